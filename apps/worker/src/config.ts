@@ -1,0 +1,72 @@
+import { parseSettings, setting, type BackoffPolicy, type LogLevel, type SignalKeys } from "@atlasqueue/core";
+import { z } from "zod";
+
+/** Every variable the worker reads, with its default. */
+export const workerSettings = z.object({
+  DATABASE_URL: setting.databaseUrl(),
+  DATABASE_CONNECTIONS_MAX: setting.integer(2, 1_000).default(5),
+  DATABASE_TIMEOUT_SECONDS: setting.seconds(0.1, 300).default(5),
+  DATABASE_PREPARED_STATEMENTS: setting.flag().default(true),
+  REDIS_URL: setting.redisUrl().optional(),
+  JOB_QUEUE_KEY: setting.text().default("atlasqueue:jobs"),
+  DLQ_KEY: setting.text().default("atlasqueue:dlq"),
+  LOG_LEVEL: setting.logLevel().default("info"),
+  WORKER_HANDLERS: setting.list("paths of files or folders, separated by commas").default([]),
+  WORKER_QUEUES: setting.list("names of queues, separated by commas").default(["default"]),
+  WORKER_CONCURRENCY: setting.integer(1, 10_000).default(10),
+  WORKER_LEASE_SECONDS: setting.seconds(0.1, 3_600).default(30),
+  WORKER_POLL_TIMEOUT: setting.seconds(0.1, 60).default(5),
+  WORKER_SHUTDOWN_SECONDS: setting.seconds(0, 3_600).default(25),
+  WORKER_METRICS_HOST: setting.text().default("127.0.0.1"),
+  WORKER_METRICS_PORT: setting.port().default(9_091),
+  RETRY_BASE_DELAY_SECONDS: setting.seconds(0, 86_400).default(5),
+  RETRY_MAX_DELAY_SECONDS: setting.seconds(0, 31_536_000).default(3_600),
+  RETRY_JITTER_MAX_SECONDS: setting.seconds(0, 3_600).default(2),
+  WEBHOOK_ALLOW_PRIVATE: setting.flag().default(false),
+});
+
+export type WorkerAppConfig = {
+  database: { url: string; connections_max: number; timeout_ms: number; prepared_statements: boolean };
+  redis: { url: string; keys: SignalKeys } | undefined;
+  log_level: LogLevel;
+  handler_paths: string[];
+  queues: string[];
+  concurrency: number;
+  lease_seconds: number;
+  poll_timeout_seconds: number;
+  shutdown_ms: number;
+  metrics: { host: string; port: number };
+  backoff: BackoffPolicy;
+  webhook_allow_private: boolean;
+};
+
+/** Throws `SettingError`, one line, for the first variable that is wrong. */
+export function readWorkerConfig(env: Record<string, string | undefined>): WorkerAppConfig {
+  const set = parseSettings(workerSettings, env);
+  return {
+    database: {
+      url: set.DATABASE_URL,
+      connections_max: set.DATABASE_CONNECTIONS_MAX,
+      timeout_ms: set.DATABASE_TIMEOUT_SECONDS * 1_000,
+      prepared_statements: set.DATABASE_PREPARED_STATEMENTS,
+    },
+    redis:
+      set.REDIS_URL === undefined
+        ? undefined
+        : { url: set.REDIS_URL, keys: { jobs: set.JOB_QUEUE_KEY, dead_letters: set.DLQ_KEY } },
+    log_level: set.LOG_LEVEL,
+    handler_paths: set.WORKER_HANDLERS,
+    queues: set.WORKER_QUEUES.length === 0 ? ["default"] : set.WORKER_QUEUES,
+    concurrency: set.WORKER_CONCURRENCY,
+    lease_seconds: set.WORKER_LEASE_SECONDS,
+    poll_timeout_seconds: set.WORKER_POLL_TIMEOUT,
+    shutdown_ms: set.WORKER_SHUTDOWN_SECONDS * 1_000,
+    metrics: { host: set.WORKER_METRICS_HOST, port: set.WORKER_METRICS_PORT },
+    backoff: {
+      base_seconds: set.RETRY_BASE_DELAY_SECONDS,
+      max_seconds: set.RETRY_MAX_DELAY_SECONDS,
+      jitter_seconds_max: set.RETRY_JITTER_MAX_SECONDS,
+    },
+    webhook_allow_private: set.WEBHOOK_ALLOW_PRIVATE,
+  };
+}

@@ -1,0 +1,49 @@
+import http from "node:http";
+import https from "node:https";
+import type { LookupFunction } from "node:net";
+
+export type PostAnswer = { status: number; retry_after: string | undefined };
+export type PostOptions = { headers: Record<string, string>; lookup: LookupFunction | undefined; signal: AbortSignal };
+
+/**
+ * POST a value as JSON and read the status; the answer's body is thrown away. On `node:http` rather than `fetch`, as
+ * only there a lookup decides which addresses may be connected to.
+ */
+export function postJson(url: URL, body: unknown, { headers, lookup, signal }: PostOptions): Promise<PostAnswer> {
+  const text = JSON.stringify(body);
+  const { request } = url.protocol === "https:" ? https : http;
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          ...lowerCased(headers),
+          "content-length": Buffer.byteLength(text),
+        },
+        signal,
+        ...(lookup ? { lookup } : {}),
+      },
+      (answer) => {
+        // The status is the answer: a body without end must not hold the job.
+        answer.on("error", () => {});
+        answer.resume();
+        const abandoned = setTimeout(() => sent.destroy(), 1_000);
+        answer.once("close", () => clearTimeout(abandoned));
+        resolve({ status: answer.statusCode ?? 0, retry_after: answer.headers["retry-after"] });
+      },
+    );
+    sent.once("error", (error) => reject(signal.aborted && signal.reason instanceof Error ? signal.reason : error));
+    sent.on("error", () => {});
+    sent.end(text);
+  });
+}
+
+/** The names that frame the message are ours to set. */
+function lowerCased(headers: Record<string, string>): Record<string, string> {
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return Object.fromEntries(
+    own.filter(([name]) => !["host", "content-length", "transfer-encoding", "connection"].includes(name)),
+  );
+}

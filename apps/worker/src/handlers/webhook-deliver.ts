@@ -1,0 +1,70 @@
+import { defineHandler, DoNotRetryError, RetryAfterError, type Handler } from "@atlasqueue/worker";
+import { z } from "zod";
+import { guardedLookup, refuseAddressLiteral } from "./public-address.ts";
+import { postJson, type PostAnswer } from "./post-json.ts";
+
+const timeout_seconds = 10;
+const retry_after_seconds_max = 86_400;
+
+const payloadSchema = z.object({
+  url: z.url({ protocol: /^https?$/ }),
+  body: z.json().default(null),
+  headers: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9-]{1,100}$/),
+      z
+        .string()
+        .max(4_096)
+        .regex(/^[\x20-\x7e]*$/),
+    )
+    .default({}),
+});
+
+export type WebhookOptions = {
+  /** Deliver to private, loopback and link-local addresses as well. */
+  allow_private: boolean;
+};
+
+/**
+ * `webhook.deliver {url, body, headers?}`: POSTs the body as JSON. 2xx is success; 4xx other than 408, 425 and 429 too
+ * is tried again, as receivers get deployed; a Retry-After is honoured. Redirects are not followed. The receiver gets
+ * the job's id in `Idempotency-Key` and `X-AtlasQueue-Job-Id`, the same at every attempt. Addresses inside the network
+ * are refused after the name was resolved, so a public name that points inside does not get through.
+ */
+export function webhookHandler(options: WebhookOptions): Handler {
+  return defineHandler(
+    "webhook.deliver",
+    payloadSchema,
+    async ({ url, body, headers }, { job, signal }) => {
+      const target = new URL(url);
+      if (!options.allow_private) refuseAddressLiteral(target.hostname);
+      const answer = await postJson(target, body, {
+        headers: {
+          ...headers,
+          "idempotency-key": job.id,
+          "x-atlasqueue-job-id": job.id,
+          "x-atlasqueue-attempt": String(job.attempt),
+        },
+        lookup: options.allow_private ? undefined : guardedLookup,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeout_seconds * 1_000)]),
+      });
+      if (answer.status >= 200 && answer.status < 300) return { status: answer.status };
+      throw failureOf(answer);
+    },
+    { timeout_seconds: timeout_seconds + 1 },
+  );
+}
+
+function failureOf({ status, retry_after }: PostAnswer): Error {
+  const message = `the receiver answered ${status}`;
+  if (status === 410) return new DoNotRetryError(`${message} (gone)`);
+  const delay_ms = retryAfterMs(retry_after, Date.now());
+  return delay_ms === undefined ? new Error(message) : new RetryAfterError(message, delay_ms);
+}
+
+/** Milliseconds a Retry-After header asks for: seconds or an HTTP date (RFC 9110 §10.2.3); at most a day. */
+export function retryAfterMs(header: string | undefined, now_ms: number): number | undefined {
+  if (header === undefined) return undefined;
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - now_ms;
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), retry_after_seconds_max * 1_000) : undefined;
+}

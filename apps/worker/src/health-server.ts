@@ -1,0 +1,48 @@
+import { Worker } from "node:worker_threads";
+import type { Metrics } from "@atlasqueue/core";
+import type { HealthRequest, HealthSettings, HealthStarted } from "./health-thread.ts";
+
+export type HealthServer = { url: string; stop(): Promise<void> };
+
+const beat_ms = 500;
+
+/**
+ * /livez, /readyz and /metrics of a worker. They are answered by a thread of their own, which watches this one's
+ * heartbeat: a handler that blocks the event loop makes the worker "not ready" instead of silent.
+ * Rejects when the port cannot be had.
+ */
+export async function startHealthServer(
+  metrics: Metrics,
+  address: { host: string; port: number },
+): Promise<HealthServer> {
+  const beats = new Int32Array(new SharedArrayBuffer(4));
+  const settings: HealthSettings = { ...address, beats };
+  // The source runs as .ts in the workspace and as .js when published.
+  const file = import.meta.url.endsWith(".ts") ? "./health-thread.ts" : "./health-thread.js";
+  const thread = new Worker(new URL(file, import.meta.url), { workerData: settings });
+  const heart = setInterval(() => Atomics.add(beats, 0, 1), beat_ms);
+  thread.on("message", async (message: HealthRequest | HealthStarted) => {
+    if (message.kind === "metrics") thread.postMessage({ id: message.id, text: await metrics.registry.metrics() });
+  });
+  try {
+    const port = await new Promise<number>((resolve, reject) => {
+      thread.once("error", reject);
+      thread.once("message", (message: HealthStarted) => {
+        if (message.error === undefined) resolve(message.port);
+        else reject(Object.assign(new Error(message.error.message), { code: message.error.code }));
+      });
+    });
+    const url = `http://${address.host.includes(":") ? `[${address.host}]` : address.host}:${port}`;
+    return {
+      url,
+      async stop() {
+        clearInterval(heart);
+        await thread.terminate();
+      },
+    };
+  } catch (error) {
+    clearInterval(heart);
+    await thread.terminate();
+    throw error;
+  }
+}

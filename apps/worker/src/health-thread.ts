@@ -1,0 +1,71 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+
+export type HealthSettings = { host: string; port: number; beats: Int32Array<SharedArrayBuffer> };
+export type HealthStarted = { kind: "started"; port: number; error?: { message: string; code: string | undefined } };
+export type HealthRequest = { kind: "metrics"; id: number };
+
+const watch_ms = 500;
+/** An event loop that did not turn for so long is stuck. */
+const stuck_ms_min = 3_000;
+const metrics_ms_max = 2_000;
+
+const { host, port, beats } = workerData as HealthSettings;
+const parent = parentPort;
+if (!parent) throw new Error("health-thread.ts is a worker thread of health-server.ts");
+
+let beat = 0;
+let beat_at = performance.now();
+setInterval(() => {
+  const now = Atomics.load(beats, 0);
+  if (now === beat) return;
+  beat = now;
+  beat_at = performance.now();
+}, watch_ms);
+const stuckForMs = () => {
+  const silent_ms = performance.now() - beat_at;
+  return silent_ms >= stuck_ms_min ? silent_ms : 0;
+};
+
+let asked = 0;
+const answers = new Map<number, (text: string | undefined) => void>();
+parent.on("message", ({ id, text }: { id: number; text: string }) => answers.get(id)?.(text));
+const readMetrics = () =>
+  new Promise<string | undefined>((resolve) => {
+    const id = (asked += 1);
+    const timer = setTimeout(() => answers.get(id)?.(undefined), metrics_ms_max);
+    answers.set(id, (text) => {
+      clearTimeout(timer);
+      answers.delete(id);
+      resolve(text);
+    });
+    parent.postMessage({ kind: "metrics", id } satisfies HealthRequest);
+  });
+
+const app = new Hono()
+  .get("/livez", (c) => c.json({ status: "ok", service: "atlasqueue-worker" }))
+  .get("/readyz", (c) => {
+    const stuck_ms = stuckForMs();
+    if (stuck_ms === 0) return c.json({ status: "ok" });
+    return c.json(
+      { status: "unavailable", reason: `the event loop has been stuck for ${Math.round(stuck_ms / 1_000)} s` },
+      503,
+    );
+  })
+  .get("/metrics", async (c) => {
+    const text = await readMetrics();
+    if (text === undefined) return c.json({ status: "unavailable", reason: "the event loop is stuck" }, 503);
+    return c.text(text, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+  });
+
+const server = serve({ fetch: app.fetch, hostname: host, port }, (info) => {
+  parent.postMessage({ kind: "started", port: info.port } satisfies HealthStarted);
+});
+server.on("error", (error: NodeJS.ErrnoException) => {
+  parent.postMessage({
+    kind: "started",
+    port,
+    error: { message: error.message, code: error.code },
+  } satisfies HealthStarted);
+});

@@ -1,0 +1,56 @@
+import { readdir, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { SettingError } from "@atlasqueue/core";
+import { isHandler, type Handler } from "@atlasqueue/worker";
+
+const moduleEndings = /(?<!\.d|\.test)\.(ts|mts|js|mjs)$/;
+const files_max = 1_000;
+
+/**
+ * The handlers that modules export: by any name, as default, or in an array. A path is a file or a folder, whose
+ * modules are taken with those of its subfolders. Throws `SettingError` naming the path when there is none.
+ *
+ * @example
+ * const handlers = await loadHandlers(["./my-handlers.ts"]);
+ */
+export async function loadHandlers(paths: readonly string[]): Promise<Handler[]> {
+  const loaded: Handler[] = [];
+  for (const path of paths) {
+    const found: Handler[] = [];
+    for (const file of await modulesAt(resolve(path), path)) found.push(...(await handlersIn(file)));
+    if (found.length === 0)
+      throw new SettingError(`WORKER_HANDLERS: ${path} exports no handler; export what defineHandler(…) returns`);
+    loaded.push(...found);
+  }
+  const types = loaded.map((handler) => handler.type);
+  const twice = types.find((type, at) => types.indexOf(type) !== at);
+  if (twice !== undefined)
+    throw new SettingError(`WORKER_HANDLERS: two handlers for the type ${JSON.stringify(twice)}`);
+  return loaded;
+}
+
+async function modulesAt(path: string, shown: string): Promise<string[]> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found) throw new SettingError(`WORKER_HANDLERS: there is no file or folder ${shown}`);
+  if (!found.isDirectory()) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile() && moduleEndings.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+  const own = files.filter((file) => !file.includes("/node_modules/")).sort();
+  if (own.length > files_max)
+    throw new SettingError(`WORKER_HANDLERS: ${shown} has ${own.length} modules, at most ${files_max} are loaded`);
+  return own;
+}
+
+async function handlersIn(file: string): Promise<Handler[]> {
+  let module: Record<string, unknown>;
+  try {
+    module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    throw new SettingError(`WORKER_HANDLERS: ${file} cannot be loaded: ${why}`, { cause: error });
+  }
+  return [...new Set(Object.values(module).flat())].filter(isHandler);
+}

@@ -1,0 +1,58 @@
+import {
+  connectDatabase,
+  createLogger,
+  createMetrics,
+  logEvents,
+  memorySignal,
+  observeAll,
+  redisSignal,
+  type Logger,
+  type Signal,
+} from "@atlasqueue/core";
+import { startWorker } from "@atlasqueue/worker";
+import type { WorkerAppConfig } from "./config.ts";
+import { demoHandlers } from "./handlers/demo.ts";
+import { webhookHandler } from "./handlers/webhook-deliver.ts";
+import { startHealthServer } from "./health-server.ts";
+import { loadHandlers } from "./load-handlers.ts";
+
+export type WorkerApp = { id: string; metrics_url: string; stop(): Promise<void> };
+
+/**
+ * A worker with its connections, its built-in and the user's handlers, and its metrics server. `parts` are shared with
+ * others in the process and are not closed. A user's handler replaces the built-in one of its type.
+ */
+export async function startWorkerApp(
+  config: WorkerAppConfig,
+  parts: { signal?: Signal; logger?: Logger } = {},
+): Promise<WorkerApp> {
+  const logger = parts.logger ?? createLogger(config.log_level, "atlasqueue-worker");
+  const own = await loadHandlers(config.handler_paths);
+  const builtIn = [...demoHandlers, webhookHandler({ allow_private: config.webhook_allow_private })];
+  const handlers = [...own, ...builtIn.filter((handler) => !own.some(({ type }) => type === handler.type))];
+
+  const metrics = createMetrics();
+  const health = await startHealthServer(metrics, config.metrics);
+  const database = connectDatabase({ ...config.database, application_name: "atlasqueue-worker" });
+  const signal = parts.signal ?? (config.redis ? redisSignal(config.redis) : memorySignal());
+  const worker = startWorker(
+    { database, signal, logger, observe: observeAll(logEvents(logger), metrics.observe) },
+    {
+      handlers,
+      queues: config.queues,
+      concurrency: config.concurrency,
+      lease_seconds: config.lease_seconds,
+      poll_timeout_seconds: config.poll_timeout_seconds,
+      backoff: config.backoff,
+    },
+  );
+  return {
+    id: worker.id,
+    metrics_url: `${health.url}/metrics`,
+    async stop() {
+      await worker.stop({ deadline_ms: config.shutdown_ms });
+      if (!parts.signal) await signal.close();
+      await Promise.all([database.close(), health.stop()]);
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import { limits } from "./limits.ts";
+
+/** What an Idempotency-Key header must be, as error messages and documents say it. */
+export const idempotencyKeyAccepts = `1 to ${limits.idempotency_key_chars_max} printable ASCII characters, sent once`;
+
+/**
+ * The key in an `Idempotency-Key` header, or undefined when it is not one. A quoted structured-field string
+ * (RFC 9651, as the IETF draft for the header writes it) means the same key as the bare text.
+ *
+ * @example
+ * parseIdempotencyKey('"order-17"'); // "order-17"
+ * parseIdempotencyKey("order-17");   // "order-17"
+ */
+export function parseIdempotencyKey(header: string): string | undefined {
+  const text = header.trim();
+  const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(text);
+  const key = quoted ? (quoted[1] ?? "").replaceAll(/\\(["\\])/g, "$1") : text;
+  if (key.trim() === "" || key.length > limits.idempotency_key_chars_max) return undefined;
+  return /^[\x20-\x7e]+$/.test(key) ? key : undefined;
+}

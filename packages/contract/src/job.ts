@@ -1,0 +1,131 @@
+import { z } from "zod";
+import type { JsonObject } from "./json.ts";
+import { limits } from "./limits.ts";
+
+/** Every status a job can have; the last three are final, and a person may replay `dead` and `cancelled`. */
+export const jobStatuses = [
+  "scheduled",
+  "blocked",
+  "queued",
+  "running",
+  "failed",
+  "succeeded",
+  "dead",
+  "cancelled",
+] as const;
+export type JobStatus = (typeof jobStatuses)[number];
+
+/** True when no worker will touch the job again unless a person replays it. */
+export function isFinal(status: JobStatus): boolean {
+  return status === "succeeded" || status === "dead" || status === "cancelled";
+}
+
+// Each description completes the sentence "must be …": error messages and the OpenAPI document are made of them.
+const noControlCharacters = /^\P{Cc}*$/u;
+
+export const jobType = z
+  .string()
+  .min(1)
+  .max(limits.type_chars_max)
+  .regex(noControlCharacters)
+  .describe(`a string of 1 to ${limits.type_chars_max} characters without control characters`);
+
+export const queueName = z
+  .string()
+  .max(limits.queue_chars_max)
+  .regex(/^[A-Za-z0-9._:-]+$/)
+  .describe(`a string of 1 to ${limits.queue_chars_max} characters out of A-Z a-z 0-9 . _ : -`);
+
+export const jobId = z.uuid().toLowerCase().describe("a UUID");
+
+export const jsonObject = z
+  .custom<JsonObject>((value) => typeof value === "object" && value !== null && !Array.isArray(value))
+  .describe("a JSON object");
+
+const timestamp = z.iso.datetime({ offset: true });
+
+export const backoff = z
+  .strictObject({
+    kind: z.enum(["exponential", "fixed"]).describe('"exponential" or "fixed"'),
+    base_seconds: z
+      .number()
+      .min(0)
+      .max(limits.backoff_seconds_max)
+      .describe(`a number of seconds from 0 to ${limits.backoff_seconds_max}`),
+    max_seconds: z
+      .number()
+      .min(0)
+      .max(limits.backoff_seconds_max)
+      .optional()
+      .describe(`a number of seconds from 0 to ${limits.backoff_seconds_max}`),
+  })
+  .describe("an object {kind, base_seconds, max_seconds?}");
+export type Backoff = z.infer<typeof backoff>;
+
+/** The body of `POST /v1/jobs`. */
+export const submitJob = z
+  .strictObject({
+    type: jobType,
+    payload: jsonObject.default({}),
+    queue: queueName.default("default"),
+    priority: z
+      .int()
+      .min(limits.priority_min)
+      .max(limits.priority_max)
+      .default(0)
+      .describe(`an integer from ${limits.priority_min} to ${limits.priority_max}, higher first`),
+    max_attempts: z
+      .int()
+      .min(1)
+      .max(limits.attempts_max)
+      .default(5)
+      .describe(`an integer from 1 to ${limits.attempts_max}`),
+    run_at: timestamp.optional().describe("an RFC 3339 time with an offset, such as 2030-01-31T12:00:00Z"),
+    delay_seconds: z
+      .number()
+      .min(0)
+      .max(limits.delay_seconds_max)
+      .optional()
+      .describe(`a number of seconds from 0 to ${limits.delay_seconds_max}`),
+    timeout_seconds: z
+      .int()
+      .min(1)
+      .max(limits.timeout_seconds_max)
+      .optional()
+      .describe(`an integer of seconds from 1 to ${limits.timeout_seconds_max}`),
+    backoff: backoff.optional().describe("an object {kind, base_seconds, max_seconds?}"),
+  })
+  .refine((job) => job.run_at === undefined || job.delay_seconds === undefined, {
+    path: ["delay_seconds"],
+    error: "must not be given together with run_at",
+  });
+export type SubmitJobInput = z.input<typeof submitJob>;
+export type SubmitJob = z.output<typeof submitJob>;
+
+const nullableTime = z.iso.datetime().nullable();
+
+/** A job as every surface shows it. Times are UTC with milliseconds; fields that are not set are null. */
+export const job = z.strictObject({
+  id: z.uuid(),
+  type: z.string(),
+  queue: z.string(),
+  status: z.enum(jobStatuses),
+  priority: z.int(),
+  attempts: z.int(),
+  max_attempts: z.int(),
+  payload: jsonObject,
+  result: z.json().nullable(),
+  last_error: z.string().nullable(),
+  run_at: z.iso.datetime(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  started_at: nullableTime,
+  finished_at: nullableTime,
+  group: z.string().nullable(),
+  worker_id: z.string().nullable(),
+  locked_until: nullableTime,
+  progress: z.json().nullable(),
+  timeout_seconds: z.int().nullable(),
+  dead_reason: z.string().nullable(),
+});
+export type Job = z.infer<typeof job>;

@@ -1,0 +1,97 @@
+import { limits } from "./limits.ts";
+
+export type Json = string | number | boolean | null | Json[] | JsonObject;
+export type JsonObject = { [key: string]: Json };
+
+/** Where a value is wrong (RFC 6901 pointer) and why. */
+export type Fault = { pointer: string; message: string };
+
+/** A document with thousands of faults is answered with the first few. */
+const faults_max = 20;
+
+/**
+ * What JSON allows and PostgreSQL or JavaScript would refuse, round or lose: NUL and lone surrogates, numbers
+ * outside the exact range, nesting past the limit. Pass a parsed value; an empty list means it can be stored as it is.
+ *
+ * @example
+ * findFaults({ note: "a\u0000b" }); // [{ pointer: "/note", message: "must not contain the NUL character…" }]
+ */
+export function findFaults(value: unknown, depth_max: number = limits.json_depth_max): Fault[] {
+  const faults: Fault[] = [];
+  visit(value, "", depth_max, faults);
+  return faults;
+}
+
+function visit(value: unknown, pointer: string, depth_left: number, faults: Fault[]): void {
+  if (faults.length >= faults_max) return;
+  if (typeof value === "string") {
+    const fault = faultOfText(value);
+    if (fault) faults.push({ pointer, message: fault });
+  } else if (typeof value === "number") {
+    const fault = faultOfNumber(value);
+    if (fault) faults.push({ pointer, message: fault });
+  } else if (typeof value === "object" && value !== null) {
+    if (depth_left === 0) {
+      faults.push({
+        pointer: pointer.slice(0, 200),
+        message: `must not nest deeper than ${limits.json_depth_max} levels`,
+      });
+      return;
+    }
+    if (Array.isArray(value)) {
+      for (let at = 0; at < value.length; at += 1) visit(value[at], `${pointer}/${at}`, depth_left - 1, faults);
+      return;
+    }
+    for (const key of Object.keys(value)) {
+      const here = `${pointer}/${pointerSegment(key)}`;
+      const fault = faultOfText(key);
+      if (fault) faults.push({ pointer: here, message: `the key ${fault}` });
+      visit((value as Record<string, unknown>)[key], here, depth_left - 1, faults);
+    }
+  }
+}
+
+function faultOfText(text: string): string | undefined {
+  if (text.includes("\0")) return "must not contain the NUL character \\u0000";
+  if (!text.isWellFormed()) return "must not contain a lone surrogate (\\ud800-\\udfff without its partner)";
+  return undefined;
+}
+
+function faultOfNumber(value: number): string | undefined {
+  if (!Number.isFinite(value)) return "must be a finite number; use a string for anything larger";
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    return "must be an integer within ±9007199254740991 (2^53 - 1), as larger ones are rounded; use a string";
+  return undefined;
+}
+
+/** One key as a segment of a JSON pointer. Long and unprintable keys are cut and escaped, as pointers end up in logs. */
+export function pointerSegment(key: string): string {
+  const escaped = key.replaceAll("~", "~0").replaceAll("/", "~1").toWellFormed();
+  return escaped.length > 64 ? `${escaped.slice(0, 64).toWellFormed()}…` : escaped;
+}
+
+/**
+ * JSON text with the keys of every object in one order, so that equal documents give equal text.
+ * Expects a value that `findFaults` passed. Members that are undefined are left out, as in JSON.stringify.
+ *
+ * @example
+ * canonicalJson({ b: 1, a: [true] }); // '{"a":[true],"b":1}'
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const object = value as Record<string, unknown>;
+  let text = "";
+  for (const key of Object.keys(object).sort()) {
+    if (object[key] === undefined) continue;
+    text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(object[key])}`;
+  }
+  return `{${text}}`;
+}
+
+/** A value as an error message shows it: JSON on one line, cut to 100 characters. */
+export function showValue(value: unknown): string {
+  if (value === undefined) return "nothing";
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 100 ? `${text.slice(0, 100).toWellFormed()}…` : text;
+}

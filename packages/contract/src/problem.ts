@@ -1,0 +1,33 @@
+import { z } from "zod";
+
+/** Every error the API can answer with. The key, with dashes, is the last part of the problem's `type`. */
+export const problems = {
+  malformed_json: { status: 400, title: "The body is not valid JSON" },
+  malformed_request: { status: 400, title: "The request is malformed" },
+  not_found: { status: 404, title: "There is nothing here" },
+  method_not_allowed: { status: 405, title: "This path does not take that method" },
+  request_timeout: { status: 408, title: "The body did not arrive in time" },
+  too_large: { status: 413, title: "Too large" },
+  not_json: { status: 415, title: "The body must be application/json" },
+  validation: { status: 422, title: "The request is not valid" },
+  idempotency_mismatch: { status: 422, title: "This Idempotency-Key was used for another request" },
+  internal: { status: 500, title: "Something went wrong on our side" },
+  unavailable: { status: 503, title: "The database is away; try again with the same Idempotency-Key" },
+} as const satisfies Record<string, { status: number; title: string }>;
+export type ProblemKind = keyof typeof problems;
+
+/** The body of every error on /v1 (RFC 9457, application/problem+json). `instance` is the request id. */
+export const problem = z.strictObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  instance: z.string(),
+  errors: z.array(z.strictObject({ pointer: z.string(), message: z.string() })).optional(),
+});
+export type Problem = z.infer<typeof problem>;
+
+/** @example problemType("idempotency_mismatch"); // "/problems/idempotency-mismatch" */
+export function problemType(kind: ProblemKind): string {
+  return `/problems/${kind.replaceAll("_", "-")}`;
+}

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { findFaults, pointerSegment, showValue, type Fault } from "./json.ts";
+
+export type Checked<T> = { kind: "valid"; value: T } | { kind: "invalid"; faults: Fault[] };
+
+/**
+ * Check untrusted JSON against a schema of this package. Each fault names the field, what it takes and what it got.
+ *
+ * @example
+ * validate(submitJob, { type: "a", max_attempts: 26 });
+ * // { kind: "invalid", faults: [{ pointer: "/max_attempts", message: "must be an integer from 1 to 25; got 26" }] }
+ */
+export function validate<S extends z.ZodType>(schema: S, input: unknown): Checked<z.output<S>> {
+  const faults = findFaults(input);
+  if (faults.length > 0) return { kind: "invalid", faults };
+  // zod drops a `__proto__` key in silence, so it would be neither stored nor refused.
+  if (typeof input === "object" && input !== null && Object.hasOwn(input, "__proto__"))
+    return { kind: "invalid", faults: [{ pointer: "/__proto__", message: "is not a field of this request" }] };
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return { kind: "valid", value: parsed.data };
+  return { kind: "invalid", faults: parsed.error.issues.flatMap((issue) => faultsOf(schema, input, issue)) };
+}
+
+function faultsOf(schema: z.ZodType, input: unknown, issue: z.core.$ZodIssue): Fault[] {
+  const pointer = issue.path.map((part) => `/${pointerSegment(String(part))}`).join("");
+  if (issue.code === "unrecognized_keys")
+    return issue.keys
+      .slice(0, 20)
+      .map((key) => ({ pointer: `${pointer}/${pointerSegment(key)}`, message: "is not a field of this request" }));
+  if (issue.code === "custom" && issue.message.startsWith("must not")) return [{ pointer, message: issue.message }];
+  const value = issue.path.reduce<unknown>(
+    (at, part) => (at as Record<PropertyKey, unknown> | undefined)?.[part],
+    input,
+  );
+  const accepts = descriptionAt(schema, issue.path);
+  if (value === undefined) return [{ pointer, message: `is required: ${accepts}` }];
+  return [{ pointer, message: `must be ${accepts}; got ${showValue(value)}` }];
+}
+
+/** The description of the schema at a path: "an integer from 1 to 25". */
+function descriptionAt(schema: z.ZodType, path: PropertyKey[]): string {
+  let at: z.core.$ZodType | undefined = schema;
+  for (const part of path) at = at && memberOf(at, part);
+  const described = at && (z.globalRegistry.get(at)?.description ?? z.globalRegistry.get(unwrap(at))?.description);
+  return described ?? "a JSON object";
+}
+
+function memberOf(schema: z.core.$ZodType, part: PropertyKey): z.core.$ZodType | undefined {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodObject) return inner.shape[part as string] as z.core.$ZodType | undefined;
+  if (inner instanceof z.ZodArray) return inner.element;
+  return undefined;
+}
+
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? unwrap(schema.unwrap()) : schema;
+}

@@ -1,0 +1,31 @@
+/** A query did not answer in time. Whether it took effect is unknown. */
+export class DatabaseTimeoutError extends Error {
+  override readonly name = "DatabaseTimeoutError";
+  constructor(timeout_ms: number) {
+    super(`the database did not answer in ${timeout_ms} ms`);
+  }
+}
+
+/**
+ * True for errors that say nothing about the data: the server is away, starting, stopping, out of room, or late, or a
+ * deadlock or a failover broke the transaction. The same call may succeed later.
+ */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseTimeoutError) return true;
+  const code = codeOf(error);
+  if (code === undefined) return false;
+  if (/^(CONNECTION_|CONNECT_|E[A-Z]+$|UND_)/.test(code)) return true;
+  // 08 connection, 53 resources, 57 operator intervention (57014: our own cancel), 58 I/O, 25006 read-only standby,
+  // 40001 and 40P01 serialisation and deadlock, 55P03 lock not available, 55000 e.g. a pooler's lost statement.
+  return /^(08|53|57|58|25006|40001|40P01|55P03)/.test(code) || code === "26000";
+}
+
+/** True when PostgreSQL refused a value of a row (class 22) or a constraint did (class 23). */
+export function isBadRow(error: unknown): boolean {
+  return /^(22|23)/.test(codeOf(error) ?? "");
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
+  return typeof code === "string" ? code : undefined;
+}

@@ -1,0 +1,28 @@
+import { fileURLToPath } from "node:url";
+import { drizzle } from "drizzle-orm/postgres-js";
+import { migrate } from "drizzle-orm/postgres-js/migrator";
+import postgres from "postgres";
+
+const migrationsFolder = fileURLToPath(new URL("../../../../drizzle", import.meta.url));
+// "AtlasQ" in ASCII: any fixed number that other programs in the same database will not pick by chance.
+const migrationLock = 0x41746c617351;
+
+/**
+ * Bring a database to the newest schema. Safe to run from several processes at once: they take turns, and those that
+ * find nothing to do return at once.
+ *
+ * @example
+ * await migrateDatabase("postgres://localhost/atlasqueue");
+ */
+export async function migrateDatabase(url: string): Promise<void> {
+  // Two connections, as the lock lives in a transaction of its own: a pooler may not keep a session's locks.
+  const sql = postgres(url, { max: 2, onnotice: () => {}, fetch_types: false, connect_timeout: 10 });
+  try {
+    await sql.begin(async (lock) => {
+      await lock`SELECT pg_advisory_xact_lock(${migrationLock})`;
+      await migrate(drizzle(sql), { migrationsFolder });
+    });
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

@@ -1,0 +1,52 @@
+import type { JobStatus } from "@atlasqueue/contract";
+
+type OfJob = { job_id: string; job_type: string; queue: string };
+type OfAttempt = OfJob & { attempt: number; worker_id: string };
+
+/** Everything worth telling, once. A transition emits one; observers turn it into log lines and metrics. */
+export type AtlasEvent =
+  | ({ event: "job_created"; status: JobStatus } & OfJob)
+  | ({ event: "idempotent_submission" } & OfJob)
+  | ({ event: "idempotency_mismatch" } & Omit<OfJob, "job_id">)
+  | { event: "job_enqueued"; queue: string; count: number }
+  | ({ event: "lease_acquired" } & OfAttempt)
+  | { event: "lease_not_acquired"; count: number; worker_id: string }
+  | ({ event: "lease_lost"; during: "renewal" | "settling" } & OfAttempt)
+  | ({ event: "handler_start" } & OfAttempt)
+  | ({ event: "handler_done"; duration_ms: number } & OfAttempt)
+  | ({ event: "handler_error"; duration_ms: number; error: string } & OfAttempt)
+  | ({ event: "job_succeeded" } & OfAttempt)
+  | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
+  | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)
+  | ({ event: "job_released" } & OfAttempt)
+  | ({ event: "lease_expired"; outcome: "requeued" | "dead" } & OfAttempt)
+  | { event: "jobs_promoted"; scheduled: number; retried: number }
+  | { event: "jobs_resignalled"; queue: string; count: number }
+  | { event: "dead_letters_projected"; added: number; removed: number }
+  | { event: "sweep_complete"; promoted: number; recovered: number; resignalled: number; duration_ms: number }
+  | { event: "signal_failed"; during: string; error: string }
+  | { event: "database_unavailable"; during: string; error: string }
+  | { event: "worker_started"; worker_id: string; queues: string[]; handlers: string[]; concurrency: number }
+  | { event: "worker_draining"; worker_id: string; running: number; deadline_ms: number }
+  | { event: "worker_stopped"; worker_id: string; released: number }
+  | {
+      event: "http_request";
+      request_id: string;
+      method: string;
+      path_template: string;
+      path: string;
+      status_code: number;
+      duration_ms: number;
+    };
+
+export type EventName = AtlasEvent["event"];
+
+/** Takes an event and must not throw: observing never changes what happens to a job. */
+export type Observe = (event: AtlasEvent) => void;
+
+/** @example const observe = observeAll(logEvents(logger), metrics.observe); */
+export function observeAll(...observers: Observe[]): Observe {
+  return (event) => {
+    for (const observe of observers) observe(event);
+  };
+}

@@ -1,0 +1,72 @@
+import pino, { type DestinationStream, type Logger } from "pino";
+import type { EventName, Observe } from "./events.ts";
+
+export type { Logger } from "pino";
+
+/** Names of levels as the settings take them, in any case, to pino's. */
+export const logLevels = {
+  debug: "debug",
+  info: "info",
+  warning: "warn",
+  error: "error",
+  trace: "trace",
+  warn: "warn",
+  fatal: "fatal",
+  silent: "silent",
+} as const;
+export type LogLevel = (typeof logLevels)[keyof typeof logLevels];
+
+type Level = "debug" | "info" | "warn" | "error";
+
+const levels: Record<EventName, Level> = {
+  job_created: "info",
+  idempotent_submission: "info",
+  idempotency_mismatch: "warn",
+  job_enqueued: "info",
+  lease_acquired: "info",
+  lease_not_acquired: "debug",
+  lease_lost: "warn",
+  handler_start: "info",
+  handler_done: "info",
+  handler_error: "warn",
+  job_succeeded: "info",
+  job_failed: "warn",
+  job_dead: "error",
+  job_released: "info",
+  lease_expired: "warn",
+  jobs_promoted: "debug",
+  jobs_resignalled: "info",
+  dead_letters_projected: "info",
+  sweep_complete: "debug",
+  signal_failed: "warn",
+  database_unavailable: "error",
+  worker_started: "info",
+  worker_draining: "info",
+  worker_stopped: "info",
+  http_request: "info",
+};
+
+/**
+ * A JSON logger: one line per event, times in ISO 8601. pino escapes control characters, so a value can never forge
+ * a second line.
+ *
+ * @example
+ * const logger = createLogger("info", "atlasqueue-api");
+ */
+export function createLogger(level: LogLevel, service: string, destination?: DestinationStream): Logger {
+  const options = {
+    level,
+    base: { service },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}
+
+/** Events as log lines; the event's name is both `event` and the message. */
+export function logEvents(logger: Logger): Observe {
+  return (event) => {
+    const level = levels[event.event];
+    if (logger.isLevelEnabled(level)) logger[level](event, event.event);
+  };
+}

@@ -1,0 +1,125 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { AtlasEvent, Observe } from "./events.ts";
+
+/** A flood of made-up types must not grow the series: past this many, a type is counted as "other". */
+const job_types_max = 100;
+
+export type Metrics = { registry: Registry; observe: Observe };
+
+/**
+ * Prometheus metrics fed by events. Each process makes one; `registry.metrics()` is what `/metrics` shows.
+ *
+ * @example
+ * const metrics = createMetrics();
+ * const observe = observeAll(logEvents(logger), metrics.observe);
+ */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const byType = (name: string, help: string) =>
+    new Counter({ name: `atlasqueue_${name}`, help, labelNames: ["job_type"] as const, registers });
+  const plain = (name: string, help: string) => new Counter({ name: `atlasqueue_${name}`, help, registers });
+
+  const submitted = byType("jobs_submitted_total", "Jobs created");
+  const idempotent = byType("jobs_idempotent_total", "Submissions answered with the job of an earlier one");
+  const succeeded = byType("jobs_succeeded_total", "Jobs that succeeded");
+  const failed = byType("jobs_failed_total", "Attempts that failed");
+  const dead = byType("jobs_dead_total", "Jobs that became dead letters");
+  const retried = plain("jobs_retried_total", "Failed jobs and expired leases that were made ready again");
+  const acquired = plain("lease_acquired_total", "Claims that got the job");
+  const rejected = plain(
+    "lease_rejected_total",
+    "Claims that found the job taken, finished or gone, and settlements refused",
+  );
+  const signalErrors = plain("signal_errors_total", "Calls to Redis that failed");
+  const databaseErrors = plain("database_errors_total", "Calls to Postgres that failed because it was away");
+  const active = new Gauge({ name: "atlasqueue_worker_active_jobs", help: "Handlers running now", registers });
+  const jobSeconds = new Histogram({
+    name: "atlasqueue_job_duration_seconds",
+    help: "Time in the handler",
+    labelNames: ["job_type", "outcome"] as const,
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300],
+    registers,
+  });
+  const requests = new Counter({
+    name: "atlasqueue_http_requests_total",
+    help: "HTTP requests answered",
+    labelNames: ["method", "path_template", "status_code"] as const,
+    registers,
+  });
+  const requestSeconds = new Histogram({
+    name: "atlasqueue_http_request_duration_seconds",
+    help: "Time to answer an HTTP request",
+    labelNames: ["method", "path_template", "status_code"] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+
+  const types = new Set<string>();
+  const labelOf = (type: string): string => {
+    if (!types.has(type) && types.size >= job_types_max) return "other";
+    types.add(type);
+    return type;
+  };
+
+  const observe = (event: AtlasEvent): void => {
+    switch (event.event) {
+      case "job_created":
+        return submitted.inc({ job_type: labelOf(event.job_type) });
+      case "idempotent_submission":
+        return idempotent.inc({ job_type: labelOf(event.job_type) });
+      case "lease_acquired":
+        return acquired.inc();
+      case "lease_not_acquired":
+        return rejected.inc(event.count);
+      case "lease_lost":
+        return rejected.inc();
+      case "handler_start":
+        return active.inc();
+      case "handler_done":
+        active.dec();
+        return jobSeconds.observe(
+          { job_type: labelOf(event.job_type), outcome: "succeeded" },
+          event.duration_ms / 1_000,
+        );
+      case "handler_error":
+        active.dec();
+        return jobSeconds.observe({ job_type: labelOf(event.job_type), outcome: "failed" }, event.duration_ms / 1_000);
+      case "job_succeeded":
+        return succeeded.inc({ job_type: labelOf(event.job_type) });
+      case "job_failed":
+        return failed.inc({ job_type: labelOf(event.job_type) });
+      case "job_dead":
+        failed.inc({ job_type: labelOf(event.job_type) });
+        return dead.inc({ job_type: labelOf(event.job_type) });
+      case "lease_expired":
+        if (event.outcome === "requeued") return retried.inc();
+        return dead.inc({ job_type: labelOf(event.job_type) });
+      case "jobs_promoted":
+        return retried.inc(event.retried);
+      case "signal_failed":
+        return signalErrors.inc();
+      case "database_unavailable":
+        return databaseErrors.inc();
+      case "http_request": {
+        const labels = { method: event.method, path_template: event.path_template, status_code: event.status_code };
+        requests.inc(labels);
+        return requestSeconds.observe(labels, event.duration_ms / 1_000);
+      }
+      case "idempotency_mismatch":
+      case "job_enqueued":
+      case "job_released":
+      case "jobs_resignalled":
+      case "dead_letters_projected":
+      case "sweep_complete":
+      case "worker_started":
+      case "worker_draining":
+      case "worker_stopped":
+        return;
+      default:
+        event satisfies never;
+    }
+  };
+  return { registry, observe };
+}

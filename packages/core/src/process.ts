@@ -1,0 +1,53 @@
+import { isUnavailable } from "./database/errors.ts";
+import { SettingError } from "./settings.ts";
+
+/**
+ * Run a program's start. What a person can mend (a setting, a port in use, a database that is away) ends the process
+ * with one line on stderr and exit code 1; anything else is a bug and keeps its stack.
+ *
+ * @example
+ * const app = await exitOnTrouble(() => start(readConfig(process.env)));
+ */
+export async function exitOnTrouble<T>(start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    const line = troubleLine(error);
+    if (line === undefined) throw error;
+    process.stderr.write(`${line}\n`);
+    process.exit(1);
+  }
+}
+
+/** The one line that tells a person what to mend, or undefined for what only a programmer can. */
+export function troubleLine(error: unknown): string | undefined {
+  if (error instanceof SettingError) return error.message;
+  if (!(error instanceof Error)) return undefined;
+  const { code, address, port, syscall } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  if (code === "EADDRINUSE")
+    return `${address ?? "the address"}:${port ?? "?"} is in use; stop what listens there or choose another port`;
+  if (code === "EACCES" && syscall === "listen")
+    return `no permission to listen on port ${port ?? "?"}; choose one above 1023`;
+  if (code === "28P01" || code === "28000") return `the database refused the login in DATABASE_URL: ${error.message}`;
+  if (code === "3D000") return `the database in DATABASE_URL does not exist: ${error.message}`;
+  if (isUnavailable(error)) return `the database in DATABASE_URL cannot be reached: ${error.message || code}`;
+  return undefined;
+}
+
+/** Stop on the first SIGINT or SIGTERM and exit 0; a second one exits at once with 1. */
+export function stopOnSignals(stop: () => Promise<void>): void {
+  let stopping = false;
+  const onSignal = () => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`stopping failed: ${error instanceof Error ? error.stack : String(error)}\n`);
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+}

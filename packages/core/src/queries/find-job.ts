@@ -1,0 +1,10 @@
+import { bounded } from "../database/bounded.ts";
+import type { JobRow } from "../database/schema.ts";
+import type { Deps } from "../deps.ts";
+
+/** One job of a tenant, or undefined: another tenant's job is as unknown as one that never was. */
+export async function findJob(deps: Pick<Deps, "database">, tenant: string, id: string): Promise<JobRow | undefined> {
+  const { sql } = deps.database;
+  const [row] = await bounded(deps.database, sql<JobRow[]>`SELECT * FROM jobs WHERE id = ${id} AND tenant = ${tenant}`);
+  return row;
+}

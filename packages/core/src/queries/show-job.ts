@@ -1,0 +1,29 @@
+import type { Job } from "@atlasqueue/contract";
+import type { JobRow } from "../database/schema.ts";
+
+/** A row as the wire shows it. */
+export function showJob(row: JobRow): Job {
+  return {
+    id: row.id,
+    type: row.type,
+    queue: row.queue,
+    status: row.status,
+    priority: row.priority,
+    attempts: row.attempts,
+    max_attempts: row.max_attempts,
+    payload: row.payload,
+    result: row.result,
+    last_error: row.last_error,
+    run_at: row.run_at.toISOString(),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    finished_at: row.finished_at?.toISOString() ?? null,
+    group: row.group_key,
+    worker_id: row.worker_id,
+    locked_until: row.locked_until?.toISOString() ?? null,
+    progress: row.progress,
+    timeout_seconds: row.timeout_seconds,
+    dead_reason: row.dead_reason,
+  };
+}

@@ -1,0 +1,26 @@
+import { bounded } from "../database/bounded.ts";
+import type { Deps } from "../deps.ts";
+
+/** What a sweep would find. Times are milliseconds from now, negative when past, null when there is none. */
+export type SweepOutlook = {
+  due_in_ms: number | null;
+  lease_ends_in_ms: number | null;
+  any_queued: boolean;
+  newest_dead: Date | null;
+};
+
+/** One cheap statement, so that an idle system asks the database one question a second. Each part is an index's end. */
+export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepOutlook> {
+  const { sql } = deps.database;
+  const [row] = await bounded(
+    deps.database,
+    sql<SweepOutlook[]>`
+    SELECT
+      (extract(epoch FROM (SELECT min(run_at) FROM jobs WHERE status IN ('scheduled', 'failed')) - now()) * 1000)::float8 AS due_in_ms,
+      (extract(epoch FROM (SELECT min(locked_until) FROM jobs WHERE status = 'running') - now()) * 1000)::float8 AS lease_ends_in_ms,
+      EXISTS (SELECT FROM jobs WHERE status = 'queued') AS any_queued,
+      (SELECT max(finished_at) FROM jobs WHERE status = 'dead') AS newest_dead`,
+  );
+  if (!row) throw new Error("the outlook query gave no row");
+  return row;
+}

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { logLevels, type LogLevel } from "./observe/log.ts";
+
+/** What a setting takes, in words: it completes "must be …" in the error. */
+const described = <T extends z.ZodType>(schema: T, accepts: string): T => schema.describe(accepts);
+
+const number = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+(\.\d+)?$/)
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+
+/** Building blocks for an app's `config.ts`: each turns the text of an environment variable into a value. */
+export const setting = {
+  seconds: (min: number, max: number) => described(number(min, max), `a number of seconds from ${min} to ${max}`),
+  integer: (min: number, max: number) => described(number(min, max).pipe(z.int()), `an integer from ${min} to ${max}`),
+  port: () => described(number(0, 65_535).pipe(z.int()), "a port from 0 (any free one) to 65535"),
+  flag: () =>
+    described(
+      z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1"),
+      "true or false",
+    ),
+  text: (accepts = "a text that is not empty") => described(z.string().min(1), accepts),
+  databaseUrl: () =>
+    described(z.url({ protocol: /^postgres(ql)?$/ }), "a URL such as postgres://user:password@host:5432/database"),
+  redisUrl: () => described(z.url({ protocol: /^rediss?$/ }), "a URL such as redis://host:6379"),
+  logLevel: () =>
+    described(
+      z
+        .string()
+        .toLowerCase()
+        .refine((text) => Object.hasOwn(logLevels, text))
+        .transform((text): LogLevel => logLevels[text as keyof typeof logLevels]),
+      "DEBUG, INFO, WARNING or ERROR",
+    ),
+  list: (accepts: string) =>
+    described(
+      z.string().transform((text) =>
+        text
+          .split(",")
+          .map((part) => part.trim())
+          .filter((part) => part !== ""),
+      ),
+      accepts,
+    ),
+};
+
+/** A setting that cannot be used. The message is one line: its name, its value, what it takes. */
+export class SettingError extends Error {
+  override readonly name = "SettingError";
+}
+
+const secret = /URL|PASSWORD|SECRET|TOKEN/;
+
+/**
+ * Parse the variables that a schema names; others are left alone, and an empty one counts as absent. Throws
+ * `SettingError` for the first that is wrong.
+ *
+ * @example
+ * parseSettings(z.object({ API_PORT: setting.port().default(8000) }), process.env);
+ */
+export function parseSettings<S extends z.ZodObject>(schema: S, env: Record<string, string | undefined>): z.output<S> {
+  const given = Object.fromEntries(
+    Object.keys(schema.shape).map((name) => [name, env[name] === "" ? undefined : env[name]]),
+  );
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const name = String(parsed.error.issues[0]?.path[0]);
+  const value = given[name];
+  const accepts = describe(schema.shape[name]);
+  if (value === undefined) throw new SettingError(`${name} is not set; it must be ${accepts}`);
+  throw new SettingError(
+    `${name} must be ${accepts}; got ${secret.test(name) ? "something else (not shown)" : JSON.stringify(value)}`,
+  );
+}
+
+function describe(schema: unknown): string {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) return describe(schema.unwrap());
+  return (schema instanceof z.ZodType && schema.description) || "something else";
+}

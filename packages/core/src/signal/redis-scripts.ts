@@ -1,0 +1,84 @@
+import type { Redis } from "ioredis";
+
+/**
+ * KEYS: list, priorities, overflow. ARGV: list length max, n, n ids, then score and id of each prioritised job.
+ * The newest end of the list is the left one. A full list takes nothing until the sweep has emptied and refilled it,
+ * or newer jobs would run before those that were dropped.
+ */
+const push = `
+local max, n = tonumber(ARGV[1]), tonumber(ARGV[2])
+local prioritised = (#ARGV - 2 - n) / 2
+if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
+if redis.call('LLEN', KEYS[1]) + redis.call('ZCARD', KEYS[2]) + n + prioritised > max then
+  redis.call('SET', KEYS[3], '1')
+  return 0
+end
+if n > 0 then redis.call('LPUSH', KEYS[1], unpack(ARGV, 3, 2 + n)) end
+if prioritised > 0 then
+  redis.call('ZADD', KEYS[2], unpack(ARGV, 3 + n))
+  for _ = 1, math.min(prioritised, 100) do redis.call('LPUSH', KEYS[1], 'wake') end
+end
+return 1`;
+
+/** KEYS: list, priorities. ARGV: n, n ids with the next one last, then score and id of each prioritised job. */
+const pushFront = `
+local n = tonumber(ARGV[1])
+if n > 0 then redis.call('RPUSH', KEYS[1], unpack(ARGV, 2, 1 + n)) end
+if #ARGV > 1 + n then
+  redis.call('ZADD', KEYS[2], unpack(ARGV, 2 + n))
+  redis.call('LPUSH', KEYS[1], 'wake')
+end
+return 1`;
+
+/** KEYS: list, priorities. ARGV: n. Priorities above 0, then the list from its old end, then priorities below 0. */
+const take = `
+local n, out = tonumber(ARGV[1]), {}
+local function add(ids) for i = 1, #ids do out[#out + 1] = ids[i] end end
+local urgent = redis.call('ZRANGE', KEYS[2], '-inf', '(0', 'BYSCORE', 'LIMIT', 0, n)
+if #urgent > 0 then redis.call('ZREM', KEYS[2], unpack(urgent)) add(urgent) end
+while #out < n do
+  local ids = redis.call('RPOP', KEYS[1], n - #out)
+  if not ids then break end
+  for i = 1, #ids do if ids[i] ~= 'wake' then out[#out + 1] = ids[i] end end
+end
+if #out < n then
+  local late = redis.call('ZRANGE', KEYS[2], 0, n - #out - 1)
+  if #late > 0 then redis.call('ZREM', KEYS[2], unpack(late)) add(late) end
+end
+return out`;
+
+/** KEYS: list, members. ARGV: ids. The set makes "once each" a constant-time question. */
+const addDeadLetters = `
+local added = 0
+for i = 1, #ARGV do
+  if redis.call('SADD', KEYS[2], ARGV[i]) == 1 then redis.call('LPUSH', KEYS[1], ARGV[i]) added = added + 1 end
+end
+return added`;
+
+const removeDeadLetters = `
+local removed = 0
+for i = 1, #ARGV do
+  removed = removed + redis.call('LREM', KEYS[1], 0, ARGV[i])
+  redis.call('SREM', KEYS[2], ARGV[i])
+end
+return removed`;
+
+/** Loaded by digest, and sent whole again by the client when Redis has forgotten them. */
+export const scripts = {
+  signalPush: { lua: push, numberOfKeys: 3 },
+  signalPushFront: { lua: pushFront, numberOfKeys: 2 },
+  signalTake: { lua: take, numberOfKeys: 2 },
+  deadLettersAdd: { lua: addDeadLetters, numberOfKeys: 2 },
+  deadLettersRemove: { lua: removeDeadLetters, numberOfKeys: 2 },
+};
+
+type Words = (string | number)[];
+
+/** A connection with the scripts above as commands. */
+export type ScriptedRedis = Redis & {
+  signalPush(list: string, priorities: string, overflow: string, ...words: Words): Promise<number>;
+  signalPushFront(list: string, priorities: string, ...words: Words): Promise<number>;
+  signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
+  deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;
+  deadLettersRemove(list: string, members: string, ...ids: Words): Promise<number>;
+};

@@ -1,0 +1,188 @@
+import { Redis } from "ioredis";
+import type { QueueRef } from "../deps.ts";
+import { listKey, overflowKey, priorityKey, turnKey, type SignalKeys } from "./keys.ts";
+import { redisDeadLetters } from "./redis-dead-letters.ts";
+import { scripts, type ScriptedRedis } from "./redis-scripts.ts";
+import { SignalUnavailableError, signals_max, type ReadyJob, type Signal } from "./signal.ts";
+
+export type RedisSignalOptions = {
+  url: string;
+  keys: SignalKeys;
+  /** A command that has not answered by then has failed. */
+  timeout_ms?: number;
+  /** Ids in one list at most. */
+  signals_max?: number;
+};
+
+const push_ids_max = 1_000;
+/** After a command was late: for so long none is tried, so that not every caller waits for the deadline in turn. */
+const rest_after_failure_ms = 500;
+/** How much later than its own timeout a blocking pop may answer before its connection is taken for dead. */
+const late_ms_max = 1_000;
+
+/**
+ * Signals through Redis lists. Never waits for a Redis that is away: commands fail at once while the connection is
+ * down or was late a moment ago, after `timeout_ms` (250) otherwise, and it reconnects by itself.
+ *
+ * @example
+ * const signal = redisSignal({ url: "redis://localhost:6379", keys: defaultKeys });
+ */
+export function redisSignal(options: RedisSignalOptions): Signal {
+  const { keys } = options;
+  const list_length_max = options.signals_max ?? signals_max;
+  const commands = connect(options.url, options.timeout_ms ?? 250);
+  // A second connection, as a blocking pop holds up whatever is sent behind it; opened by the first wait.
+  let blocking: ScriptedRedis | undefined;
+
+  const timeout_ms = options.timeout_ms ?? 250;
+  let resting_until = -Infinity;
+  // The first commands wait for the first connection, as long as they would for an answer.
+  let opening: Promise<void> | undefined = ready(commands, timeout_ms, new AbortController().signal)
+    .catch(() => {})
+    .then(() => void (opening = undefined));
+  const available: Available = async (command) => {
+    await opening;
+    if (performance.now() < resting_until) throw new SignalUnavailableError("Redis did not answer a moment ago");
+    try {
+      return await command();
+    } catch (error) {
+      resting_until = performance.now() + rest_after_failure_ms;
+      throw unavailable(error);
+    }
+  };
+
+  const pushTo = (queue: QueueRef, jobs: readonly ReadyJob[], front: boolean) => {
+    const list = listKey(keys, queue);
+    const plain = jobs.filter((job) => job.priority === 0).map((job) => job.id);
+    const prioritised = jobs.filter((job) => job.priority !== 0).flatMap((job) => [-job.priority, job.id]);
+    return front
+      ? commands.signalPushFront(list, priorityKey(list), plain.length, ...plain.toReversed(), ...prioritised)
+      : commands.signalPush(
+          list,
+          priorityKey(list),
+          overflowKey(list),
+          list_length_max,
+          plain.length,
+          ...plain,
+          ...prioritised,
+        );
+  };
+
+  const pushAll = async (jobs: readonly ReadyJob[], front: boolean) => {
+    const pushes: ReadyJob[][] = [];
+    for (const group of Map.groupBy(jobs, (job) => listKey(keys, job)).values())
+      for (let at = 0; at < group.length; at += push_ids_max) pushes.push(group.slice(at, at + push_ids_max));
+    // The part to be handed out first is pushed to the front last.
+    if (front) pushes.reverse();
+    await available(() => Promise.all(pushes.map((part) => pushTo(part[0] as ReadyJob, part, front))));
+  };
+
+  const take = async (queues: readonly QueueRef[], ids_max: number): Promise<string[]> => {
+    const ids: string[] = [];
+    for (const queue of queues) {
+      if (ids.length >= ids_max) break;
+      const list = listKey(keys, queue);
+      ids.push(...(await available(() => commands.signalTake(list, priorityKey(list), ids_max - ids.length))));
+    }
+    return ids;
+  };
+
+  const wait = async (queues: readonly QueueRef[], wait_ms: number, stop: AbortSignal): Promise<string[]> => {
+    blocking ??= connect(options.url);
+    const connection = blocking;
+    if (connection.status !== "ready") await ready(connection, Math.min(wait_ms, 1_000), stop);
+    if (stop.aborted) return [];
+    const hangUp = () => connection.disconnect(!stop.aborted);
+    const deadline = setTimeout(hangUp, wait_ms + late_ms_max);
+    stop.addEventListener("abort", hangUp, { once: true });
+    try {
+      const popped = await connection.blpop(
+        queues.map((queue) => listKey(keys, queue)),
+        wait_ms / 1_000,
+      );
+      return popped ? [popped[1]] : [];
+    } catch (error) {
+      if (stop.aborted) return [];
+      throw unavailable(error);
+    } finally {
+      clearTimeout(deadline);
+      stop.removeEventListener("abort", hangUp);
+    }
+  };
+
+  return {
+    push: (jobs) => pushAll(jobs, false),
+    pushFront: (jobs) => pushAll(jobs, true),
+    take,
+    wait,
+    async look(queue) {
+      const list = listKey(keys, queue);
+      const [length, prioritised, next, overflowed] = await available(() =>
+        Promise.all([
+          commands.llen(list),
+          commands.zcard(priorityKey(list)),
+          commands.lindex(list, -1),
+          commands.exists(overflowKey(list)),
+        ]),
+      );
+      return { length: length + prioritised, next: next ?? undefined, overflowed: overflowed === 1 };
+    },
+    async endOverflow(queue) {
+      await available(() => commands.del(overflowKey(listKey(keys, queue))));
+    },
+    async takeTurn(name, period_ms) {
+      return (await available(() => commands.set(turnKey(keys, name), "1", "PX", Math.ceil(period_ms), "NX"))) === "OK";
+    },
+    deadLetters: redisDeadLetters(commands, keys, available),
+    state: () => (commands.status === "ready" ? "up" : "down"),
+    async close() {
+      commands.disconnect();
+      blocking?.disconnect();
+    },
+  };
+}
+
+/** No offline queue, no resending: a command that cannot be sent now fails now, as its answer is only a hint. */
+function connect(url: string, commandTimeout?: number): ScriptedRedis {
+  const redis = new Redis(url, {
+    connectTimeout: 2_000,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (tries: number) => Math.min(tries * 50, 1_000),
+    keepAlive: 10_000,
+    scripts,
+    replyMapping: "legacy",
+    commandTimeout,
+  }) as ScriptedRedis;
+  // Every failure is seen by the command that met it; without a listener ioredis prints them all.
+  redis.on("error", () => {});
+  return redis;
+}
+
+/** The connection is ready, or `SignalUnavailableError` when it is not by the deadline. */
+function ready(redis: Redis, timeout_ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (error?: Error) => {
+      clearTimeout(timer);
+      redis.off("ready", end);
+      stop.removeEventListener("abort", stopped);
+      if (error instanceof Error) reject(error);
+      else resolve();
+    };
+    const stopped = () => end();
+    const timer = setTimeout(
+      () => end(new SignalUnavailableError(`Redis was not ready in ${timeout_ms} ms`)),
+      timeout_ms,
+    );
+    redis.once("ready", end);
+    stop.addEventListener("abort", stopped, { once: true });
+  });
+}
+
+/** Runs a command; whatever it fails with, Redis cannot be used now. */
+export type Available = <T>(command: () => Promise<T>) => Promise<T>;
+
+function unavailable(error: unknown): SignalUnavailableError {
+  return new SignalUnavailableError(error instanceof Error ? error.message : String(error), { cause: error });
+}

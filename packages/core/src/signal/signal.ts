@@ -1,0 +1,57 @@
+import type { QueueRef } from "../deps.ts";
+
+/** A queued job, as far as a signal needs to know it. */
+export type ReadyJob = QueueRef & { id: string; priority: number };
+
+/** The lists of one queue. `next` is the id (or junk) that would be handed out next. */
+export type QueueSignals = { length: number; next: string | undefined; overflowed: boolean };
+
+/**
+ * Tells workers that jobs are ready: hints, never the truth. Losing all of it costs latency and no job. Every method
+ * but `state` and `close` rejects with `SignalUnavailableError` when the other side is away, and none waits long for it.
+ * Within a queue, higher priorities are handed out first, then the ones pushed first.
+ */
+export type Signal = {
+  /** Hand these out after those that are there. Dropped, and remembered as an overflow, when a list is full. */
+  push(jobs: readonly ReadyJob[]): Promise<void>;
+  /** Hand these out next, in this order. */
+  pushFront(jobs: readonly ReadyJob[]): Promise<void>;
+  /** Up to `ids_max` ids at once, fewer or none when there are not so many. What comes out is untrusted. */
+  take(queues: readonly QueueRef[], ids_max: number): Promise<string[]>;
+  /**
+   * Wait until something is pushed to one of the queues, at most `timeout_ms`; an id may come with it. `stop` ends
+   * the wait at once. One wait at a time for each `Signal`.
+   */
+  wait(queues: readonly QueueRef[], timeout_ms: number, stop: AbortSignal): Promise<string[]>;
+  look(queue: QueueRef): Promise<QueueSignals>;
+  /** The ids that an overflow dropped have all been pushed again. */
+  endOverflow(queue: QueueRef): Promise<void>;
+  /** True for one caller over all processes in each period: so that a fleet sweeps once, not once a worker. */
+  takeTurn(name: string, period_ms: number): Promise<boolean>;
+  deadLetters: DeadLetterList;
+  state(): "up" | "down";
+  close(): Promise<void>;
+};
+
+/** The list that people inspect: a copy of what `status = 'dead'` says in Postgres, newest first. */
+export type DeadLetterList = {
+  /** Put ids in, once each however often this is called. */
+  add(ids: readonly string[]): Promise<number>;
+  remove(ids: readonly string[]): Promise<number>;
+  page(offset: number, ids_max: number): Promise<string[]>;
+  /** `consistent` is false when somebody deleted or edited a part of it by hand. */
+  look(): Promise<{ length: number; consistent: boolean; cursor: string | undefined }>;
+  /** How far the projection has come; vanishes with everything else when Redis is flushed. */
+  setCursor(cursor: string): Promise<void>;
+  clear(): Promise<void>;
+};
+
+/** The signal's other side is away or late. Whether the call took effect is unknown. */
+export class SignalUnavailableError extends Error {
+  override readonly name = "SignalUnavailableError";
+}
+
+/** What wakes a waiting worker for jobs that are not in the list itself. */
+export const wakeMark = "wake";
+/** Ids in one list at most: 40 MB of Redis. Jobs past it stay in Postgres and are signalled when the list is empty. */
+export const signals_max = 1_000_000;

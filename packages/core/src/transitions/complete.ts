@@ -1,0 +1,42 @@
+import type { Json } from "@atlasqueue/contract";
+import { bounded } from "../database/bounded.ts";
+import type { Deps } from "../deps.ts";
+import { aboutLease, type Lease } from "./claim.ts";
+
+export type Completion = { lease: Lease; result: Json };
+/** What happened to a settlement, in the order they were given. */
+export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" };
+
+/**
+ * running → succeeded. Only the holder of the current lease may do this; another is told `lease_lost` and its result
+ * is not stored. Results must be storable (see `findFaults`).
+ *
+ * @example
+ * const [outcome] = await complete(deps, [{ lease, result: { sent: true } }]);
+ */
+export async function complete(deps: Deps, completions: Completion[]): Promise<SettleOutcome[]> {
+  const { sql } = deps.database;
+  const rows = completions.map(({ lease, result }) => ({
+    id: lease.id,
+    token: lease.lease_token,
+    result: result === null ? null : JSON.stringify(result),
+  }));
+  const applied = await bounded(
+    deps.database,
+    sql<{ id: string }[]>`
+    UPDATE jobs SET status = 'succeeded', result = input.result::json, finished_at = now(), updated_at = now(),
+                    locked_until = NULL, last_error = NULL
+    FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS input(id uuid, token uuid, result text)
+    WHERE jobs.id = input.id AND jobs.lease_token = input.token AND jobs.status = 'running'
+    RETURNING jobs.id`,
+  );
+  const done = new Set(applied.map((row) => row.id));
+  return completions.map(({ lease }) => {
+    if (!done.has(lease.id)) {
+      deps.observe({ event: "lease_lost", during: "settling", ...aboutLease(lease) });
+      return { kind: "lease_lost" };
+    }
+    deps.observe({ event: "job_succeeded", ...aboutLease(lease) });
+    return { kind: "applied" };
+  });
+}

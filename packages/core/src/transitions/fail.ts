@@ -1,0 +1,60 @@
+import { bounded } from "../database/bounded.ts";
+import type { Deps } from "../deps.ts";
+import type { Verdict } from "../policy/verdict.ts";
+import { aboutLease, type Lease } from "./claim.ts";
+
+/** `error` as `errorText` makes it. */
+export type Failure = { lease: Lease; error: string; verdict: Verdict };
+export type FailOutcome = { kind: "retrying"; run_at: Date } | { kind: "dead" } | { kind: "lease_lost" };
+
+/**
+ * running → failed (until `run_at`) or dead, as the verdict says. The attempt goes to the history in the same
+ * statement. Only the holder of the current lease may do this. Outcomes stand in the order of the failures.
+ *
+ * @example
+ * const verdict = verdictAfterFailure({ ...lease, retryable: true }, policy, Math.random());
+ * const [outcome] = await fail(deps, [{ lease, error: errorText(thrown), verdict }]);
+ */
+export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome[]> {
+  const { sql } = deps.database;
+  const rows = failures.map(({ lease, error, verdict }) => ({
+    id: lease.id,
+    token: lease.lease_token,
+    error,
+    delay: verdict.kind === "retry" ? verdict.delay_ms / 1_000 : null,
+    reason: verdict.kind === "dead" ? verdict.reason : null,
+  }));
+  const applied = await bounded(
+    deps.database,
+    sql<{ id: string; run_at: Date }[]>`
+    WITH settled AS (
+      UPDATE jobs SET status = CASE WHEN input.reason IS NULL THEN 'failed' ELSE 'dead' END, dead_reason = input.reason,
+                      run_at = CASE WHEN input.reason IS NULL THEN now() + make_interval(secs => input.delay) ELSE run_at END,
+                      finished_at = CASE WHEN input.reason IS NULL THEN NULL ELSE now() END,
+                      last_error = input.error, updated_at = now(), locked_until = NULL
+      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS input(id uuid, token uuid, error text, delay float8, reason text)
+      WHERE jobs.id = input.id AND jobs.lease_token = input.token AND jobs.status = 'running'
+      RETURNING jobs.id, jobs.attempts, jobs.worker_id, jobs.started_at, jobs.run_at, jobs.last_error
+    ), history AS (
+      INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
+      SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error FROM settled
+    )
+    SELECT id, run_at FROM settled`,
+  );
+  const byId = new Map(applied.map((row) => [row.id, row]));
+  return failures.map((failure) => outcomeOf(deps, failure, byId.get(failure.lease.id)));
+}
+
+function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: { run_at: Date } | undefined): FailOutcome {
+  const about = aboutLease(lease);
+  if (!row) {
+    deps.observe({ event: "lease_lost", during: "settling", ...about });
+    return { kind: "lease_lost" };
+  }
+  if (verdict.kind === "dead") {
+    deps.observe({ event: "job_dead", ...about, error, reason: verdict.reason });
+    return { kind: "dead" };
+  }
+  deps.observe({ event: "job_failed", ...about, error, retry_in_ms: verdict.delay_ms });
+  return { kind: "retrying", run_at: row.run_at };
+}

@@ -1,0 +1,66 @@
+import { bounded } from "../database/bounded.ts";
+import { isUuid, uuidArray } from "../database/literals.ts";
+import type { Deps } from "../deps.ts";
+import type { Signal } from "../signal/signal.ts";
+
+const page_max = 1_000;
+const pages_max = 20;
+/** Transactions commit out of the order of their `now()`; none lasts longer than this. */
+const overlap_ms = 60_000;
+
+/**
+ * Make the Redis list say what `status = 'dead'` says. Goes on from where the last call came to, with an overlap for
+ * transactions that committed late; starts over when Redis was flushed or the list was edited by hand; takes out what
+ * is no longer dead, a part of the list at each call (`round` chooses which). A worker also adds its own dead jobs at
+ * once, so this repairs rather than carries.
+ */
+export async function projectDeadLetters(deps: Deps & { signal: Signal }, round: number): Promise<void> {
+  const { deadLetters } = deps.signal;
+  const list = await deadLetters.look();
+  if (!list.consistent) await deadLetters.clear();
+  const added = await addSince(deps, list.consistent ? list.cursor : undefined);
+  const removed = await removeRevived(deps, list.length, round);
+  if (added + removed > 0) deps.observe({ event: "dead_letters_projected", added, removed });
+}
+
+/** The cursor is "time id" of the last job added, the time as Postgres writes it: JavaScript's would lose microseconds. */
+async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefined): Promise<number> {
+  const { sql } = deps.database;
+  let [time = "-infinity", id = firstId] = cursor?.split(" ") ?? [];
+  let overlap_seconds = overlap_ms / 1_000;
+  let added = 0;
+  for (let page = 0; page < pages_max; page += 1) {
+    const rows = await bounded(
+      deps.database,
+      sql<{ id: string; time: string }[]>`
+      SELECT id, to_char(finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time FROM jobs
+      WHERE status = 'dead'
+        AND (finished_at, id) > (${time}::text::timestamptz - make_interval(secs => ${overlap_seconds}::float8), ${id}::text::uuid)
+      ORDER BY finished_at, id LIMIT ${page_max}`,
+    );
+    const last = rows.at(-1);
+    if (!last) break;
+    added += await deps.signal.deadLetters.add(rows.map((row) => row.id));
+    [time, id, overlap_seconds] = [last.time, last.id, 0];
+    await deps.signal.deadLetters.setCursor(`${time} ${id}`);
+    if (rows.length < page_max) break;
+  }
+  return added;
+}
+
+const firstId = "00000000-0000-0000-0000-000000000000";
+
+async function removeRevived(deps: Deps & { signal: Signal }, length: number, round: number): Promise<number> {
+  const pages = Math.ceil(length / page_max);
+  if (pages === 0) return 0;
+  const ids = await deps.signal.deadLetters.page((round % pages) * page_max, page_max);
+  const { sql } = deps.database;
+  const dead = await bounded(
+    deps.database,
+    sql<
+      { id: string }[]
+    >`SELECT id FROM jobs WHERE id = ANY(${uuidArray(ids.filter(isUuid))}::uuid[]) AND status = 'dead'`,
+  );
+  const known = new Set(dead.map((row) => row.id));
+  return deps.signal.deadLetters.remove(ids.filter((id) => !known.has(id)));
+}

@@ -1,0 +1,29 @@
+import { bounded } from "../database/bounded.ts";
+import type { Deps } from "../deps.ts";
+import { aboutLease, type Lease } from "./claim.ts";
+import { leaseRows } from "./lease-rows.ts";
+
+/**
+ * running → queued, with the attempt given back: for a worker that shuts down, or that took a job and cannot start it.
+ * The job keeps its place by age. Returns the leases that were still held; signal those again.
+ *
+ * @example
+ * const released = await release(deps, leases);
+ */
+export async function release(deps: Deps, leases: Lease[]): Promise<Lease[]> {
+  if (leases.length === 0) return [];
+  const { sql } = deps.database;
+  const released = await bounded(
+    deps.database,
+    sql<{ id: string }[]>`
+    UPDATE jobs SET status = 'queued', attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL,
+                    updated_at = now()
+    FROM json_to_recordset(${leaseRows(leases)}::text::json) AS input(id uuid, token uuid)
+    WHERE jobs.id = input.id AND jobs.lease_token = input.token AND jobs.status = 'running'
+    RETURNING jobs.id`,
+  );
+  const ids = new Set(released.map((row) => row.id));
+  const given = leases.filter((lease) => ids.has(lease.id));
+  for (const lease of given) deps.observe({ event: "job_released", ...aboutLease(lease) });
+  return given;
+}

@@ -1,0 +1,35 @@
+import type { Deps, QueueRef } from "../deps.ts";
+import { readyBefore, readyJobs, readyWithPriority } from "../queries/ready-jobs.ts";
+import { announce } from "../signal/announce.ts";
+import type { ReadyJob, Signal } from "../signal/signal.ts";
+
+/** A signal may still be on its way for this long; a job signalled twice does no harm, only work. */
+const grace_ms = 500;
+/** How much older than the list's next id a job must be, to be called lost while the list is busy. */
+const gap_ms = 2_000;
+const refill_jobs_max = 10_000;
+const repair_jobs_max = 1_000;
+
+/**
+ * queued → queued, signalled again: jobs whose signal was lost with a process, with Redis, or to a full list. An
+ * empty list proves that every job that is still queued is one of them. In a busy list the next id is the proof: the
+ * list is in order, so a job that became ready well before that one is no longer in it. What is found goes to the
+ * front, which makes it the next id: the same job is not found again by the sweep after this one.
+ * Returns how many were signalled.
+ */
+export async function resignalOrphans(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<number> {
+  const { signal } = deps;
+  const lists = await signal.look(queue);
+  let orphans: ReadyJob[];
+  if (lists.length === 0) {
+    orphans = await readyJobs(deps, queue, grace_ms, refill_jobs_max);
+    if (lists.overflowed && orphans.length < refill_jobs_max) await signal.endOverflow(queue);
+  } else {
+    const passedOver =
+      lists.next === undefined ? [] : await readyBefore(deps, queue, lists.next, gap_ms, repair_jobs_max);
+    orphans = [...passedOver, ...(await readyWithPriority(deps, queue, gap_ms, repair_jobs_max))];
+  }
+  await announce(deps, orphans, "front");
+  if (orphans.length > 0) deps.observe({ event: "jobs_resignalled", queue: queue.queue, count: orphans.length });
+  return orphans.length;
+}

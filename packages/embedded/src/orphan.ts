@@ -1,0 +1,76 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Cluster } from "./cluster.ts";
+import { processFacts } from "./process-facts.ts";
+import { runTool } from "./server-process.ts";
+
+const stop_s_max = 10;
+
+/**
+ * Stops the PostgreSQL that a parent killed with SIGKILL left running on our data. Call it only while holding the
+ * data's owner file: then whatever runs there has no living owner.
+ */
+export async function stopOrphan({ dataDir, binaries, identity }: Cluster): Promise<void> {
+  const pid = postmasterPid(dataDir);
+  // A dead process is PostgreSQL's own to judge: it also looks for backends that outlived their postmaster.
+  if (pid === undefined || !exists(pid)) return;
+  switch (whoIs(pid, dataDir)) {
+    case "our_postgres":
+      return stop();
+    case "stranger":
+      return disown(dataDir);
+    case "unknown":
+      return;
+  }
+
+  async function stop(): Promise<void> {
+    const args = (mode: string) => ["stop", "-D", dataDir, "-m", mode, "-w", "-t", String(stop_s_max)];
+    try {
+      await runTool(binaries.pg_ctl, args("fast"), identity);
+    } catch {
+      await runTool(binaries.pg_ctl, args("immediate"), identity);
+    }
+  }
+}
+
+/** The id in postmaster.pid, or undefined when there is none. */
+function postmasterPid(dataDir: string): number | undefined {
+  const pid = Number(readPostmasterFile(dataDir)[0]);
+  return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+}
+
+/** The lines of postmaster.pid: 1 the process id, 4 the port, 8 the status ("starting", "ready", "stopping"). */
+export function readPostmasterFile(dataDir: string): string[] {
+  try {
+    return readFileSync(join(dataDir, "postmaster.pid"), "utf8").split("\n");
+  } catch {
+    return [];
+  }
+}
+
+/** Asked before any signal is sent: after a reboot the id may belong to anybody. */
+function whoIs(pid: number, dataDir: string): "our_postgres" | "stranger" | "unknown" {
+  const facts = processFacts(pid);
+  if (!facts || !facts.command.includes("postgres")) return "stranger";
+  // A postmaster's working directory is its data directory.
+  if (facts.folder !== undefined) return facts.folder === dataDir ? "our_postgres" : "stranger";
+  return facts.command.includes(dataDir) ? "our_postgres" : "unknown";
+}
+
+/**
+ * PostgreSQL refuses to start while the id in postmaster.pid answers, whoever that is, except when it is its own
+ * parent's. Naming us there gets it past that, and keeps the file's other lines, by which it notices old backends that
+ * are still attached; deleting the file would throw that check away.
+ */
+function disown(dataDir: string): void {
+  const lines = readPostmasterFile(dataDir);
+  writeFileSync(join(dataDir, "postmaster.pid"), [String(process.pid), ...lines.slice(1)].join("\n"));
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

@@ -1,0 +1,30 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openFolder } from "../test/folder.ts";
+import { claim } from "./owner.ts";
+
+test("a claim is refused while it is held, and free once it is given up", () => {
+  const file = join(openFolder(), "owner");
+  const release = claim(file, "the data");
+  expect(() => claim(file, "the data")).toThrow(`the data is in use by process ${process.pid}:`);
+  release();
+  expect(existsSync(file)).toBe(false);
+  claim(file, "the data")();
+});
+
+test("claims of the dead, of ids that others have now, and unreadable ones count for nothing", () => {
+  const folder = openFolder();
+  const dead = spawnSync(process.execPath, ["-e", "0"]).pid;
+  const stale = [
+    { pid: dead, started: "1" },
+    { pid: process.pid, started: "long ago" },
+  ].map((owner) => JSON.stringify(owner));
+  for (const content of [...stale, "", "{"]) {
+    const file = join(folder, "owner");
+    writeFileSync(file, content);
+    claim(file, "the data")();
+  }
+  expect(readdirSync(folder)).toEqual([]);
+});

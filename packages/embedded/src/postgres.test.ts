@@ -1,0 +1,222 @@
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import postgres from "postgres";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { closedFolder, openFolder } from "../test/folder.ts";
+import { holdServers, isRunning } from "../test/holder.ts";
+import { freePort } from "./free-port.ts";
+import { startPostgres, type PostgresOptions } from "./postgres.ts";
+
+const isRoot = process.getuid?.() === 0;
+
+/** These tests kill processes, never the machine, so they needn't wait for the disk. */
+async function start(options: PostgresOptions) {
+  const server = await startPostgres({
+    ...options,
+    settings: { fsync: "off", ...options.settings },
+  });
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+function connect(url: string) {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  onTestFinished(() => sql.end({ timeout: 1 }));
+  return sql;
+}
+
+async function keepNumber(url: string, number: number) {
+  const sql = connect(url);
+  await sql`create table if not exists kept (number int)`;
+  await sql`insert into kept values (${number})`;
+}
+
+async function keptNumbers(url: string): Promise<number[]> {
+  const rows = await connect(url)<{ number: number }[]>`select number from kept order by number`;
+  return rows.map((row) => row.number);
+}
+
+test("a server starts durable and in UTF-8, away from Ctrl-C, and stops", async () => {
+  const server = await startPostgres({ dataDir: join(openFolder(), "postgres") });
+  const sql = connect(server.url);
+  const [row] = await sql`
+    select current_database() as database, current_setting('server_encoding') as encoding,
+      current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+      current_setting('listen_addresses') as addresses, upper('é') as upper`;
+  await sql.end();
+  expect(row).toEqual({
+    database: "atlasqueue",
+    encoding: "UTF8",
+    fsync: "on",
+    commit: "on",
+    addresses: "127.0.0.1",
+    upper: "É",
+  });
+  // A process group of its own is what keeps the terminal's Ctrl-C away; it has its leader's id.
+  expect(process.kill(-server.pid, 0)).toBe(true);
+
+  await server.stop();
+  expect(isRunning(server.pid)).toBe(false);
+  await server.stop();
+});
+
+test("settings win over the defaults", async () => {
+  const server = await start({
+    dataDir: join(openFolder(), "postgres"),
+    settings: { max_connections: "17" },
+  });
+  const [row] = await connect(server.url)`show max_connections`;
+  expect(row).toEqual({ max_connections: "17" });
+});
+
+test("a restart keeps the rows and the port, after a stop and after a SIGKILL too", async () => {
+  const server = await start({ dataDir: join(openFolder(), "postgres") });
+  await keepNumber(server.url, 1);
+  await server.restart();
+  expect(await keptNumbers(server.url)).toEqual([1]);
+
+  await keepNumber(server.url, 2);
+  const killed = server.pid;
+  await server.kill("SIGKILL");
+  expect(isRunning(killed)).toBe(false);
+  await server.restart();
+  expect(await keptNumbers(server.url)).toEqual([1, 2]);
+
+  await server.stop();
+  await server.restart();
+  expect(await keptNumbers(server.url)).toEqual([1, 2]);
+});
+
+test("a paused server still stops", async () => {
+  const server = await start({ dataDir: join(openFolder(), "postgres") });
+  await server.kill("SIGSTOP");
+  await server.stop();
+  expect(isRunning(server.pid)).toBe(false);
+});
+
+test("a second start finds the first one's rows", async () => {
+  const dataDir = join(openFolder(), "postgres");
+  const first = await start({ dataDir });
+  await keepNumber(first.url, 1);
+  await first.stop();
+
+  const second = await start({ dataDir });
+  expect(await keptNumbers(second.url)).toEqual([1]);
+});
+
+test("the server of a killed process is taken over with its rows", async () => {
+  const folder = openFolder();
+  const holder = await holdServers(folder);
+  await keepNumber(holder.url, 1);
+  holder.kill("SIGKILL");
+  await holder.exited;
+  expect(isRunning(holder.postgres)).toBe(true);
+
+  const server = await start({ dataDir: join(folder, "postgres") });
+  expect(isRunning(holder.postgres)).toBe(false);
+  expect(await keptNumbers(server.url)).toEqual([1]);
+});
+
+test("a process that exits takes its servers with it", async () => {
+  const holder = await holdServers(openFolder(), "exit");
+  await holder.exited;
+  await vi.waitUntil(() => !isRunning(holder.postgres) && !isRunning(holder.redis), {
+    timeout: 3_000,
+  });
+});
+
+test("data that a living process holds is refused, naming it", async () => {
+  const folder = openFolder();
+  const dataDir = join(folder, "postgres");
+  const holder = await holdServers(folder);
+  await expect(startPostgres({ dataDir })).rejects.toThrow(`is in use by process ${holder.pid}:`);
+  expect(isRunning(holder.postgres)).toBe(true);
+});
+
+test("data that this very process holds is refused", async () => {
+  const dataDir = join(openFolder(), "postgres");
+  const server = await start({ dataDir });
+  await expect(startPostgres({ dataDir })).rejects.toThrow(`is in use by process ${process.pid}:`);
+  expect(isRunning(server.pid)).toBe(true);
+});
+
+test("a postmaster.pid whose id now belongs to somebody else is no obstacle, and nobody is stopped for it", async () => {
+  const dataDir = join(openFolder(), "postgres");
+  const first = await start({ dataDir });
+  const file = join(dataDir, "postmaster.pid");
+  await first.kill("SIGKILL");
+  const bystander = await start({ dataDir: join(openFolder(), "postgres") });
+  writeFileSync(file, `${bystander.pid}\n${dataDir}\n1\n1\n\n127.0.0.1\n\nready\n`);
+  await first.stop();
+
+  const second = await start({ dataDir });
+  expect(isRunning(second.pid)).toBe(true);
+  expect(isRunning(bystander.pid)).toBe(true);
+});
+
+test("an initdb that was cut off is done again", async () => {
+  const dataDir = join(openFolder(), "postgres");
+  mkdirSync(`${dataDir}.init`);
+  writeFileSync(`${dataDir}.init/PG_VERSION`, "18\n");
+  const server = await start({ dataDir });
+  expect(isRunning(server.pid)).toBe(true);
+  expect(existsSync(`${dataDir}.init`)).toBe(false);
+});
+
+test("a folder with something else in it is left alone", async () => {
+  const dataDir = openFolder();
+  writeFileSync(join(dataDir, "letter.txt"), "dear");
+  await expect(startPostgres({ dataDir })).rejects.toThrow(`${dataDir} is neither empty nor a PostgreSQL`);
+  expect(statSync(dataDir).uid).toBe(process.getuid?.());
+});
+
+test("a taken port is named, and the data is free again afterwards", async () => {
+  const dataDir = join(openFolder(), "postgres");
+  const port = await freePort();
+  const other = createServer().listen(port, "127.0.0.1");
+  onTestFinished(() => void other.close());
+  await once(other, "listening");
+  await expect(startPostgres({ dataDir, port })).rejects.toThrow(`port ${port} is in use`);
+
+  other.close();
+  await once(other, "close");
+  expect((await start({ dataDir, port })).port).toBe(port);
+});
+
+test("a setting PostgreSQL refuses is reported in its words", async () => {
+  const options = {
+    dataDir: join(openFolder(), "postgres"),
+    settings: { fsync: "off", max_connections: "many" },
+  };
+  await expect(startPostgres(options)).rejects.toThrow(/invalid value for parameter "max_connections": "many"/);
+});
+
+test("data goes where its user can reach it: elsewhere for root, where it was asked for otherwise", async () => {
+  const wanted = join(closedFolder(), "postgres");
+  const server = await start({ dataDir: wanted });
+  onTestFinished(() => rmSync(`${server.dataDir}.owner`, { force: true }));
+  if (isRoot) {
+    onTestFinished(() => rmSync(server.dataDir, { recursive: true, force: true }));
+    expect(dirname(server.dataDir)).toBe("/var/lib/atlasqueue");
+    expect(statSync(server.dataDir).uid).not.toBe(0);
+    await keepNumber(server.url, 1);
+    await server.stop();
+    const again = await start({ dataDir: wanted });
+    expect(again.dataDir).toBe(server.dataDir);
+    expect(await keptNumbers(again.url)).toEqual([1]);
+    await again.stop();
+  } else {
+    expect(server.dataDir).toBe(wanted);
+    expect(statSync(server.dataDir).uid).toBe(process.getuid?.());
+  }
+});
+
+test("data in place that its user can't reach is never replaced by an empty database", async () => {
+  const wanted = join(closedFolder(), "postgres");
+  mkdirSync(wanted);
+  writeFileSync(join(wanted, "PG_VERSION"), "18\n");
+  const why = isRoot ? /can't reach the data in .*: move it elsewhere/ : /did not start/;
+  await expect(startPostgres({ dataDir: wanted })).rejects.toThrow(why);
+});

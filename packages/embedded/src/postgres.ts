@@ -1,0 +1,110 @@
+import { setTimeout as delay } from "node:timers/promises";
+import postgres from "postgres";
+import { initialise, openCluster, type Cluster } from "./cluster.ts";
+import { placeData } from "./data-folder.ts";
+import { choosePort, freePort, portInUse } from "./free-port.ts";
+import { stopOrphan } from "./orphan.ts";
+import { claim } from "./owner.ts";
+import { launch, stopSteps } from "./postmaster.ts";
+import { serverHandle, type ServerHandle } from "./server-handle.ts";
+import { stopServer, type ServerProcess } from "./server-process.ts";
+
+export type PostgresOptions = {
+  /** Where the data lives; made when missing. Not a mount point itself: a folder inside one. */
+  readonly dataDir: string;
+  /** Default: a free port, another on every start. */
+  readonly port?: number | undefined;
+  /** PostgreSQL settings, passed as `-c name=value`; they win over ours. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** Called with each line the server says. */
+  readonly log?: ((line: string) => void) | undefined;
+};
+
+/** Stops by a fast shutdown, an immediate one after 10 s; restarts on the same port, with the same data. */
+export type EmbeddedPostgres = ServerHandle & {
+  /** Of the database `atlasqueue`, as the superuser `postgres`, without a password (it listens on 127.0.0.1 only). */
+  readonly url: string;
+  readonly port: number;
+  /** Where the data really is: not the wanted place when we are root and PostgreSQL's user can't get there. */
+  readonly dataDir: string;
+};
+
+const database = "atlasqueue";
+const ports_max = 5;
+const still_stopping_ms_max = 10_000;
+
+/**
+ * Starts a real PostgreSQL on a data directory, in a few seconds the first time and well under one after that. It takes
+ * over what a killed process left running. Throws "port 5432 is in use", "… is in use by process 123" when a living
+ * process has the data, and with PostgreSQL's own words when it can't start.
+ *
+ * @example
+ * const server = await startPostgres({ dataDir: ".atlasqueue/postgres" });
+ * const sql = connect(server.url);
+ */
+export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
+  const folder = placeData(options.dataDir);
+  const claimData = () => claim(`${folder.dataDir}.owner`, `the data in ${folder.dataDir}`);
+  const release = claimData();
+  try {
+    const cluster = await openCluster(folder, options.settings ?? {});
+    await stopOrphan(cluster);
+    // Asked before initdb, which takes a second, and after the orphan, who may hold that very port.
+    const firstPort = await choosePort(options.port);
+    await initialise(cluster);
+    const { server: first, port } = await start(cluster, firstPort, options);
+    const url = (name: string) => `postgres://postgres@127.0.0.1:${port}/${name}`;
+    await createDatabase(url("postgres")).catch(async (error: unknown) => {
+      await stopServer(first, stopSteps);
+      throw error;
+    });
+    const again = async () => (await start(cluster, port, { ...options, port })).server;
+    const handle = serverHandle({ first, stopSteps, start: again, claim: claimData, release });
+    return Object.assign(handle, { url: url(database), port, dataDir: folder.dataDir });
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+type Started = { readonly server: ServerProcess; readonly port: number };
+
+/** Tries again on another port when ours was taken between the look and the bind, unless it was asked for. */
+async function start(cluster: Cluster, firstPort: number, options: PostgresOptions): Promise<Started> {
+  const deadline = Date.now() + still_stopping_ms_max;
+  let port = firstPort;
+  let ports = 1;
+  for (;;) {
+    const outcome = await launch(cluster, port, options.log);
+    switch (outcome.kind) {
+      case "ready":
+        return { server: outcome.server, port };
+      case "port_in_use":
+        if (options.port !== undefined || ports++ === ports_max) throw portInUse(port);
+        port = await freePort();
+        break;
+      case "still_stopping":
+        if (Date.now() > deadline) throw cannotStart(cluster, outcome.reason);
+        await delay(50);
+        break;
+      case "failed":
+        throw cannotStart(cluster, outcome.reason);
+      default:
+        outcome satisfies never;
+    }
+  }
+}
+
+function cannotStart({ dataDir }: Cluster, reason: string): Error {
+  return new Error(`PostgreSQL on ${dataDir} did not start: ${reason}`);
+}
+
+async function createDatabase(adminUrl: string): Promise<void> {
+  const sql = postgres(adminUrl, { max: 1, connect_timeout: 10 });
+  try {
+    const found = await sql`select from pg_database where datname = ${database}`;
+    if (found.length === 0) await sql`create database ${sql(database)}`;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}

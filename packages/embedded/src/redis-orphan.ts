@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { processFacts } from "./process-facts.ts";
+
+const stop_ms_max = 5_000;
+
+/** Where the server in a folder writes its process id. */
+export function pidFile(folder: string): string {
+  return join(folder, "redis.pid");
+}
+
+/**
+ * Stops the server that a parent killed with SIGKILL left running in this folder. Call it only while holding the
+ * folder's owner file. It looks before it signals: the id may belong to anybody by now.
+ */
+export async function stopRedisOrphan(folder: string): Promise<void> {
+  const pid = readPid(folder);
+  if (pid === undefined || !isOurs(pid, folder)) return;
+  process.kill(pid, "SIGTERM");
+  process.kill(pid, "SIGCONT");
+  const deadline = Date.now() + stop_ms_max;
+  while (isOurs(pid, folder)) {
+    if (Date.now() > deadline) process.kill(pid, "SIGKILL");
+    await delay(20);
+  }
+}
+
+function isOurs(pid: number, folder: string): boolean {
+  const facts = processFacts(pid);
+  if (!facts || !/(redis|valkey)-server/.test(facts.command)) return false;
+  return facts.folder === undefined || facts.folder === folder;
+}
+
+function readPid(folder: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(pidFile(folder), "utf8"));
+    return pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}

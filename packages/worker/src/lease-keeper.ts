@@ -1,0 +1,52 @@
+import { aboutLease, extendLeases, isUnavailable, type Lease } from "@atlasqueue/core";
+import { pause } from "./pause.ts";
+import type { RunningJobs } from "./running-jobs.ts";
+import type { WorkerDeps } from "./start-worker.ts";
+
+const batch_max = 1_000;
+const retry_ms = 1_000;
+
+/**
+ * Renews the leases of every job in a handler, all in one statement, three times a lease. A job whose lease is lost is
+ * taken from its handler: another worker may have it already. A database that is away is no loss: nobody else could
+ * claim the job meanwhile, so the handler goes on.
+ */
+export async function keepLeases(
+  deps: WorkerDeps,
+  running: RunningJobs,
+  lease_seconds: number,
+  stop: AbortSignal,
+): Promise<void> {
+  const period_ms = (lease_seconds * 1_000) / 3;
+  while (!stop.aborted) {
+    const renewed = await renewAll(deps, running, lease_seconds);
+    await pause(renewed ? period_ms : Math.min(retry_ms, period_ms), stop);
+  }
+}
+
+async function renewAll(deps: WorkerDeps, running: RunningJobs, lease_seconds: number): Promise<boolean> {
+  // Not those on their way to the database: their settlement tells whether the lease held.
+  const handling = running.all().filter((job) => job.phase === "handling");
+  try {
+    for (let at = 0; at < handling.length; at += batch_max) {
+      const batch = handling.slice(at, at + batch_max).filter((job) => running.holds(job) && job.phase === "handling");
+      const byToken = new Map(batch.map((job) => [job.lease.lease_token, job]));
+      const lost: Lease[] = await extendLeases(
+        deps,
+        batch.map((job) => job.lease),
+        lease_seconds,
+      );
+      for (const lease of lost) {
+        const job = byToken.get(lease.lease_token);
+        if (!job || job.phase !== "handling" || !running.holds(job)) continue;
+        deps.observe({ event: "lease_lost", during: "renewal", ...aboutLease(lease) });
+        running.abandon(job, "the lease was lost");
+      }
+    }
+    return true;
+  } catch (error) {
+    if (!isUnavailable(error)) deps.logger.error({ err: error }, "lease_renewal_failed");
+    else deps.observe({ event: "database_unavailable", during: "lease renewal", error: String(error) });
+    return false;
+  }
+}

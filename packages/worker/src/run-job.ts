@@ -1,0 +1,80 @@
+import { findFaults, limits, type Json } from "@atlasqueue/contract";
+import { errorText, type Lease, type Logger } from "@atlasqueue/core";
+import { DoNotRetryError, RetryAfterError, type Handler, type JobContext } from "./handler.ts";
+
+export type Outcome =
+  | { kind: "succeeded"; result: Json }
+  | { kind: "failed"; error: string; retryable: boolean; delay_ms?: number };
+
+/**
+ * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
+ * stored, a timeout and whatever is thrown are failures of that job alone. Aborting `abort` aborts the handler's signal.
+ */
+export async function runJob(
+  lease: Lease,
+  handler: Handler | undefined,
+  abort: AbortController,
+  logger: Logger,
+): Promise<Outcome> {
+  if (!handler) return failed(new Error(`no handler for type ${JSON.stringify(lease.type)}`), "UnknownType");
+  const timeout_seconds = lease.timeout_seconds ?? handler.options.timeout_seconds;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const running = handler.run(lease.payload, contextOf(lease, abort.signal, logger));
+    if (timeout_seconds === undefined) return storable(await running);
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const error = new DOMException(`the handler ran longer than ${timeout_seconds} s`, "TimeoutError");
+        reject(error);
+        abort.abort(error);
+      }, timeout_seconds * 1_000);
+    });
+    return storable(await Promise.race([running, timeout]));
+  } catch (thrown) {
+    return failed(thrown);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function contextOf(lease: Lease, signal: AbortSignal, logger: Logger): JobContext {
+  const { id, type, queue, attempts, max_attempts, created_at, last_error } = lease;
+  return {
+    job: { id, type, queue, attempt: attempts, max_attempts, created_at, last_error },
+    signal,
+    // Made when first used: most jobs log nothing, and a child logger costs more than a small job.
+    get logger() {
+      const own = logger.child({ job_id: id, job_type: type, attempt: attempts });
+      Object.defineProperty(this, "logger", { value: own });
+      return own;
+    },
+  };
+}
+
+function failed(thrown: unknown, name?: string): Outcome {
+  const error = name && thrown instanceof Error ? `${name}: ${thrown.message}` : errorText(thrown);
+  if (thrown instanceof RetryAfterError) return { kind: "failed", error, retryable: true, delay_ms: thrown.delay_ms };
+  return { kind: "failed", error, retryable: !(thrown instanceof DoNotRetryError) };
+}
+
+/** A result as it will be read back: what JSON makes of it. Nothing (undefined) is null. */
+function storable(returned: unknown): Outcome {
+  if (returned === undefined || returned === null) return { kind: "succeeded", result: null };
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(returned);
+  } catch (thrown) {
+    return failed(thrown, "ResultError");
+  }
+  if (text === undefined) return failed(new Error(`a ${typeof returned} cannot be stored`), "ResultError");
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limits.result_bytes_max)
+    return failed(
+      new Error(`the result is ${bytes} bytes, at most ${limits.result_bytes_max} are stored`),
+      "ResultError",
+    );
+  const result = JSON.parse(text) as Json;
+  const fault = findFaults(result)[0];
+  if (fault) return failed(new Error(`the result at ${fault.pointer || "/"} ${fault.message}`), "ResultError");
+  return { kind: "succeeded", result };
+}

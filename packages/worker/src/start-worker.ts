@@ -1,0 +1,134 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import {
+  announce,
+  defaultTenant,
+  release,
+  type BackoffPolicy,
+  type Deps,
+  type Logger,
+  type QueueRef,
+  type Signal,
+} from "@atlasqueue/core";
+import { consume } from "./consumer.ts";
+import type { Handler } from "./handler.ts";
+import { keepLeases } from "./lease-keeper.ts";
+import { pause } from "./pause.ts";
+import { runningJobs } from "./running-jobs.ts";
+import { createSettler } from "./settler.ts";
+import { createSweeper } from "./sweeper.ts";
+
+export type WorkerDeps = Deps & { signal: Signal; logger: Logger };
+
+export type WorkerConfig = {
+  handlers: readonly Handler[];
+  /** Queues this worker serves, of one tenant. Default: the queue "default" of the default tenant. */
+  queues?: readonly string[];
+  tenant?: string;
+  /** Handlers at once. Default 10. */
+  concurrency?: number;
+  /** How long a claim holds without a renewal; a crashed worker's job waits this long. Default 30. */
+  lease_seconds?: number;
+  /** How long one wait on the signal lasts. Default 5. */
+  poll_timeout_seconds?: number;
+  backoff?: BackoffPolicy;
+  /** Default: made of the host, the process and chance. */
+  worker_id?: string;
+};
+
+export type Worker = {
+  id: string;
+  /**
+   * Stop taking jobs, let the running handlers finish until the deadline, then abort them and give their jobs back
+   * with no attempt spent. Resolves when nothing is held any more. Never rejects.
+   */
+  stop(options: { deadline_ms: number }): Promise<void>;
+};
+
+const unsettled_max = 2_000;
+/** What the last words to the database may take, after the deadline. */
+const farewell_ms_max = 5_000;
+
+/**
+ * Run a worker in this process.
+ *
+ * @example
+ * const worker = startWorker({ database, signal, observe, logger }, { handlers: [sendEmail], concurrency: 20 });
+ * process.once("SIGTERM", () => worker.stop({ deadline_ms: 25_000 }));
+ */
+export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
+  const id = config.worker_id ?? `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
+  const tenant = config.tenant ?? defaultTenant;
+  const names = [...new Set(config.queues ?? ["default"])];
+  const queues: QueueRef[] = names.map((queue) => ({ tenant, queue }));
+  const concurrency = config.concurrency ?? 10;
+  const lease_seconds = config.lease_seconds ?? 30;
+  const backoff = config.backoff ?? { base_seconds: 5, max_seconds: 3_600, jitter_seconds_max: 2 };
+  const handlers = handlersByType(config.handlers);
+
+  const draining = new AbortController();
+  const stopped = new AbortController();
+  const running = runningJobs(concurrency, unsettled_max);
+  const sweeper = createSweeper(deps, queues, draining.signal);
+  const settler = createSettler(deps, running, backoff, (delay_ms) => sweeper.expectDue(delay_ms));
+  const claimer = { tenant, queues: names, worker_id: id, lease_seconds };
+  const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
+  const consuming = consume(
+    { deps, running, settler, sweeper },
+    { claimer, queues, handlers, poll_timeout_seconds },
+    draining.signal,
+  );
+  const keeping = keepLeases(deps, running, lease_seconds, stopped.signal);
+  const sweeping = sweeper.run();
+  deps.observe({ event: "worker_started", worker_id: id, queues: names, handlers: [...handlers.keys()], concurrency });
+
+  const stop = async (deadline_ms: number): Promise<void> => {
+    deps.observe({ event: "worker_draining", worker_id: id, running: running.size(), deadline_ms });
+    draining.abort();
+    const over = new AbortController();
+    let late = false;
+    const deadline = pause(deadline_ms, over.signal).then(() => (late = true));
+    await Promise.race([consuming, deadline]);
+    while (running.handlingCount() > 0 && !late) await Promise.race([running.change(), deadline]);
+    const abandoned = running.all().filter((job) => job.phase === "handling");
+    for (const job of abandoned) running.abandon(job, "the worker shuts down");
+    const farewell = pause(farewell_ms_max, over.signal);
+    const given = await Promise.race([
+      giveBack(
+        deps,
+        abandoned.map((job) => job.lease),
+      ),
+      farewell.then(() => 0),
+    ]);
+    await Promise.race([settler.drained(), farewell]);
+    settler.giveUp();
+    stopped.abort();
+    await Promise.race([Promise.all([consuming, keeping, sweeping]), farewell]);
+    over.abort();
+    deps.observe({ event: "worker_stopped", worker_id: id, released: given });
+  };
+
+  let stopping: Promise<void> | undefined;
+  return { id, stop: ({ deadline_ms }) => (stopping ??= stop(deadline_ms)) };
+}
+
+async function giveBack(deps: WorkerDeps, leases: Parameters<typeof release>[1]): Promise<number> {
+  try {
+    const released = await release(deps, leases);
+    await announce(deps, released, "front");
+    return released.length;
+  } catch (error) {
+    // Their leases run out, and another worker's sweep finds them.
+    deps.logger.error({ err: error, leases: leases.length }, "release_failed");
+    return 0;
+  }
+}
+
+function handlersByType(handlers: readonly Handler[]): ReadonlyMap<string, Handler> {
+  const byType = new Map<string, Handler>();
+  for (const handler of handlers) {
+    if (byType.has(handler.type)) throw new Error(`two handlers for the type ${JSON.stringify(handler.type)}`);
+    byType.set(handler.type, handler);
+  }
+  return byType;
+}

@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/dist/**"],
+    // One PostgreSQL and one Redis for the whole run.
+    globalSetup: "packages/testing/src/global-setup.ts",
+    // Processes, not threads: tests spawn servers, send signals and set the environment.
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    passWithNoTests: false,
+  },
+});
