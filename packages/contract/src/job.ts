@@ -36,13 +36,27 @@ export const queueName = z
   .regex(/^[A-Za-z0-9._:-]+$/)
   .describe(`a string of 1 to ${limits.queue_chars_max} characters out of A-Z a-z 0-9 . _ : -`);
 
-export const jobId = z.uuid().toLowerCase().describe("a UUID");
+// Any UUID, not only those RFC 9562 makes: an id that nobody made is unknown, not malformed.
+export const jobId = z.guid().toLowerCase().describe("a UUID");
 
 export const jsonObject = z
   .custom<JsonObject>((value) => typeof value === "object" && value !== null && !Array.isArray(value))
   .describe("a JSON object");
 
-const timestamp = z.iso.datetime({ offset: true });
+/**
+ * A time with any offset, as UTC with milliseconds: one instant is one text, and PostgreSQL, which takes fewer offsets
+ * and years than RFC 3339, never sees another.
+ */
+const timestamp = z.iso
+  .datetime({ offset: true })
+  .refine((text) => utc(text) !== undefined)
+  .overwrite((text) => utc(text) ?? text);
+
+function utc(text: string): string | undefined {
+  const time = new Date(text);
+  const year = time.getUTCFullYear();
+  return year >= 1 && year <= 9_999 ? time.toISOString() : undefined;
+}
 
 export const backoff = z
   .strictObject({

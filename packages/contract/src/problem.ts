@@ -11,6 +11,7 @@ export const problems = {
   not_json: { status: 415, title: "The body must be application/json" },
   validation: { status: 422, title: "The request is not valid" },
   idempotency_mismatch: { status: 422, title: "This Idempotency-Key was used for another request" },
+  headers_too_large: { status: 431, title: "The headers are too large" },
   internal: { status: 500, title: "Something went wrong on our side" },
   unavailable: { status: 503, title: "The database is away; try again with the same Idempotency-Key" },
 } as const satisfies Record<string, { status: number; title: string }>;

@@ -1,3 +1,4 @@
+export { recordEvents, submission } from "./factories.ts";
 export { createDatabase, type CreatedDatabase } from "./create-database.ts";
 export { eventually, type EventuallyOptions } from "./eventually.ts";
 export { httpReceiver, type Answer, type HttpReceiver, type ReceivedRequest } from "./http-receiver.ts";

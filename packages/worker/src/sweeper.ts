@@ -93,16 +93,23 @@ export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], sto
     projected_newest = newest;
   };
 
-  /** Milliseconds to rest before the next round. */
-  const turn = async (): Promise<number> => {
+  const turn = async (): Promise<void> => {
     const started = performance.now();
     const asked = started >= due_at;
     if (asked) due_at = Infinity;
-    if (!asked && !(await ourTurn())) return period_ms;
+    else if (!(await ourTurn())) return;
     const outlook = await sweepOutlook(deps);
     const { changed } = await sweep(outlook, started);
     const { due_in_ms } = changed ? await sweepOutlook(deps) : outlook;
-    return Math.max(rest_ms_min, Math.min(period_ms, due_in_ms ?? period_ms));
+    if (due_in_ms !== null && due_in_ms < period_ms) expectIn(Math.max(rest_ms_min, due_in_ms));
+  };
+
+  /** Be there then, whoever's turn it is. */
+  const expectIn = (delay_ms: number): boolean => {
+    const at = performance.now() + delay_ms;
+    if (at >= due_at) return false;
+    due_at = at;
+    return true;
   };
 
   const ourTurn = async (): Promise<boolean> => {
@@ -116,9 +123,9 @@ export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], sto
   return {
     async run(): Promise<void> {
       while (!stop.aborted) {
-        let rest_ms: number;
+        let rest_ms = period_ms;
         try {
-          rest_ms = await turn();
+          await turn();
         } catch (error) {
           if (isUnavailable(error))
             deps.observe({ event: "database_unavailable", during: "sweep", error: String(error) });
@@ -132,12 +139,9 @@ export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], sto
     },
     /** The queues are empty: sweep now, if it is our turn. */
     nudge: () => wake.abort(),
-    /** A job of this worker will be due in so long: be there, whoever's turn it is. */
+    /** A job of this worker will be due in so long. */
     expectDue(delay_ms: number): void {
-      const at = performance.now() + delay_ms;
-      if (at >= due_at) return;
-      due_at = at;
-      wake.abort();
+      if (expectIn(delay_ms)) wake.abort();
     },
   };
 }

@@ -43,7 +43,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     socket: (settings: { host: string[]; port: number[]; path?: string }) =>
       openSocket(settings, options.timeout_ms * 2),
   } as postgres.Options<Record<string, never>>);
-  return { sql, timeout_ms: options.timeout_ms, close: () => sql.end({ timeout: 5 }) };
+  return { sql, timeout_ms: options.timeout_ms, close: () => sql.end({ timeout: 2 }) };
 }
 
 /**

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createGate } from "./http/gate.ts";
+import { testApp } from "../test/test-app.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp();
+});
+afterAll(() => api.stop());
+
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+
+test("every route, found or not, answers with a request id and the security headers", async () => {
+  const routes = api.app.routes.filter(({ method }) => method !== "ALL");
+  expect(routes.length).toBeGreaterThan(6);
+  for (const { method, path } of [...routes, { method: "GET", path: "/nowhere" }, { method: "PATCH", path: "/health" }]) {
+    const response = await api.app.request(`http://localhost${path}`, { method });
+    expect(response.headers.get("x-request-id"), path).toMatch(uuid);
+    expect(response.headers.get("x-content-type-options"), path).toBe("nosniff");
+    expect(response.headers.get("cache-control"), path).toBe("no-store");
+    expect(response.headers.get("access-control-allow-origin"), path).toBeNull();
+  }
+});
+
+test.each(["a", "A.b_c-9", "x".repeat(128)])("the request id %.10s is echoed, and is the instance of a problem", async (id) => {
+  const response = await api.get("/nowhere", { "x-request-id": id });
+  expect(response.headers.get("x-request-id")).toBe(id);
+  expect(await response.json()).toMatchObject({ instance: id });
+});
+
+test.each(["", "a b", "a\tb", "é", "x".repeat(129), "a,b", "<script>"])("the request id '%.10s' is replaced", async (id) => {
+  expect((await api.get("/health", { "x-request-id": id })).headers.get("x-request-id")).toMatch(uuid);
+});
+
+test("each request is told once, with its route's pattern and its own path", async () => {
+  const before = api.events.length;
+  await api.get("/v1/jobs/01920000-0000-7000-8000-000000000000", { "x-request-id": "one" });
+  await api.get(`/${"long".repeat(100)}`);
+  await api.app.request("http://localhost/health", { method: "POST" });
+  expect(api.events.slice(before)).toMatchObject([
+    {
+      event: "http_request",
+      request_id: "one",
+      method: "GET",
+      path_template: "/v1/jobs/:id",
+      path: "/v1/jobs/01920000-0000-7000-8000-000000000000",
+      status_code: 404,
+    },
+    { path_template: "unmatched", path: `/${"long".repeat(100)}`.slice(0, 200), status_code: 404 },
+    { path_template: "unmatched", path: "/health", status_code: 405 },
+  ]);
+});
+
+test("/metrics counts requests by pattern, never by path", async () => {
+  await api.get("/v1/jobs/01920000-0000-7000-8000-000000000001");
+  await api.get("/secret-path");
+  const response = await api.get("/metrics");
+  expect(response.headers.get("content-type")).toContain("text/plain");
+  const text = await response.text();
+  expect(text).toContain('path_template="/v1/jobs/:id"');
+  expect(text).toContain('path_template="unmatched"');
+  expect(text).not.toContain("secret-path");
+});
+
+test("a bug is a 500 that tells nothing, and the log has its stack under the request id", async () => {
+  const findJobFails = new Proxy(api.deps.database, {
+    get(database, name) {
+      if (name === "sql") throw new TypeError("SELECT password FROM users");
+      return Reflect.get(database, name) as unknown;
+    },
+  });
+  const broken = await testApp({ database: findJobFails });
+  const response = await broken.get("/v1/jobs/01920000-0000-7000-8000-000000000000", { "x-request-id": "bug" });
+  expect(response.status).toBe(500);
+  const text = await response.text();
+  expect(text).not.toMatch(/SELECT|TypeError|\.ts/);
+  expect(JSON.parse(text)).toMatchObject({ type: "/problems/internal", instance: "bug" });
+  const line = broken.logLines().find((one) => one.includes('"http_error"')) ?? "{}";
+  expect(JSON.parse(line)).toMatchObject({ level: "error", request_id: "bug", err: { type: "TypeError" } });
+  expect(line).toContain("app.test.ts");
+  await broken.stop();
+});
+
+test("more requests than may wait for the database are refused with 503 and Retry-After", async () => {
+  const full = await testApp({ gate: createGate({ requests_max: 1, bytes_max: 100 }) });
+  const responses = await Promise.all([full.post("1", { type: "a" }), full.post("2", { type: "a" })]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, 503]);
+  expect(responses.find(({ status }) => status === 503)?.headers.get("retry-after")).toBe("1");
+  expect((await full.post("3", { type: "a" })).status).toBe(201);
+  expect((await full.post("4", { type: "a", payload: { x: "x".repeat(100) } })).status).toBe(503);
+  await full.stop();
+});

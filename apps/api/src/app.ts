@@ -1,0 +1,32 @@
+import type { Logger, Metrics } from "@atlasqueue/core";
+import { Hono } from "hono";
+import type { ApiEnv } from "./http/context.ts";
+import { createGate, type Gate } from "./http/gate.ts";
+import { answerErrors } from "./http/on-error.ts";
+import { accessLog } from "./middleware/access-log.ts";
+import { answerUnmatched } from "./middleware/method-not-allowed.ts";
+import { pathGuard } from "./middleware/path-guard.ts";
+import { requestId } from "./middleware/request-id.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
+import { metricsRoutes } from "./routes/metrics.ts";
+
+export type AppDeps = Omit<JobRouteDeps, "gate"> & { logger: Logger; gate?: Gate } & Pick<Metrics, "registry">;
+
+/**
+ * The HTTP API without a port: every route, and what surrounds them.
+ *
+ * @example
+ * const response = await createApp(deps).request("/health");
+ */
+export function createApp(deps: AppDeps): Hono<ApiEnv> {
+  const gate = deps.gate ?? createGate();
+  const app = new Hono<ApiEnv>();
+  app.onError(answerErrors(deps));
+  app.notFound(answerUnmatched(app));
+  app.use(requestId, accessLog(deps.observe), pathGuard);
+  app.route("/", healthRoutes(deps));
+  app.route("/", metricsRoutes(deps));
+  app.route("/v1", jobRoutes({ ...deps, gate }));
+  return app;
+}

@@ -1,0 +1,19 @@
+import { defaultTenant, findJob, SettingError, type Database } from "@atlasqueue/core";
+
+const nobody = "00000000-0000-0000-0000-000000000000";
+const undefined_table = "42P01";
+
+/** Ask the database for a job that cannot be: an answer proves that it is there and has our tables. */
+export async function askDatabase(database: Database): Promise<void> {
+  await findJob({ database }, defaultTenant, nobody);
+}
+
+/** The same at start, where a person reads what is missing. */
+export async function requireDatabase(database: Database): Promise<void> {
+  try {
+    await askDatabase(database);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== undefined_table) throw error;
+    throw new SettingError("the database in DATABASE_URL has no AtlasQueue tables; run `atlasqueue migrate` first");
+  }
+}

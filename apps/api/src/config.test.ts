@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { readApiConfig } from "./config.ts";
+
+const DATABASE_URL = "postgres://localhost/atlasqueue";
+
+test("the database is all that must be set", () => {
+  expect(readApiConfig({ DATABASE_URL })).toMatchObject({
+    database: { url: DATABASE_URL, connections_max: 10, timeout_ms: 1_800, prepared_statements: true },
+    redis: undefined,
+    log_level: "info",
+    listen: { host: "127.0.0.1", port: 8_000 },
+    idempotency_ttl_seconds: 86_400,
+    shutdown_ms: 10_000,
+  });
+});
+
+test("the keys in Redis can be named", () => {
+  const set = { DATABASE_URL, REDIS_URL: "redis://localhost", JOB_QUEUE_KEY: "{aq}:jobs", DLQ_KEY: "{aq}:dlq" };
+  expect(readApiConfig(set).redis).toEqual({
+    url: "redis://localhost",
+    keys: { jobs: "{aq}:jobs", dead_letters: "{aq}:dlq" },
+  });
+});
+
+test.each([
+  [{}, "DATABASE_URL is not set; it must be a URL such as postgres://"],
+  [{ DATABASE_URL: "mysql://secret@x" }, "DATABASE_URL must be a URL such as postgres://"],
+  [{ DATABASE_URL, API_PORT: "65536" }, 'API_PORT must be a port from 0 (any free one) to 65535; got "65536"'],
+  [{ DATABASE_URL, BODY_BYTES_MAX: "2000000" }, "BODY_BYTES_MAX must be an integer from 1024 to 1048576"],
+  [{ DATABASE_URL, AUTH: "required" }, 'AUTH must be "disabled"; got "required"'],
+  [{ DATABASE_URL, LOG_LEVEL: "loud" }, "LOG_LEVEL must be DEBUG, INFO, WARNING or ERROR"],
+])("a setting that is wrong names itself in one line: %j", (env, message) => {
+  expect(() => readApiConfig(env)).toThrow(message);
+  expect(() => readApiConfig(env)).not.toThrow(/\n|secret/);
+});
+
+test.each(["0.0.0.0", "::", "192.168.1.5", "example.com"])(
+  "listening on %s, where others can reach it, must be asked for",
+  (API_HOST) => {
+    expect(() => readApiConfig({ DATABASE_URL, API_HOST })).toThrow(/^API_HOST .*ALLOW_UNAUTHENTICATED=true/);
+    expect(readApiConfig({ DATABASE_URL, API_HOST, ALLOW_UNAUTHENTICATED: "true" }).listen.host).toBe(API_HOST);
+  },
+);
+
+test.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])("listening on %s needs no permission", (API_HOST) => {
+  expect(readApiConfig({ DATABASE_URL, API_HOST }).listen.host).toBe(API_HOST);
+});

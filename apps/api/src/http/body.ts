@@ -1,0 +1,95 @@
+import type { IncomingMessage } from "node:http";
+import { incomingOf, type ApiContext } from "./context.ts";
+import { lingerAfterAnswer } from "./linger.ts";
+import { ProblemError } from "./problem.ts";
+
+/** A parsed body and how many bytes it had. */
+export type JsonBody = { value: unknown; bytes: number };
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Read and parse a JSON body of at most `bytes_max` bytes; a longer one is refused without reading it to its end.
+ * Throws `ProblemError` for what is not JSON in UTF-8; what the JSON says is for `validate` to check.
+ *
+ * @example
+ * const { value } = await readJson(c, 1_048_576);
+ */
+export async function readJson(c: ApiContext, bytes_max: number): Promise<JsonBody> {
+  const incoming = incomingOf(c);
+  requireJson(c);
+  const declared = c.req.header("content-length");
+  if (declared !== undefined && Number(declared) > bytes_max) throw tooLarge(bytes_max, incoming);
+  const bytes = incoming ? await readIncoming(incoming, bytes_max) : new Uint8Array(await c.req.arrayBuffer());
+  if (bytes.length > bytes_max) throw tooLarge(bytes_max, incoming);
+  return { value: parse(decode(bytes)), bytes: bytes.length };
+}
+
+/** 415 unless the headers say JSON in UTF-8. A request without a body needs no type: it is refused as empty. */
+function requireJson(c: ApiContext): void {
+  const type = c.req.header("content-type");
+  if (c.req.header("content-encoding") !== undefined)
+    throw new ProblemError("not_json", "The body must be sent without a Content-Encoding");
+  if (type === "application/json") return;
+  if (type === undefined && !hasBody(c)) return;
+  const [media = "", ...parameters] = (type ?? "")
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  const foreign = parameters.some((part) => part.startsWith("charset=") && !/^charset="?utf-?8"?$/.test(part));
+  if (media === "application/json" && !foreign) return;
+  const got = type === undefined ? "got none" : `got ${JSON.stringify(type.slice(0, 100))}`;
+  throw new ProblemError("not_json", `Content-Type must be application/json, in UTF-8; ${got}`);
+}
+
+function hasBody(c: ApiContext): boolean {
+  const headers = incomingOf(c)?.headers;
+  if (!headers) return c.req.raw.body !== null;
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** Straight from Node: as a web stream every body would be wrapped and copied. */
+function readIncoming(incoming: IncomingMessage, bytes_max: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const take = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= bytes_max) return void chunks.push(chunk);
+      incoming.off("data", take);
+      reject(tooLarge(bytes_max, incoming));
+    };
+    const cutOff = () => {
+      if (!incoming.complete) reject(new ProblemError("request_timeout", "The body did not arrive completely"));
+    };
+    if (incoming.destroyed) return cutOff();
+    incoming.on("data", take);
+    incoming.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    incoming.on("error", cutOff);
+    incoming.on("close", cutOff);
+  });
+}
+
+function tooLarge(bytes_max: number, incoming: IncomingMessage | undefined): ProblemError {
+  if (incoming) lingerAfterAnswer(incoming);
+  const headers = { connection: "close" };
+  return new ProblemError("too_large", `The body may have ${bytes_max} bytes at most`, { headers });
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    // A byte order mark is skipped, as RFC 8259 allows.
+    return decoder.decode(bytes);
+  } catch {
+    throw new ProblemError("malformed_json", "The body is not valid UTF-8");
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ProblemError("malformed_json", text === "" ? "The body is empty" : reason.slice(0, 200).toWellFormed());
+  }
+}

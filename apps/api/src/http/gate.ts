@@ -1,0 +1,30 @@
+import { unavailable } from "./on-error.ts";
+
+export type GateLimits = { requests_max: number; bytes_max: number };
+export type Gate = {
+  /** Run `work` while counting it; `bytes` is what it keeps in memory meanwhile. Throws `ProblemError` when full. */
+  hold<T>(bytes: number, work: () => Promise<T>): Promise<T>;
+};
+
+/** Far more than the database is given at once in good times; what a database that is away may pile up. */
+export const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: 128 * 1_048_576 };
+
+/** Bounds the requests that wait for the database, as each one keeps its body in memory. */
+export function createGate({ requests_max, bytes_max }: GateLimits = defaultGateLimits): Gate {
+  let requests = 0;
+  let held_bytes = 0;
+  return {
+    async hold(bytes, work) {
+      if (requests >= requests_max || held_bytes + bytes > bytes_max)
+        throw unavailable("Too many requests are waiting for the database");
+      requests += 1;
+      held_bytes += bytes;
+      try {
+        return await work();
+      } finally {
+        requests -= 1;
+        held_bytes -= bytes;
+      }
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
+import { routePath } from "hono/route";
+import type { ApiContext } from "./context.ts";
+import { answerProblem, ProblemError } from "./problem.ts";
+
+/** The one place that turns what was thrown into an answer. Causes go to the log, never to the client. */
+export function answerErrors(deps: { observe: Observe; logger: Logger }) {
+  return (error: Error, c: ApiContext): Response => {
+    const request_id = c.get("request_id");
+    if (error instanceof ProblemError) return answerProblem(request_id, error);
+    if (isUnavailable(error)) {
+      const during = `${c.req.method} ${routePath(c, -1)}`;
+      deps.observe({ event: "database_unavailable", during, error: textOf(error) });
+      return answerProblem(request_id, unavailable("The database did not answer"));
+    }
+    deps.logger.error({ event: "http_error", request_id, err: error }, "http_error");
+    return answerProblem(request_id, new ProblemError("internal", "The log has more under this request id"));
+  };
+}
+
+export function unavailable(detail: string): ProblemError {
+  return new ProblemError("unavailable", detail, { headers: { "retry-after": "1" } });
+}
+
+/** A failed connection to several addresses has a code and no message. */
+function textOf(error: Error & { code?: unknown }): string {
+  return error.message || String(error.code);
+}

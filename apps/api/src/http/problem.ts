@@ -1,0 +1,44 @@
+import { problems, problemType, type Fault, type Problem, type ProblemKind } from "@atlasqueue/contract";
+import { answerText } from "./answer.ts";
+
+export type ProblemExtras = {
+  /** Every part of the request that is wrong. */
+  errors?: Fault[];
+  headers?: Record<string, string>;
+};
+
+/** Thrown by whoever cannot go on with a request: what the client is told. Anything else that is thrown is a bug. */
+export class ProblemError extends Error {
+  override readonly name = "ProblemError";
+  readonly kind: ProblemKind;
+  readonly extras: ProblemExtras;
+  constructor(kind: ProblemKind, detail: string, extras: ProblemExtras = {}) {
+    super(detail);
+    this.kind = kind;
+    this.extras = extras;
+  }
+}
+
+/** A `validation` problem about these faults, the first of which is told in the detail too. */
+export function invalid(errors: Fault[]): ProblemError {
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return new ProblemError("validation", `${first?.pointer || "the body"} ${first?.message}${more}`, {
+    errors,
+  });
+}
+
+export function problemBody(kind: ProblemKind, detail: string, request_id: string): Problem {
+  const { title, status } = problems[kind];
+  return { type: problemType(kind), title, status, detail, instance: request_id };
+}
+
+export const problemContentType = "application/problem+json";
+
+/** @example return answerProblem(c.get("request_id"), new ProblemError("not_found", "There is no such job")); */
+export function answerProblem(request_id: string, { kind, message, extras }: ProblemError): Response {
+  const body = problemBody(kind, message, request_id);
+  if (extras.errors) body.errors = extras.errors;
+  const text = JSON.stringify(body);
+  return answerText(request_id, body.status, text, problemContentType, extras.headers);
+}

@@ -1,0 +1,3 @@
+export { createApp, type AppDeps } from "./app.ts";
+export { apiSettings, readApiConfig, type ApiConfig } from "./config.ts";
+export { startApi, type ApiParts, type RunningApi } from "./start-api.ts";

@@ -1,0 +1,6 @@
+import { exitOnTrouble, stopOnSignals } from "@atlasqueue/core";
+import { readApiConfig } from "./config.ts";
+import { startApi } from "./start-api.ts";
+
+const api = await exitOnTrouble(async () => startApi(readApiConfig(process.env)));
+stopOnSignals(() => api.stop());

@@ -1,0 +1,30 @@
+import type { Observe } from "@atlasqueue/core";
+import type { Next } from "hono";
+import { routePath } from "hono/route";
+import type { ApiContext } from "../http/context.ts";
+import { rawPath } from "../http/raw-path.ts";
+
+const path_chars_max = 200;
+
+/** One `http_request` event per request, whatever came of it. */
+export function accessLog(observe: Observe) {
+  return async (c: ApiContext, next: Next): Promise<void> => {
+    const start = performance.now();
+    await next();
+    observe({
+      event: "http_request",
+      request_id: c.get("request_id"),
+      method: c.req.method,
+      path_template: templateOf(c),
+      path: rawPath(c).slice(0, path_chars_max),
+      status_code: c.res.status,
+      duration_ms: Math.round((performance.now() - start) * 1_000) / 1_000,
+    });
+  };
+}
+
+/** The pattern of the route, which is what metrics count by: the paths themselves are as many as the jobs. */
+function templateOf(c: ApiContext): string {
+  const path = routePath(c, -1);
+  return path.endsWith("*") ? "unmatched" : path;
+}

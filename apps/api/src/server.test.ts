@@ -1,0 +1,198 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { rawSocket } from "../test/raw-socket.ts";
+import { submission, testApp } from "../test/test-app.ts";
+import { startServer, type RunningServer } from "./server.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+let server: RunningServer;
+const local = { host: "127.0.0.1", port: 0 };
+const timeouts = { headers_ms: 200, request_ms: 400, check_interval_ms: 50 };
+beforeAll(async () => {
+  api = await testApp();
+  server = await startServer(api.app, { ...local, logger: api.deps.logger, timeouts });
+});
+afterAll(async () => {
+  await server.stop(100);
+  await api.stop();
+});
+
+const body = '{"type":"a"}';
+const post = (headers: string, content = body) =>
+  `POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}\r\n\r\n${content}`;
+const closing = `Connection: close\r\nContent-Length: ${body.length}`;
+
+/** Send once, and read until the server hangs up. */
+async function say(data: string | Uint8Array): Promise<string> {
+  const socket = await rawSocket(server.port);
+  socket.write(data);
+  return socket.answer;
+}
+
+test("a job is submitted and read over HTTP, on one connection", async () => {
+  const created = await fetch(`${server.url}/v1/jobs`, submission("http", { type: "a", payload: { name: "é😀" } }));
+  expect(created.status).toBe(201);
+  expect(created.headers.get("content-type")).toBe("application/json");
+  expect(created.headers.get("connection")).toBe("keep-alive");
+  expect(created.headers.get("x-content-type-options")).toBe("nosniff");
+  const read = await fetch(`${server.url}${created.headers.get("location")}`);
+  expect(await read.json()).toEqual(await created.json());
+});
+
+test("a GET may have a body", async () => {
+  expect(await say("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi")).toContain(
+    "HTTP/1.1 200",
+  );
+});
+
+test("HEAD answers like GET, without the body", async () => {
+  const response = await fetch(`${server.url}/health`, { method: "HEAD" });
+  expect(response.status).toBe(200);
+  expect(await response.text()).toBe("");
+});
+
+test("row 5: an Idempotency-Key sent twice is 422, one with a comma in it is not", async () => {
+  const twice = await say(post(`Idempotency-Key: twice\r\nidempotency-key: twice\r\n${closing}`));
+  expect(twice).toContain("HTTP/1.1 422");
+  expect(twice).toContain("sent more than once");
+  expect(await say(post(`Idempotency-Key: twice, twice\r\n${closing}`))).toContain("HTTP/1.1 201");
+  expect(await say(post(`Idempotency-Key: cl\u00e9\r\n${closing}`))).toContain("HTTP/1.1 422");
+});
+
+test("row 9: a body without Content-Type is 415; no body at all is 400", async () => {
+  const plain = "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIdempotency-Key: k\r\n";
+  expect(await say(`${plain}Content-Length: 2\r\n\r\n{}`)).toContain("HTTP/1.1 415");
+  expect(await say(`${plain}\r\n`)).toContain("HTTP/1.1 400");
+});
+
+test("row 10: by Content-Length, 413 comes before the body, and the connection ends", async () => {
+  const socket = await rawSocket(server.port);
+  socket.write(post("Idempotency-Key: k\r\nContent-Length: 99999999999", "{"));
+  const answer = await socket.answer;
+  expect(answer).toContain("HTTP/1.1 413");
+  expect(answer.toLowerCase()).toContain("connection: close");
+});
+
+test("row 10: a chunked body is given up at the limit, however much would follow", async () => {
+  const socket = await rawSocket(server.port);
+  socket.write(post("Idempotency-Key: k\r\nTransfer-Encoding: chunked", ""));
+  const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
+  let sent = 0;
+  await eventually(
+    async () => {
+      sent += 1;
+      socket.write(chunk);
+      return socket.isOpen() ? false : true;
+    },
+    { interval_ms: 1 },
+  );
+  expect(await socket.answer).toContain("HTTP/1.1 413");
+  expect(sent).toBeGreaterThan(16);
+});
+
+test("row 10: a client that sends all of a large body first still gets to read its 413", async () => {
+  const long = `{"type":"a","payload":{"x":"${"x".repeat(8_000_000)}"}}`;
+  for (let round = 0; round < 5; round += 1) {
+    const response = await fetch(`${server.url}/v1/jobs`, submission("large", long));
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ type: "/problems/too-large" });
+  }
+});
+
+test("row 13: bytes that are not UTF-8 are 400", async () => {
+  const bytes = Buffer.concat([Buffer.from('{"type":"a'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]);
+  const response = await fetch(`${server.url}/v1/jobs`, submission("utf-8", bytes));
+  expect(response.status).toBe(400);
+});
+
+test("a body in many pieces, cut inside a character, is put together", async () => {
+  const socket = await rawSocket(server.port);
+  const bytes = Buffer.from('{"type":"é"}');
+  socket.write(post(`Connection: close\r\nIdempotency-Key: pieces\r\nContent-Length: ${bytes.length}`, ""));
+  for (const byte of bytes) {
+    socket.write(Uint8Array.of(byte));
+    await nextTurn();
+  }
+  const answer = await socket.answer;
+  expect(answer).toContain("HTTP/1.1 201");
+  expect(answer).toContain('"type":"é"');
+});
+
+test("row 30: slow headers are 408, or the connection ends", async () => {
+  const socket = await rawSocket(server.port);
+  socket.write("GET /health HTTP/1.1\r\nHost:");
+  expect(await socket.answer).toContain("HTTP/1.1 408");
+  const silent = await rawSocket(server.port);
+  await silent.answer;
+});
+
+test("row 30: a stalled body is 408, and the request is told as one", async () => {
+  const answer = await say(post("X-Request-ID: stalled\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));
+  expect(answer).toContain("HTTP/1.1 408");
+  expect(answer).toContain("application/problem+json");
+  await eventually(() =>
+    expect(api.events).toContainEqual(expect.objectContaining({ request_id: "stalled", status_code: 408 })),
+  );
+});
+
+test("a client that hangs up in the middle of its body is no error of ours", async () => {
+  const socket = await rawSocket(server.port);
+  socket.write(post("X-Request-ID: gone\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));
+  socket.end();
+  await eventually(() =>
+    expect(api.events).toContainEqual(expect.objectContaining({ request_id: "gone", status_code: 408 })),
+  );
+});
+
+test.each([
+  ["not HTTP", "hello\r\n\r\n", 400],
+  ["no Host", "GET /health HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+  ["a bad Host", "GET /health HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n", 400],
+  ["an asterisk", "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400],
+  ["a backslash", "GET /v1\\jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400],
+  ["headers of 20 KB", `GET /health HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431],
+  ["a bad chunk", post("Idempotency-Key: k\r\nTransfer-Encoding: chunked", "zz\r\n"), 400],
+  ["two lengths", post("Idempotency-Key: k\r\nContent-Length: 1\r\nContent-Length: 2", "{}"), 400],
+  ["a length and chunks", post("Content-Length: 3\r\nTransfer-Encoding: chunked", "0\r\n\r\n"), 400],
+])("%s is answered with a problem: %s", async (_name, data, status) => {
+  const answer = await say(data);
+  expect(answer).toContain(`HTTP/1.1 ${status} `);
+  expect(answer).toMatch(/content-type: application\/problem\+json/i);
+  expect(answer).toMatch(/x-request-id: /i);
+});
+
+test("stopping takes no more requests, and finishes the ones in flight", async () => {
+  let answerNow = () => {};
+  const waiting = new Promise<void>((resolve) => (answerNow = resolve));
+  const slow = await testApp();
+  slow.app.get("/slow", async (c) => {
+    await waiting;
+    return c.text("done");
+  });
+  const own = await startServer(slow.app, { ...local, logger: slow.deps.logger });
+  const inFlight = fetch(`${own.url}/slow`);
+  await fetch(`${own.url}/health`);
+  const stopped = own.stop(5_000);
+  await eventually(() => expect(fetch(`${own.url}/health`)).rejects.toThrow());
+  answerNow();
+  expect(await (await inFlight).text()).toBe("done");
+  await stopped;
+  await slow.stop();
+});
+
+test("stopping cuts off what is not finished by the deadline", async () => {
+  const slow = await testApp();
+  slow.app.get("/never", () => new Promise<Response>(() => {}));
+  const own = await startServer(slow.app, { ...local, logger: slow.deps.logger });
+  const cut = expect(fetch(`${own.url}/never`)).rejects.toThrow();
+  await eventually(async () => (await fetch(`${own.url}/health`)).ok);
+  await own.stop(50);
+  await cut;
+  await slow.stop();
+});
+
+test("a port in use is refused with Node's own error", async () => {
+  const second = startServer(api.app, { host: "127.0.0.1", port: server.port, logger: api.deps.logger });
+  await expect(second).rejects.toMatchObject({ code: "EADDRINUSE" });
+});

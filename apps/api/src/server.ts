@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Logger } from "@atlasqueue/core";
+import { getRequestListener, RequestError } from "@hono/node-server";
+import { answerClientError } from "./http/client-error.ts";
+import type { ApiEnv } from "./http/context.ts";
+import { answerProblem, ProblemError } from "./http/problem.ts";
+import type { Hono } from "hono";
+
+export type ServerOptions = {
+  host: string;
+  port: number;
+  logger: Logger;
+  timeouts?: ServerTimeouts;
+};
+
+/** How long a client may take to send its headers, and its whole request; looked at every `check_interval_ms`. */
+export type ServerTimeouts = { headers_ms: number; request_ms: number; check_interval_ms: number };
+
+const defaultTimeouts: ServerTimeouts = { headers_ms: 10_000, request_ms: 20_000, check_interval_ms: 5_000 };
+const header_bytes_max = 16_384;
+/** Longer than the idle timeout of usual load balancers, so that they are the ones to hang up. */
+const keep_alive_ms = 65_000;
+
+export type RunningServer = {
+  url: string;
+  port: number;
+  /** Takes no more requests, waits for those in flight up to `deadline_ms`, then cuts them off. */
+  stop(deadline_ms: number): Promise<void>;
+};
+
+/**
+ * Serve an app on a port. Rejects with Node's error (EADDRINUSE, EACCES…) when it cannot listen.
+ *
+ * @example
+ * const server = await startServer(app, { host: "127.0.0.1", port: 8000, logger });
+ */
+export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Promise<RunningServer> {
+  const timeouts = options.timeouts ?? defaultTimeouts;
+  const listener = getRequestListener(app.fetch as (request: Request) => Promise<Response>, {
+    errorHandler: (error) => answerUnroutable(error, options.logger),
+    // Node throws away what is left of a body by itself.
+    autoCleanupIncoming: false,
+  });
+  let stopping = false;
+  const server = createServer(
+    {
+      headersTimeout: timeouts.headers_ms,
+      requestTimeout: timeouts.request_ms,
+      connectionsCheckingInterval: timeouts.check_interval_ms,
+      keepAliveTimeout: keep_alive_ms,
+      maxHeaderSize: header_bytes_max,
+      // Refused by the listener, which answers in our format.
+      requireHostHeader: false,
+    },
+    (incoming, outgoing) => {
+      if (stopping) outgoing.setHeader("connection", "close");
+      void listener(incoming, outgoing);
+    },
+  );
+  server.on("clientError", answerClientError);
+  await listen(server, options);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${shownHost(options.host)}:${port}`,
+    port,
+    stop(deadline_ms) {
+      stopping = true;
+      return close(server, deadline_ms);
+    },
+  };
+}
+
+/** Requests that hono never saw, as their target is not a URL. */
+function answerUnroutable(error: unknown, logger: Logger): Response {
+  const request_id = randomUUID();
+  if (error instanceof RequestError)
+    return answerProblem(request_id, new ProblemError("malformed_request", error.message));
+  logger.error({ event: "http_error", request_id, err: error }, "http_error");
+  return answerProblem(request_id, new ProblemError("internal", "The log has more under this request id"));
+}
+
+function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function close(server: Server, deadline_ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    // A connection whose last answer said keep-alive is idle only now and then.
+    const idle = setInterval(() => server.closeIdleConnections(), 20);
+    const deadline = setTimeout(() => server.closeAllConnections(), deadline_ms);
+    server.close(() => {
+      clearInterval(idle);
+      clearTimeout(deadline);
+      resolve();
+    });
+  });
+}
+
+/** An address that can be called, for one that means "all of them". */
+function shownHost(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}

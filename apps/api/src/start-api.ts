@@ -1,0 +1,74 @@
+import {
+  connectDatabase,
+  createLogger,
+  createMetrics,
+  logEvents,
+  memorySignal,
+  observeAll,
+  redisSignal,
+  SettingError,
+  type Logger,
+  type Signal,
+} from "@atlasqueue/core";
+import { createApp } from "./app.ts";
+import { requireDatabase } from "./check-database.ts";
+import type { ApiConfig } from "./config.ts";
+import { startServer, type RunningServer } from "./server.ts";
+
+export type RunningApi = { url: string; port: number; stop(): Promise<void> };
+
+/** Given, they are used and left open; missing, they are made and closed again. */
+export type ApiParts = { signal?: Signal; logger?: Logger };
+
+/**
+ * Start the API: database, signal, metrics, server. Rejects when the database is away or has no tables, or the port
+ * is taken; once started, it outlives both Postgres and Redis going away. `stop()` finishes what is in flight first.
+ *
+ * @example
+ * const api = await startApi(readApiConfig(process.env));
+ * await api.stop();
+ */
+export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise<RunningApi> {
+  const logger = parts.logger ?? createLogger(config.log_level, "atlasqueue-api");
+  const { registry, observe: count } = createMetrics();
+  const observe = observeAll(logEvents(logger), count);
+  const database = connectDatabase({ ...config.database, application_name: "atlasqueue-api" });
+  const signal = parts.signal ?? (config.redis ? redisSignal(config.redis) : memorySignal());
+  const closeParts = async () => {
+    await Promise.all([database.close(), parts.signal ? undefined : signal.close()]);
+  };
+  try {
+    await requireDatabase(database);
+    if (!(await isUp(signal)))
+      observe({ event: "signal_failed", during: "start", error: "Redis is not reachable yet" });
+    const server = await listen(createApp({ ...config, database, signal, observe, logger, registry }), config, logger);
+    logger.info({ event: "api_started", url: server.url }, "api_started");
+    let stopped: Promise<void> | undefined;
+    return {
+      url: server.url,
+      port: server.port,
+      stop: () => (stopped ??= server.stop(config.shutdown_ms).then(closeParts)),
+    };
+  } catch (error) {
+    await closeParts();
+    throw error;
+  }
+}
+
+/** Redis refuses commands until it is connected, and the first jobs would be left to the sweep: worth a moment. */
+async function isUp(signal: Signal, patience_ms = 500): Promise<boolean> {
+  const deadline = performance.now() + patience_ms;
+  while (signal.state() === "down" && performance.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  return signal.state() === "up";
+}
+
+async function listen(app: ReturnType<typeof createApp>, config: ApiConfig, logger: Logger): Promise<RunningServer> {
+  try {
+    return await startServer(app, { ...config.listen, logger });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EADDRNOTAVAIL" && code !== "ENOTFOUND") throw error;
+    throw new SettingError(`API_HOST must be an address of this machine; got ${JSON.stringify(config.listen.host)}`);
+  }
+}

@@ -1,0 +1,58 @@
+import { Writable } from "node:stream";
+import { limits, type SubmitJobInput } from "@atlasqueue/contract";
+import { createLogger, createMetrics, logEvents, memorySignal, observeAll, type AtlasEvent } from "@atlasqueue/core";
+import { testDatabase } from "@atlasqueue/testing";
+import { createApp, type AppDeps } from "../src/app.ts";
+
+/** The app over a database of its own, with everything it logged and told. */
+export async function testApp(changes: Partial<AppDeps> = {}) {
+  const { database, drop } = await testDatabase();
+  const written: string[] = [];
+  const events: AtlasEvent[] = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      written.push(String(chunk));
+      done();
+    },
+  });
+  const logger = createLogger("debug", "atlasqueue-api", destination);
+  const { registry, observe: count } = createMetrics();
+  const deps: AppDeps = {
+    database,
+    signal: memorySignal(),
+    observe: observeAll(logEvents(logger), count, (event) => void events.push(event)),
+    logger,
+    registry,
+    body_bytes_max: limits.body_bytes_max,
+    payload_bytes_max: limits.payload_bytes_max,
+    idempotency_ttl_seconds: 86_400,
+    ...changes,
+  };
+  const app = createApp(deps);
+  return {
+    app,
+    deps,
+    events,
+    stop: drop,
+    /** The log, one entry per line. */
+    logLines: () => written.join("").trimEnd().split("\n"),
+    get: async (path: string, headers: Record<string, string> = {}) =>
+      app.request(`http://localhost${path}`, { headers }),
+    /** Submit with a key; `body` is sent as it is when it is text or bytes. */
+    post: async (key: string, body: SubmitJobInput | string | Uint8Array, headers: Record<string, string> = {}) =>
+      app.request("http://localhost/v1/jobs", submission(key, body, headers)),
+  };
+}
+
+export function submission(
+  key: string,
+  body: SubmitJobInput | string | Uint8Array,
+  headers: Record<string, string> = {},
+) {
+  const sent = typeof body === "string" ? body : body instanceof Uint8Array ? body.slice() : JSON.stringify(body);
+  return {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": key, ...headers },
+    body: sent,
+  };
+}

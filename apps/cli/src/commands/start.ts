@@ -1,0 +1,27 @@
+import type { Command } from "@commander-js/extra-typings";
+import { stopOnSignals } from "@atlasqueue/core";
+import type { Env } from "../config.ts";
+import { orExit } from "../exit.ts";
+
+export function addStart(program: Command, env: Env): void {
+  program
+    .command("start")
+    .description("Run the whole system in this process: servers, migrations, API and worker.")
+    .addHelpText(
+      "after",
+      "\nWithout DATABASE_URL it runs a PostgreSQL of its own, with its data in DATA_DIR (.atlasqueue); without REDIS_URL a" +
+        "\nredis-server or valkey-server from PATH, or signals in memory when there is neither. Other variables: API_PORT," +
+        "\nWORKER_METRICS_PORT, LOG_LEVEL and all that the API and the worker read. SIGINT and SIGTERM drain and stop.",
+    )
+    .action(async () => {
+      const { startSystem } = await import("../start/start.ts");
+      const stopping = new AbortController();
+      const starting = startSystem(env, { stdout: process.stdout, stop: stopping.signal });
+      stopOnSignals(async () => {
+        stopping.abort();
+        const system = await starting.catch(() => undefined);
+        await system?.stop();
+      });
+      await orExit(() => starting);
+    });
+}

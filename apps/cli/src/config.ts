@@ -1,0 +1,47 @@
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseSettings, setting } from "@atlasqueue/core";
+import { z } from "zod";
+
+export type Env = Record<string, string | undefined>;
+
+/** The variables that the command itself reads; `start`, `api` and `worker` pass the others on. */
+export const cliSettings = z.object({
+  DATA_DIR: setting.text("the folder for the embedded servers' data").default(".atlasqueue"),
+  DATABASE_URL: setting.databaseUrl().optional(),
+  REDIS_URL: setting.redisUrl().optional(),
+  ATLASQUEUE_URL: z
+    .url({ protocol: /^https?$/ })
+    .describe("a URL such as http://127.0.0.1:8000")
+    .default("http://127.0.0.1:8000"),
+});
+
+export type ServerSettings = {
+  /** Absolute. */
+  data_dir: string;
+  database_url: string | undefined;
+  redis_url: string | undefined;
+};
+
+/** Which servers `start` uses. Throws `SettingError` for a wrong variable. */
+export function readServerSettings(env: Env): ServerSettings {
+  const { DATA_DIR, DATABASE_URL, REDIS_URL } = parseSettings(cliSettings.omit({ ATLASQUEUE_URL: true }), env);
+  return { data_dir: resolve(callersFolder(env), DATA_DIR), database_url: DATABASE_URL, redis_url: REDIS_URL };
+}
+
+/** Throws `SettingError` when there is none. */
+export function readDatabaseUrl(env: Env): string {
+  return parseSettings(z.object({ DATABASE_URL: setting.databaseUrl() }), env).DATABASE_URL;
+}
+
+/** Where `submit` sends jobs unless `--url` says otherwise. */
+export function readApiUrl(env: Env): string {
+  return parseSettings(cliSettings.pick({ ATLASQUEUE_URL: true }), env).ATLASQUEUE_URL;
+}
+
+const repository = resolve(fileURLToPath(new URL("../../..", import.meta.url)));
+
+/** Where the caller stands: pnpm runs the root's scripts in the root and tells the real place in INIT_CWD. */
+export function callersFolder(env: Env, cwd: string = process.cwd()): string {
+  return env.INIT_CWD !== undefined && cwd === repository ? env.INIT_CWD : cwd;
+}

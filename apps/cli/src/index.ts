@@ -1,0 +1,3 @@
+export { cliSettings, type Env } from "./config.ts";
+export { createProgram } from "./program.ts";
+export { startSystem, type System } from "./start/start.ts";

@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import type { DatabaseServer, RedisServer } from "./servers.ts";
+
+export type BannerFacts = {
+  api_url: string;
+  metrics_url: string;
+  dlq_key: string;
+  database: DatabaseServer;
+  redis: RedisServer;
+};
+
+/** What a person needs to use the running system: plain lines, each command one that works when pasted. */
+export function banner(facts: BannerFacts): string {
+  const lines = [
+    "",
+    `AtlasQueue runs at ${facts.api_url}`,
+    "",
+    "Submit a job (again with the same key: the same job):",
+    `  ${curlLine(facts.api_url)}`,
+    "",
+    ...databaseLines(facts.database),
+    ...redisLines(facts.redis, facts.dlq_key),
+    `Metrics:     ${facts.api_url}/metrics and ${facts.metrics_url}`,
+    "Stop:        Ctrl-C or SIGTERM; running jobs are finished or given back. The log follows.",
+    "",
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** A key of its own each time, so that the first paste after a start always makes a job. */
+function curlLine(url: string): string {
+  const key = `hello-${randomUUID().slice(0, 8)}`;
+  const body = JSON.stringify({ type: "demo.echo", payload: { hello: "world" } });
+  return `curl -sS ${url}/v1/jobs -H 'Content-Type: application/json' -H 'Idempotency-Key: ${key}' -d '${body}'`;
+}
+
+function databaseLines(database: DatabaseServer): string[] {
+  const lines = [`Database:    ${withoutPassword(database.url)}`];
+  if (database.kind === "embedded") lines.push(`Data:        ${database.data_dir}`);
+  return lines;
+}
+
+function redisLines(redis: RedisServer, dlq_key: string): string[] {
+  switch (redis.kind) {
+    case "given":
+      return [`Redis:       ${withoutPassword(redis.url)}`, `Dead jobs:   list ${dlq_key}`];
+    case "embedded":
+      return [
+        `Redis:       ${redis.url}`,
+        `Dead jobs:   ${redis.cli} -p ${redis.port} LRANGE ${shellWord(dlq_key)} 0 -1`,
+      ];
+    case "none":
+      return ["Redis:       none (no redis-server or valkey-server on PATH): signals are in-memory"];
+    default:
+      return redis satisfies never;
+  }
+}
+
+function withoutPassword(url: string): string {
+  const shown = new URL(url);
+  shown.password = "";
+  // Some drivers take it from the query as well.
+  shown.searchParams.delete("password");
+  return shown.href;
+}
+
+function shellWord(text: string): string {
+  return /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

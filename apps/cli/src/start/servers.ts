@@ -1,0 +1,37 @@
+import { basename, join } from "node:path";
+import { findRedisServer, startPostgres, startRedis } from "@atlasqueue/embedded";
+import type { ServerSettings } from "../config.ts";
+import { Trouble } from "../exit.ts";
+import type { Undo } from "./undo.ts";
+
+export type DatabaseServer = { kind: "given"; url: string } | { kind: "embedded"; url: string; data_dir: string };
+
+export type RedisServer =
+  | { kind: "given"; url: string }
+  | { kind: "embedded"; url: string; port: number; cli: "redis-cli" | "valkey-cli" }
+  | { kind: "none" };
+
+/** The database that was named, or a PostgreSQL of our own. */
+export async function databaseServer(settings: ServerSettings, undo: Undo): Promise<DatabaseServer> {
+  if (settings.database_url !== undefined) return { kind: "given", url: settings.database_url };
+  const server = await startPostgres({ dataDir: join(settings.data_dir, "postgres") }).catch(explain);
+  undo.add(() => server.stop());
+  return { kind: "embedded", url: server.url, data_dir: server.dataDir };
+}
+
+/** The Redis that was named, or one of our own when this machine has the program. */
+export async function redisServer(settings: ServerSettings, undo: Undo): Promise<RedisServer> {
+  if (settings.redis_url !== undefined) return { kind: "given", url: settings.redis_url };
+  const program = findRedisServer();
+  if (program === undefined) return { kind: "none" };
+  // With a folder, a server that a killed process left behind is found and stopped.
+  const server = await startRedis({ dir: join(settings.data_dir, "redis") }).catch(explain);
+  undo.add(() => server.stop());
+  const cli = basename(program) === "valkey-server" ? "valkey-cli" : "redis-cli";
+  return { kind: "embedded", url: server.url, port: server.port, cli };
+}
+
+/** A taken folder, a full disk, a missing library: all told by a server of the person's own machine. */
+function explain(error: unknown): never {
+  throw new Trouble(error instanceof Error ? error.message : String(error), { cause: error });
+}

@@ -1,0 +1,73 @@
+import type { Writable } from "node:stream";
+import { readApiConfig, startApi } from "@atlasqueue/api";
+import { createLogger, memorySignal, migrateDatabase } from "@atlasqueue/core";
+import { readWorkerConfig, startWorkerApp, type WorkerApp } from "@atlasqueue/worker-app";
+import { readServerSettings, type Env } from "../config.ts";
+import { listenTrouble } from "../exit.ts";
+import { banner } from "./banner.ts";
+import { heldOutput } from "./held-output.ts";
+import { databaseServer, redisServer } from "./servers.ts";
+import { undoStack } from "./undo.ts";
+
+export type System = {
+  api_url: string;
+  /** Stops the API, drains the worker, then stops the servers it started. Twice is fine. */
+  stop(): Promise<void>;
+};
+
+/** Aborting `stop` ends a start half-way: what was started is stopped, and the result is undefined. */
+export type StartOptions = { stdout: Writable; stop: AbortSignal };
+
+const notYetKnown = "postgres://127.0.0.1/atlasqueue";
+
+/**
+ * The whole system in this process. Rejects, after stopping what it had started, with what a person can mend (a
+ * setting, a port in use, a database that is away) or with a bug.
+ *
+ * @example
+ * const system = await startSystem(process.env, { stdout: process.stdout, stop: new AbortController().signal });
+ */
+export async function startSystem(env: Env, options: StartOptions): Promise<System | undefined> {
+  const settings = readServerSettings(env);
+  // Read once more below, with real URLs; here so that a wrong setting is told before a server is started.
+  readApiConfig({ ...env, DATABASE_URL: notYetKnown });
+  readWorkerConfig({ ...env, DATABASE_URL: notYetKnown });
+
+  const undo = undoStack();
+  try {
+    const database = await databaseServer(settings, undo);
+    if (options.stop.aborted) return await undo.run().then(() => undefined);
+    const redis = await redisServer(settings, undo);
+    await migrateDatabase(database.url);
+    if (options.stop.aborted) return await undo.run().then(() => undefined);
+
+    const urls = { DATABASE_URL: database.url, REDIS_URL: redis.kind === "none" ? undefined : redis.url };
+    const api_config = readApiConfig({ ...env, ...urls });
+    const worker_config = readWorkerConfig({ ...env, ...urls });
+    const output = heldOutput(options.stdout);
+    const logger = (service: string) => createLogger(api_config.LOG_LEVEL, service, output);
+    // One signal for both when it is in memory, else a connection each.
+    const shared = redis.kind === "none" ? { signal: memorySignal() } : {};
+    undo.add(async () => shared.signal?.close());
+
+    // The API starts first, as a taken port must not be found after jobs were claimed, and stops first as well.
+    let worker: WorkerApp | undefined;
+    undo.add(async () => worker?.stop());
+    const api = await startApi(api_config, { ...shared, logger: logger("atlasqueue-api") }).catch((error: unknown) => {
+      throw listenTrouble(error, "API_PORT", { host: api_config.API_HOST, port: api_config.API_PORT });
+    });
+    undo.add(() => api.stop());
+    worker = await startWorkerApp(worker_config, { ...shared, logger: logger("atlasqueue-worker") }).catch(
+      (error: unknown) => {
+        throw listenTrouble(error, "WORKER_METRICS_PORT", worker_config.metrics);
+      },
+    );
+    const { metrics_url } = worker;
+    options.stdout.write(banner({ api_url: api.url, metrics_url, dlq_key: api_config.DLQ_KEY, database, redis }));
+    output.release();
+    return { api_url: api.url, stop: () => undo.run() };
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}

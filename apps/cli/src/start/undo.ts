@@ -1,0 +1,24 @@
+export type Undo = {
+  /** Run at the end, before what was added earlier. */
+  add(step: () => Promise<unknown>): void;
+  /** Runs every step, whatever the others came to, then rejects with the first failure. Twice is once. */
+  run(): Promise<void>;
+};
+
+/** What was started, so that it can be stopped in the opposite order. */
+export function undoStack(): Undo {
+  const steps: (() => Promise<unknown>)[] = [];
+  const runAll = async () => {
+    const failures: unknown[] = [];
+    for (let step = steps.pop(); step; step = steps.pop()) {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  };
+  let running: Promise<void> | undefined;
+  return { add: (step) => void steps.push(step), run: () => (running ??= runAll()) };
+}

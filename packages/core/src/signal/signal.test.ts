@@ -1,0 +1,127 @@
+import { redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { afterEach, describe, expect, test } from "vitest";
+import type { QueueRef } from "../deps.ts";
+import { memorySignal } from "./memory.ts";
+import { redisSignal } from "./redis.ts";
+import type { ReadyJob, Signal } from "./signal.ts";
+
+const main: QueueRef = { tenant: "default", queue: "default" };
+const other: QueueRef = { tenant: "default", queue: "other" };
+const job = (id: string, priority = 0, queue = main): ReadyJob => ({ id, priority, ...queue });
+const never = new AbortController().signal;
+
+const opened: Signal[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((signal) => signal.close()));
+});
+
+const drivers = {
+  redis: (signals_max?: number) => {
+    const { jobsKey, dlqKey } = uniqueKeys();
+    const options = { url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 };
+    return redisSignal(signals_max === undefined ? options : { ...options, signals_max });
+  },
+  memory: (signals_max?: number) => memorySignal(signals_max),
+};
+
+// One suite for every driver: what a worker relies on, whichever it is given.
+describe.each(Object.entries(drivers))("%s", (_name, open) => {
+  const start = (signals_max?: number): Signal => {
+    const signal = open(signals_max);
+    opened.push(signal);
+    return signal;
+  };
+
+  test("hands out the oldest first, as many as asked for", async () => {
+    const signal = start();
+    await signal.push([job("a"), job("b")]);
+    await signal.push([job("c")]);
+    expect(await signal.take([main], 2)).toEqual(["a", "b"]);
+    expect(await signal.take([main], 2)).toEqual(["c"]);
+    expect(await signal.take([main], 2)).toEqual([]);
+  });
+
+  test("hands out higher priorities first, and negative ones last", async () => {
+    const signal = start();
+    await signal.push([job("low", -5), job("plain"), job("high", 1), job("higher", 10)]);
+    expect(await signal.take([main], 1)).toEqual(["higher"]);
+    expect(await signal.take([main], 10)).toEqual(["high", "plain", "low"]);
+  });
+
+  test("jobs pushed to the front come next, in their order", async () => {
+    const signal = start();
+    await signal.push([job("new")]);
+    await signal.pushFront([job("older"), job("old"), job("urgent", 3)]);
+    expect(await signal.take([main], 10)).toEqual(["urgent", "older", "old", "new"]);
+  });
+
+  test("keeps the queues apart, and takes from several in the order given", async () => {
+    const signal = start();
+    await signal.push([job("a"), job("b", 0, other), job("c", 0, { tenant: "acme", queue: "default" })]);
+    expect(await signal.take([other, main], 10)).toEqual(["b", "a"]);
+    expect(await signal.take([{ tenant: "acme", queue: "default" }], 10)).toEqual(["c"]);
+  });
+
+  test("a push ends the wait of an idle worker, a prioritised one too", async () => {
+    const signal = start();
+    const waiting = signal.wait([other, main], 10_000, never);
+    await signal.push([job("a")]);
+    expect(await waiting).toEqual(["a"]);
+    const again = signal.wait([main], 10_000, never);
+    await signal.push([job("urgent", 7)]);
+    const woken = await again;
+    expect([...woken, ...(await signal.take([main], 5))].filter((id) => id !== "wake")).toEqual(["urgent"]);
+  });
+
+  test("a wait ends empty-handed at its timeout, and at once when told to stop", async () => {
+    const signal = start();
+    expect(await signal.wait([main], 20, never)).toEqual([]);
+    const stop = new AbortController();
+    const waiting = signal.wait([main], 60_000, stop.signal);
+    stop.abort();
+    expect(await waiting).toEqual([]);
+  });
+
+  test("a full list takes no more until the overflow is over, so that nothing overtakes what was dropped", async () => {
+    const signal = start(3);
+    await signal.push([job("a"), job("b"), job("c")]);
+    await signal.push([job("dropped")]);
+    expect(await signal.look(main)).toEqual({ length: 3, next: "a", overflowed: true });
+    expect(await signal.take([main], 10)).toEqual(["a", "b", "c"]);
+    await signal.push([job("overtaking")]);
+    expect(await signal.take([main], 10)).toEqual([]);
+    await signal.pushFront([job("dropped"), job("overtaking")]);
+    await signal.endOverflow(main);
+    await signal.push([job("after")]);
+    expect(await signal.take([main], 10)).toEqual(["dropped", "overtaking", "after"]);
+  });
+
+  test("gives a turn to one caller in each period", async () => {
+    const signal = start();
+    expect(await signal.takeTurn("sweep", 60_000)).toBe(true);
+    expect(await signal.takeTurn("sweep", 60_000)).toBe(false);
+    expect(await signal.takeTurn("other", 60_000)).toBe(true);
+  });
+
+  test("shows each dead letter once, newest first, until it is removed", async () => {
+    const { deadLetters } = start();
+    expect(await deadLetters.add(["a", "b"])).toBe(2);
+    expect(await deadLetters.add(["b", "c"])).toBe(1);
+    expect(await deadLetters.page(0, 10)).toEqual(["c", "b", "a"]);
+    expect(await deadLetters.remove(["b", "unknown"])).toBe(1);
+    await deadLetters.setCursor("here");
+    expect(await deadLetters.look()).toEqual({ length: 2, consistent: true, cursor: "here" });
+    await deadLetters.clear();
+    expect(await deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
+  });
+
+  test("hands out twenty thousand in order", async () => {
+    const signal = start();
+    const ids = Array.from({ length: 20_000 }, (_, at) => `job-${at}`);
+    await signal.push(ids.slice(10_000).map((id) => job(id)));
+    await signal.pushFront(ids.slice(0, 10_000).map((id) => job(id)));
+    const taken: string[] = [];
+    while (taken.length < ids.length) taken.push(...(await signal.take([main], 3_000)));
+    expect(taken).toEqual(ids);
+  });
+});

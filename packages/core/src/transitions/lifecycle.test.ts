@@ -1,0 +1,191 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import type { Deps } from "../deps.ts";
+import { findJob } from "../queries/find-job.ts";
+import { claim, claimReady, type Lease } from "./claim.ts";
+import { complete } from "./complete.ts";
+import { enqueue } from "./enqueue.ts";
+import { extendLeases } from "./extend-lease.ts";
+import { fail } from "./fail.ts";
+import { promoteDue } from "./promote-due.ts";
+import { recoverExpired } from "./recover-expired.ts";
+import { release } from "./release.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+const recorded = recordEvents();
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+const again = { kind: "retry", delay_ms: 0 } as const;
+
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recorded.observe };
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`TRUNCATE jobs, job_attempts, idempotency_keys`;
+  recorded.events.length = 0;
+});
+
+const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
+  const outcomes = await enqueue(
+    deps,
+    requests.map((request) => submission(request)),
+    { idempotency_ttl_seconds: 60 },
+  );
+  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+};
+const read = async (id: string | undefined) => findJob(deps, "default", id ?? "");
+const expire = (id: string) =>
+  own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${id}`;
+const take = async (id: string | undefined): Promise<Lease> => {
+  const [lease] = await claim(deps, [id ?? ""], claimer);
+  if (!lease) throw new Error(`${id} could not be claimed`);
+  return lease;
+};
+
+test("a claim takes the job, counts the attempt and mints a token", async () => {
+  const [id] = await add({ payload: { a: 1 } });
+  const lease = await take(id);
+  expect(lease).toMatchObject({ id, attempts: 1, payload: { a: 1 }, worker_id: "w1" });
+  expect(lease.locked_until.getTime() - lease.started_at.getTime()).toBe(30_000);
+  expect(await read(id)).toMatchObject({ status: "running", attempts: 1, lease_token: lease.lease_token });
+});
+
+test("a job is claimed once, however many claim it at the same time", async () => {
+  const ids = await add(...Array.from({ length: 20 }, () => ({})));
+  const claims = await Promise.all(Array.from({ length: 6 }, () => claim(deps, ids, claimer)));
+  expect(
+    claims
+      .flat()
+      .map((lease) => lease.id)
+      .sort(),
+  ).toEqual(ids.toSorted());
+});
+
+test("junk, repeated, unknown, finished and foreign ids in a list do no harm", async () => {
+  const [mine, elsewhere, done] = await add({}, { queue: "other" }, {});
+  await complete(deps, [{ lease: await take(done), result: null }]);
+  const unknown = "01890000-0000-7000-8000-000000000000";
+  const ids = ["wake", "", "'; DROP TABLE jobs; --", unknown, elsewhere ?? "", done ?? "", mine ?? "", mine ?? ""];
+  const leases = await claim(deps, ids, claimer);
+  expect(leases.map((lease) => lease.id)).toEqual([mine]);
+  expect(await claim(deps, [mine ?? ""], { ...claimer, tenant: "acme" })).toEqual([]);
+  expect(recorded.named("lease_not_acquired")[0]).toMatchObject({ count: 7 });
+});
+
+test("without a signal, claims go by priority and then by age, over several queues", async () => {
+  const [low] = await add({ priority: -1 });
+  const [old] = await add({});
+  const [young] = await add({ queue: "other" });
+  const [high] = await add({ priority: 1, queue: "other" });
+  await add({ queue: "unserved", priority: 9 });
+  const both = { ...claimer, queues: ["default", "other"] };
+  expect((await claimReady(deps, 3, both)).map((lease) => lease.id)).toEqual([high, old, young]);
+  expect((await claimReady(deps, 3, both)).map((lease) => lease.id)).toEqual([low]);
+});
+
+test("claimers without a signal skip each other's rows", async () => {
+  const ids = await add(...Array.from({ length: 30 }, () => ({})));
+  const claims = await Promise.all(Array.from({ length: 6 }, () => claimReady(deps, 10, claimer)));
+  const rest = await claimReady(deps, 30, claimer);
+  expect([...claims.flat(), ...rest].map((lease) => lease.id).sort()).toEqual(ids.toSorted());
+});
+
+test("the holder completes its job; nobody else can, and not twice", async () => {
+  const [id] = await add({});
+  const lease = await take(id);
+  const stranger = { ...lease, lease_token: "01890000-0000-7000-8000-000000000000" };
+  expect(await complete(deps, [{ lease: stranger, result: 1 }])).toEqual([{ kind: "lease_lost" }]);
+  expect(await complete(deps, [{ lease, result: { ok: true } }])).toEqual([{ kind: "applied" }]);
+  expect(await complete(deps, [{ lease, result: 2 }])).toEqual([{ kind: "lease_lost" }]);
+  expect(await read(id)).toMatchObject({ status: "succeeded", result: { ok: true }, locked_until: null, attempts: 1 });
+});
+
+test("a lost lease among others changes nothing for its neighbours", async () => {
+  const ids = await add({}, {}, {});
+  const leases = await Promise.all(ids.map(take));
+  await own.database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${ids[1] ?? ""}`;
+  const outcomes = await complete(
+    deps,
+    leases.map((lease) => ({ lease, result: null })),
+  );
+  expect(outcomes.map(({ kind }) => kind)).toEqual(["applied", "lease_lost", "applied"]);
+});
+
+test("a failed job waits for its retry, and the attempt goes to the history", async () => {
+  const [id] = await add({});
+  const lease = await take(id);
+  const [outcome] = await fail(deps, [{ lease, error: "Error: boom", verdict: { kind: "retry", delay_ms: 60_000 } }]);
+  const job = await read(id);
+  expect(outcome).toEqual({ kind: "retrying", run_at: job?.run_at });
+  expect(job).toMatchObject({ status: "failed", last_error: "Error: boom", attempts: 1, finished_at: null });
+  expect((job?.run_at.getTime() ?? 0) - (job?.updated_at.getTime() ?? 0)).toBe(60_000);
+  expect(await own.database.sql`SELECT attempt, outcome, error, worker_id FROM job_attempts`).toEqual([
+    { attempt: 1, outcome: "failed", error: "Error: boom", worker_id: "w1" },
+  ]);
+  expect(await promoteDue(deps, 10)).toEqual([]);
+});
+
+test("a job whose last attempt failed is dead, with the reason", async () => {
+  const [id] = await add({ max_attempts: 1 });
+  const verdict = { kind: "dead", reason: "attempts_exhausted" } as const;
+  expect(await fail(deps, [{ lease: await take(id), error: "Error: no", verdict }])).toEqual([{ kind: "dead" }]);
+  expect(await read(id)).toMatchObject({ status: "dead", dead_reason: "attempts_exhausted", last_error: "Error: no" });
+  expect((await read(id))?.finished_at).toBeInstanceOf(Date);
+});
+
+test("due jobs become ready, oldest first, retries and scheduled ones alike", async () => {
+  const [retry] = await add({});
+  await fail(deps, [{ lease: await take(retry), error: "Error", verdict: again }]);
+  const [later, soon] = await add({ delay_seconds: 3_600 }, { delay_seconds: 3_600 });
+  await own.database.sql`UPDATE jobs SET run_at = now() - interval '1 hour' WHERE id = ${soon ?? ""}`;
+  expect((await promoteDue(deps, 10)).map((job) => job.id)).toEqual([soon, retry]);
+  expect(recorded.named("jobs_promoted")).toEqual([{ event: "jobs_promoted", scheduled: 1, retried: 1 }]);
+  expect(await read(later)).toMatchObject({ status: "scheduled" });
+  expect((await take(retry)).attempts).toBe(2);
+});
+
+test("a job whose worker went silent is ready again; one that used up its attempts is dead", async () => {
+  const [first, last] = await add({}, { max_attempts: 1 });
+  await Promise.all([take(first), take(last)]);
+  expect(await recoverExpired(deps, 10)).toEqual({ requeued: [], dead: [] });
+  await Promise.all([expire(first ?? ""), expire(last ?? "")]);
+  const recovered = await recoverExpired(deps, 10);
+  expect(recovered.requeued.map((job) => job.id)).toEqual([first]);
+  expect(recovered.dead).toEqual([last]);
+  expect(await read(first)).toMatchObject({ status: "queued", attempts: 1, lease_token: null });
+  expect(await read(last)).toMatchObject({ status: "dead", dead_reason: "lease_lost" });
+  expect(await own.database.sql`SELECT outcome FROM job_attempts`).toEqual([{ outcome: "lost" }, { outcome: "lost" }]);
+});
+
+test("who lost the lease can neither complete, fail, renew nor release the job of the next holder", async () => {
+  const [id] = await add({});
+  const lost = await take(id);
+  await expire(id ?? "");
+  await recoverExpired(deps, 10);
+  const held = await take(id);
+  expect(await complete(deps, [{ lease: lost, result: "late" }])).toEqual([{ kind: "lease_lost" }]);
+  expect(await fail(deps, [{ lease: lost, error: "late", verdict: again }])).toEqual([{ kind: "lease_lost" }]);
+  expect(await extendLeases(deps, [lost], 30)).toEqual([lost]);
+  expect(await release(deps, [lost])).toEqual([]);
+  expect(await read(id)).toMatchObject({ status: "running", lease_token: held.lease_token, attempts: 2, result: null });
+});
+
+test("a renewal moves the end of the lease, even of one that ran out unnoticed", async () => {
+  const [id] = await add({});
+  const lease = await take(id);
+  await expire(id ?? "");
+  expect(await extendLeases(deps, [lease], 60)).toEqual([]);
+  expect(await recoverExpired(deps, 10)).toEqual({ requeued: [], dead: [] });
+});
+
+test("a released job is ready again with its attempt given back, in its old place", async () => {
+  const [id] = await add({});
+  const before = await read(id);
+  const lease = await take(id);
+  expect(await release(deps, [lease])).toEqual([lease]);
+  expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, run_at: before?.run_at });
+  expect(await own.database.sql`SELECT * FROM job_attempts`).toEqual([]);
+});

@@ -1,0 +1,155 @@
+import { randomUUID } from "node:crypto";
+import { recordEvents, redisUrl, submission, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/testing";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import type { Deps } from "../deps.ts";
+import { redisSignal } from "../signal/redis.ts";
+import type { Signal } from "../signal/signal.ts";
+import { submit } from "../submit.ts";
+import { enqueue } from "./enqueue.ts";
+import { projectDeadLetters } from "./project-dead-letters.ts";
+import { resignalOrphans } from "./resignal-orphans.ts";
+
+const main = { tenant: "default", queue: "default" };
+const options = { idempotency_ttl_seconds: 60 };
+let own: TestDatabase;
+let deps: Deps & { signal: Signal };
+let redis: Redis;
+let keys: ReturnType<typeof uniqueKeys>;
+
+beforeAll(async () => {
+  own = await testDatabase();
+  redis = new Redis(redisUrl());
+});
+afterAll(async () => {
+  redis.disconnect();
+  await own.drop();
+});
+beforeEach(async () => {
+  await own.database.sql`TRUNCATE jobs`;
+  await deps?.signal.close();
+  keys = uniqueKeys();
+  const signal = redisSignal({
+    url: redisUrl(),
+    keys: { jobs: keys.jobsKey, dead_letters: keys.dlqKey },
+    timeout_ms: 5_000,
+  });
+  deps = { database: own.database, observe: recordEvents().observe, signal };
+});
+afterAll(() => deps.signal.close());
+
+const ids = (outcomes: Awaited<ReturnType<typeof enqueue>>) => outcomes.map((one) => ("job" in one ? one.job.id : ""));
+const requests = (count: number, request: Partial<SubmitJobInput> = {}) =>
+  Array.from({ length: count }, () => submission(request));
+const age = (seconds: number) =>
+  own.database
+    .sql`UPDATE jobs SET run_at = run_at - ${seconds} * interval '1 second', updated_at = updated_at - ${seconds} * interval '1 second'`;
+const kill = async (count: number): Promise<string[]> => {
+  const dead = Array.from({ length: count }, () => randomUUID());
+  await own.database.sql`
+    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload)
+    SELECT id, 'noop', 'dead', now(), now(), now(), now(), '{}' FROM unnest(${`{${dead.join(",")}}`}::text::uuid[]) AS id`;
+  return dead;
+};
+const listed = () => redis.lrange(keys.dlqKey, 0, -1);
+
+test("submitted jobs lie in the list, newest on the left", async () => {
+  const [a, b] = ids(await submit(deps, requests(2), options));
+  expect(await redis.lrange(keys.jobsKey, 0, -1)).toEqual([b, a]);
+});
+
+test("after Redis lost everything, every queued job is signalled again, oldest first", async () => {
+  const created = ids(await submit(deps, requests(50), options));
+  await redis.del(keys.jobsKey);
+  await age(1);
+  expect(await resignalOrphans(deps, main)).toBe(50);
+  expect(await deps.signal.take([main], 100)).toEqual(created.toSorted());
+});
+
+test("a job whose signal was lost is found while the list is busy, and comes next", async () => {
+  const [orphan] = ids(await enqueue(deps, requests(1), options));
+  await age(10);
+  const fresh = ids(await submit(deps, requests(3), options));
+  expect(await resignalOrphans(deps, main)).toBe(1);
+  expect(await resignalOrphans(deps, main)).toBe(0);
+  expect(await deps.signal.take([main], 100)).toEqual([orphan, ...fresh.toSorted()]);
+});
+
+test("a prioritised job whose signal was lost is found while the list is busy", async () => {
+  const [urgent] = ids(await enqueue(deps, requests(1, { priority: 5 }), options));
+  const [late] = ids(await enqueue(deps, requests(1, { priority: -5 }), options));
+  await age(10);
+  const [fresh] = ids(await submit(deps, requests(1), options));
+  await resignalOrphans(deps, main);
+  await resignalOrphans(deps, main);
+  expect(await deps.signal.take([main], 100)).toEqual([urgent, fresh, late]);
+});
+
+test("a list of junk is no reason to lose a job", async () => {
+  const [orphan] = ids(await enqueue(deps, requests(1), options));
+  await age(10);
+  await redis.lpush(keys.jobsKey, "junk", "wake", randomUUID());
+  await resignalOrphans(deps, main);
+  await deps.signal.take([main], 100);
+  await resignalOrphans(deps, main);
+  expect(await deps.signal.take([main], 100)).toEqual([orphan]);
+});
+
+test("jobs that a full list dropped come back in order before newer ones", async () => {
+  const small = redisSignal({
+    url: redisUrl(),
+    keys: { jobs: keys.jobsKey, dead_letters: keys.dlqKey },
+    signals_max: 10,
+    timeout_ms: 5_000,
+  });
+  try {
+    const tight = { ...deps, signal: small };
+    const first = ids(await submit(tight, requests(10), options));
+    const dropped = ids(await submit(tight, requests(10), options));
+    await age(5);
+    expect(await small.take([main], 100)).toEqual(first);
+    await own.database
+      .sql`UPDATE jobs SET status = 'succeeded' WHERE id = ANY(${`{${first.join(",")}}`}::text::uuid[])`;
+    const newer = ids(await submit(tight, requests(2), options));
+    await age(5);
+    await resignalOrphans(tight, main);
+    expect(await small.take([main], 100)).toEqual([...dropped.toSorted(), ...newer.toSorted()]);
+    expect((await small.look(main)).overflowed).toBe(false);
+  } finally {
+    await small.close();
+  }
+});
+
+test("the list shows each dead job once, and those of a worker that died before it could say so", async () => {
+  const dead = await kill(3);
+  await deps.signal.deadLetters.add(dead.slice(0, 1));
+  await projectDeadLetters(deps, 0);
+  await projectDeadLetters(deps, 1);
+  expect((await listed()).sort()).toEqual(dead.toSorted());
+});
+
+test("the list is rebuilt after Redis lost it, however many died in the same instant", async () => {
+  const dead = await kill(2_500);
+  await projectDeadLetters(deps, 0);
+  await redis.del(keys.dlqKey, `${keys.dlqKey}:members`, `${keys.dlqKey}:cursor`);
+  await projectDeadLetters(deps, 1);
+  expect((await listed()).sort()).toEqual(dead.toSorted());
+});
+
+test("the list is rebuilt when only a part of it was deleted by hand", async () => {
+  const dead = await kill(3);
+  await projectDeadLetters(deps, 0);
+  await redis.del(keys.dlqKey);
+  await projectDeadLetters(deps, 1);
+  expect((await listed()).sort()).toEqual(dead.toSorted());
+});
+
+test("what is no longer dead leaves the list", async () => {
+  const dead = await kill(3);
+  await projectDeadLetters(deps, 0);
+  await own.database.sql`UPDATE jobs SET status = 'queued' WHERE id = ${dead[1] ?? ""}`;
+  await deps.signal.deadLetters.add(["junk"]);
+  await projectDeadLetters(deps, 1);
+  expect((await listed()).sort()).toEqual([dead[0], dead[2]].toSorted());
+});

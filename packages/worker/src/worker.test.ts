@@ -1,0 +1,314 @@
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import { createLogger, findJob, memorySignal, redisSignal, submit, type JobRow, type Signal } from "@atlasqueue/core";
+import {
+  eventually,
+  recordEvents,
+  redisUrl,
+  submission,
+  testDatabase,
+  uniqueKeys,
+  type TestDatabase,
+} from "@atlasqueue/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineHandler, DoNotRetryError, RetryAfterError, type Handler } from "./handler.ts";
+import { startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
+
+const any = z.looseObject({});
+const logger = createLogger("silent", "test");
+let own: TestDatabase;
+let signal: Signal;
+let recorded: ReturnType<typeof recordEvents>;
+const workers: Worker[] = [];
+
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(() => {
+  recorded = recordEvents();
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop({ deadline_ms: 0 })));
+  await signal.close();
+  await own.database.sql`TRUNCATE jobs, job_attempts`;
+});
+
+const drivers: Record<string, () => Signal> = {
+  redis: () => {
+    const { jobsKey, dlqKey } = uniqueKeys();
+    return redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
+  },
+  memory: () => memorySignal(),
+};
+const deps = () => ({ database: own.database, observe: recorded.observe, signal, logger });
+const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };
+const work = (handlers: Handler[], config: Partial<WorkerConfig> = {}): Worker => {
+  const worker = startWorker(deps(), { handlers, backoff, ...config });
+  workers.push(worker);
+  return worker;
+};
+const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
+  const outcomes = await submit(
+    deps(),
+    requests.map((request) => submission(request)),
+    { idempotency_ttl_seconds: 60 },
+  );
+  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+};
+const read = (id: string | undefined) => findJob(deps(), "default", id ?? "");
+const becomes = (id: string | undefined, job: Partial<JobRow>) =>
+  eventually(async () => expect(await read(id)).toMatchObject(job), { timeout_ms: 15_000 });
+const gate = () => {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { open: () => open(), opened };
+};
+
+describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
+  beforeEach(() => {
+    signal = driver();
+  });
+
+  test("a job goes to its handler, and the result comes back", async () => {
+    const seen: unknown[] = [];
+    work([
+      defineHandler("sum", z.object({ a: z.number(), b: z.number().default(2) }), ({ a, b }, { job }) => {
+        seen.push(job.attempt, job.type);
+        return { sum: a + b };
+      }),
+    ]);
+    const [id] = await add({ type: "sum", payload: { a: 1 } });
+    await becomes(id, { status: "succeeded", result: { sum: 3 }, attempts: 1, last_error: null });
+    expect(seen).toEqual([1, "sum"]);
+  });
+
+  test("jobs that waited before the worker came are run, oldest first, higher priorities before them", async () => {
+    const order: unknown[] = [];
+    const ids = await add(
+      { payload: { n: 1 } },
+      { payload: { n: 2 } },
+      { payload: { n: 3 }, priority: 4 },
+      { payload: { n: 4 } },
+    );
+    work([defineHandler("noop", any, ({ n }) => void order.push(n))], { concurrency: 1 });
+    for (const id of ids) await becomes(id, { status: "succeeded" });
+    expect(order).toEqual([3, 1, 2, 4]);
+  });
+
+  test("a failing job is tried again until it succeeds, and its errors are kept", async () => {
+    work([
+      defineHandler("flaky", any, (_payload, { job }) => {
+        if (job.attempt < 3) throw new TypeError(`attempt ${job.attempt}`);
+        return job.last_error;
+      }),
+    ]);
+    const [id] = await add({ type: "flaky" });
+    await becomes(id, { status: "succeeded", attempts: 3, result: "TypeError: attempt 2" });
+    const history = await own.database
+      .sql`SELECT attempt, outcome, error FROM job_attempts WHERE job_id = ${id ?? ""} ORDER BY id`;
+    expect(history).toEqual([
+      { attempt: 1, outcome: "failed", error: "TypeError: attempt 1" },
+      { attempt: 2, outcome: "failed", error: "TypeError: attempt 2" },
+    ]);
+  });
+
+  test("a job that fails every time is dead, and once among the dead letters", async () => {
+    work([defineHandler("bad", any, () => Promise.reject(new Error("no")))]);
+    const [id] = await add({ type: "bad", max_attempts: 3 });
+    await becomes(id, { status: "dead", attempts: 3, dead_reason: "attempts_exhausted", last_error: "Error: no" });
+    await eventually(async () => expect(await signal.deadLetters.page(0, 10)).toEqual([id]));
+  });
+
+  test("a scheduled job runs when its time has come", async () => {
+    work([defineHandler("noop", any, () => null)]);
+    const [id] = await add({ delay_seconds: 1.5 });
+    expect(await read(id)).toMatchObject({ status: "scheduled" });
+    await becomes(id, { status: "succeeded" });
+    const job = await read(id);
+    expect(job?.started_at?.getTime()).toBeGreaterThanOrEqual(job?.run_at.getTime() ?? Infinity);
+  });
+
+  test("no more handlers run at once than the concurrency allows", async () => {
+    let now = 0;
+    let most = 0;
+    const { open, opened } = gate();
+    work(
+      [
+        defineHandler("noop", any, async () => {
+          most = Math.max(most, (now += 1));
+          if (most === 3) open();
+          await opened;
+          now -= 1;
+        }),
+      ],
+      { concurrency: 3 },
+    );
+    const ids = await add(...Array.from({ length: 12 }, () => ({})));
+    for (const id of ids) await becomes(id, { status: "succeeded" });
+    expect(most).toBe(3);
+  });
+});
+
+describe("one bad job is a failure of that job alone", () => {
+  beforeEach(() => {
+    signal = memorySignal();
+  });
+  const hostile: [string, Handler | undefined, string][] = [
+    ["an unknown type", undefined, 'UnknownType: no handler for type "constructor"'],
+    [
+      "a payload that does not fit",
+      defineHandler("constructor", z.object({ to: z.string() }), () => 1),
+      "PayloadError: ",
+    ],
+    ["a thrown string", defineHandler("constructor", any, () => Promise.reject("just text")), "NonError: just text"],
+    ["nothing thrown", defineHandler("constructor", any, () => Promise.reject(undefined)), "NonError: undefined"],
+    [
+      "a result that is a function",
+      defineHandler("constructor", any, () => () => 1),
+      "ResultError: a function cannot be stored",
+    ],
+    [
+      "a result with a cycle",
+      defineHandler("constructor", any, () => {
+        const a: Record<string, unknown> = {};
+        return (a["a"] = a);
+      }),
+      "ResultError: ",
+    ],
+    ["a BigInt result", defineHandler("constructor", any, () => ({ n: 1n })), "ResultError: "],
+    [
+      "a NUL in the result",
+      defineHandler("constructor", any, () => ({ text: "\0" })),
+      "ResultError: the result at /text must not contain the NUL",
+    ],
+    [
+      "a result too large",
+      defineHandler("constructor", any, () => "x".repeat(300_000)),
+      "ResultError: the result is 300002 bytes",
+    ],
+    [
+      "an error with a NUL",
+      defineHandler("constructor", any, () => Promise.reject(new Error("a\0b"))),
+      "Error: a\u{fffd}b",
+    ],
+    [
+      "a timeout",
+      defineHandler("constructor", any, () => new Promise(() => {}), { timeout_seconds: 0.05 }),
+      "TimeoutError: the handler ran longer than 0.05 s",
+    ],
+    [
+      "an error that says not to retry",
+      defineHandler("constructor", any, () => Promise.reject(new DoNotRetryError("gone"))),
+      "DoNotRetryError: gone",
+    ],
+  ];
+  test.each(hostile)("%s", async (_what, handler, error) => {
+    const good = defineHandler("noop", any, () => "fine");
+    work(handler ? [handler, good] : [good], { concurrency: 4 });
+    const [bad, neighbour] = await add({ type: "constructor", max_attempts: 1 }, {});
+    await eventually(async () => expect((await read(bad))?.status).toBe("dead"));
+    expect((await read(bad))?.last_error?.slice(0, error.length)).toBe(error);
+    await becomes(neighbour, { status: "succeeded", result: "fine" });
+  });
+
+  test("an error can say when to try again", async () => {
+    work(
+      [
+        defineHandler("noop", any, (_payload, { job }) => {
+          if (job.attempt === 1) throw new RetryAfterError("busy", 40);
+        }),
+      ],
+      { backoff: { base_seconds: 3_600, max_seconds: 3_600, jitter_seconds_max: 0 } },
+    );
+    const [id] = await add({});
+    await becomes(id, { status: "succeeded", attempts: 2 });
+  });
+
+  test("a job's own timeout comes before its handler's", async () => {
+    work([defineHandler("noop", any, () => new Promise(() => {}), { timeout_seconds: 3_600 })]);
+    const [id] = await add({ timeout_seconds: 1, max_attempts: 1 });
+    await becomes(id, { status: "dead", last_error: "TimeoutError: the handler ran longer than 1 s" });
+  });
+});
+
+describe("leases", () => {
+  beforeEach(() => {
+    signal = memorySignal();
+  });
+
+  test("a lease is renewed while the handler runs, so nobody else gets the job", async () => {
+    const { open, opened } = gate();
+    work([defineHandler("noop", any, () => opened)], { lease_seconds: 0.6 });
+    work([defineHandler("noop", any, () => opened)], { lease_seconds: 0.6 });
+    const [id] = await add({});
+    await becomes(id, { status: "running" });
+    const first = (await read(id))?.locked_until?.getTime() ?? Infinity;
+    await eventually(async () => expect((await read(id))?.locked_until?.getTime()).toBeGreaterThan(first + 1_500));
+    open();
+    await becomes(id, { status: "succeeded", attempts: 1 });
+  });
+
+  test("a handler whose lease is lost is aborted, and its result is refused", async () => {
+    const aborted = gate();
+    work(
+      [
+        defineHandler("noop", any, (_payload, { signal: stop, job }) => {
+          if (job.attempt > 1) return "second";
+          return new Promise((resolve) => stop.addEventListener("abort", () => (aborted.open(), resolve("first"))));
+        }),
+      ],
+      { lease_seconds: 0.3 },
+    );
+    const [id] = await add({});
+    await becomes(id, { status: "running" });
+    await own.database.sql`UPDATE jobs SET status = 'queued', lease_token = NULL WHERE id = ${id ?? ""}`;
+    await aborted.opened;
+    expect(recorded.named("lease_lost")).toHaveLength(1);
+    await becomes(id, { status: "succeeded", result: "second", attempts: 2 });
+  });
+
+  test("jobs whose worker vanished are run by another", async () => {
+    const [id] = await add({});
+    await own.database.sql`
+      UPDATE jobs SET status = 'running', attempts = 1, lease_token = gen_random_uuid(), worker_id = 'gone',
+                      locked_until = now() + interval '300 ms' WHERE id = ${id ?? ""}`;
+    work([defineHandler("noop", any, () => null)]);
+    await becomes(id, { status: "succeeded", attempts: 2 });
+  });
+});
+
+describe("a worker that stops", () => {
+  beforeEach(() => {
+    signal = memorySignal();
+  });
+
+  test("finishes what runs and takes nothing new", async () => {
+    const { open, opened } = gate();
+    const worker = work([defineHandler("noop", any, () => opened)], { concurrency: 1 });
+    const [first, second] = await add({}, {});
+    await becomes(first, { status: "running" });
+    const stopping = worker.stop({ deadline_ms: 60_000 });
+    open();
+    await stopping;
+    expect(await read(first)).toMatchObject({ status: "succeeded" });
+    expect(await read(second)).toMatchObject({ status: "queued", attempts: 0 });
+  });
+
+  test("gives back what is not done at the deadline, with no attempt spent, and aborts the handler", async () => {
+    const aborted = gate();
+    const worker = work([
+      defineHandler(
+        "noop",
+        any,
+        (_payload, { signal: stop }) => new Promise(() => stop.addEventListener("abort", aborted.open)),
+      ),
+    ]);
+    const [id] = await add({});
+    await becomes(id, { status: "running" });
+    await worker.stop({ deadline_ms: 50 });
+    await aborted.opened;
+    expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, worker_id: null });
+    expect(await signal.take([{ tenant: "default", queue: "default" }], 5)).toEqual([id]);
+  });
+});
