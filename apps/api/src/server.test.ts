@@ -91,13 +91,11 @@ test("row 10: a chunked body is given up at the limit, however much would follow
   expect(sent).toBeGreaterThan(16);
 });
 
-test("row 10: a client that sends all of a large body first still gets to read its 413", async () => {
-  const long = `{"type":"a","payload":{"x":"${"x".repeat(8_000_000)}"}}`;
-  for (let round = 0; round < 5; round += 1) {
-    const response = await fetch(`${server.url}/v1/jobs`, submission("large", long));
-    expect(response.status).toBe(413);
-    expect(await response.json()).toMatchObject({ type: "/problems/too-large" });
-  }
+test("row 10: a client that sends all of a large body before it reads still gets its 413", async () => {
+  const content = "x".repeat(20_000_000);
+  const socket = await rawSocket(server.port);
+  await socket.writeAll(post(`Idempotency-Key: k\r\nContent-Length: ${content.length}`, content));
+  expect(await socket.answer).toContain("HTTP/1.1 413");
 });
 
 test("row 13: bytes that are not UTF-8 are 400", async () => {

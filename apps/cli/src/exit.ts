@@ -35,19 +35,19 @@ export async function orExit<T>(command: () => Promise<T>): Promise<T> {
 }
 
 function lineOf(error: unknown): string | undefined {
-  // By name, as `instanceof` would load the whole API for every command.
-  if (error instanceof Trouble || (error instanceof Error && error.name === "StartError")) return error.message;
-  return troubleLine(error);
+  return error instanceof Trouble ? error.message : troubleLine(error);
 }
 
-/** A failure to listen, as a line that names the variable to change; other errors as they are. */
-export function listenTrouble(error: unknown, variable: string, { host, port }: { host: string; port: number }): unknown {
+type Listening = { host: string; port: number };
+
+/** A failure to listen, as a line that names the variable to change (`<prefix>_PORT`); other errors as they are. */
+export function listenTrouble(error: unknown, prefix: "API" | "WORKER_METRICS", { host, port }: Listening): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const where = `${host}:${port}`;
   if (code === "EADDRINUSE")
-    return new Trouble(`${where} is in use; stop what listens there, or set ${variable} to another port`);
-  if (code === "EACCES") return new Trouble(`${where} may not be listened on; set ${variable} to a port above 1023`);
+    return new Trouble(`${where} is in use; stop what listens there, or set ${prefix}_PORT to another port`);
+  if (code === "EACCES") return new Trouble(`${where} may not be listened on; set ${prefix}_PORT to one above 1023`);
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return new Trouble(`${host} is not an address of this machine; ${variable}'s host must be one`);
+    return new Trouble(`${prefix}_HOST must be an address of this machine; got ${JSON.stringify(host)}`);
   return error;
 }

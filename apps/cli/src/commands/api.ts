@@ -1,7 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { stopOnSignals } from "@atlasqueue/core";
 import type { Env } from "../config.ts";
-import { orExit } from "../exit.ts";
+import { listenTrouble, orExit } from "../exit.ts";
 
 export function addApi(program: Command, env: Env): void {
   program
@@ -9,7 +9,12 @@ export function addApi(program: Command, env: Env): void {
     .description("Run the HTTP API alone, on DATABASE_URL and REDIS_URL.")
     .action(async () => {
       const { readApiConfig, startApi } = await import("@atlasqueue/api");
-      const api = await orExit(async () => startApi(readApiConfig(env)));
+      const api = await orExit(async () => {
+        const config = readApiConfig(env);
+        return startApi(config).catch((error: unknown) => {
+          throw listenTrouble(error, "API", config.listen);
+        });
+      });
       stopOnSignals(() => api.stop());
     });
 }

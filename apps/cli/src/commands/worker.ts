@@ -12,7 +12,7 @@ export function addWorker(program: Command, env: Env): void {
       const worker = await orExit(async () => {
         const config = readWorkerConfig(env);
         return startWorkerApp(config).catch((error: unknown) => {
-          throw listenTrouble(error, "WORKER_METRICS_PORT", config.metrics);
+          throw listenTrouble(error, "WORKER_METRICS", config.metrics);
         });
       });
       stopOnSignals(() => worker.stop());

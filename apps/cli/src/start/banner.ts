@@ -4,7 +4,8 @@ import type { DatabaseServer, RedisServer } from "./servers.ts";
 export type BannerFacts = {
   api_url: string;
   metrics_url: string;
-  dlq_key: string;
+  /** Absent without Redis. */
+  dlq_key: string | undefined;
   database: DatabaseServer;
   redis: RedisServer;
 };
@@ -40,7 +41,7 @@ function databaseLines(database: DatabaseServer): string[] {
   return lines;
 }
 
-function redisLines(redis: RedisServer, dlq_key: string): string[] {
+function redisLines(redis: RedisServer, dlq_key = ""): string[] {
   switch (redis.kind) {
     case "given":
       return [`Redis:       ${withoutPassword(redis.url)}`, `Dead jobs:   list ${dlq_key}`];

@@ -45,7 +45,7 @@ export async function startSystem(env: Env, options: StartOptions): Promise<Syst
     const api_config = readApiConfig({ ...env, ...urls });
     const worker_config = readWorkerConfig({ ...env, ...urls });
     const output = heldOutput(options.stdout);
-    const logger = (service: string) => createLogger(api_config.LOG_LEVEL, service, output);
+    const logger = (service: string) => createLogger(api_config.log_level, service, output);
     // One signal for both when it is in memory, else a connection each.
     const shared = redis.kind === "none" ? { signal: memorySignal() } : {};
     undo.add(async () => shared.signal?.close());
@@ -54,16 +54,17 @@ export async function startSystem(env: Env, options: StartOptions): Promise<Syst
     let worker: WorkerApp | undefined;
     undo.add(async () => worker?.stop());
     const api = await startApi(api_config, { ...shared, logger: logger("atlasqueue-api") }).catch((error: unknown) => {
-      throw listenTrouble(error, "API_PORT", { host: api_config.API_HOST, port: api_config.API_PORT });
+      throw listenTrouble(error, "API", api_config.listen);
     });
     undo.add(() => api.stop());
     worker = await startWorkerApp(worker_config, { ...shared, logger: logger("atlasqueue-worker") }).catch(
       (error: unknown) => {
-        throw listenTrouble(error, "WORKER_METRICS_PORT", worker_config.metrics);
+        throw listenTrouble(error, "WORKER_METRICS", worker_config.metrics);
       },
     );
     const { metrics_url } = worker;
-    options.stdout.write(banner({ api_url: api.url, metrics_url, dlq_key: api_config.DLQ_KEY, database, redis }));
+    const dlq_key = api_config.redis?.keys.dead_letters;
+    options.stdout.write(banner({ api_url: api.url, metrics_url, database, redis, dlq_key }));
     output.release();
     return { api_url: api.url, stop: () => undo.run() };
   } catch (error) {

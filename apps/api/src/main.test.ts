@@ -1,0 +1,78 @@
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { createDatabase, postgresUrl, redisUrl, spawnProcess, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { submission } from "../test/test-app.ts";
+
+const main = fileURLToPath(new URL("main.ts", import.meta.url));
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.drop());
+
+async function start(env: Record<string, string | undefined>) {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  return spawnProcess(main, {
+    env: {
+      DATABASE_URL: database.url,
+      REDIS_URL: redisUrl(),
+      JOB_QUEUE_KEY: jobsKey,
+      DLQ_KEY: dlqKey,
+      API_PORT: "0",
+      ...env,
+    },
+  });
+}
+
+test.each(["SIGTERM", "SIGINT"] as const)("it serves, and %s ends it with 0", async (signal) => {
+  const api = await start({});
+  await api.waitForLine("api_started");
+  const { url } = api.logs[0] as { url: string };
+  const response = await fetch(`${url}/v1/jobs`, submission(`main ${signal}`, { type: "a" }, { "x-request-id": "from-main" }));
+  expect(response.status).toBe(201);
+  api.kill(signal);
+  expect(await api.waitForExit()).toEqual({ code: 0, signal: null });
+  const events = api.logs.map(({ event }) => event);
+  expect(events).toEqual(["api_started", "job_created", "job_enqueued", "http_request"]);
+  expect(api.logs[3]).toMatchObject({ level: "info", request_id: "from-main", path_template: "/v1/jobs", status_code: 201 });
+  expect(api.errorLines).toEqual([]);
+});
+
+test("without Redis it serves as well", async () => {
+  const api = await start({ REDIS_URL: undefined });
+  await api.waitForLine("api_started");
+  const { url } = api.logs[0] as { url: string };
+  expect((await fetch(`${url}/v1/jobs`, submission("no redis", { type: "a" }))).status).toBe(201);
+});
+
+test.each([
+  [{ DATABASE_URL: undefined }, /^DATABASE_URL is not set/],
+  [{ DATABASE_URL: "postgres://127.0.0.1:1/x" }, /^the database in DATABASE_URL cannot be reached: .*ECONNREFUSED/],
+  [{ API_HOST: "0.0.0.0" }, /^API_HOST must be a loopback address/],
+  [{ API_HOST: "203.0.113.1", ALLOW_UNAUTHENTICATED: "true" }, /^API_HOST must be an address of this machine/],
+])("what a person can mend is one line and exit code 1: %j", async (env, line) => {
+  const api = await start(env);
+  expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
+  expect(api.errorLines).toEqual([expect.stringMatching(line)]);
+});
+
+test("a port in use is one line and exit code 1", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as { port: number };
+  const api = await start({ API_PORT: String(port) });
+  expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
+  expect(api.errorLines).toEqual([expect.stringContaining(`127.0.0.1:${port} is in use`)]);
+  taken.close();
+});
+
+test("a database without our tables is one line that says how to make them", async () => {
+  const empty = await createDatabase(postgresUrl());
+  const api = await start({ DATABASE_URL: empty.url });
+  expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
+  expect(api.errorLines).toEqual([expect.stringContaining("atlasqueue migrate")]);
+  await empty.drop();
+});

@@ -1,0 +1,92 @@
+import { resolve } from "node:path";
+import { InvalidArgumentError, type Command } from "@commander-js/extra-typings";
+import { idempotencyKeyAccepts, parseIdempotencyKey } from "@atlasqueue/contract";
+import { callersFolder, readApiUrl, type Env } from "../config.ts";
+import { orExit } from "../exit.ts";
+import { integer, jobFieldOptions, jobFields, number } from "../submit/job-fields.ts";
+import { submitFile } from "../submit/submit-file.ts";
+import { submitOne } from "../submit/submit-one.ts";
+
+const write = (text: string) => void process.stdout.write(text);
+const patience_ms = { one: 5_000, file: 60_000 };
+
+export function addSubmit(program: Command, env: Env): void {
+  const command = program
+    .command("submit")
+    .description("Submit one job, or one for every line of a file, to a running API.")
+    .argument("[type]", "the job's type, such as demo.echo")
+    .argument("[json]", "its payload, a JSON object (default: {})", parsePayload)
+    .option("--file <path>", 'jobs as NDJSON: {"type", "payload", …, "idempotency_key"?} per line; - is stdin')
+    .option("--url <url>", "the API (default: ATLASQUEUE_URL, or http://127.0.0.1:8000)", parseUrl)
+    .option("--key <key>", "the Idempotency-Key (default: a random one, printed)", parseKey)
+    .addOption(jobFieldOptions.queue)
+    .addOption(jobFieldOptions.priority)
+    .addOption(jobFieldOptions.delay)
+    .addOption(jobFieldOptions.maxAttempts)
+    .option("--wait <seconds>", "wait for the job's end and print it; exit 1 unless it succeeded", parseWait)
+    .option("--concurrency <n>", "with --file: requests at once", (text) => integer(text, 1, 1_000), 20)
+    .option("--key-prefix <text>", "with --file: start of the keys of lines without one", parseKeyPrefix, "file")
+    .option("--json", "tell the result as one line of JSON", false)
+    .addHelpText(
+      "after",
+      "\nA line without a key gets one made of the file's name, the line's number and its content, so sending the same" +
+        "\nfile again creates nothing twice while the API keeps keys (24 hours by default). An API that is away or busy is" +
+        "\nasked again, for up to a minute with --file and 5 s without. The options above fill what a line leaves out.",
+    );
+  command.action((type, payload, options) =>
+    orExit(async () => {
+      if ((type === undefined) === (options.file === undefined)) command.error("Give either a type or --file.");
+      const url = options.url ?? readApiUrl(env);
+      const fields = jobFields(options);
+      if (type !== undefined) {
+        const wait_ms = options.wait === undefined ? undefined : options.wait * 1_000;
+        const request = { type, ...(payload === undefined ? {} : { payload }), ...fields };
+        const target = { url, patience_ms: patience_ms.one };
+        process.exitCode = await submitOne({ target, key: options.key, request, wait_ms, json: options.json, write });
+        return;
+      }
+      if (options.key !== undefined || options.wait !== undefined)
+        command.error("--key and --wait are for one job; with --file, lines carry their own idempotency_key.");
+      const path = options.file ?? "-";
+      process.exitCode = await submitFile({
+        target: { url, patience_ms: patience_ms.file },
+        file: path === "-" ? path : resolve(callersFolder(env), path),
+        key_prefix: options.keyPrefix,
+        concurrency: options.concurrency,
+        defaults: fields,
+        json: options.json,
+        write,
+      });
+    }),
+  );
+}
+
+function parsePayload(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`It must be JSON: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new InvalidArgumentError("It must be a JSON object.");
+}
+
+function parseUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError("It must be a URL such as http://127.0.0.1:8000.");
+}
+
+function parseKey(text: string): string {
+  if (parseIdempotencyKey(text) === undefined) throw new InvalidArgumentError(`It must be ${idempotencyKeyAccepts}.`);
+  return text;
+}
+
+function parseKeyPrefix(text: string): string {
+  if (/^[\x21-\x7e]{1,200}$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be 1 to 200 printable ASCII characters without a space.");
+}
+
+function parseWait(text: string): number {
+  return number(text, 0, 86_400);
+}

@@ -1,0 +1,52 @@
+import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
+import { limits } from "@atlasqueue/contract";
+
+/** The fields of a job that options can set. */
+export type JobFields = { queue?: string; priority?: number; delay_seconds?: number; max_attempts?: number };
+
+export type JobFieldFlags = {
+  queue?: string | undefined;
+  priority?: number | undefined;
+  delay?: number | undefined;
+  maxAttempts?: number | undefined;
+};
+
+export const jobFieldOptions = {
+  queue: new Option("--queue <name>", 'the queue (default: the API\'s, "default")'),
+  priority: new Option(
+    "--priority <n>",
+    `from ${limits.priority_min} to ${limits.priority_max}, higher first`,
+  ).argParser((text) => integer(text, limits.priority_min, limits.priority_max)),
+  delay: new Option("--delay <seconds>", "run it so much later").argParser((text) =>
+    number(text, 0, limits.delay_seconds_max),
+  ),
+  maxAttempts: new Option(
+    "--max-attempts <n>",
+    `from 1 to ${limits.attempts_max}; the last failure is final`,
+  ).argParser((text) => integer(text, 1, limits.attempts_max)),
+};
+
+/** Only what was given, so that the API's defaults hold for the rest. */
+export function jobFields({ queue, priority, delay, maxAttempts }: JobFieldFlags): JobFields {
+  return {
+    ...(queue === undefined ? {} : { queue }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(delay === undefined ? {} : { delay_seconds: delay }),
+    ...(maxAttempts === undefined ? {} : { max_attempts: maxAttempts }),
+  };
+}
+
+export function integer(text: string, min: number, max: number): number {
+  if (!/^[+-]?\d+$/.test(text)) throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}.`);
+  return within(Number(text), min, max, "an integer");
+}
+
+export function number(text: string, min: number, max: number): number {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError(`It must be a number from ${min} to ${max}.`);
+  return within(Number(text), min, max, "a number");
+}
+
+function within(value: number, min: number, max: number, what: string): number {
+  if (value < min || value > max) throw new InvalidArgumentError(`It must be ${what} from ${min} to ${max}.`);
+  return value;
+}

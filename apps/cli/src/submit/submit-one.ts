@@ -1,0 +1,50 @@
+import { randomUUID } from "node:crypto";
+import { exitCodes, Trouble } from "../exit.ts";
+import type { JobSummary } from "./answers.ts";
+import { postJob, type Target } from "./post-job.ts";
+import { waitForJob } from "./wait-for-job.ts";
+
+export type OneOptions = {
+  target: Target;
+  /** Default: a random one. */
+  key: string | undefined;
+  request: Record<string, unknown>;
+  wait_ms: number | undefined;
+  json: boolean;
+  write: (text: string) => void;
+};
+
+/** Submit one job, tell what became of it, and wait for its end when asked to. Resolves to the exit code. */
+export async function submitOne(options: OneOptions): Promise<number> {
+  const { target, wait_ms, json, write } = options;
+  const key = options.key ?? randomUUID();
+  const posted = await postJob(target, key, options.request);
+  switch (posted.kind) {
+    case "refused":
+      throw new Trouble(posted.reason);
+    case "gave_up":
+      throw new Trouble(
+        `${posted.reason}; is AtlasQueue running? The same command with --key ${key} is safe to repeat`,
+      );
+    case "created":
+    case "existing":
+      break;
+    default:
+      posted satisfies never;
+  }
+  const outcome = posted.kind === "created" ? "created" : "already there";
+  const tell = (job: JobSummary) => write(`${JSON.stringify({ outcome, idempotency_key: key, job })}\n`);
+  if (!json) write(`${outcome.padEnd(14)}${posted.job.id}\nkey           ${key}\nstatus        ${posted.job.status}\n`);
+  if (wait_ms === undefined) {
+    if (json) tell(posted.job);
+    return exitCodes.ok;
+  }
+  const final = await waitForJob(target.url, posted.job.id, wait_ms);
+  if (!final) {
+    if (json) tell(posted.job);
+    throw new Trouble(`the job ${posted.job.id} is not finished after ${wait_ms / 1_000} s`);
+  }
+  if (json) tell(final);
+  else write(`${JSON.stringify(final, undefined, 2)}\n`);
+  return final.status === "succeeded" ? exitCodes.ok : exitCodes.failed;
+}

@@ -1,0 +1,149 @@
+import { createLogger, findJob, memorySignal, submit } from "@atlasqueue/core";
+import {
+  eventually,
+  httpReceiver,
+  recordEvents,
+  submission,
+  testDatabase,
+  type HttpReceiver,
+  type TestDatabase,
+} from "@atlasqueue/testing";
+import { startWorker, type Worker } from "@atlasqueue/worker";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import { demoHandlers } from "./demo.ts";
+import { isPublicAddress } from "./public-address.ts";
+import { retryAfterMs, webhookHandler } from "./webhook-deliver.ts";
+
+let own: TestDatabase;
+let worker: Worker | undefined;
+let receiver: HttpReceiver | undefined;
+const signal = memorySignal();
+const deps = () => ({
+  database: own.database,
+  observe: recordEvents().observe,
+  signal,
+  logger: createLogger("silent", "t"),
+});
+
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+afterEach(async () => {
+  await worker?.stop({ deadline_ms: 0 });
+  await receiver?.close();
+});
+
+const run = async (request: Partial<SubmitJobInput>, allow_private = true) => {
+  await worker?.stop({ deadline_ms: 0 });
+  const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };
+  worker = startWorker(deps(), { handlers: [...demoHandlers, webhookHandler({ allow_private })], backoff });
+  const [outcome] = await submit(deps(), [submission(request)], { idempotency_ttl_seconds: 60 });
+  const id = outcome && "job" in outcome ? outcome.job.id : "";
+  return eventually(async () => {
+    const job = await findJob(deps(), "default", id);
+    return (job?.status === "succeeded" || job?.status === "dead") && job;
+  });
+};
+
+test("the demo handlers do what their names say", async () => {
+  expect(await run({ type: "noop", payload: { any: 1 } })).toMatchObject({ status: "succeeded", result: null });
+  expect(await run({ type: "demo.echo", payload: { a: [1] } })).toMatchObject({ result: { a: [1] } });
+  expect(await run({ type: "demo.sleep", payload: { ms: 1 } })).toMatchObject({ result: { slept_ms: 1 } });
+  expect(await run({ type: "demo.flaky", payload: { fail_times: 2 } })).toMatchObject({
+    status: "succeeded",
+    attempts: 3,
+  });
+  const failed = { type: "demo.fail", payload: { message: "as told" }, max_attempts: 2 };
+  expect(await run(failed)).toMatchObject({ status: "dead", attempts: 2, last_error: "Error: as told" });
+});
+
+test("a webhook is delivered as JSON with the job's id, the same at every attempt", async () => {
+  let calls = 0;
+  receiver = await httpReceiver(() => ({ status: (calls += 1) === 1 ? 503 : 204 }));
+  const payload = {
+    url: `${receiver.url}/hook?x=1`,
+    body: { order: 17 },
+    headers: { "X-Shop": "tea", "Content-Length": "1" },
+  };
+  const job = await run({ type: "webhook.deliver", payload });
+  expect(job).toMatchObject({ status: "succeeded", attempts: 2, result: { status: 204 } });
+  expect(receiver.requests).toHaveLength(2);
+  for (const request of receiver.requests) {
+    expect(request).toMatchObject({ method: "POST", path: "/hook?x=1", body: '{"order":17}' });
+    expect(request.headers).toMatchObject({
+      "x-shop": "tea",
+      "content-type": "application/json",
+      "idempotency-key": job.id,
+    });
+  }
+});
+
+test("a receiver's Retry-After decides when the webhook is tried again", async () => {
+  receiver = await httpReceiver(() => ({ status: 429, headers: { "retry-after": "3600" } }));
+  worker = startWorker(deps(), { handlers: [webhookHandler({ allow_private: true })] });
+  const request = { type: "webhook.deliver", payload: { url: receiver.url } };
+  const [outcome] = await submit(deps(), [submission(request)], { idempotency_ttl_seconds: 60 });
+  const job = await eventually(async () => {
+    const found = await findJob(deps(), "default", outcome && "job" in outcome ? outcome.job.id : "");
+    return found?.status === "failed" && found;
+  });
+  expect(job.last_error).toBe("RetryAfterError: the receiver answered 429");
+  expect(job.run_at.getTime() - job.updated_at.getTime()).toBe(3_600_000);
+});
+
+test("a redirect is not followed, and counts as a failure", async () => {
+  receiver = await httpReceiver(() => ({ status: 302, headers: { location: "/elsewhere" } }));
+  const job = await run({ type: "webhook.deliver", payload: { url: receiver.url }, max_attempts: 1 });
+  expect(job).toMatchObject({ status: "dead", last_error: "Error: the receiver answered 302" });
+  expect(receiver.requests).toHaveLength(1);
+});
+
+test.each([
+  "http://127.0.0.1:1/",
+  "http://localhost:1/",
+  "http://[::1]:1/",
+  "http://[::ffff:10.0.0.1]/",
+  "http://169.254.169.254/",
+  "http://0x7f000001/",
+])("%s is refused unless private addresses are allowed", async (url) => {
+  const job = await run({ type: "webhook.deliver", payload: { url } }, false);
+  expect(job).toMatchObject({ status: "dead", attempts: 1, dead_reason: "not_retryable" });
+  expect(job.last_error).toMatch(/^DoNotRetryError: .+ is inside the network; WEBHOOK_ALLOW_PRIVATE=true allows it$/);
+});
+
+test("only http and https URLs are delivered to", async () => {
+  const job = await run({ type: "webhook.deliver", payload: { url: "file:///etc/passwd" }, max_attempts: 1 });
+  expect(job.last_error).toMatch(/^PayloadError: /);
+});
+
+test("addresses are told apart", () => {
+  const inside = [
+    "10.1.2.3",
+    "192.168.0.1",
+    "172.16.0.1",
+    "100.64.0.1",
+    "127.0.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "::1",
+    "fe80::1",
+    "fc00::1",
+    "::ffff:127.0.0.1",
+    "255.255.255.255",
+    "nonsense",
+  ];
+  expect(inside.filter(isPublicAddress)).toEqual([]);
+  expect(["93.184.215.14", "2606:2800:220:1::1"].filter(isPublicAddress)).toHaveLength(2);
+});
+
+test("a Retry-After is read as seconds or as a date, and bounded", () => {
+  const now = Date.parse("2026-01-01T00:00:00Z");
+  expect(retryAfterMs("120", now)).toBe(120_000);
+  expect(retryAfterMs("Thu, 01 Jan 2026 00:00:05 GMT", now)).toBe(5_000);
+  expect(retryAfterMs("Wed, 31 Dec 2025 00:00:00 GMT", now)).toBe(0);
+  expect(retryAfterMs("99999999999", now)).toBe(86_400_000);
+  expect(retryAfterMs("soon", now)).toBeUndefined();
+  expect(retryAfterMs(undefined, now)).toBeUndefined();
+});

@@ -1,0 +1,97 @@
+import { createMetrics, findJob, memorySignal, submit } from "@atlasqueue/core";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readWorkerConfig } from "./config.ts";
+import { startHealthServer } from "./health-server.ts";
+import { loadHandlers } from "./load-handlers.ts";
+import { startWorkerApp } from "./start-worker-app.ts";
+
+const fixtures = fileURLToPath(new URL("../test", import.meta.url));
+const env = { WORKER_METRICS_PORT: "0", LOG_LEVEL: "silent" };
+let own: TestDatabase;
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+
+test("a user's handlers are loaded beside the built-in ones and run", async () => {
+  const signal = memorySignal();
+  const config = readWorkerConfig({ ...env, DATABASE_URL: own.url, WORKER_HANDLERS: `${fixtures}/my-handlers.ts` });
+  const app = await startWorkerApp(config, { signal });
+  const deps = { database: own.database, observe: recordEvents().observe, signal };
+  const outcomes = await submit(deps, [submission({ type: "shout", payload: { text: "hi" } }), submission()], {
+    idempotency_ttl_seconds: 60,
+  });
+  const [shout, noop] = outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+  await eventually(async () => {
+    expect(await findJob(deps, "default", shout ?? "")).toMatchObject({ status: "succeeded", result: "HI" });
+    expect(await findJob(deps, "default", noop ?? "")).toMatchObject({ status: "succeeded" });
+  });
+  const metrics = await (await fetch(app.metrics_url)).text();
+  expect(metrics).toContain('atlasqueue_jobs_succeeded_total{job_type="shout"} 1');
+  expect(metrics).toContain("atlasqueue_worker_active_jobs 0");
+  await app.stop();
+});
+
+test("a folder gives every handler its modules export, and nothing that only looks like one", async () => {
+  expect((await loadHandlers([fixtures])).map((handler) => handler.type).sort()).toEqual(["block", "shout"]);
+});
+
+test.each([
+  ["./nowhere.ts", "WORKER_HANDLERS: there is no file or folder ./nowhere.ts"],
+  [`${fixtures}/../src/config.ts`, "exports no handler"],
+  [`${fixtures}/../Dockerfile.none`, "there is no file or folder"],
+])("%s is refused with a line that says why", async (path, why) => {
+  await expect(loadHandlers([path])).rejects.toThrow(why);
+});
+
+test("two handlers for one type are refused", async () => {
+  const file = `${fixtures}/my-handlers.ts`;
+  await expect(loadHandlers([file, file])).rejects.toThrow('two handlers for the type "shout"');
+});
+
+test.each([
+  ["WORKER_CONCURRENCY", "0", 'WORKER_CONCURRENCY must be an integer from 1 to 10000; got "0"'],
+  ["WORKER_LEASE_SECONDS", "soon", 'WORKER_LEASE_SECONDS must be a number of seconds from 0.1 to 3600; got "soon"'],
+  ["LOG_LEVEL", "LOUD", 'LOG_LEVEL must be DEBUG, INFO, WARNING or ERROR; got "LOUD"'],
+  ["DATABASE_URL", "", "DATABASE_URL is not set; it must be a URL such as postgres://user:password@host:5432/database"],
+  [
+    "DATABASE_URL",
+    "mysql://root:hunter2@h/d",
+    "DATABASE_URL must be a URL such as postgres://user:password@host:5432/database; got something else (not shown)",
+  ],
+])("%s=%s is refused with one line", (name, value, line) => {
+  expect(() => readWorkerConfig({ DATABASE_URL: own.url, [name]: value })).toThrow(line);
+});
+
+test("seconds may be decimal and levels in any case", () => {
+  const config = readWorkerConfig({ DATABASE_URL: own.url, WORKER_LEASE_SECONDS: "2.5", LOG_LEVEL: "Warning" });
+  expect(config).toMatchObject({ lease_seconds: 2.5, log_level: "warn", concurrency: 10 });
+});
+
+test("a worker whose event loop is stuck says so, while it is stuck", async () => {
+  const health = await startHealthServer(createMetrics(), { host: "127.0.0.1", port: 0 });
+  const status = async (path: string) => (await fetch(`${health.url}${path}`)).status;
+  expect([await status("/livez"), await status("/readyz"), await status("/metrics")]).toEqual([200, 200, 200]);
+  // The probe must come from outside this event loop: a child asks while it is blocked.
+  const { execFileSync } = await import("node:child_process");
+  const ask = `const end = Date.now() + 15000;
+    (async () => { while (Date.now() < end) { const r = await fetch("${health.url}/readyz"); if (r.status === 503) { console.log(await r.text()); return; } } })()`;
+  const answer = execFileSync(process.execPath, ["-e", ask], { encoding: "utf8" });
+  expect(JSON.parse(answer)).toMatchObject({
+    status: "unavailable",
+    reason: expect.stringContaining("event loop has been stuck"),
+  });
+  await eventually(async () => expect(await status("/readyz")).toBe(200));
+  await health.stop();
+});
+
+test("a metrics port in use is an error with its code, for the one line that tells", async () => {
+  const first = await startHealthServer(createMetrics(), { host: "127.0.0.1", port: 0 });
+  const port = Number(new URL(first.url).port);
+  await expect(startHealthServer(createMetrics(), { host: "127.0.0.1", port })).rejects.toMatchObject({
+    code: "EADDRINUSE",
+  });
+  await first.stop();
+});
