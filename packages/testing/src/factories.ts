@@ -12,7 +12,11 @@ export function submission(request: Partial<SubmitJobInput> = {}, idempotency_ke
 }
 
 /** Keeps the events it observes. */
-export function recordEvents(): { events: AtlasEvent[]; observe: Observe; named(name: AtlasEvent["event"]): AtlasEvent[] } {
+export function recordEvents(): {
+  events: AtlasEvent[];
+  observe: Observe;
+  named(name: AtlasEvent["event"]): AtlasEvent[];
+} {
   const events: AtlasEvent[] = [];
   return {
     events,

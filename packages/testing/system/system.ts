@@ -1,0 +1,115 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import type { Job, SubmitJobInput } from "@atlasqueue/contract";
+import { migrateDatabase } from "@atlasqueue/core";
+import { Redis } from "ioredis";
+import postgres from "postgres";
+import { onTestFinished } from "vitest";
+import { freePort } from "@atlasqueue/embedded";
+import { eventually, ownServers, spawnProcess, type Servers, type SpawnedProcess } from "../src/index.ts";
+
+const program = (path: string) => fileURLToPath(new URL(`../../../apps/${path}`, import.meta.url));
+
+/** Short delays, so that a test sees several attempts. */
+const brisk = {
+  WORKER_POLL_TIMEOUT: "1",
+  RETRY_BASE_DELAY_SECONDS: "0.05",
+  RETRY_JITTER_MAX_SECONDS: "0.05",
+  WEBHOOK_ALLOW_PRIVATE: "true",
+};
+
+export type System = {
+  servers: Servers;
+  sql: postgres.Sql;
+  redis: Redis;
+  startApi(env?: Record<string, string>): Promise<Api>;
+  startWorker(env?: Record<string, string>): Promise<SpawnedProcess>;
+  cli(args: string[], env?: Record<string, string>): Promise<SpawnedProcess>;
+  stop(): Promise<void>;
+};
+
+export type Api = {
+  url: string;
+  process: SpawnedProcess;
+  submit(job: SubmitJobInput, key?: string): Promise<Response>;
+  create(job: SubmitJobInput): Promise<string>;
+  read(id: string): Promise<Job>;
+};
+
+/** The whole system as an operator runs it: its own PostgreSQL and Redis, and each program as a process. */
+export async function startSystem(): Promise<System> {
+  const servers = await ownServers();
+  await migrateDatabase(servers.postgres.url);
+  const sql = postgres(servers.postgres.url, { max: 2, onnotice: () => {}, backoff: 0.1 });
+  const redis = new Redis(servers.redis.url, { maxRetriesPerRequest: 0, retryStrategy: () => 200 });
+  redis.on("error", () => {});
+  const base = { ...brisk, DATABASE_URL: servers.postgres.url, REDIS_URL: servers.redis.url };
+
+  const start = async (file: string, args: string[], env: Record<string, string>) => {
+    const started = await spawnProcess(program(file), { args, env: { ...base, ...env } });
+    onTestFinished(() => started.stop());
+    return started;
+  };
+
+  return {
+    servers,
+    sql,
+    redis,
+    async startApi(env = {}) {
+      const port = await freePort();
+      const api = await start("api/src/main.ts", [], { API_PORT: String(port), ...env });
+      await answers(`http://127.0.0.1:${port}/livez`);
+      return client(`http://127.0.0.1:${port}`, api);
+    },
+    async startWorker(env = {}) {
+      const port = await freePort();
+      const worker = await start("worker/src/main.ts", [], { WORKER_METRICS_PORT: String(port), ...env });
+      await answers(`http://127.0.0.1:${port}/livez`);
+      return worker;
+    },
+    cli: (args, env = {}) => start("cli/src/main.ts", args, env),
+    async stop() {
+      redis.disconnect();
+      await sql.end({ timeout: 1 });
+      await servers.stop();
+    },
+  };
+}
+
+/** Log levels differ from test to test; that a program is up is asked over HTTP. */
+const answers = (url: string) => eventually(async () => (await fetch(url)).ok, { timeout_ms: 20_000 });
+
+function client(url: string, process: SpawnedProcess): Api {
+  const submit = (job: SubmitJobInput, key: string = randomUUID()) =>
+    fetch(`${url}/v1/jobs`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": key },
+      body: JSON.stringify(job),
+    });
+  return {
+    url,
+    process,
+    submit,
+    async create(job) {
+      const answer = await submit(job);
+      if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`);
+      return ((await answer.json()) as Job).id;
+    },
+    read: async (id) => (await (await fetch(`${url}/v1/jobs/${id}`)).json()) as Job,
+  };
+}
+
+/** Run `count` calls, at most `width` at once; answers in order. */
+export async function inParallel<T>(count: number, width: number, call: (at: number) => Promise<T>): Promise<T[]> {
+  const answers: T[] = [];
+  let next = 0;
+  const lane = async () => {
+    while (next < count) {
+      const at = next;
+      next += 1;
+      answers[at] = await call(at);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  return answers;
+}
