@@ -13,7 +13,11 @@ const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 test("every route, found or not, answers with a request id and the security headers", async () => {
   const routes = api.app.routes.filter(({ method }) => method !== "ALL");
   expect(routes.length).toBeGreaterThan(6);
-  for (const { method, path } of [...routes, { method: "GET", path: "/nowhere" }, { method: "PATCH", path: "/health" }]) {
+  for (const { method, path } of [
+    ...routes,
+    { method: "GET", path: "/nowhere" },
+    { method: "PATCH", path: "/health" },
+  ]) {
     const response = await api.app.request(`http://localhost${path}`, { method });
     expect(response.headers.get("x-request-id"), path).toMatch(uuid);
     expect(response.headers.get("x-content-type-options"), path).toBe("nosniff");
@@ -22,15 +26,21 @@ test("every route, found or not, answers with a request id and the security head
   }
 });
 
-test.each(["a", "A.b_c-9", "x".repeat(128)])("the request id %.10s is echoed, and is the instance of a problem", async (id) => {
-  const response = await api.get("/nowhere", { "x-request-id": id });
-  expect(response.headers.get("x-request-id")).toBe(id);
-  expect(await response.json()).toMatchObject({ instance: id });
-});
+test.each(["a", "A.b_c-9", "x".repeat(128)])(
+  "the request id %.10s is echoed, and is the instance of a problem",
+  async (id) => {
+    const response = await api.get("/nowhere", { "x-request-id": id });
+    expect(response.headers.get("x-request-id")).toBe(id);
+    expect(await response.json()).toMatchObject({ instance: id });
+  },
+);
 
-test.each(["", "a b", "a\tb", "é", "x".repeat(129), "a,b", "<script>"])("the request id '%.10s' is replaced", async (id) => {
-  expect((await api.get("/health", { "x-request-id": id })).headers.get("x-request-id")).toMatch(uuid);
-});
+test.each(["", "a b", "a\tb", "é", "x".repeat(129), "a,b", "<script>"])(
+  "the request id '%.10s' is replaced",
+  async (id) => {
+    expect((await api.get("/health", { "x-request-id": id })).headers.get("x-request-id")).toMatch(uuid);
+  },
+);
 
 test("each request is told once, with its route's pattern and its own path", async () => {
   const before = api.events.length;

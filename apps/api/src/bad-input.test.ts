@@ -197,12 +197,12 @@ test("row 10: the limits are the operator's", async () => {
   await small.stop();
 });
 
-test.each(["/v1/jobs/01920000-0000-7000-8000-000000000000?wait=1", "/v1/jobs/01920000-0000-7000-8000-000000000000?a&b"])(
-  "an unknown query parameter is 422: %s",
-  async (path) => {
-    expect(await expectProblem(await api.get(path), "validation")).toContain("query:");
-  },
-);
+test.each([
+  "/v1/jobs/01920000-0000-7000-8000-000000000000?wait=1",
+  "/v1/jobs/01920000-0000-7000-8000-000000000000?a&b",
+])("an unknown query parameter is 422: %s", async (path) => {
+  expect(await expectProblem(await api.get(path), "validation")).toContain("query:");
+});
 
 test("row 32: line ends and escape codes, wherever they come, stay in one log line", async () => {
   const before = api.logLines().length;

@@ -1,7 +1,15 @@
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { createDatabase, postgresUrl, redisUrl, spawnProcess, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/testing";
+import {
+  createDatabase,
+  postgresUrl,
+  redisUrl,
+  spawnProcess,
+  testDatabase,
+  uniqueKeys,
+  type TestDatabase,
+} from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { submission } from "../test/test-app.ts";
 
@@ -31,13 +39,21 @@ test.each(["SIGTERM", "SIGINT"] as const)("it serves, and %s ends it with 0", as
   const api = await start({});
   await api.waitForLine("api_started");
   const { url } = api.logs[0] as { url: string };
-  const response = await fetch(`${url}/v1/jobs`, submission(`main ${signal}`, { type: "a" }, { "x-request-id": "from-main" }));
+  const response = await fetch(
+    `${url}/v1/jobs`,
+    submission(`main ${signal}`, { type: "a" }, { "x-request-id": "from-main" }),
+  );
   expect(response.status).toBe(201);
   api.kill(signal);
   expect(await api.waitForExit()).toEqual({ code: 0, signal: null });
   const events = api.logs.map(({ event }) => event);
   expect(events).toEqual(["api_started", "job_created", "job_enqueued", "http_request"]);
-  expect(api.logs[3]).toMatchObject({ level: "info", request_id: "from-main", path_template: "/v1/jobs", status_code: 201 });
+  expect(api.logs[3]).toMatchObject({
+    level: "info",
+    request_id: "from-main",
+    path_template: "/v1/jobs",
+    status_code: 201,
+  });
   expect(api.errorLines).toEqual([]);
 });
 

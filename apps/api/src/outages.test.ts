@@ -1,7 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { migrateDatabase, redisSignal } from "@atlasqueue/core";
-import { eventually, ownServers, spawnProcess, type Servers, type SpawnedProcess, uniqueKeys } from "@atlasqueue/testing";
+import {
+  eventually,
+  ownServers,
+  spawnProcess,
+  type Servers,
+  type SpawnedProcess,
+  uniqueKeys,
+} from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { submission } from "../test/test-app.ts";
 

@@ -83,7 +83,7 @@ test("row 10: a chunked body is given up at the limit, however much would follow
     async () => {
       sent += 1;
       socket.write(chunk);
-      return socket.isOpen() ? false : true;
+      return !socket.isOpen();
     },
     { interval_ms: 1 },
   );

@@ -5,7 +5,7 @@ import type { Logger } from "@atlasqueue/core";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { answerClientError } from "./http/client-error.ts";
 import type { ApiEnv } from "./http/context.ts";
-import { answerProblem, ProblemError } from "./http/problem.ts";
+import { answerProblem, internal, ProblemError } from "./http/problem.ts";
 import type { Hono } from "hono";
 
 export type ServerOptions = {
@@ -16,7 +16,7 @@ export type ServerOptions = {
 };
 
 /** How long a client may take to send its headers, and its whole request; looked at every `check_interval_ms`. */
-export type ServerTimeouts = { headers_ms: number; request_ms: number; check_interval_ms: number };
+type ServerTimeouts = { headers_ms: number; request_ms: number; check_interval_ms: number };
 
 const defaultTimeouts: ServerTimeouts = { headers_ms: 10_000, request_ms: 20_000, check_interval_ms: 5_000 };
 const header_bytes_max = 16_384;
@@ -78,7 +78,7 @@ function answerUnroutable(error: unknown, logger: Logger): Response {
   if (error instanceof RequestError)
     return answerProblem(request_id, new ProblemError("malformed_request", error.message));
   logger.error({ event: "http_error", request_id, err: error }, "http_error");
-  return answerProblem(request_id, new ProblemError("internal", "The log has more under this request id"));
+  return answerProblem(request_id, internal());
 }
 
 function listen(server: Server, { host, port }: ServerOptions): Promise<void> {

@@ -43,12 +43,14 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       observe({ event: "signal_failed", during: "start", error: "Redis is not reachable yet" });
     const server = await listen(createApp({ ...config, database, signal, observe, logger, registry }), config, logger);
     logger.info({ event: "api_started", url: server.url }, "api_started");
-    let stopped: Promise<void> | undefined;
-    return {
-      url: server.url,
-      port: server.port,
-      stop: () => (stopped ??= server.stop(config.shutdown_ms).then(closeParts)),
+    const stop = async () => {
+      await server.stop(config.shutdown_ms);
+      await closeParts();
+      // What is still unwritten would be written at exit, bit by bit.
+      await new Promise((resolve) => logger.flush(resolve));
     };
+    let stopped: Promise<void> | undefined;
+    return { url: server.url, port: server.port, stop: () => (stopped ??= stop()) };
   } catch (error) {
     await closeParts();
     throw error;

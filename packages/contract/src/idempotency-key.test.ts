@@ -15,6 +15,9 @@ test.each([
   expect(parseIdempotencyKey(header)).toBe(key);
 });
 
-test.each(["", "   ", '""', '"  "', "x".repeat(513), "clé", "a\tb", "a\u007fb", "日本"])("the header '%.30s' is no key", (header) => {
-  expect(parseIdempotencyKey(header)).toBeUndefined();
-});
+test.each(["", "   ", '""', '"  "', "x".repeat(513), "clé", "a\tb", "a\u007fb", "日本"])(
+  "the header '%.30s' is no key",
+  (header) => {
+    expect(parseIdempotencyKey(header)).toBeUndefined();
+  },
+);

@@ -14,7 +14,13 @@ test("an id is any UUID in any case, and is read in lower case", () => {
 });
 
 test("a submission is filled with the defaults", () => {
-  expect(submitJob.parse({ type: "a" })).toEqual({ type: "a", payload: {}, queue: "default", priority: 0, max_attempts: 5 });
+  expect(submitJob.parse({ type: "a" })).toEqual({
+    type: "a",
+    payload: {},
+    queue: "default",
+    priority: 0,
+    max_attempts: 5,
+  });
 });
 
 test.each([
@@ -26,12 +32,16 @@ test.each([
   expect(submitJob.parse({ type: "a", run_at }).run_at).toBe(utc);
 });
 
-test.each(["2027-02-29T12:00:00Z", "0001-01-01T00:00:00+00:01", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-00:01", "2030-01-01", "now"])(
-  "the time %s is refused",
-  (run_at) => {
-    expect(submitJob.safeParse({ type: "a", run_at }).success).toBe(false);
-  },
-);
+test.each([
+  "2027-02-29T12:00:00Z",
+  "0001-01-01T00:00:00+00:01",
+  "0000-01-01T00:00:00Z",
+  "9999-12-31T23:59:59-00:01",
+  "2030-01-01",
+  "now",
+])("the time %s is refused", (run_at) => {
+  expect(submitJob.safeParse({ type: "a", run_at }).success).toBe(false);
+});
 
 test("a problem's type is its name with dashes, and its status is an error", () => {
   expect(problemType("idempotency_mismatch")).toBe("/problems/idempotency-mismatch");

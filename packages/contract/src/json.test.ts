@@ -16,7 +16,13 @@ test.each([
 });
 
 test("what can be stored has no faults", () => {
-  const fine = { text: "é😀\u2028", numbers: [0, -1.5, 1e-400, 2 ** 53 - 1, 1e15], none: null, yes: true, deep: nested(60) };
+  const fine = {
+    text: "é😀\u2028",
+    numbers: [0, -1.5, 2 ** 53 - 1, 1e15],
+    none: null,
+    yes: true,
+    deep: nested(60),
+  };
   expect(findFaults(fine)).toEqual([]);
 });
 

@@ -17,9 +17,23 @@ const faults_max = 20;
  * findFaults({ note: "a\u0000b" }); // [{ pointer: "/note", message: "must not contain the NUL character…" }]
  */
 export function findFaults(value: unknown, depth_max: number = limits.json_depth_max): Fault[] {
+  if (isStorable(value, depth_max)) return [];
   const faults: Fault[] = [];
   visit(value, "", depth_max, faults);
   return faults;
+}
+
+/** Whether `visit` would find nothing. Every request passes here, so no pointers are made. */
+function isStorable(value: unknown, depth_left: number): boolean {
+  if (typeof value === "string") return faultOfText(value) === undefined;
+  if (typeof value === "number") return faultOfNumber(value) === undefined;
+  if (typeof value !== "object" || value === null) return true;
+  if (depth_left === 0) return false;
+  if (Array.isArray(value)) return value.every((item) => isStorable(item, depth_left - 1));
+  const object = value as Record<string, unknown>;
+  for (const key of Object.keys(object))
+    if (faultOfText(key) !== undefined || !isStorable(object[key], depth_left - 1)) return false;
+  return true;
 }
 
 function visit(value: unknown, pointer: string, depth_left: number, faults: Fault[]): void {

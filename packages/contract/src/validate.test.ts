@@ -18,12 +18,21 @@ test.each<[unknown, string[]]>([
   [{}, ["/type is required: a string of 1 to 128 characters without control characters"]],
   [{ type: "a", max_attempts: 26 }, ["/max_attempts must be an integer from 1 to 25; got 26"]],
   [{ type: "a", max_attempts: "3" }, ['/max_attempts must be an integer from 1 to 25; got "3"']],
-  [{ type: "a", backoff: { kind: "x" } }, [
-    '/backoff/kind must be "exponential" or "fixed"; got "x"',
-    "/backoff/base_seconds is required: a number of seconds from 0 to 31536000",
-  ]],
-  [{ type: "a", colour: 1, "a/b": 2 }, ["/colour is not a field of this request", "/a~1b is not a field of this request"]],
-  [{ type: "a", delay_seconds: 1, run_at: "2030-01-01T00:00:00Z" }, ["/delay_seconds must not be given together with run_at"]],
+  [
+    { type: "a", backoff: { kind: "x" } },
+    [
+      '/backoff/kind must be "exponential" or "fixed"; got "x"',
+      "/backoff/base_seconds is required: a number of seconds from 0 to 31536000",
+    ],
+  ],
+  [
+    { type: "a", colour: 1, "a/b": 2 },
+    ["/colour is not a field of this request", "/a~1b is not a field of this request"],
+  ],
+  [
+    { type: "a", delay_seconds: 1, run_at: "2030-01-01T00:00:00Z" },
+    ["/delay_seconds must not be given together with run_at"],
+  ],
   [{ type: "a", payload: { k: "\0" } }, ["/payload/k must not contain the NUL character \\u0000"]],
 ])("a fault names the field, what it takes and what it got: %j", (input, faults) => {
   expect(faultsOf(input)).toEqual(faults);

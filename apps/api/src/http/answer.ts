@@ -4,8 +4,8 @@ import type { ApiContext } from "./context.ts";
 const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
 
 /**
- * A JSON answer with the request's id. Made of a plain object, not with `c.json` and `c.header`: those build `Headers`,
- * which takes longer than everything else about an answer.
+ * A JSON answer with the request's id. Its headers are a plain object, which goes to Node as it is: `c.json` and
+ * `c.header` build `Headers` first, for a tenth fewer requests per second (60,000 of /health on two cores).
  *
  * @example
  * return answerJson(c, 201, job, { location: `/v1/jobs/${job.id}` });

@@ -1,13 +1,13 @@
-import { unavailable } from "./on-error.ts";
+import { unavailable } from "./problem.ts";
 
-export type GateLimits = { requests_max: number; bytes_max: number };
+type GateLimits = { requests_max: number; bytes_max: number };
 export type Gate = {
   /** Run `work` while counting it; `bytes` is what it keeps in memory meanwhile. Throws `ProblemError` when full. */
   hold<T>(bytes: number, work: () => Promise<T>): Promise<T>;
 };
 
 /** Far more than the database is given at once in good times; what a database that is away may pile up. */
-export const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: 128 * 1_048_576 };
+const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: 128 * 1_048_576 };
 
 /** Bounds the requests that wait for the database, as each one keeps its body in memory. */
 export function createGate({ requests_max, bytes_max }: GateLimits = defaultGateLimits): Gate {

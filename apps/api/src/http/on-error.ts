@@ -1,7 +1,7 @@
 import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
 import { routePath } from "hono/route";
 import type { ApiContext } from "./context.ts";
-import { answerProblem, ProblemError } from "./problem.ts";
+import { answerProblem, internal, ProblemError, unavailable } from "./problem.ts";
 
 /** The one place that turns what was thrown into an answer. Causes go to the log, never to the client. */
 export function answerErrors(deps: { observe: Observe; logger: Logger }) {
@@ -14,12 +14,8 @@ export function answerErrors(deps: { observe: Observe; logger: Logger }) {
       return answerProblem(request_id, unavailable("The database did not answer"));
     }
     deps.logger.error({ event: "http_error", request_id, err: error }, "http_error");
-    return answerProblem(request_id, new ProblemError("internal", "The log has more under this request id"));
+    return answerProblem(request_id, internal());
   };
-}
-
-export function unavailable(detail: string): ProblemError {
-  return new ProblemError("unavailable", detail, { headers: { "retry-after": "1" } });
 }
 
 /** A failed connection to several addresses has a code and no message. */

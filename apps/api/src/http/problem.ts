@@ -28,6 +28,16 @@ export function invalid(errors: Fault[]): ProblemError {
   });
 }
 
+/** The database is away: try again soon. */
+export function unavailable(detail: string): ProblemError {
+  return new ProblemError("unavailable", detail, { headers: { "retry-after": "1" } });
+}
+
+/** Our own mistake. Log the cause under the request id: the client is told nothing else. */
+export function internal(): ProblemError {
+  return new ProblemError("internal", "The log has more under this request id");
+}
+
 export function problemBody(kind: ProblemKind, detail: string, request_id: string): Problem {
   const { title, status } = problems[kind];
   return { type: problemType(kind), title, status, detail, instance: request_id };

@@ -1,0 +1,62 @@
+import { Queue, Worker, type ConnectionOptions } from "bullmq";
+import type { BenchQueue, Payload, ServerUrls, Variant } from "./variant.ts";
+
+const queue_name = "bench";
+const concurrency = 100;
+/** Its production guide asks for removal; ours keeps its rows, so this is in BullMQ's favour. */
+const defaultJobOptions = { removeOnComplete: true, removeOnFail: true };
+
+/** BullMQ on a Redis without persistence: as fast as it gets, and a crash loses the jobs. */
+export const bullmqMemory = bullmq("bullmq-memory", "BullMQ, memory only", "redis", (servers) => servers.redis_memory);
+
+/** BullMQ on a Redis that fsyncs each write before it answers: the durable setting. */
+export const bullmqDurable = bullmq(
+  "bullmq-durable",
+  "BullMQ, appendfsync always",
+  "redis, durable",
+  (servers) => servers.redis_durable,
+);
+
+function bullmq(
+  name: string,
+  title: string,
+  store: Variant["store"],
+  urlOf: (servers: ServerUrls) => string,
+): Variant {
+  return {
+    name,
+    title,
+    kind: "peer",
+    store,
+    share: 1,
+    open: async (servers) => openQueue(address(urlOf(servers))),
+  };
+}
+
+async function openQueue(connection: ConnectionOptions): Promise<BenchQueue> {
+  const queue = new Queue<Payload>(queue_name, { connection, defaultJobOptions });
+  await queue.waitUntilReady();
+  return {
+    add: (payload) => queue.add("noop", payload),
+    addMany: (payloads) => queue.addBulk(payloads.map((data) => ({ name: "noop", data }))),
+    async work(handle) {
+      const worker = new Worker<Payload>(queue_name, async (job) => handle(job.data), { connection, concurrency });
+      worker.on("error", () => {});
+      await worker.waitUntilReady();
+      return {
+        async settled() {
+          const { waiting = 0, active = 0 } = await queue.getJobCounts("waiting", "active");
+          return waiting + active === 0;
+        },
+        stop: () => worker.close(),
+      };
+    },
+    close: () => queue.close(),
+  };
+}
+
+function address(url: string): ConnectionOptions {
+  const { hostname, port } = new URL(url);
+  // Null is what its guide asks of a worker's connection.
+  return { host: hostname, port: Number(port), maxRetriesPerRequest: null };
+}

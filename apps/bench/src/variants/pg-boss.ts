@@ -1,0 +1,53 @@
+import { PgBoss } from "pg-boss";
+import type { Payload, Variant } from "./variant.ts";
+
+const queue_name = "bench";
+const connections_max = 20;
+const batch_size = 1_000;
+const workers = 1;
+
+/**
+ * pg-boss with what its documentation has for speed: `insert` for many, a worker that is woken by NOTIFY, takes
+ * batches and fetches again at once while they come back full.
+ */
+export const pgBoss: Variant = {
+  name: "pg-boss",
+  title: "pg-boss",
+  kind: "peer",
+  store: "postgres",
+  share: 1,
+  async open(servers) {
+    const boss = new PgBoss({
+      connectionString: servers.postgres,
+      max: connections_max,
+      useListenNotify: true,
+      schedule: false,
+    });
+    boss.on("error", () => {});
+    await boss.start();
+    await boss.createQueue(queue_name, { notify: true });
+    return {
+      add: (payload) => boss.send(queue_name, payload),
+      addMany: (payloads) => boss.insert(queue_name, payloads.map((data) => ({ data }))),
+      async work(handle) {
+        const options = {
+          batchSize: batch_size,
+          burstWhenBatchFull: true,
+          localConcurrency: workers,
+          pollingIntervalSeconds: 0.5,
+        };
+        await boss.work<Payload>(queue_name, options, async (jobs) => {
+          for (const job of jobs) handle(job.data);
+        });
+        return {
+          async settled() {
+            const { rows } = await boss.getDb().executeSql("SELECT 1 FROM pgboss.job WHERE name = $1 AND state < 'completed' LIMIT 1", [queue_name]);
+            return rows.length === 0;
+          },
+          stop: () => boss.offWork(queue_name, { wait: true }),
+        };
+      },
+      close: () => boss.stop({ graceful: true, timeout: 5_000 }),
+    };
+  },
+};

@@ -1,0 +1,43 @@
+/** What a job carries. `n` tells jobs apart; the rest is ballast of the wanted size. */
+export type Payload = { n: number; text?: string };
+
+/** Where a variant finds its servers. The database is new in each run, both Redis are empty. */
+export type ServerUrls = {
+  postgres: string;
+  /** No persistence: what is in it is gone after a crash. */
+  redis_memory: string;
+  /** `appendonly yes`, `appendfsync always`. */
+  redis_durable: string;
+};
+
+/** A worker that has been started. */
+export type Working = {
+  /** True when nothing is left that was added: not waiting, not running, not unsettled. */
+  settled(): Promise<boolean>;
+  stop(): Promise<void>;
+};
+
+/** A queue as its user sees it: one connected producer, and a worker on demand. */
+export type BenchQueue = {
+  /** One job. Resolves when the queue has promised to keep it. */
+  add(payload: Payload): Promise<unknown>;
+  /** Many jobs by the queue's own bulk call. */
+  addMany(payloads: Payload[]): Promise<unknown>;
+  /** Start a worker in this process; `handle` is the whole handler. */
+  work(handle: (payload: Payload) => void): Promise<Working>;
+  close(): Promise<void>;
+};
+
+export type Variant = {
+  /** As in `--variant` and in the JSON. */
+  name: string;
+  /** As in tables and the chart. */
+  title: string;
+  /** "ours", another queue, or the same work without a queue's software. */
+  kind: "ours" | "peer" | "bare";
+  /** Where the jobs are. */
+  store: "postgres" | "redis" | "redis, durable";
+  /** The part of the jobs it gets: a slow one shows its rate with fewer, and a run stays short. */
+  share: number;
+  open(servers: ServerUrls): Promise<BenchQueue>;
+};
