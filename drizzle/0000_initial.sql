@@ -29,6 +29,9 @@ CREATE TABLE "jobs" (
 	"max_attempts" smallint DEFAULT 5 NOT NULL,
 	"timeout_seconds" integer,
 	"run_at" timestamp (6) with time zone NOT NULL,
+	"ready_at" timestamp (6) with time zone,
+	"due_at" timestamp (6) with time zone,
+	"dead_at" timestamp (6) with time zone,
 	"created_at" timestamp (6) with time zone NOT NULL,
 	"updated_at" timestamp (6) with time zone NOT NULL,
 	"started_at" timestamp (6) with time zone,
@@ -43,11 +46,21 @@ CREATE TABLE "jobs" (
 	"progress" json,
 	"payload" json NOT NULL,
 	"result" json,
-	CONSTRAINT "jobs_status_known" CHECK (status IN ('scheduled', 'blocked', 'queued', 'running', 'failed', 'succeeded', 'dead', 'cancelled'))
+	CONSTRAINT "jobs_status_known" CHECK (status IN ('scheduled', 'blocked', 'queued', 'running', 'failed', 'succeeded', 'dead', 'cancelled')),
+	CONSTRAINT "jobs_ready_at" CHECK ((status = 'queued') = (ready_at IS NOT NULL)),
+	CONSTRAINT "jobs_due_at" CHECK ((status IN ('scheduled', 'failed')) = (due_at IS NOT NULL)),
+	CONSTRAINT "jobs_dead_at" CHECK ((status = 'dead') = (dead_at IS NOT NULL))
+);
+--> statement-breakpoint
+CREATE TABLE "lease_batches" (
+	"token" uuid PRIMARY KEY NOT NULL,
+	"worker_id" text NOT NULL,
+	"check_at" timestamp (6) with time zone NOT NULL,
+	"job_ids" uuid[] NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX "job_attempts_job" ON "job_attempts" USING btree ("job_id","id");--> statement-breakpoint
-CREATE INDEX "jobs_ready" ON "jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"run_at","id") WHERE status = 'queued';--> statement-breakpoint
-CREATE INDEX "jobs_due" ON "jobs" USING btree ("run_at") WHERE status IN ('scheduled', 'failed');--> statement-breakpoint
-CREATE INDEX "jobs_running" ON "jobs" USING btree ("id") WHERE status = 'running';--> statement-breakpoint
-CREATE INDEX "jobs_dead" ON "jobs" USING btree ("finished_at","id") WHERE status = 'dead';
+CREATE INDEX "jobs_ready" ON "jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_due" ON "jobs" USING btree ("due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_dead" ON "jobs" USING btree ("dead_at","id") WHERE dead_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "lease_batches_check" ON "lease_batches" USING btree ("check_at");

@@ -27,6 +27,7 @@ export { enqueue, type EnqueueOptions, type EnqueueOutcome, type Submission } fr
 export { extendLeases } from "./transitions/extend-lease.ts";
 export { fail, type Failure, type FailOutcome } from "./transitions/fail.ts";
 export { projectDeadLetters } from "./transitions/project-dead-letters.ts";
+export { forgetLeaseBatches } from "./transitions/forget-lease-batches.ts";
 export { promoteDue } from "./transitions/promote-due.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
 export { release } from "./transitions/release.ts";

@@ -1,10 +1,12 @@
-import { aboutLease, extendLeases, isUnavailable, type Lease } from "@atlasqueue/core";
+import { aboutLease, extendLeases, forgetLeaseBatches, isUnavailable, type Lease } from "@atlasqueue/core";
 import { pause } from "./pause.ts";
-import type { RunningJobs } from "./running-jobs.ts";
+import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { WorkerDeps } from "./start-worker.ts";
 
 const batch_max = 1_000;
 const retry_ms = 1_000;
+const forget_ms = 1_000;
+const forget_batches_max = 10_000;
 
 /**
  * Renews the leases of every job in a handler, all in one statement, three times a lease. A job whose lease is lost is
@@ -24,20 +26,33 @@ export async function keepLeases(
   }
 }
 
+/** Clears away the claims that are settled to the last job, a second's worth in one statement. */
+export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop: AbortSignal): Promise<void> {
+  do {
+    await pause(forget_ms, stop);
+    try {
+      await forgetLeaseBatches(deps, running.takeSettledBatches(forget_batches_max));
+    } catch (error) {
+      // The sweep looks at them when their leases would have ended, and clears them then.
+      if (!isUnavailable(error)) deps.logger.error({ err: error }, "forget_lease_batches_failed");
+    }
+  } while (!stop.aborted);
+}
+
 async function renewAll(deps: WorkerDeps, running: RunningJobs, lease_seconds: number): Promise<boolean> {
   // Not those on their way to the database: their settlement tells whether the lease held.
   const handling = running.all().filter((job) => job.phase === "handling");
   try {
     for (let at = 0; at < handling.length; at += batch_max) {
       const batch = handling.slice(at, at + batch_max).filter((job) => running.holds(job) && job.phase === "handling");
-      const byToken = new Map(batch.map((job) => [job.lease.lease_token, job]));
+      const byLease = new Map<Lease, RunningJob>(batch.map((job) => [job.lease, job]));
       const lost: Lease[] = await extendLeases(
         deps,
         batch.map((job) => job.lease),
         lease_seconds,
       );
       for (const lease of lost) {
-        const job = byToken.get(lease.lease_token);
+        const job = byLease.get(lease);
         if (!job || job.phase !== "handling" || !running.holds(job)) continue;
         deps.observe({ event: "lease_lost", during: "renewal", ...aboutLease(lease) });
         running.abandon(job, "the lease was lost");

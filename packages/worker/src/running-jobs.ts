@@ -16,37 +16,65 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
   const jobs = new Map<string, RunningJob>();
   let handling = 0;
   let changed: (() => void)[] = [];
+  // Jobs not settled yet of each claim, by its token; and the claims that were settled to the last job.
+  const unsettled = new Map<string, number>();
+  const settledBatches: string[] = [];
 
   const tell = () => {
+    if (changed.length === 0) return;
     const waiting = changed;
     changed = [];
     for (const resolve of waiting) resolve();
   };
+  const holds = (job: RunningJob) => jobs.get(job.lease.id) === job;
+  const remove = (job: RunningJob): boolean => {
+    if (!holds(job)) return false;
+    jobs.delete(job.lease.id);
+    if (job.phase === "handling") handling -= 1;
+    tell();
+    return true;
+  };
+  const abandon = (job: RunningJob, reason: string): void => {
+    leave(job);
+    job.abort.abort(new AbandonedError(reason));
+  };
+  const leave = (job: RunningJob): void => {
+    if (remove(job)) unsettled.delete(job.lease.lease_token);
+  };
 
   return {
     add(lease: Lease): RunningJob {
+      // The same job under an older lease: that one was lost, and the keeper has not noticed yet.
+      const older = jobs.get(lease.id);
+      if (older) abandon(older, "the lease was lost");
       const job: RunningJob = { lease, abort: new AbortController(), phase: "handling" };
-      jobs.set(lease.lease_token, job);
+      jobs.set(lease.id, job);
       handling += 1;
+      unsettled.set(lease.lease_token, (unsettled.get(lease.lease_token) ?? 0) + 1);
       return job;
     },
-    /** True when the job is still ours: its outcome counts. */
-    holds: (job: RunningJob) => jobs.get(job.lease.lease_token) === job,
+    /** True while the job is ours: its outcome counts. */
+    holds,
     handlerEnded(job: RunningJob): void {
       if (job.phase === "handling") handling -= 1;
       job.phase = "settling";
       tell();
     },
-    remove(job: RunningJob): void {
-      if (!jobs.delete(job.lease.lease_token)) return;
-      if (job.phase === "handling") handling -= 1;
-      tell();
+    /** The database has the outcome, or has said that the lease was lost. */
+    settled(job: RunningJob): void {
+      if (!remove(job)) return;
+      const token = job.lease.lease_token;
+      const left = unsettled.get(token);
+      if (left === undefined) return;
+      if (left > 1) unsettled.set(token, left - 1);
+      else if (unsettled.delete(token)) settledBatches.push(token);
     },
+    /** No longer ours, and not settled by us: its claim is left to the sweep. */
+    leave,
     /** Take a job from its handler: the lease is lost, or given back. */
-    abandon(job: RunningJob, reason: string): void {
-      this.remove(job);
-      job.abort.abort(new AbandonedError(reason));
-    },
+    abandon,
+    /** The claims of which every job was settled since the last call. */
+    takeSettledBatches: (batches_max: number) => settledBatches.splice(0, batches_max),
     all: () => [...jobs.values()],
     handlingCount: () => handling,
     size: () => jobs.size,

@@ -6,20 +6,20 @@ import {
   isUnavailable,
   verdictAfterFailure,
   type BackoffPolicy,
-  type Completion,
   type Failure,
-  type FailOutcome,
 } from "@atlasqueue/core";
+import type { Json } from "@atlasqueue/contract";
+import { pause } from "./pause.ts";
 import type { Outcome } from "./run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { WorkerDeps } from "./start-worker.ts";
-import { pause } from "./pause.ts";
 
 const batch_max = 500;
 const flushes_max = 2;
 const retry_ms = 250;
 
-type Settlement = { job: RunningJob; outcome: Outcome };
+type Success = { job: RunningJob; result: Json };
+type Fault = { job: RunningJob; error: string; retryable: boolean; delay_ms?: number | undefined };
 
 /**
  * Brings outcomes to the database, those that are ready together in one statement. Idle, an outcome goes at once;
@@ -32,7 +32,7 @@ export function createSettler(
   backoff: BackoffPolicy,
   retrying: (delay_ms: number) => void,
 ) {
-  const waiting: Settlement[] = [];
+  const waiting: { job: RunningJob; outcome: Outcome }[] = [];
   const giveUp = new AbortController();
   let flushes = 0;
   let idle: (() => void)[] = [];
@@ -42,39 +42,40 @@ export function createSettler(
     flushes += 1;
     // After this turn of the event loop: handlers that end in the same turn share the statement.
     setImmediate(() => {
-      const batch = waiting.splice(0, batch_max);
-      void flush(batch).finally(() => {
+      void flush(waiting.splice(0, batch_max)).finally(() => {
         flushes -= 1;
         kick();
-        if (flushes === 0 && waiting.length === 0) for (const resolve of idle.splice(0)) resolve();
+        if (flushes > 0 || waiting.length > 0) return;
+        for (const resolve of idle.splice(0)) resolve();
       });
     });
   };
 
-  const flush = async (batch: Settlement[]): Promise<void> => {
-    const held = batch.filter(({ job }) => running.holds(job));
-    const completions = held.flatMap(({ job, outcome }) =>
-      outcome.kind === "succeeded" ? [{ lease: job.lease, result: outcome.result }] : [],
-    );
-    const failures = held.flatMap(({ job, outcome }) => (outcome.kind === "failed" ? [failureOf(job, outcome)] : []));
-    await Promise.all([
-      inBatch(completions, (some) => complete(deps, some)),
-      inBatch(failures, async (some) => afterFailures(some, await fail(deps, some))),
-    ]);
-    for (const { job } of held) running.remove(job);
+  const flush = async (batch: { job: RunningJob; outcome: Outcome }[]): Promise<void> => {
+    const successes: Success[] = [];
+    const faults: Fault[] = [];
+    for (const { job, outcome } of batch) {
+      if (!running.holds(job)) continue;
+      if (outcome.kind === "succeeded") successes.push({ job, result: outcome.result });
+      else faults.push({ job, ...outcome });
+    }
+    await Promise.all([inBatch(successes, succeed), inBatch(faults, failAll)]);
+    // Those that could not be settled: their leases run out, and the sweep finds them.
+    for (const { job } of batch) running.leave(job);
   };
 
-  const failureOf = ({ lease }: RunningJob, outcome: Extract<Outcome, { kind: "failed" }>): Failure => {
-    const { attempts, max_attempts, backoff: own } = lease;
-    const verdict = verdictAfterFailure(
-      { attempts, max_attempts, backoff: own, retryable: outcome.retryable, delay_ms: outcome.delay_ms },
-      backoff,
-      Math.random(),
+  const succeed = async (successes: Success[]): Promise<void> => {
+    await complete(
+      deps,
+      successes.map(({ job, result }) => ({ lease: job.lease, result })),
     );
-    return { lease, error: outcome.error, verdict };
+    for (const { job } of successes) running.settled(job);
   };
 
-  const afterFailures = async (failures: Failure[], outcomes: FailOutcome[]): Promise<void> => {
+  const failAll = async (faults: Fault[]): Promise<void> => {
+    const failures = faults.map(failureOf);
+    const outcomes = await fail(deps, failures);
+    for (const { job } of faults) running.settled(job);
     const dead = failures.filter((_, at) => outcomes[at]?.kind === "dead").map(({ lease }) => lease.id);
     if (dead.length > 0) await hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
     const soonest = Math.min(
@@ -83,44 +84,39 @@ export function createSettler(
     if (soonest < Infinity) retrying(soonest);
   };
 
+  const failureOf = ({ job: { lease }, error, retryable, delay_ms }: Fault): Failure => {
+    const { attempts, max_attempts, backoff: own } = lease;
+    const attempt = { attempts, max_attempts, backoff: own, retryable, delay_ms };
+    return { lease, error, verdict: verdictAfterFailure(attempt, backoff, Math.random()) };
+  };
+
   /** One statement for all; when a row spoils it, one for each, so the neighbours are settled all the same. */
-  const inBatch = async <T extends Completion | Failure>(
+  const inBatch = async <T extends Success | Fault>(
     items: T[],
-    settle: (items: T[]) => Promise<unknown>,
+    settle: (items: T[]) => Promise<void>,
   ): Promise<void> => {
     if (items.length === 0) return;
-    for (;;) {
+    while (!giveUp.signal.aborted) {
       try {
-        await settle(items);
-        return;
+        return await settle(items);
       } catch (error) {
         if (isUnavailable(error)) {
           deps.observe({ event: "database_unavailable", during: "settling", error: String(error) });
-          if (giveUp.signal.aborted) return;
           await pause(retry_ms, giveUp.signal);
         } else if (items.length > 1) {
           await Promise.all(items.map((item) => inBatch([item], settle)));
           return;
         } else {
-          await refused(items[0] as T, error);
-          return;
+          return refused(items[0] as T, error);
         }
       }
     }
   };
 
-  const refused = async (item: Completion | Failure, error: unknown): Promise<void> => {
-    deps.logger.error({ err: error, job_id: item.lease.id }, "settlement_refused");
-    if ("result" in item && isBadRow(error)) {
-      const { attempts, max_attempts, backoff: own } = item.lease;
-      const verdict = verdictAfterFailure(
-        { attempts, max_attempts, backoff: own, retryable: true },
-        backoff,
-        Math.random(),
-      );
-      const failure = { lease: item.lease, error: "ResultError: the database refused the result", verdict };
-      await inBatch([failure], async (some) => afterFailures(some, await fail(deps, some)));
-    }
+  const refused = async (item: Success | Fault, error: unknown): Promise<void> => {
+    deps.logger.error({ err: error, job_id: item.job.lease.id }, "settlement_refused");
+    if (!("result" in item) || !isBadRow(error)) return;
+    await inBatch([{ job: item.job, error: "ResultError: the database refused the result", retryable: true }], failAll);
   };
 
   return {

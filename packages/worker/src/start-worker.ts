@@ -12,7 +12,7 @@ import {
 } from "@atlasqueue/core";
 import { consume } from "./consumer.ts";
 import type { Handler } from "./handler.ts";
-import { keepLeases } from "./lease-keeper.ts";
+import { forgetSettled, keepLeases } from "./lease-keeper.ts";
 import { pause } from "./pause.ts";
 import { runningJobs } from "./running-jobs.ts";
 import { createSettler } from "./settler.ts";
@@ -78,7 +78,10 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     { claimer, queues, handlers, poll_timeout_seconds },
     draining.signal,
   );
-  const keeping = keepLeases(deps, running, lease_seconds, stopped.signal);
+  const keeping = Promise.all([
+    keepLeases(deps, running, lease_seconds, stopped.signal),
+    forgetSettled(deps, running, stopped.signal),
+  ]);
   const sweeping = sweeper.run();
   deps.observe({ event: "worker_started", worker_id: id, queues: names, handlers: [...handlers.keys()], concurrency });
 

@@ -14,6 +14,8 @@ import { pause } from "./pause.ts";
 import type { WorkerDeps } from "./start-worker.ts";
 
 const batch_max = 500;
+/** Claims looked at in one statement; each may be of hundreds of jobs. */
+const lease_batches_max = 50;
 /** Batches of one kind in one sweep, so that the other kinds get their turn. */
 const batches_max = 20;
 /** One sweep a second over the whole fleet, so that an idle system asks the database no more than that. */
@@ -39,7 +41,7 @@ export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], sto
 
   const sweep = async (outlook: SweepOutlook, started: number): Promise<{ changed: boolean }> => {
     const due = outlook.due_in_ms !== null && outlook.due_in_ms <= 0;
-    const expired = outlook.lease_ends_in_ms !== null && outlook.lease_ends_in_ms <= 0;
+    const expired = outlook.lease_check_in_ms !== null && outlook.lease_check_in_ms <= 0;
     const promoted = due ? await promoteAll() : 0;
     const recovered = expired ? await recoverAll() : 0;
     let resignalled = 0;
@@ -71,11 +73,11 @@ export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], sto
   const recoverAll = async (): Promise<number> => {
     let total = 0;
     for (let batch = 0; batch < batches_max; batch += 1) {
-      const { requeued, dead } = await recoverExpired(deps, batch_max);
+      const { requeued, dead, batches } = await recoverExpired(deps, lease_batches_max);
       await announce(deps, requeued, "front");
       if (dead.length > 0) await hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
       total += requeued.length + dead.length;
-      if (requeued.length + dead.length < batch_max) break;
+      if (batches < lease_batches_max) break;
     }
     return total;
   };

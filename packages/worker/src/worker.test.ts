@@ -1,5 +1,14 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { createLogger, findJob, memorySignal, redisSignal, submit, type JobRow, type Signal } from "@atlasqueue/core";
+import {
+  claim,
+  createLogger,
+  findJob,
+  memorySignal,
+  redisSignal,
+  submit,
+  type JobRow,
+  type Signal,
+} from "@atlasqueue/core";
 import {
   eventually,
   recordEvents,
@@ -31,7 +40,7 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.stop({ deadline_ms: 0 })));
   await signal.close();
-  await own.database.sql`TRUNCATE jobs, job_attempts`;
+  await own.database.sql`TRUNCATE jobs, lease_batches, job_attempts`;
 });
 
 const drivers: Record<string, () => Signal> = {
@@ -262,7 +271,8 @@ describe("leases", () => {
     );
     const [id] = await add({});
     await becomes(id, { status: "running" });
-    await own.database.sql`UPDATE jobs SET status = 'queued', lease_token = NULL WHERE id = ${id ?? ""}`;
+    await own.database
+      .sql`UPDATE jobs SET status = 'queued', ready_at = now(), lease_token = NULL WHERE id = ${id ?? ""}`;
     await aborted.opened;
     expect(recorded.named("lease_lost")).toHaveLength(1);
     await becomes(id, { status: "succeeded", result: "second", attempts: 2 });
@@ -270,12 +280,19 @@ describe("leases", () => {
 
   test("jobs whose worker vanished are run by another", async () => {
     const [id] = await add({});
-    await own.database.sql`
-      UPDATE jobs SET status = 'running', attempts = 1, lease_token = gen_random_uuid(), worker_id = 'gone',
-                      locked_until = now() + interval '300 ms' WHERE id = ${id ?? ""}`;
+    const gone = { tenant: "default", queues: ["default"], worker_id: "gone", lease_seconds: 0.3 };
+    expect(await claim(deps(), [id ?? ""], gone)).toHaveLength(1);
     work([defineHandler("noop", any, () => null)]);
     await becomes(id, { status: "succeeded", attempts: 2 });
   });
+});
+
+test("claims that are settled to the last job are forgotten, so that the sweep has nothing to look at", async () => {
+  signal = memorySignal();
+  work([defineHandler("noop", any, () => null)]);
+  const ids = await add(...Array.from({ length: 30 }, () => ({})));
+  for (const id of ids) await becomes(id, { status: "succeeded" });
+  await eventually(async () => expect(await own.database.sql`SELECT FROM lease_batches`).toHaveLength(0));
 });
 
 describe("a worker that stops", () => {

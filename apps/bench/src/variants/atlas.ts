@@ -43,12 +43,10 @@ function openProducer(servers: ServerUrls) {
   const { deps, close } = connect(servers, 10);
   return {
     async submitMany(payloads: Payload[]): Promise<void> {
-      const submissions = payloads.map(
-        (one): Submission => ({
-          tenant: defaultTenant,
-          request: submitJob.parse({ type: "noop", payload: one }),
-        }),
-      );
+      const submissions = payloads.map((one): Submission => ({
+        tenant: defaultTenant,
+        request: submitJob.parse({ type: "noop", payload: one }),
+      }));
       await submit(deps, submissions, { idempotency_ttl_seconds: 86_400 });
     },
     close,

@@ -1,5 +1,6 @@
 import { createPostgresBackend, runMigrations, withBackend } from "bullmq";
 import { Pool } from "pg";
+import { tellError } from "./tell-error.ts";
 import type { Payload, Variant } from "./variant.ts";
 
 const queue_name = "bench";
@@ -19,13 +20,14 @@ export const bullmqPostgres: Variant = {
     const connection = { connectionString: servers.postgres, max: connections_max };
     const defaultJobOptions = { removeOnComplete: true, removeOnFail: true };
     const queue = new Queue<Payload>(queue_name, { connection, defaultJobOptions });
+    queue.on("error", tellError);
     await queue.waitUntilReady();
     return {
       add: (payload) => queue.add("noop", payload),
       addMany: (payloads) => queue.addBulk(payloads.map((data) => ({ name: "noop", data }))),
       async work(handle) {
         const worker = new Worker<Payload>(queue_name, async (job) => handle(job.data), { connection, concurrency });
-        worker.on("error", () => {});
+        worker.on("error", tellError);
         await worker.waitUntilReady();
         return {
           async settled() {

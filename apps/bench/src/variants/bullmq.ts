@@ -1,4 +1,5 @@
 import { Queue, Worker, type ConnectionOptions } from "bullmq";
+import { tellError } from "./tell-error.ts";
 import type { BenchQueue, Payload, ServerUrls, Variant } from "./variant.ts";
 
 const queue_name = "bench";
@@ -17,12 +18,7 @@ export const bullmqDurable = bullmq(
   (servers) => servers.redis_durable,
 );
 
-function bullmq(
-  name: string,
-  title: string,
-  store: Variant["store"],
-  urlOf: (servers: ServerUrls) => string,
-): Variant {
+function bullmq(name: string, title: string, store: Variant["store"], urlOf: (servers: ServerUrls) => string): Variant {
   return {
     name,
     title,
@@ -35,13 +31,14 @@ function bullmq(
 
 async function openQueue(connection: ConnectionOptions): Promise<BenchQueue> {
   const queue = new Queue<Payload>(queue_name, { connection, defaultJobOptions });
+  queue.on("error", tellError);
   await queue.waitUntilReady();
   return {
     add: (payload) => queue.add("noop", payload),
     addMany: (payloads) => queue.addBulk(payloads.map((data) => ({ name: "noop", data }))),
     async work(handle) {
       const worker = new Worker<Payload>(queue_name, async (job) => handle(job.data), { connection, concurrency });
-      worker.on("error", () => {});
+      worker.on("error", tellError);
       await worker.waitUntilReady();
       return {
         async settled() {

@@ -1,5 +1,4 @@
-import { Logger, makeWorkerUtils, run, runMigrations, WorkerPreset } from "graphile-worker";
-import { Pool } from "pg";
+import { Logger, makeWorkerUtils, run, WorkerPreset } from "graphile-worker";
 import type { Payload, Variant } from "./variant.ts";
 
 const connections_max = 25;
@@ -22,31 +21,28 @@ export const graphileWorker: Variant = {
   store: "postgres",
   share: 1,
   async open(servers) {
-    const pgPool = new Pool({ connectionString: servers.postgres, max: connections_max });
-    pgPool.on("error", () => {});
-    await runMigrations({ pgPool, logger: quiet });
-    const utils = await makeWorkerUtils({ pgPool, logger: quiet });
+    const connectionString = servers.postgres;
+    const utils = await makeWorkerUtils({ connectionString, maxPoolSize: connections_max, logger: quiet });
+    await utils.migrate();
     return {
       add: (payload) => utils.addJob("noop", payload),
       addMany: (payloads) => utils.addJobs(payloads.map((payload) => ({ identifier: "noop", payload }))),
       async work(handle) {
         const runner = await run({
-          preset: { extends: [WorkerPreset], worker: { ...speed, connectionString: servers.postgres, logger: quiet } },
+          preset: { extends: [WorkerPreset], worker: { ...speed, connectionString, logger: quiet } },
           taskList: { noop: async (payload) => handle(payload as Payload) },
           noHandleSignals: true,
         } as Parameters<typeof run>[0]);
         return {
           async settled() {
-            const { rowCount } = await pgPool.query("SELECT 1 FROM graphile_worker._private_jobs LIMIT 1");
-            return rowCount === 0;
+            const look = "SELECT 1 FROM graphile_worker._private_jobs LIMIT 1";
+            const { rows } = await utils.withPgClient((client) => client.query(look));
+            return rows.length === 0;
           },
           stop: () => runner.stop(),
         };
       },
-      async close() {
-        await utils.release();
-        await pgPool.end();
-      },
+      close: async () => utils.release(),
     };
   },
 };

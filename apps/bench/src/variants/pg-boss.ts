@@ -1,4 +1,5 @@
 import { PgBoss } from "pg-boss";
+import { tellError } from "./tell-error.ts";
 import type { Payload, Variant } from "./variant.ts";
 
 const queue_name = "bench";
@@ -23,12 +24,16 @@ export const pgBoss: Variant = {
       useListenNotify: true,
       schedule: false,
     });
-    boss.on("error", () => {});
+    boss.on("error", tellError);
     await boss.start();
     await boss.createQueue(queue_name, { notify: true });
     return {
       add: (payload) => boss.send(queue_name, payload),
-      addMany: (payloads) => boss.insert(queue_name, payloads.map((data) => ({ data }))),
+      addMany: (payloads) =>
+        boss.insert(
+          queue_name,
+          payloads.map((data) => ({ data })),
+        ),
       async work(handle) {
         const options = {
           batchSize: batch_size,
@@ -41,7 +46,9 @@ export const pgBoss: Variant = {
         });
         return {
           async settled() {
-            const { rows } = await boss.getDb().executeSql("SELECT 1 FROM pgboss.job WHERE name = $1 AND state < 'completed' LIMIT 1", [queue_name]);
+            const { rows } = await boss
+              .getDb()
+              .executeSql("SELECT 1 FROM pgboss.job WHERE name = $1 AND state < 'completed' LIMIT 1", [queue_name]);
             return rows.length === 0;
           },
           stop: () => boss.offWork(queue_name, { wait: true }),

@@ -1,7 +1,8 @@
 import type { Command } from "@commander-js/extra-typings";
 import { stopOnSignals } from "@atlasqueue/core";
 import type { Env } from "../config.ts";
-import { orExit } from "../exit.ts";
+import { exitCodes, orExit } from "../exit.ts";
+import { onLauncherGone } from "../start/launcher.ts";
 
 export function addStart(program: Command, env: Env): void {
   program
@@ -17,11 +18,16 @@ export function addStart(program: Command, env: Env): void {
       const { startSystem } = await import("../start/start.ts");
       const stopping = new AbortController();
       const starting = startSystem(env, { stdout: process.stdout, stop: stopping.signal });
-      stopOnSignals(async () => {
+      const stop = async () => {
         stopping.abort();
         const system = await starting.catch(() => undefined);
         await system?.stop();
-      });
+      };
+      stopOnSignals(stop);
+      // A closed terminal and a launcher that was ended mean the same, but may come on top of a signal.
+      const stopAndExit = () => void stop().finally(() => process.exit(exitCodes.ok));
+      process.once("SIGHUP", stopAndExit);
+      onLauncherGone(stopAndExit);
       await orExit(() => starting);
     });
 }

@@ -3,6 +3,7 @@ import type { Posted } from "./post-job.ts";
 export type Refusal = { line: number; reason: string };
 
 export type Summary = {
+  /** Those that have one of the three outcomes below. */
   lines: number;
   created: number;
   already_there: number;
@@ -21,7 +22,7 @@ export function emptySummary(): Summary {
 
 /** Count what became of a line. Lines end in any order, so the list is kept sorted. */
 export function count(summary: Summary, line: number, outcome: Posted): void {
-  summary.lines += 1;
+  if (outcome.kind !== "gave_up") summary.lines += 1;
   switch (outcome.kind) {
     case "created":
       summary.created += 1;

@@ -1,11 +1,30 @@
+/**
+ * Columns of rows as parameters: one array for each column, zipped by `unnest`. An array costs the server a third of
+ * what the same rows cost as JSON objects, and the driver has nothing to convert.
+ */
+
 /** A uuid[] parameter. The ids must be UUIDs already: nothing is escaped. */
 export function uuidArray(ids: readonly string[]): string {
   return `{${ids.join(",")}}`;
 }
 
-/** A text[] parameter. */
-export function textArray(texts: readonly string[]): string {
-  return `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, "\\$&")}"`).join(",")}}`;
+/** A text[] parameter; any text without NUL. */
+export function textArray(texts: readonly (string | null | undefined)[]): string {
+  return `{${texts.map((text) => (text === null || text === undefined ? "NULL" : quoted(text))).join(",")}}`;
+}
+
+/** An array parameter of numbers. */
+export function numberArray(numbers: readonly (number | null | undefined)[]): string {
+  return `{${numbers.map((number) => number ?? "NULL").join(",")}}`;
+}
+
+/** A JSON array of texts that are JSON already: for `json_array_elements`, which needs no escaping at all. */
+export function jsonArray(texts: readonly (string | null)[]): string {
+  return `[${texts.map((text) => text ?? "null").join(",")}]`;
+}
+
+function quoted(text: string): string {
+  return `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, "\\$&") : text}"`;
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

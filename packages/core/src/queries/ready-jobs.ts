@@ -15,9 +15,9 @@ export async function readyJobs(
     deps.database,
     sql<ReadyJob[]>`
     SELECT id, tenant, queue, priority FROM jobs
-    WHERE status = 'queued' AND tenant = ${tenant} AND queue = ${queue}
+    WHERE ready_at IS NOT NULL AND tenant = ${tenant} AND queue = ${queue}
       AND updated_at <= now() - make_interval(secs => ${age_ms_min / 1_000}::float8)
-    ORDER BY priority DESC, run_at, id LIMIT ${jobs_max}`,
+    ORDER BY priority DESC, ready_at, id LIMIT ${jobs_max}`,
   );
 }
 
@@ -35,9 +35,9 @@ export async function readyBefore(
     deps.database,
     sql<ReadyJob[]>`
     SELECT id, tenant, queue, priority FROM jobs
-    WHERE status = 'queued' AND tenant = ${tenant} AND queue = ${queue} AND priority = 0
-      AND run_at < (SELECT run_at FROM jobs WHERE id = ${next_id} AND status = 'queued') - make_interval(secs => ${gap_ms_min / 1_000}::float8)
-    ORDER BY run_at, id LIMIT ${jobs_max}`,
+    WHERE ready_at IS NOT NULL AND tenant = ${tenant} AND queue = ${queue} AND priority = 0
+      AND ready_at < (SELECT ready_at FROM jobs WHERE id = ${next_id}) - make_interval(secs => ${gap_ms_min / 1_000}::float8)
+    ORDER BY ready_at, id LIMIT ${jobs_max}`,
   );
 }
 
@@ -49,13 +49,13 @@ export async function readyWithPriority(
   jobs_max: number,
 ): Promise<ReadyJob[]> {
   const { sql } = deps.database;
-  const ready = sql`status = 'queued' AND tenant = ${tenant} AND queue = ${queue}
+  const ready = sql`ready_at IS NOT NULL AND tenant = ${tenant} AND queue = ${queue}
       AND updated_at <= now() - make_interval(secs => ${age_ms_min / 1_000}::float8)`;
   return bounded(
     deps.database,
     sql<ReadyJob[]>`
-    (SELECT id, tenant, queue, priority FROM jobs WHERE ${ready} AND priority > 0 ORDER BY priority DESC, run_at, id LIMIT ${jobs_max})
+    (SELECT id, tenant, queue, priority FROM jobs WHERE ${ready} AND priority > 0 ORDER BY priority DESC, ready_at, id LIMIT ${jobs_max})
     UNION ALL
-    (SELECT id, tenant, queue, priority FROM jobs WHERE ${ready} AND priority < 0 ORDER BY priority DESC, run_at, id LIMIT ${jobs_max})`,
+    (SELECT id, tenant, queue, priority FROM jobs WHERE ${ready} AND priority < 0 ORDER BY priority DESC, ready_at, id LIMIT ${jobs_max})`,
   );
 }

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 /** What a sweep would find. Times are milliseconds from now, negative when past, null when there is none. */
 export type SweepOutlook = {
   due_in_ms: number | null;
-  lease_ends_in_ms: number | null;
+  lease_check_in_ms: number | null;
   any_queued: boolean;
   newest_dead: Date | null;
 };
@@ -16,10 +16,10 @@ export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepO
     deps.database,
     sql<SweepOutlook[]>`
     SELECT
-      (extract(epoch FROM (SELECT min(run_at) FROM jobs WHERE status IN ('scheduled', 'failed')) - now()) * 1000)::float8 AS due_in_ms,
-      (extract(epoch FROM (SELECT min(locked_until) FROM jobs WHERE status = 'running') - now()) * 1000)::float8 AS lease_ends_in_ms,
-      EXISTS (SELECT FROM jobs WHERE status = 'queued') AS any_queued,
-      (SELECT max(finished_at) FROM jobs WHERE status = 'dead') AS newest_dead`,
+      (extract(epoch FROM (SELECT min(due_at) FROM jobs) - now()) * 1000)::float8 AS due_in_ms,
+      (extract(epoch FROM (SELECT min(check_at) FROM lease_batches) - now()) * 1000)::float8 AS lease_check_in_ms,
+      EXISTS (SELECT FROM jobs WHERE ready_at IS NOT NULL) AS any_queued,
+      (SELECT max(dead_at) FROM jobs) AS newest_dead`,
   );
   if (!row) throw new Error("the outlook query gave no row");
   return row;

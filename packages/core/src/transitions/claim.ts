@@ -1,13 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { bounded } from "../database/bounded.ts";
 import { isUuid, textArray, uuidArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
 
-/** A job in the hands of one worker until `locked_until`. The token is the proof in every later call. */
+/** A job in the hands of one worker. The token is the proof in every later call; jobs claimed together share it. */
 export type Lease = Pick<
   JobRow,
   | "id"
-  | "tenant"
   | "queue"
   | "type"
   | "priority"
@@ -16,10 +16,9 @@ export type Lease = Pick<
   | "payload"
   | "timeout_seconds"
   | "backoff"
-  | "run_at"
   | "created_at"
   | "last_error"
-> & { lease_token: string; locked_until: Date; started_at: Date; worker_id: string };
+> & { tenant: string; lease_token: string; worker_id: string };
 
 export type Claimer = { tenant: string; queues: readonly string[]; worker_id: string; lease_seconds: number };
 
@@ -34,21 +33,16 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
   const wanted = [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];
   if (wanted.length === 0) return [];
   const { sql } = deps.database;
-  const rows = await bounded(
-    deps.database,
-    sql<Lease[]>`
-    UPDATE jobs SET ${leaseColumns(deps, claimer)}
-    WHERE id = ANY(${uuidArray(wanted)}::uuid[]) AND status = 'queued'
-      AND tenant = ${claimer.tenant} AND queue = ANY(${textArray(claimer.queues)}::text[])
-    RETURNING ${returned(deps)}`,
+  const leases = await lease(
+    deps,
+    claimer,
+    sql`
+    id = ANY(${uuidArray(wanted)}::uuid[]) AND tenant = ${claimer.tenant} AND queue = ANY(${textArray(claimer.queues)}::text[])`,
   );
-  const missed = ids.length - rows.length;
+  const missed = ids.length - leases.length;
   if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });
   const place = new Map(wanted.map((id, at) => [id, at]));
-  return tell(
-    deps,
-    rows.toSorted((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0)),
-  );
+  return leases.sort((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0));
 }
 
 /**
@@ -57,40 +51,51 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
  */
 export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer): Promise<Lease[]> {
   const { sql } = deps.database;
-  const rows = await bounded(
-    deps.database,
-    sql<Lease[]>`
-    UPDATE jobs SET ${leaseColumns(deps, claimer)}
-    WHERE id = ANY(ARRAY(
+  // Each queue's own order, then the best of those: one index scan a queue, none of them longer than the answer.
+  const leases = await lease(
+    deps,
+    claimer,
+    sql`
+    id = ANY(ARRAY(
       SELECT ready.id
       FROM unnest(${textArray(claimer.queues)}::text[]) AS served(queue),
-           LATERAL (SELECT id, priority, run_at FROM jobs
-                    WHERE status = 'queued' AND tenant = ${claimer.tenant} AND jobs.queue = served.queue
-                    ORDER BY priority DESC, run_at, id LIMIT ${jobs_max}
+           LATERAL (SELECT id, priority, ready_at FROM jobs
+                    WHERE tenant = ${claimer.tenant} AND jobs.queue = served.queue AND ready_at IS NOT NULL
+                    ORDER BY priority DESC, ready_at, id LIMIT ${jobs_max}
                     FOR UPDATE SKIP LOCKED) AS ready
-      ORDER BY ready.priority DESC, ready.run_at, ready.id LIMIT ${jobs_max}))
-      AND status = 'queued'
-    RETURNING ${returned(deps)}`,
+      ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT ${jobs_max}))`,
   );
-  return tell(
-    deps,
-    rows.toSorted((a, b) => b.priority - a.priority || a.run_at.getTime() - b.run_at.getTime()),
+  return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
+}
+
+/**
+ * The claim itself. Not synced to disk: if a crash of the database forgets it, the job is simply still queued. That is
+ * said inside the statement, so it holds through any pooler.
+ */
+async function lease(deps: Deps, claimer: Claimer, which: ReturnType<Deps["database"]["sql"]>): Promise<Lease[]> {
+  const { sql } = deps.database;
+  const token = randomUUID();
+  const rows = await bounded(
+    deps.database,
+    sql<Omit<Lease, "tenant" | "lease_token" | "worker_id">[]>`
+    WITH leased AS (
+      UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = ${token},
+                      worker_id = ${claimer.worker_id}, started_at = now(), updated_at = now(),
+                      locked_until = now() + make_interval(secs => ${claimer.lease_seconds}::float8)
+      FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unsynced
+      WHERE ${which} AND status = 'queued'
+      RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, created_at, last_error
+    ), batch AS (
+      INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
+      SELECT ${token}, ${claimer.worker_id}, now() + make_interval(secs => ${claimer.lease_seconds}::float8), array_agg(id)
+      FROM leased HAVING count(*) > 0
+    )
+    SELECT * FROM leased`,
   );
-}
-
-function leaseColumns({ database: { sql } }: Deps, claimer: Claimer) {
-  return sql`
-    status = 'running', attempts = attempts + 1, lease_token = gen_random_uuid(), worker_id = ${claimer.worker_id},
-    locked_until = now() + make_interval(secs => ${claimer.lease_seconds}::float8), started_at = now(), updated_at = now()`;
-}
-
-function returned({ database: { sql } }: Deps) {
-  return sql`id, tenant, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, run_at,
-    created_at, last_error, lease_token, locked_until, started_at, worker_id`;
-}
-
-function tell(deps: Deps, leases: Lease[]): Lease[] {
-  for (const lease of leases) deps.observe({ event: "lease_acquired", ...aboutLease(lease) });
+  const leases = rows.map((row) =>
+    Object.assign(row, { tenant: claimer.tenant, lease_token: token, worker_id: claimer.worker_id }),
+  );
+  for (const one of leases) deps.observe({ event: "lease_acquired", ...aboutLease(one) });
   return leases;
 }
 

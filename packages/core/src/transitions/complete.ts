@@ -1,5 +1,6 @@
 import type { Json } from "@atlasqueue/contract";
 import { bounded } from "../database/bounded.ts";
+import { jsonArray, uuidArray } from "../database/literals.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
 
@@ -14,19 +15,18 @@ export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" };
  * @example
  * const [outcome] = await complete(deps, [{ lease, result: { sent: true } }]);
  */
-export async function complete(deps: Deps, completions: Completion[]): Promise<SettleOutcome[]> {
+export async function complete(deps: Deps, completions: readonly Completion[]): Promise<SettleOutcome[]> {
   const { sql } = deps.database;
-  const rows = completions.map(({ lease, result }) => ({
-    id: lease.id,
-    token: lease.lease_token,
-    result: result === null ? null : JSON.stringify(result),
-  }));
   const applied = await bounded(
     deps.database,
     sql<{ id: string }[]>`
-    UPDATE jobs SET status = 'succeeded', result = input.result::json, finished_at = now(), updated_at = now(),
-                    locked_until = NULL, last_error = NULL
-    FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS input(id uuid, token uuid, result text)
+    UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
+                    result = CASE WHEN json_typeof(input.result) = 'null' THEN NULL ELSE input.result END
+    FROM ROWS FROM (
+      unnest(${uuidArray(completions.map(({ lease }) => lease.id))}::uuid[],
+             ${uuidArray(completions.map(({ lease }) => lease.lease_token))}::uuid[]),
+      json_array_elements(${jsonArray(completions.map(({ result }) => JSON.stringify(result)))}::text::json)
+    ) AS input(id, token, result)
     WHERE jobs.id = input.id AND jobs.lease_token = input.token AND jobs.status = 'running'
     RETURNING jobs.id`,
   );

@@ -22,7 +22,7 @@ export async function extendLeases<L extends Lease>(
     deps.database,
     sql<{ id: string }[]>`
     UPDATE jobs SET locked_until = now() + make_interval(secs => ${lease_seconds}::float8)
-    FROM json_to_recordset(${leaseRows(leases)}::text::json) AS input(id uuid, token uuid)
+    FROM ${leaseRows(deps.database, leases)}
     WHERE jobs.id = input.id AND jobs.lease_token = input.token AND jobs.status = 'running'
     RETURNING jobs.id`,
   );

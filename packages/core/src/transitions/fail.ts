@@ -1,4 +1,5 @@
 import { bounded } from "../database/bounded.ts";
+import { numberArray, textArray, uuidArray } from "../database/literals.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import { aboutLease, type Lease } from "./claim.ts";
@@ -17,24 +18,27 @@ export type FailOutcome = { kind: "retrying"; run_at: Date } | { kind: "dead" } 
  */
 export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome[]> {
   const { sql } = deps.database;
-  const rows = failures.map(({ lease, error, verdict }) => ({
-    id: lease.id,
-    token: lease.lease_token,
-    error,
-    delay: verdict.kind === "retry" ? verdict.delay_ms / 1_000 : null,
-    reason: verdict.kind === "dead" ? verdict.reason : null,
-  }));
+  const retries = failures.map(({ verdict }) => (verdict.kind === "retry" ? verdict.delay_ms / 1_000 : null));
+  const reasons = failures.map(({ verdict }) => (verdict.kind === "dead" ? verdict.reason : null));
   const applied = await bounded(
     deps.database,
     sql<{ id: string; run_at: Date }[]>`
-    WITH settled AS (
-      UPDATE jobs SET status = CASE WHEN input.reason IS NULL THEN 'failed' ELSE 'dead' END, dead_reason = input.reason,
-                      run_at = CASE WHEN input.reason IS NULL THEN now() + make_interval(secs => input.delay) ELSE run_at END,
-                      finished_at = CASE WHEN input.reason IS NULL THEN NULL ELSE now() END,
-                      last_error = input.error, updated_at = now(), locked_until = NULL
-      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS input(id uuid, token uuid, error text, delay float8, reason text)
+    WITH input AS (
+      SELECT *, now() + make_interval(secs => delay) AS retry_at FROM unnest(
+        ${uuidArray(failures.map(({ lease }) => lease.id))}::uuid[],
+        ${uuidArray(failures.map(({ lease }) => lease.lease_token))}::uuid[],
+        ${textArray(failures.map(({ error }) => error))}::text[],
+        ${numberArray(retries)}::float8[], ${textArray(reasons)}::text[]
+      ) AS input(id, token, error, delay, reason)
+    ), settled AS (
+      UPDATE jobs SET status = CASE WHEN reason IS NULL THEN 'failed' ELSE 'dead' END, dead_reason = reason,
+                      run_at = coalesce(retry_at, run_at), due_at = retry_at,
+                      dead_at = CASE WHEN reason IS NOT NULL THEN now() END,
+                      finished_at = CASE WHEN reason IS NOT NULL THEN now() END,
+                      last_error = error, updated_at = now(), locked_until = NULL
+      FROM input
       WHERE jobs.id = input.id AND jobs.lease_token = input.token AND jobs.status = 'running'
-      RETURNING jobs.id, jobs.attempts, jobs.worker_id, jobs.started_at, jobs.run_at, jobs.last_error
+      RETURNING jobs.id, attempts, worker_id, started_at, run_at, last_error
     ), history AS (
       INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
       SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error FROM settled

@@ -1,4 +1,4 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, job_attempts, idempotency_keys`;
+  await own.database.sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys`;
   recorded.events.length = 0;
 });
 
@@ -37,8 +37,11 @@ const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> =>
   return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
 };
 const read = async (id: string | undefined) => findJob(deps, "default", id ?? "");
-const expire = (id: string) =>
-  own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${id}`;
+const expire = async (id: string) => {
+  await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${id}`;
+  await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms' WHERE ${id}::uuid = ANY(job_ids)`;
+};
+const batches = async () => (await own.database.sql`SELECT token FROM lease_batches`).length;
 const take = async (id: string | undefined): Promise<Lease> => {
   const [lease] = await claim(deps, [id ?? ""], claimer);
   if (!lease) throw new Error(`${id} could not be claimed`);
@@ -48,9 +51,10 @@ const take = async (id: string | undefined): Promise<Lease> => {
 test("a claim takes the job, counts the attempt and mints a token", async () => {
   const [id] = await add({ payload: { a: 1 } });
   const lease = await take(id);
+  const job = await read(id);
   expect(lease).toMatchObject({ id, attempts: 1, payload: { a: 1 }, worker_id: "w1" });
-  expect(lease.locked_until.getTime() - lease.started_at.getTime()).toBe(30_000);
-  expect(await read(id)).toMatchObject({ status: "running", attempts: 1, lease_token: lease.lease_token });
+  expect(job).toMatchObject({ status: "running", attempts: 1, lease_token: lease.lease_token, ready_at: null });
+  expect((job?.locked_until?.getTime() ?? 0) - (job?.started_at?.getTime() ?? 0)).toBe(30_000);
 });
 
 test("a job is claimed once, however many claim it at the same time", async () => {
@@ -140,7 +144,7 @@ test("due jobs become ready, oldest first, retries and scheduled ones alike", as
   const [retry] = await add({});
   await fail(deps, [{ lease: await take(retry), error: "Error", verdict: again }]);
   const [later, soon] = await add({ delay_seconds: 3_600 }, { delay_seconds: 3_600 });
-  await own.database.sql`UPDATE jobs SET run_at = now() - interval '1 hour' WHERE id = ${soon ?? ""}`;
+  await own.database.sql`UPDATE jobs SET due_at = now() - interval '1 hour', run_at = now() - interval '1 hour' WHERE id = ${soon ?? ""}`;
   expect((await promoteDue(deps, 10)).map((job) => job.id)).toEqual([soon, retry]);
   expect(recorded.named("jobs_promoted")).toEqual([{ event: "jobs_promoted", scheduled: 1, retried: 1 }]);
   expect(await read(later)).toMatchObject({ status: "scheduled" });
@@ -150,7 +154,7 @@ test("due jobs become ready, oldest first, retries and scheduled ones alike", as
 test("a job whose worker went silent is ready again; one that used up its attempts is dead", async () => {
   const [first, last] = await add({}, { max_attempts: 1 });
   await Promise.all([take(first), take(last)]);
-  expect(await recoverExpired(deps, 10)).toEqual({ requeued: [], dead: [] });
+  expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [] });
   await Promise.all([expire(first ?? ""), expire(last ?? "")]);
   const recovered = await recoverExpired(deps, 10);
   expect(recovered.requeued.map((job) => job.id)).toEqual([first]);
@@ -178,7 +182,7 @@ test("a renewal moves the end of the lease, even of one that ran out unnoticed",
   const lease = await take(id);
   await expire(id ?? "");
   expect(await extendLeases(deps, [lease], 60)).toEqual([]);
-  expect(await recoverExpired(deps, 10)).toEqual({ requeued: [], dead: [] });
+  expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [] });
 });
 
 test("a released job is ready again with its attempt given back, in its old place", async () => {
@@ -188,4 +192,51 @@ test("a released job is ready again with its attempt given back, in its old plac
   expect(await release(deps, [lease])).toEqual([lease]);
   expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, run_at: before?.run_at });
   expect(await own.database.sql`SELECT * FROM job_attempts`).toEqual([]);
+});
+
+test("a claim of several jobs is looked after until the last of them is settled or recovered", async () => {
+  const ids = await add({}, {}, {});
+  const [done, renewed, lost] = await claim(deps, ids, claimer);
+  if (!done || !renewed || !lost) throw new Error("three jobs were to be claimed");
+  expect(await batches()).toBe(1);
+  await complete(deps, [{ lease: done, result: null }]);
+  await expire(lost.id);
+  const first = await recoverExpired(deps, 10);
+  expect(first.requeued.map((job) => job.id)).toEqual([lost.id]);
+  expect(await batches()).toBe(1);
+  await expire(renewed.id);
+  const second = await recoverExpired(deps, 10);
+  expect(second.requeued.map((job) => job.id)).toEqual([renewed.id]);
+  expect(await batches()).toBe(0);
+});
+
+test("a lease renewed while its recovery waits for the row is kept, and looked at again", async () => {
+  const [id] = await add({});
+  const lease = await take(id);
+  await expire(id ?? "");
+  let recovery: ReturnType<typeof recoverExpired> | undefined;
+  await own.database.sql.begin(async (renewal) => {
+    await renewal`UPDATE jobs SET locked_until = now() + interval '60 s' WHERE id = ${id ?? ""}`;
+    recovery = recoverExpired(deps, 10);
+    // The recovery has read the old row and waits for this transaction to end.
+    await eventually(async () => {
+      const waiting = await own.database.sql`SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE NOT granted AND datname = current_database()`;
+      expect(waiting).toHaveLength(1);
+    });
+  });
+  expect(await recovery).toMatchObject({ requeued: [], dead: [], batches: 1 });
+  expect(await read(id)).toMatchObject({ status: "running", lease_token: lease.lease_token });
+  expect(await batches()).toBe(1);
+});
+
+test("each state has its time, and the database refuses a row where they disagree", async () => {
+  const [id] = await add({});
+  await expect(own.database.sql`UPDATE jobs SET status = 'running' WHERE id = ${id ?? ""}`).rejects.toThrow(
+    "jobs_ready_at",
+  );
+  await expect(own.database.sql`UPDATE jobs SET dead_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow(
+    "jobs_dead_at",
+  );
+  await expect(own.database.sql`UPDATE jobs SET due_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow("jobs_due_at");
 });

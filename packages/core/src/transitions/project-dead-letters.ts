@@ -33,10 +33,9 @@ async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefi
     const rows = await bounded(
       deps.database,
       sql<{ id: string; time: string }[]>`
-      SELECT id, to_char(finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time FROM jobs
-      WHERE status = 'dead'
-        AND (finished_at, id) > (${time}::text::timestamptz - make_interval(secs => ${overlap_seconds}::float8), ${id}::text::uuid)
-      ORDER BY finished_at, id LIMIT ${page_max}`,
+      SELECT id, to_char(dead_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time FROM jobs
+      WHERE dead_at IS NOT NULL AND (dead_at, id) > (${time}::text::timestamptz - make_interval(secs => ${overlap_seconds}::float8), ${id}::text::uuid)
+      ORDER BY dead_at, id LIMIT ${page_max}`,
     );
     const last = rows.at(-1);
     if (!last) break;
@@ -59,7 +58,7 @@ async function removeRevived(deps: Deps & { signal: Signal }, length: number, ro
     deps.database,
     sql<
       { id: string }[]
-    >`SELECT id FROM jobs WHERE id = ANY(${uuidArray(ids.filter(isUuid))}::uuid[]) AND status = 'dead'`,
+    >`SELECT id FROM jobs WHERE id = ANY(${uuidArray(ids.filter(isUuid))}::uuid[]) AND dead_at IS NOT NULL`,
   );
   const known = new Set(dead.map((row) => row.id));
   return deps.signal.deadLetters.remove(ids.filter((id) => !known.has(id)));

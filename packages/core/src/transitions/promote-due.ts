@@ -14,11 +14,11 @@ export async function promoteDue(deps: Deps, jobs_max: number): Promise<ReadyJob
   const promoted = await bounded(
     deps.database,
     sql<(ReadyJob & { attempts: number; run_at: Date })[]>`
-    UPDATE jobs SET status = 'queued', updated_at = now()
+    UPDATE jobs SET status = 'queued', ready_at = due_at, due_at = NULL, updated_at = now()
     WHERE id = ANY(ARRAY(
-      SELECT id FROM jobs WHERE status IN ('scheduled', 'failed') AND run_at <= now()
-      ORDER BY run_at LIMIT ${jobs_max} FOR UPDATE SKIP LOCKED))
-      AND status IN ('scheduled', 'failed')
+      SELECT id FROM jobs WHERE due_at <= now()
+      ORDER BY due_at LIMIT ${jobs_max} FOR UPDATE SKIP LOCKED))
+      AND due_at <= now()
     RETURNING id, tenant, queue, priority, attempts, run_at`,
   );
   if (promoted.length === 0) return [];

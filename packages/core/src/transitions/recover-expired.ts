@@ -3,43 +3,68 @@ import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./claim.ts";
 
-export type Recovered = { requeued: ReadyJob[]; dead: string[] };
+/** `batches` is how many were looked at; as many as the limit means there may be more. */
+export type Recovered = { requeued: ReadyJob[]; dead: string[]; batches: number };
 
 /**
  * running → queued at once, for jobs whose worker stopped renewing; dead when the lost lease was the last attempt, so
- * a job that kills its worker ends. The lost attempt goes to the history in the same statement.
+ * a job that kills its worker ends. The lost attempt goes to the history in the same statement. Looks at the claims
+ * whose time has come: those with jobs that are still leased are looked at again when the next of them ends.
  *
  * @example
- * const { requeued, dead } = await recoverExpired(deps, 500);
+ * const { requeued, dead } = await recoverExpired(deps, 50);
  */
-export async function recoverExpired(deps: Deps, jobs_max: number): Promise<Recovered> {
+export async function recoverExpired(deps: Deps, batches_max: number): Promise<Recovered> {
   const { sql } = deps.database;
-  const rows = await bounded(
+  type Row = ReadyJob & { type: string; status: "queued" | "dead"; attempts: number; worker_id: string };
+  // `still_open` asks what was recovered, not what had expired: a lease renewed while the UPDATE waited for its row
+  // is neither, and its batch must stay.
+  const [answer] = await bounded(
     deps.database,
-    sql<(ReadyJob & { type: string; status: "queued" | "dead"; attempts: number; worker_id: string })[]>`
-    WITH expired AS MATERIALIZED (
-      SELECT id, worker_id, started_at FROM jobs WHERE status = 'running' AND locked_until <= now()
-      LIMIT ${jobs_max} FOR UPDATE SKIP LOCKED
+    sql<{ batches: number; jobs: Row[] | null }[]>`
+    WITH due AS MATERIALIZED (
+      SELECT token, job_ids FROM lease_batches WHERE check_at <= now()
+      ORDER BY check_at LIMIT ${batches_max} FOR UPDATE SKIP LOCKED
+    ), running AS MATERIALIZED (
+      SELECT due.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
+      FROM due CROSS JOIN LATERAL unnest(due.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
+      WHERE jobs.lease_token = due.token AND jobs.status = 'running'
     ), recovered AS (
       UPDATE jobs SET
         status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,
-        dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
+        ready_at = CASE WHEN attempts < max_attempts THEN run_at END,
+        dead_at = CASE WHEN attempts >= max_attempts THEN now() END,
         finished_at = CASE WHEN attempts >= max_attempts THEN now() END,
+        dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
         last_error = ${leaseLostError}, lease_token = NULL, locked_until = NULL, updated_at = now()
-      FROM expired WHERE jobs.id = expired.id AND jobs.status = 'running'
+      FROM running
+      WHERE jobs.id = running.id AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.locked_until <= now()
       RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.type, jobs.status, jobs.attempts,
-                expired.worker_id, expired.started_at
+                running.worker_id, running.started_at
     ), history AS (
       INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
       SELECT id, attempts, worker_id, started_at, now(), 'lost', ${leaseLostError} FROM recovered
+    ), still_open AS (
+      SELECT token, greatest(min(locked_until), now() + interval '1 second') AS check_at
+      FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
+    ), kept AS (
+      UPDATE lease_batches SET check_at = still_open.check_at FROM still_open WHERE lease_batches.token = still_open.token
+    ), gone AS (
+      DELETE FROM lease_batches USING due
+      WHERE lease_batches.token = due.token AND due.token NOT IN (SELECT token FROM still_open)
     )
-    SELECT id, tenant, queue, priority, type, status, attempts, worker_id FROM recovered`,
+    SELECT (SELECT count(*)::int FROM due) AS batches,
+           (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,
+                                              'status', status, 'attempts', attempts, 'worker_id', worker_id))
+            FROM recovered) AS jobs`,
   );
+  const rows = answer?.jobs ?? [];
   for (const row of rows)
     deps.observe({ event: "lease_expired", ...aboutLease(row), outcome: row.status === "dead" ? "dead" : "requeued" });
   return {
     requeued: rows.filter((row) => row.status === "queued"),
     dead: rows.filter((row) => row.status === "dead").map((row) => row.id),
+    batches: answer?.batches ?? 0,
   };
 }
 

@@ -16,9 +16,9 @@ export async function release(deps: Deps, leases: Lease[]): Promise<Lease[]> {
   const released = await bounded(
     deps.database,
     sql<{ id: string }[]>`
-    UPDATE jobs SET status = 'queued', attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL,
+    UPDATE jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL,
                     updated_at = now()
-    FROM json_to_recordset(${leaseRows(leases)}::text::json) AS input(id uuid, token uuid)
+    FROM ${leaseRows(deps.database, leases)}
     WHERE jobs.id = input.id AND jobs.lease_token = input.token AND jobs.status = 'running'
     RETURNING jobs.id`,
   );

@@ -44,11 +44,11 @@ const requests = (count: number, request: Partial<SubmitJobInput> = {}) =>
   Array.from({ length: count }, () => submission(request));
 const age = (seconds: number) =>
   own.database
-    .sql`UPDATE jobs SET run_at = run_at - ${seconds} * interval '1 second', updated_at = updated_at - ${seconds} * interval '1 second'`;
+    .sql`UPDATE jobs SET ready_at = ready_at - ${seconds} * interval '1 second', updated_at = updated_at - ${seconds} * interval '1 second'`;
 const kill = async (count: number): Promise<string[]> => {
   const dead = Array.from({ length: count }, () => randomUUID());
   await own.database.sql`
-    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload)
+    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, dead_at, payload)
     SELECT id, 'noop', 'dead', now(), now(), now(), now(), '{}' FROM unnest(${`{${dead.join(",")}}`}::text::uuid[]) AS id`;
   return dead;
 };
@@ -110,7 +110,7 @@ test("jobs that a full list dropped come back in order before newer ones", async
     await age(5);
     expect(await small.take([main], 100)).toEqual(first);
     await own.database
-      .sql`UPDATE jobs SET status = 'succeeded' WHERE id = ANY(${`{${first.join(",")}}`}::text::uuid[])`;
+      .sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL WHERE id = ANY(${`{${first.join(",")}}`}::text::uuid[])`;
     const newer = ids(await submit(tight, requests(2), options));
     await age(5);
     await resignalOrphans(tight, main);
@@ -148,7 +148,8 @@ test("the list is rebuilt when only a part of it was deleted by hand", async () 
 test("what is no longer dead leaves the list", async () => {
   const dead = await kill(3);
   await projectDeadLetters(deps, 0);
-  await own.database.sql`UPDATE jobs SET status = 'queued' WHERE id = ${dead[1] ?? ""}`;
+  await own.database
+    .sql`UPDATE jobs SET status = 'queued', ready_at = now(), dead_at = NULL WHERE id = ${dead[1] ?? ""}`;
   await deps.signal.deadLetters.add(["junk"]);
   await projectDeadLetters(deps, 1);
   expect((await listed()).sort()).toEqual([dead[0], dead[2]].toSorted());

@@ -1,0 +1,65 @@
+import type { Row, TargetResult } from "./result.ts";
+
+type Target = Pick<TargetResult, "name" | "target" | "bound"> & {
+  /** Undefined when one of its rows was not measured. */
+  ratio(figures: Figures): number | undefined;
+};
+
+type Figures = {
+  /** Ours by one other variant's. */
+  over(scenario: string, variant: string): number | undefined;
+  /** Ours by the best of these that were measured. */
+  overBest(scenario: string, variants: readonly string[]): number | undefined;
+};
+
+const onPostgres = ["bullmq-postgres", "pg-boss", "graphile-worker"];
+const peers = ["bullmq-memory", "bullmq-durable", ...onPostgres];
+const single = "add, 50 callers";
+const bulk = "bulk add by 1,000";
+
+/** Every target of the project's performance page that these scenarios can tell. */
+const targets: readonly Target[] = [
+  atLeast(1, "single add, 50 callers ÷ BullMQ in memory", ({ over }) => over(single, "bullmq-memory")),
+  atLeast(2, "single add, 50 callers ÷ BullMQ, appendfsync always", ({ over }) => over(single, "bullmq-durable")),
+  atLeast(12, "single add, 50 callers ÷ BullMQ on PostgreSQL", ({ over }) => over(single, "bullmq-postgres")),
+  atLeast(12, "single add, 50 callers ÷ pg-boss", ({ over }) => over(single, "pg-boss")),
+  atLeast(12, "single add, 50 callers ÷ graphile-worker", ({ over }) => over(single, "graphile-worker")),
+  atLeast(2, "bulk add ÷ the best peer", ({ overBest }) => overBest(bulk, peers)),
+  atLeast(1.5, "process ÷ the best peer", ({ overBest }) => overBest("process", peers)),
+  atLeast(3, "process ÷ BullMQ in memory", ({ over }) => over("process", "bullmq-memory")),
+  atLeast(20, "process ÷ BullMQ on PostgreSQL", ({ over }) => over("process", "bullmq-postgres")),
+  atMost(0.7, "latency p50 ÷ the best peer on PostgreSQL", ({ overBest }) => overBest("latency p50", onPostgres)),
+  atMost(1, "latency p99 ÷ the best peer on PostgreSQL", ({ overBest }) => overBest("latency p99", onPostgres)),
+  atLeast(0.7, "single add, 50 callers ÷ bare SQL", ({ over }) => over(single, "bare-sql")),
+  atLeast(0.7, "bulk add ÷ bare SQL", ({ over }) => over(bulk, "bare-sql")),
+  atLeast(0.7, "process ÷ bare SQL", ({ over }) => over("process", "bare-sql")),
+];
+
+/** The targets whose figures are there. */
+export function checkTargets(rows: readonly Row[]): TargetResult[] {
+  const find = (scenario: string, variant: string) =>
+    rows.find((row) => row.scenario === scenario && row.variant === variant);
+  const over = (scenario: string, variant: string): number | undefined => {
+    const [ours, other] = [find(scenario, "atlasqueue"), find(scenario, variant)];
+    return ours && other ? ours.median / other.median : undefined;
+  };
+  const overBest = (scenario: string, variants: readonly string[]): number | undefined => {
+    const ratios = variants.map((variant) => over(scenario, variant)).filter((ratio) => ratio !== undefined);
+    if (ratios.length === 0) return undefined;
+    // The best peer is the one we are least ahead of: the highest rate, the lowest time.
+    return find(scenario, "atlasqueue")?.unit === "ms" ? Math.max(...ratios) : Math.min(...ratios);
+  };
+  return targets.flatMap(({ name, target, bound, ratio: ratioOf }) => {
+    const ratio = ratioOf({ over, overBest });
+    if (ratio === undefined) return [];
+    return [{ name, ratio, target, bound, met: bound === "at least" ? ratio >= target : ratio <= target }];
+  });
+}
+
+function atLeast(target: number, name: string, ratio: Target["ratio"]): Target {
+  return { name, target, bound: "at least", ratio };
+}
+
+function atMost(target: number, name: string, ratio: Target["ratio"]): Target {
+  return { name, target, bound: "at most", ratio };
+}

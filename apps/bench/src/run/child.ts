@@ -1,0 +1,40 @@
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { Effort, Figure } from "../scenarios/scenario.ts";
+import type { ServerUrls } from "../variants/variant.ts";
+
+/** What a child is asked to measure: names, as both sides have the same tables. */
+export type Order = { scenario: string; variant: string; servers: ServerUrls; effort: Effort };
+export type Answer = { kind: "figures"; figures: Figure[] } | { kind: "failed"; reason: string };
+
+export type Child = { measure(order: Order): Promise<Figure[]>; stop(): void };
+
+const answer_seconds_max = 180;
+
+/** A process that measures one variant: nobody else's garbage, timers or compiled code are in it. */
+export function startChild(): Child {
+  const file = fileURLToPath(new URL("./measure.ts", import.meta.url));
+  const child = fork(file, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  return {
+    measure: (order) =>
+      new Promise((resolve, reject) => {
+        const end = (act: () => void) => {
+          clearTimeout(timer);
+          child.off("message", onAnswer);
+          child.off("exit", onExit);
+          act();
+        };
+        const onAnswer = (answer: Answer) =>
+          end(() => (answer.kind === "figures" ? resolve(answer.figures) : reject(new Error(answer.reason))));
+        const onExit = (code: number | null) => end(() => reject(new Error(`its process ended with ${code}`)));
+        const timer = setTimeout(
+          () => end(() => reject(new Error(`no figures in ${answer_seconds_max} s`))),
+          answer_seconds_max * 1_000,
+        );
+        child.on("message", onAnswer);
+        child.on("exit", onExit);
+        child.send(order);
+      }),
+    stop: () => void child.kill("SIGKILL"),
+  };
+}

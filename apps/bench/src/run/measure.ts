@@ -1,0 +1,18 @@
+import { scenarios } from "../scenarios/index.ts";
+import { variants } from "../variants/index.ts";
+import type { Answer, Order } from "./child.ts";
+
+// The process that `child.ts` starts: it measures what it is told, one order at a time.
+process.on("message", (order: Order) => void measure(order).then((answer) => process.send?.(answer)));
+process.on("disconnect", () => process.exit(0));
+
+async function measure({ scenario: name, variant: variantName, servers, effort }: Order): Promise<Answer> {
+  const scenario = scenarios.find((one) => one.name === name);
+  const variant = variants.find((one) => one.name === variantName);
+  if (!scenario || !variant) return { kind: "failed", reason: `no such scenario or variant: ${name}, ${variantName}` };
+  try {
+    return { kind: "figures", figures: await scenario.run(variant, servers, effort) };
+  } catch (error) {
+    return { kind: "failed", reason: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}

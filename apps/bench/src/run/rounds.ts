@@ -1,0 +1,68 @@
+import type { Row } from "../report/result.ts";
+import type { Effort, Figure, Scenario } from "../scenarios/scenario.ts";
+import type { Variant } from "../variants/variant.ts";
+import { startChild, type Child } from "./child.ts";
+import type { Servers } from "./servers.ts";
+import { median } from "./statistics.ts";
+
+export type Plan = {
+  scenarios: readonly Scenario[];
+  variants: readonly Variant[];
+  rounds: number;
+  effort: Effort;
+};
+
+/**
+ * Measure every scenario: the variants take turns (A B C A B C …), each in a process of its own that lives for the
+ * scenario, each run on a new database. A run that fails leaves its round out and is told to `tell`.
+ */
+export async function runRounds(servers: Servers, plan: Plan, tell: (line: string) => void): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const scenario of plan.scenarios) {
+    const suited = plan.variants.filter((variant) => scenario.suits?.(variant) ?? true);
+    const children = new Map<Variant, Child>();
+    const found: Row[] = [];
+    try {
+      for (let round = 1; round <= plan.rounds; round += 1) {
+        for (const variant of suited) {
+          const child = children.get(variant) ?? startChild();
+          children.set(variant, child);
+          try {
+            const figures = await measureOnce(servers, child, { scenario, variant, effort: plan.effort });
+            for (const figure of figures) note(found, variant, figure);
+            tell(`${scenario.name} ${round}/${plan.rounds} ${variant.title}: ${figures.map(told).join(", ")}`);
+          } catch (error) {
+            tell(`${scenario.name} ${round}/${plan.rounds} ${variant.title} failed: ${String(error)}`);
+            child.stop();
+            children.delete(variant);
+          }
+        }
+      }
+    } finally {
+      for (const child of children.values()) child.stop();
+    }
+    rows.push(...found);
+  }
+  return rows.map((row) => ({ ...row, median: median(row.rounds) }));
+}
+
+type Run = { scenario: Scenario; variant: Variant; effort: Effort };
+
+async function measureOnce(servers: Servers, child: Child, { scenario, variant, effort }: Run): Promise<Figure[]> {
+  const { urls, drop } = await servers.fresh();
+  try {
+    return await child.measure({ scenario: scenario.name, variant: variant.name, servers: urls, effort });
+  } finally {
+    await drop();
+  }
+}
+
+function note(rows: Row[], variant: Variant, { scenario, unit, value }: Figure): void {
+  let row = rows.find((one) => one.scenario === scenario && one.variant === variant.name);
+  if (!row) rows.push((row = { scenario, variant: variant.name, unit, rounds: [], median: NaN }));
+  row.rounds.push(value);
+}
+
+function told({ scenario, unit, value }: Figure): string {
+  return unit === "ms" ? `${scenario} ${value.toFixed(2)} ms` : `${Math.round(value).toLocaleString("en")} per second`;
+}

@@ -1,0 +1,30 @@
+import { makeBatches } from "./payload.ts";
+import type { Scenario } from "./scenario.ts";
+
+const batch_jobs = 1_000;
+/** A bulk call is so fast that the jobs of other scenarios would be over in a blink. */
+const more_jobs = 5;
+
+/** One caller, 1,000 jobs a call. */
+export const bulkAdd: Scenario = {
+  name: "bulk-add",
+  async run(variant, servers, effort) {
+    const queue = await variant.open(servers);
+    try {
+      const jobs = Math.max(batch_jobs, Math.ceil(effort.jobs * more_jobs * variant.share));
+      for (const batch of makeBatches(Math.ceil(jobs / 5), batch_jobs)) await queue.addMany(batch);
+      const batches = makeBatches(jobs, batch_jobs);
+      let added = 0;
+      const start = performance.now();
+      for (const batch of batches) {
+        await queue.addMany(batch);
+        added += batch.length;
+        if (performance.now() - start > effort.seconds_max * 1_000) break;
+      }
+      const value = (added / (performance.now() - start)) * 1_000;
+      return [{ scenario: "bulk add by 1,000", unit: "per second", value }];
+    } finally {
+      await queue.close();
+    }
+  },
+};

@@ -1,0 +1,18 @@
+import { addScenario } from "./add.ts";
+import { bulkAdd } from "./bulk-add.ts";
+import { latency } from "./latency.ts";
+import { processJobs } from "./process.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** In the order in which they run, and stand in tables. */
+export const scenarios: readonly Scenario[] = [
+  addScenario(1),
+  addScenario(50),
+  addScenario(500),
+  bulkAdd,
+  processJobs,
+  latency,
+];
+
+/** What `--quick` runs unless told otherwise. */
+export const quickScenarios: readonly string[] = ["add-50", "bulk-add", "process", "latency"];

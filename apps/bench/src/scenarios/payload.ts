@@ -1,0 +1,17 @@
+import type { Payload } from "../variants/variant.ts";
+
+/** A payload of about `bytes` as JSON, or the smallest. */
+export function makePayload(n: number, bytes = 0): Payload {
+  const rest = bytes - JSON.stringify({ n, text: "" }).length;
+  return rest > 0 ? { n, text: "x".repeat(rest) } : { n };
+}
+
+/** `count` payloads in parts of at most `size`. */
+export function makeBatches(count: number, size: number, bytes = 0): Payload[][] {
+  const batches: Payload[][] = [];
+  for (let at = 0; at < count; at += size) {
+    const length = Math.min(size, count - at);
+    batches.push(Array.from({ length }, (_, index) => makePayload(at + index, bytes)));
+  }
+  return batches;
+}

@@ -1,0 +1,76 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createDatabase, eventually, postgresUrl, spawnProcess } from "@atlasqueue/testing";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { dataFolder, mainFile, runStart, startEnv, succeeds } from "../../test/run-start.ts";
+
+const run = promisify(execFile);
+
+let folder: ReturnType<typeof dataFolder>;
+beforeEach(() => (folder = dataFolder()));
+afterEach(() => folder.remove());
+
+const postmasterFile = () => join(folder.path, "postgres", "postmaster.pid");
+
+test(
+  "the pasted curl line makes a job that succeeds, and a second start finds the first's jobs",
+  { timeout: 60_000 },
+  async () => {
+    const first = await runStart(startEnv(folder.path));
+    expect(first.banner.join("\n")).toContain(join(folder.path, "postgres"));
+    const curl = first.banner.find((line) => line.trim().startsWith("curl ")) ?? "";
+    const { stdout } = await run("sh", ["-c", curl]);
+    const job = JSON.parse(stdout) as { id: string; status: string };
+    await succeeds(first, job.id);
+    const again = JSON.parse((await run("sh", ["-c", curl])).stdout) as { id: string };
+    expect(again.id).toBe(job.id);
+
+    const later = await fetch(`${first.api_url}/v1/jobs`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": "later" },
+      body: JSON.stringify({ type: "noop", delay_seconds: 1.5 }),
+    });
+    const { id: later_id } = (await later.json()) as { id: string };
+    first.process.kill("SIGTERM");
+    expect(await first.process.waitForExit()).toEqual({ code: 0, signal: null });
+    expect(first.process.errorLines).toEqual([]);
+    expect(existsSync(postmasterFile())).toBe(false);
+
+    const second = await runStart(startEnv(folder.path));
+    expect(await second.job(job.id)).toMatchObject({ status: "succeeded", result: { hello: "world" } });
+    await succeeds(second, later_id);
+    second.process.kill("SIGINT");
+    expect(await second.process.waitForExit()).toEqual({ code: 0, signal: null });
+  },
+);
+
+test("with the embedded Redis the banner's line lists the dead jobs", { timeout: 30_000 }, async () => {
+  const started = await runStart({ ...startEnv(folder.path), DATABASE_URL: await emptyDatabase() });
+  const line = started.banner.find((said) => said.startsWith("Dead jobs:"))?.replace("Dead jobs:", "") ?? "";
+  expect(line).toMatch(/(redis|valkey)-cli -p \d+ LRANGE atlasqueue:dlq 0 -1/);
+  const answer = await fetch(`${started.api_url}/v1/jobs`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": "dies" },
+    body: JSON.stringify({ type: "demo.fail", max_attempts: 1 }),
+  });
+  const { id } = (await answer.json()) as { id: string };
+  await eventually(async () => expect((await run("sh", ["-c", line])).stdout.trim()).toBe(id));
+});
+
+test("a SIGTERM in the middle of starting stops what was started", { timeout: 30_000 }, async () => {
+  const starting = await spawnProcess(mainFile, { args: ["start"], env: startEnv(folder.path) });
+  await eventually(() => existsSync(join(folder.path, "postgres.owner")));
+  starting.kill("SIGTERM");
+  expect(await starting.waitForExit(20_000)).toEqual({ code: 0, signal: null });
+  expect(starting.lines).toEqual([]);
+  expect(existsSync(postmasterFile())).toBe(false);
+});
+
+/** A database of the run's server that nobody migrated. */
+async function emptyDatabase(): Promise<string> {
+  const created = await createDatabase(postgresUrl());
+  onTestFinished(() => created.drop());
+  return created.url;
+}

@@ -1,0 +1,88 @@
+import { createServer, type AddressInfo } from "node:net";
+import { once } from "node:events";
+import { redisUrl, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { dataFolder, mainFile, startEnv } from "../../test/run-start.ts";
+
+let database: TestDatabase;
+beforeAll(async () => void (database = await testDatabase()));
+afterAll(() => database.drop());
+
+/** Runs a command that must fail with code 1, and returns all it said: one line on stderr. */
+async function failure(args: string[], env: Record<string, string | undefined>): Promise<string> {
+  const folder = dataFolder();
+  onTestFinished(folder.remove);
+  const failed = await spawnProcess(mainFile, { args, env: { ...startEnv(folder.path), ...env } });
+  expect(await failed.waitForExit(15_000)).toEqual({ code: 1, signal: null });
+  expect(failed.lines).toEqual([]);
+  expect(failed.errorLines).toHaveLength(1);
+  return failed.errorLines[0] as string;
+}
+
+async function takenPort(): Promise<string> {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  return String((server.address() as AddressInfo).port);
+}
+
+const given = () => ({ DATABASE_URL: database.url, REDIS_URL: redisUrl() });
+
+test.each([
+  ["API_PORT", "80000", 'API_PORT must be a port from 0 (any free one) to 65535; got "80000"'],
+  ["WORKER_CONCURRENCY", "many", 'WORKER_CONCURRENCY must be an integer from 1 to 10000; got "many"'],
+  ["LOG_LEVEL", "loud", 'LOG_LEVEL must be DEBUG, INFO, WARNING or ERROR; got "loud"'],
+  ["REDIS_URL", "localhost", "REDIS_URL must be a URL such as redis://host:6379; got something else (not shown)"],
+  ["API_HOST", "0.0.0.0", "API_HOST must be a loopback address"],
+])("start with a wrong %s (%s) is one line", async (name, value, line) => {
+  expect(await failure(["start"], { [name]: value })).toContain(line);
+});
+
+test.each(["API_PORT", "WORKER_METRICS_PORT"])("start with a %s in use is one line that names it", async (name) => {
+  const port = await takenPort();
+  const line = await failure(["start"], { ...given(), [name]: port });
+  expect(line).toBe(`127.0.0.1:${port} is in use; stop what listens there, or set ${name} to another port`);
+});
+
+test("start with a database that is away is one line", async () => {
+  const line = await failure(["start"], { ...given(), DATABASE_URL: "postgres://127.0.0.1:1/nothing" });
+  expect(line).toMatch(/^the database in DATABASE_URL cannot be/);
+});
+
+test("migrate says what it did, and what it needs", async () => {
+  const migrated = await spawnProcess(mainFile, { args: ["migrate"], env: given() });
+  expect(await migrated.waitForExit()).toEqual({ code: 0, signal: null });
+  expect(migrated.lines).toEqual([expect.stringMatching(/has the newest schema$/)]);
+  expect(await failure(["migrate"], {})).toMatch(/^DATABASE_URL is not set; it must be a URL/);
+  expect(await failure(["migrate"], { DATABASE_URL: "postgres://127.0.0.1:1/x" })).toContain("cannot be reached");
+});
+
+test("api and worker run alone, and end with 0", async () => {
+  for (const [command, ready] of [
+    ["api", "api_started"],
+    ["worker", "worker_started"],
+  ] as const) {
+    const env = { ...startEnv("unused"), ...given() };
+    const running = await spawnProcess(mainFile, { args: [command], env });
+    await running.waitForLine(ready);
+    running.kill();
+    expect(await running.waitForExit()).toEqual({ code: 0, signal: null });
+  }
+});
+
+test.each([
+  ["api", "API_PORT"],
+  ["worker", "WORKER_METRICS_PORT"],
+])("%s with a %s in use is one line that names it", async (command, name) => {
+  const line = await failure([command], { ...given(), [name]: await takenPort() });
+  expect(line).toContain(`is in use; stop what listens there, or set ${name} to another port`);
+});
+
+test.each([[["submit"]], [["submit", "a", "[]"]], [["submit", "a", "--priority", "1001"]], [["nope"]], [[]]])(
+  "wrong usage %j is exit code 2",
+  async (args) => {
+    const wrong = await spawnProcess(mainFile, { args });
+    expect(await wrong.waitForExit()).toEqual({ code: 2, signal: null });
+    expect(wrong.lines).toEqual([]);
+  },
+);

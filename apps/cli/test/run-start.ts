@@ -1,0 +1,57 @@
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { eventually, spawnProcess, type SpawnedProcess } from "@atlasqueue/testing";
+
+export const mainFile = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+
+/** Starting PostgreSQL on an empty folder takes seconds on a busy machine. */
+const start_ms_max = 30_000;
+
+/** A temporary folder that every user may enter: as root, PostgreSQL runs as somebody else. */
+export function dataFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "atlasqueue-cli-"));
+  chmodSync(path, 0o755);
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** What a shell without any of our variables has, with free ports. */
+export function startEnv(data_dir: string): Record<string, string | undefined> {
+  return {
+    DATA_DIR: data_dir,
+    API_PORT: "0",
+    WORKER_METRICS_PORT: "0",
+    DATABASE_URL: undefined,
+    REDIS_URL: undefined,
+    INIT_CWD: undefined,
+    LOG_LEVEL: undefined,
+  };
+}
+
+export type Started = {
+  process: SpawnedProcess;
+  api_url: string;
+  /** All the plain lines before the log. */
+  banner: string[];
+  job(id: string): Promise<{ id: string; status: string; result: unknown }>;
+};
+
+/** `atlasqueue start` as a process of its own, once it said all that it says at the start. */
+export async function runStart(env: Record<string, string | undefined>): Promise<Started> {
+  const process = await spawnProcess(mainFile, { args: ["start"], env });
+  const line = await process.waitForLine(/^AtlasQueue runs at /, start_ms_max);
+  await process.waitForLine("worker_started");
+  const api_url = line.replace("AtlasQueue runs at ", "");
+  const banner = process.lines.slice(
+    0,
+    process.lines.findIndex((said) => said.startsWith("{")),
+  );
+  const job = async (id: string) =>
+    (await (await fetch(`${api_url}/v1/jobs/${id}`)).json()) as Awaited<ReturnType<Started["job"]>>;
+  return { process, api_url, banner, job };
+}
+
+export async function succeeds({ job }: Started, id: string): Promise<void> {
+  await eventually(async () => (await job(id)).status === "succeeded", { message: `job ${id} succeeds` });
+}

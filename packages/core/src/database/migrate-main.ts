@@ -1,0 +1,12 @@
+// The migrate step of an image without the `atlasqueue` command: node packages/core/src/database/migrate-main.ts
+import { z } from "zod";
+import { exitOnTrouble } from "../process.ts";
+import { parseSettings, setting } from "../settings.ts";
+import { migrateDatabase } from "./migrate.ts";
+
+await exitOnTrouble(async () => {
+  const { DATABASE_URL } = parseSettings(z.object({ DATABASE_URL: setting.databaseUrl() }), process.env);
+  await migrateDatabase(DATABASE_URL);
+  const { host, pathname } = new URL(DATABASE_URL);
+  process.stdout.write(`${host}${pathname} has the newest schema\n`);
+});

@@ -1,0 +1,30 @@
+import { randomFillSync } from "node:crypto";
+import { v7 } from "uuid";
+
+const pool = new Uint8Array(4_096);
+let used = pool.length;
+let last_ms = -Infinity;
+let count = 0;
+
+/**
+ * A new UUIDv7. Ids of one process sort in the order they were made: within a millisecond, and while the clock stands
+ * behind where it was, they count up from a random number (RFC 9562 §6.2, method 1). Random bytes are drawn for many
+ * ids at once, as a draw costs twenty times what an id does.
+ *
+ * @example
+ * const id = newId(); // "019aa1f9-de03-7328-b096-eaadbdcc78dd"
+ */
+export function newId(): string {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const random = pool.subarray(used, (used += 16));
+  const now = Date.now();
+  if (now > last_ms) {
+    last_ms = now;
+    // Half the counter's range, so that counting up does not run over.
+    count = new DataView(random.buffer, random.byteOffset).getUint32(0) >>> 1;
+  } else count += 1;
+  return v7({ random, msecs: last_ms, seq: count });
+}

@@ -1,0 +1,18 @@
+import { bounded } from "../database/bounded.ts";
+import { uuidArray } from "../database/literals.ts";
+import type { Deps } from "../deps.ts";
+
+/**
+ * Delete claims none of whose jobs run any more, as their holder knows. Spares the sweep a look; a crash before this
+ * costs that look and nothing else, so it is not synced to disk.
+ */
+export async function forgetLeaseBatches(deps: Deps, tokens: readonly string[]): Promise<void> {
+  if (tokens.length === 0) return;
+  const { sql } = deps.database;
+  await bounded(
+    deps.database,
+    sql`
+    DELETE FROM lease_batches USING (SELECT set_config('synchronous_commit', 'off', true)) AS unsynced
+    WHERE token = ANY(${uuidArray(tokens)}::uuid[])`,
+  );
+}
