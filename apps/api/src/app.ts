@@ -1,4 +1,4 @@
-import type { Logger, Metrics } from "@atlasqueue/core";
+import type { Logger, Metrics, Signal } from "@atlasqueue/core";
 import { Hono } from "hono";
 import type { ApiEnv } from "./http/context.ts";
 import { createGate, type Gate } from "./http/gate.ts";
@@ -11,7 +11,10 @@ import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 
-export type AppDeps = Omit<JobRouteDeps, "gate"> & { logger: Logger; gate?: Gate } & Pick<Metrics, "registry">;
+export type AppDeps = Omit<JobRouteDeps, "gate"> & { signal: Signal; logger: Logger; gate?: Gate } & Pick<
+    Metrics,
+    "registry"
+  >;
 
 /**
  * The HTTP API without a port: every route, and what surrounds them.

@@ -2,6 +2,7 @@ import {
   connectDatabase,
   createLogger,
   createMetrics,
+  createSubmitter,
   logEvents,
   memorySignal,
   observeAll,
@@ -39,12 +40,13 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   };
   try {
     await requireDatabase(database);
-    if (!(await isUp(signal)))
-      observe({ event: "signal_failed", during: "start", error: "Redis is not reachable yet" });
-    const server = await listen(createApp({ ...config, database, signal, observe, logger, registry }), config, logger);
+    const submitter = createSubmitter({ database, signal, observe }, config);
+    const app = createApp({ ...config, database, signal, submitter, observe, logger, registry });
+    const server = await listen(app, config, logger);
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
       await server.stop(config.shutdown_ms);
+      await submitter.drained();
       await closeParts();
       // What is still unwritten would be written at exit, bit by bit.
       await new Promise((resolve) => logger.flush(resolve));
@@ -55,14 +57,6 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     await closeParts();
     throw error;
   }
-}
-
-/** Redis refuses commands until it is connected, and the first jobs would be left to the sweep: worth a moment. */
-async function isUp(signal: Signal, patience_ms = 500): Promise<boolean> {
-  const deadline = performance.now() + patience_ms;
-  while (signal.state() === "down" && performance.now() < deadline)
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  return signal.state() === "up";
 }
 
 async function listen(app: ReturnType<typeof createApp>, config: ApiConfig, logger: Logger): Promise<RunningServer> {

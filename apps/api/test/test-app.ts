@@ -1,6 +1,14 @@
 import { Writable } from "node:stream";
 import { limits, type SubmitJobInput } from "@atlasqueue/contract";
-import { createLogger, createMetrics, logEvents, memorySignal, observeAll, type AtlasEvent } from "@atlasqueue/core";
+import {
+  createLogger,
+  createMetrics,
+  createSubmitter,
+  logEvents,
+  memorySignal,
+  observeAll,
+  type AtlasEvent,
+} from "@atlasqueue/core";
 import { testDatabase } from "@atlasqueue/testing";
 import { createApp, type AppDeps } from "../src/app.ts";
 
@@ -17,15 +25,16 @@ export async function testApp(changes: Partial<AppDeps> = {}) {
   });
   const logger = createLogger("debug", "atlasqueue-api", destination);
   const { registry, observe: count } = createMetrics();
+  const observe = observeAll(logEvents(logger), count, (event) => void events.push(event));
+  const signal = changes.signal ?? memorySignal();
+  const core = { database: changes.database ?? database, signal, observe };
   const deps: AppDeps = {
-    database,
-    signal: memorySignal(),
-    observe: observeAll(logEvents(logger), count, (event) => void events.push(event)),
+    ...core,
+    submitter: createSubmitter(core, { idempotency_ttl_seconds: 86_400 }),
     logger,
     registry,
     body_bytes_max: limits.body_bytes_max,
     payload_bytes_max: limits.payload_bytes_max,
-    idempotency_ttl_seconds: 86_400,
     ...changes,
   };
   const app = createApp(deps);

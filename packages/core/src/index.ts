@@ -32,3 +32,13 @@ export { promoteDue } from "./transitions/promote-due.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
 export { release } from "./transitions/release.ts";
 export { resignalOrphans } from "./transitions/resignal-orphans.ts";
+export {
+  createQueue,
+  IdempotencyMismatchError,
+  InvalidJobError,
+  type Queue,
+  type QueueJob,
+  type QueueOptions,
+  type Submitted,
+} from "./queue.ts";
+export { createSubmitter, type Submitter } from "./submitter.ts";

@@ -1,5 +1,5 @@
 import { jobId, showValue, submitJob, validate, type SubmitJob } from "@atlasqueue/contract";
-import { findJob, showJob, submit, type Deps, type JobRow, type Signal } from "@atlasqueue/core";
+import { findJob, showJob, type Deps, type JobRow, type Submitter } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { answerJson } from "../http/answer.ts";
 import { readJson, type JsonBody } from "../http/body.ts";
@@ -11,11 +11,10 @@ import { refuseQuery } from "../http/query.ts";
 import { tenantOf } from "../http/tenant.ts";
 
 export type JobRouteDeps = Deps & {
-  signal: Signal;
+  submitter: Submitter;
   gate: Gate;
   body_bytes_max: number;
   payload_bytes_max: number;
-  idempotency_ttl_seconds: number;
 };
 
 /** `POST /jobs` and `GET /jobs/:id`. */
@@ -27,8 +26,8 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     const body = await readJson(c, deps.body_bytes_max);
     const { request, idempotency_key } = checkSubmission(c, body, deps.payload_bytes_max);
     const submission = { tenant: tenantOf(c), request, idempotency_key };
-    const [outcome] = await deps.gate.hold(body.bytes, () => submit(deps, [submission], deps));
-    switch (outcome?.kind) {
+    const outcome = await deps.gate.hold(body.bytes, () => deps.submitter.submit(submission, body.bytes));
+    switch (outcome.kind) {
       case "created":
         return answerJob(c, 201, outcome.job, { location: `/v1/jobs/${outcome.job.id}` });
       case "replayed":
@@ -38,8 +37,6 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
           "idempotency_mismatch",
           "The key belongs to a job with another body; a new job needs a new key",
         );
-      case undefined:
-        throw new Error("a submission had no outcome");
       default:
         return outcome satisfies never;
     }

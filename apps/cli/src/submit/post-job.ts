@@ -47,17 +47,22 @@ export async function postJob(target: Target, key: string, request: unknown): Pr
 async function tryOnce(url: string, key: string, body: string): Promise<Tried> {
   let response: Response;
   let text: string;
+  // Not AbortSignal.timeout: each one is kept until its time is over, and a file makes thousands a second.
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error(`no answer in ${request_ms_max} ms`)), request_ms_max);
   try {
     response = await fetch(new URL("v1/jobs", folderOf(url)), {
       method: "POST",
       headers: { "content-type": "application/json", "idempotency-key": key },
       body,
       redirect: "manual",
-      signal: AbortSignal.timeout(request_ms_max),
+      signal: late.signal,
     });
     text = await response.text();
   } catch (error) {
     return { kind: "later", reason: `${url} cannot be reached (${networkReason(error)})`, retry_after_ms: undefined };
+  } finally {
+    clearTimeout(timer);
   }
   if (passing.has(response.status)) {
     const retry_after_ms = retryAfterMs(response.headers.get("retry-after"), Date.now());
@@ -84,7 +89,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** fetch says "fetch failed" and keeps the reason in its cause. */
-export function networkReason(error: unknown): string {
+function networkReason(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const { code, message } = cause as NodeJS.ErrnoException;
   return typeof code === "string" ? code : message || String(cause);
@@ -95,7 +100,7 @@ function backoffMs(tries: number): number {
 }
 
 /** Seconds or an HTTP date (RFC 9110 §10.2.3). */
-export function retryAfterMs(header: string | null, now_ms: number): number | undefined {
+function retryAfterMs(header: string | null, now_ms: number): number | undefined {
   if (header === null) return undefined;
   const seconds = z.coerce.number().min(0).safeParse(header.trim());
   if (seconds.success) return seconds.data * 1_000;

@@ -1,6 +1,6 @@
 import type { Posted } from "./post-job.ts";
 
-export type Refusal = { line: number; reason: string };
+type Refusal = { line: number; reason: string };
 
 export type Summary = {
   /** Those that have one of the three outcomes below. */

@@ -14,11 +14,23 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseTimeoutError) return true;
   const code = codeOf(error);
   if (code === undefined) return false;
-  if (/^(CONNECTION_|CONNECT_|E[A-Z]+$|UND_)/.test(code)) return true;
+  if (code.startsWith("CONNECTION_") || code === "CONNECT_TIMEOUT" || networkCodes.has(code)) return true;
   // 08 connection, 53 resources, 57 operator intervention (57014: our own cancel), 58 I/O, 25006 read-only standby,
   // 40001 and 40P01 serialisation and deadlock, 55P03 lock not available, 55000 e.g. a pooler's lost statement.
   return /^(08|53|57|58|25006|40001|40P01|55P03)/.test(code) || code === "26000";
 }
+
+const networkCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
 
 /** True when PostgreSQL refused a value of a row (class 22) or a constraint did (class 23). */
 export function isBadRow(error: unknown): boolean {

@@ -1,8 +1,10 @@
 import { hash } from "node:crypto";
 import { canonicalJson, type SubmitJob } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema.ts";
+import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
+import type { Observe } from "../observe/events.ts";
 import { findByIdempotencyKeys, type KeyedJob } from "../queries/find-by-idempotency-keys.ts";
 import { insertJobs, type Draft, type Inserted } from "./insert-jobs.ts";
 
@@ -33,22 +35,33 @@ export async function enqueue(
   submissions: readonly Submission[],
   options: EnqueueOptions,
 ): Promise<EnqueueOutcome[]> {
+  const outcomes = await enqueueWith(executeOn(deps.database), submissions, options);
+  outcomes.forEach((outcome, at) => tell(deps.observe, submissions[at] as Submission, outcome));
+  return outcomes;
+}
+
+/** `enqueue` inside whatever transaction `execute` runs in: nothing is told, as it may yet be rolled back. */
+export async function enqueueWith(
+  execute: Execute,
+  submissions: readonly Submission[],
+  options: EnqueueOptions,
+): Promise<EnqueueOutcome[]> {
   const drafts = submissions.map(draft);
   const outcomes = new Map<Draft, EnqueueOutcome>();
   let open = drafts;
   for (let round = 0; round < rounds_max && open.length > 0; round += 1) {
     const first = oncePerKey(open);
-    const inserted = await insertJobs(deps.database, first, options.idempotency_ttl_seconds);
+    const inserted = await insertJobs(execute, first, options.idempotency_ttl_seconds);
     for (const one of first)
       if (!inserted.taken.has(one.id)) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
     const conflicting = open.filter((one) => !outcomes.has(one));
-    if (conflicting.length > 0) settleConflicts(conflicting, await findByIdempotencyKeys(deps, conflicting), outcomes);
+    if (conflicting.length > 0)
+      settleConflicts(conflicting, await findByIdempotencyKeys(execute, conflicting.filter(hasKey)), outcomes);
     open = conflicting.filter((one) => !outcomes.has(one));
   }
   return drafts.map((one) => {
     const outcome = outcomes.get(one);
     if (!outcome) throw new Error(`an idempotency key kept changing under us: ${rounds_max} rounds were not enough`);
-    tell(deps, one, outcome);
     return outcome;
   });
 }
@@ -71,10 +84,11 @@ function oncePerKey(drafts: readonly Draft[]): Draft[] {
   });
 }
 
+const hasKey = (one: Draft): one is Draft & { key: string } => one.key !== null;
 const nameOf = (tenant: string, key: string | null) => `${tenant} ${key}`;
 
 function settleConflicts(drafts: Draft[], found: KeyedJob[], outcomes: Map<Draft, EnqueueOutcome>): void {
-  const byKey = new Map(found.map((row) => [nameOf(row.key_tenant, row.key), row]));
+  const byKey = new Map(found.map((row) => [nameOf(row.tenant, row.key), row]));
   for (const one of drafts) {
     const row = byKey.get(nameOf(one.tenant, one.key));
     if (row)
@@ -116,11 +130,17 @@ function newRow({ id, tenant, request }: Draft, { created_at, run_at }: Inserted
   };
 }
 
-function tell(deps: Deps, one: Draft, outcome: EnqueueOutcome): void {
-  const about = { job_type: one.request.type, queue: one.request.queue };
-  if (outcome.kind === "created")
-    deps.observe({ event: "job_created", job_id: one.id, ...about, status: outcome.job.status });
-  else if (outcome.kind === "replayed")
-    deps.observe({ event: "idempotent_submission", job_id: outcome.job.id, ...about });
-  else deps.observe({ event: "idempotency_mismatch", ...about });
+/** One event for each outcome; by the submission, as the outcome may carry no job. */
+export function tell(observe: Observe, { request }: Submission, outcome: EnqueueOutcome): void {
+  const about = { job_type: request.type, queue: request.queue };
+  switch (outcome.kind) {
+    case "created":
+      return observe({ event: "job_created", job_id: outcome.job.id, ...about, status: outcome.job.status });
+    case "replayed":
+      return observe({ event: "idempotent_submission", job_id: outcome.job.id, ...about });
+    case "mismatch":
+      return observe({ event: "idempotency_mismatch", ...about });
+    default:
+      outcome satisfies never;
+  }
 }

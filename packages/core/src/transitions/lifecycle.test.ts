@@ -144,7 +144,8 @@ test("due jobs become ready, oldest first, retries and scheduled ones alike", as
   const [retry] = await add({});
   await fail(deps, [{ lease: await take(retry), error: "Error", verdict: again }]);
   const [later, soon] = await add({ delay_seconds: 3_600 }, { delay_seconds: 3_600 });
-  await own.database.sql`UPDATE jobs SET due_at = now() - interval '1 hour', run_at = now() - interval '1 hour' WHERE id = ${soon ?? ""}`;
+  await own.database
+    .sql`UPDATE jobs SET due_at = now() - interval '1 hour', run_at = now() - interval '1 hour' WHERE id = ${soon ?? ""}`;
   expect((await promoteDue(deps, 10)).map((job) => job.id)).toEqual([soon, retry]);
   expect(recorded.named("jobs_promoted")).toEqual([{ event: "jobs_promoted", scheduled: 1, retried: 1 }]);
   expect(await read(later)).toMatchObject({ status: "scheduled" });

@@ -1,0 +1,159 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { apiSettings, readApiConfig } from "@atlasqueue/api";
+import { readWorkerConfig, workerSettings } from "@atlasqueue/worker-app";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+
+// There may be no container engine where the tests run, so this reads the files: every path, command and variable
+// they name must exist.
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+/** `${NAME:-default}` as compose fills it in when NAME is not set. */
+const filled = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
+
+type Service = {
+  image?: string;
+  build?: { context: string; dockerfile: string };
+  command?: string[];
+  environment?: Record<string, string>;
+  ports?: string[];
+  volumes?: string[];
+  healthcheck?: { test?: string[]; disable?: boolean };
+  depends_on?: Record<string, { condition: string }>;
+  container_name?: string;
+  stop_grace_period?: string;
+};
+type Compose = { services: Record<string, Service>; volumes: Record<string, null> };
+const { services, volumes } = parse(filled(read("docker-compose.yml")), { merge: true }) as Compose;
+const service = (name: string): Service => services[name] ?? {};
+const ours = ["migrate", "api", "worker"];
+
+test("the system is these services, and each waits for what it needs", () => {
+  expect(Object.keys(services).sort()).toEqual(["api", "migrate", "postgres", "redis", "worker"]);
+  for (const [name, { depends_on = {} }] of Object.entries(services)) {
+    for (const [other, { condition }] of Object.entries(depends_on)) {
+      expect(services, `${name} waits for ${other}`).toHaveProperty(other);
+      if (condition === "service_healthy") expect(service(other).healthcheck?.test?.[0]).toBe("CMD");
+    }
+  }
+  expect(service("migrate").depends_on).toEqual({ postgres: { condition: "service_healthy" } });
+  for (const name of ["api", "worker"])
+    expect(service(name).depends_on?.migrate).toEqual({ condition: "service_completed_successfully" });
+});
+
+test("postgres is 16 or newer, redis 7 or newer", () => {
+  expect(Number(service("postgres").image?.replace("postgres:", ""))).toBeGreaterThanOrEqual(16);
+  expect(Number(service("redis").image?.replace("redis:", ""))).toBeGreaterThanOrEqual(7);
+  for (const volume of service("postgres").volumes ?? []) expect(volumes).toHaveProperty(volume.split(":")[0] ?? "");
+});
+
+test("every port is bound to 127.0.0.1, and any number of workers find one", () => {
+  const ports = Object.values(services).flatMap((each) => each.ports ?? []);
+  expect(ports.length).toBeGreaterThanOrEqual(4);
+  for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d*:\d+$/);
+  expect(service("worker").ports).toEqual(["127.0.0.1::9091"]);
+  expect(service("worker").container_name).toBeUndefined();
+});
+
+test("every variable is one that the program reads, with a value it takes", () => {
+  const known: Record<string, string[]> = {
+    postgres: ["POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB"],
+    redis: [],
+    migrate: Object.keys(apiSettings.shape),
+    api: Object.keys(apiSettings.shape),
+    worker: Object.keys(workerSettings.shape),
+  };
+  for (const [name, { environment = {} }] of Object.entries(services))
+    for (const variable of Object.keys(environment)) expect(known[name], `${name}: ${variable}`).toContain(variable);
+
+  const api = readApiConfig(service("api").environment ?? {});
+  expect(api.listen).toEqual({ host: "0.0.0.0", port: 8000 });
+  expect(api.shutdown_ms).toBeLessThan(seconds(service("api").stop_grace_period) * 1_000);
+  const worker = readWorkerConfig(service("worker").environment ?? {});
+  expect(worker.metrics).toEqual({ host: "0.0.0.0", port: 9_091 });
+  expect(worker.shutdown_ms).toBeLessThan(seconds(service("worker").stop_grace_period) * 1_000);
+
+  const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = service("postgres").environment ?? {};
+  const url = `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`;
+  for (const name of ours) expect(service(name).environment?.DATABASE_URL).toBe(url);
+});
+
+test("every image is built from a Dockerfile that copies what its commands run", () => {
+  for (const name of ours) {
+    const { build, command } = service(name);
+    expect(build?.context).toBe(".");
+    const image = dockerfile(build?.dockerfile ?? "");
+    for (const words of [image.command, command ?? image.command]) {
+      expect(words[0]).toBe("node");
+      const file = words[1] ?? "";
+      expect(existsSync(join(root, file)), file).toBe(true);
+      expect(
+        image.copied.some((folder) => file.startsWith(`${folder}/`)),
+        `${file} is in the image`,
+      ).toBe(true);
+    }
+  }
+  expect(dockerfile("apps/api/Dockerfile").copied).toContain("drizzle");
+});
+
+test.each(["apps/api", "apps/worker"])("%s/Dockerfile copies all its packages, and runs as nobody special", (app) => {
+  const text = read(`${app}/Dockerfile`);
+  const { copied, lines } = dockerfile(`${app}/Dockerfile`);
+  for (const folder of packagesOf(app)) {
+    expect(copied).toContain(`${folder}/src`);
+    expect(copied).toContain(`${folder}/package.json`);
+  }
+  for (const path of copied) expect(existsSync(join(root, path)), path).toBe(true);
+  expect(lines.filter((line) => line.startsWith("FROM ")).map((line) => line.split(" ")[1])).toEqual([
+    "node:24-slim",
+    "node:24-slim",
+  ]);
+  expect(lines.indexOf("USER node")).toBeGreaterThan(lines.findLastIndex((line) => line.startsWith("COPY ")));
+  expect(text).toContain(`--frozen-lockfile --prod --filter "${manifest(app).name}..."`);
+  const { packageManager } = JSON.parse(read("package.json")) as { packageManager: string };
+  expect(text).toContain(`npm install --global ${packageManager}\n`);
+  expect(text).toContain("HEALTHCHECK");
+  // A variable that the health check reads must be one that moves the port.
+  const [, variable = ""] = /process\.env\.(\w+)/.exec(text) ?? [];
+  expect({ ...apiSettings.shape, ...workerSettings.shape }).toHaveProperty(variable);
+});
+
+test(".dockerignore lets through all that is copied", () => {
+  const allowed = read(".dockerignore")
+    .split("\n")
+    .filter((line) => line.startsWith("!"))
+    .map((line) => new RegExp(`^${line.slice(1).replaceAll(".", "\\.").replaceAll("*", "[^/]+")}(/|$)`));
+  for (const file of ["apps/api/Dockerfile", "apps/worker/Dockerfile"])
+    for (const path of dockerfile(file).copied)
+      expect(
+        allowed.some((pattern) => pattern.test(path)),
+        path,
+      ).toBe(true);
+});
+
+function dockerfile(path: string): { lines: string[]; copied: string[]; command: string[] } {
+  const lines = read(path).replaceAll("\\\n", " ").split("\n");
+  const copied = lines
+    .filter((line) => line.startsWith("COPY ") && !line.includes("--from="))
+    .flatMap((line) => line.split(" ").slice(1, -1));
+  const command = lines.findLast((line) => line.startsWith("CMD "))?.slice(4) ?? "[]";
+  return { lines, copied, command: JSON.parse(command) as string[] };
+}
+
+function manifest(folder: string): { name: string; dependencies: Record<string, string> } {
+  return JSON.parse(read(`${folder}/package.json`)) as { name: string; dependencies: Record<string, string> };
+}
+
+/** The folders of an app and of the workspace packages it needs, directly or not. */
+function packagesOf(folder: string, found: Set<string> = new Set()): Set<string> {
+  found.add(folder);
+  for (const [name, range] of Object.entries(manifest(folder).dependencies ?? {}))
+    if (range.startsWith("workspace:")) packagesOf(`packages/${name.replace("@atlasqueue/", "")}`, found);
+  return found;
+}
+
+function seconds(text = "10s"): number {
+  return Number(text.replace(/s$/, ""));
+}

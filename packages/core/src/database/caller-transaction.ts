@@ -1,0 +1,32 @@
+import { sql as drizzleSql, type SQL } from "drizzle-orm";
+import type { Execute, Statement } from "./statement.ts";
+
+type PostgresJs = { unsafe(text: string, params?: never[]): PromiseLike<readonly unknown[]> };
+type NodePostgres = { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> };
+type Drizzle = { execute(query: SQL): PromiseLike<unknown> };
+
+/** A transaction of postgres.js (`sql.begin`), drizzle (`db.transaction`) or node-postgres (a client after BEGIN). */
+export type CallerTransaction = PostgresJs | NodePostgres | Drizzle;
+
+/** Run our statements on the caller's transaction, told apart by the method its driver has. */
+export function executeIn(tx: CallerTransaction): Execute {
+  return async <Row>({ text, params }: Statement) => {
+    const answer = await run(tx, { text, params });
+    return (Array.isArray(answer) ? answer : (answer as { rows: unknown[] }).rows) as Row[];
+  };
+}
+
+function run(tx: CallerTransaction, { text, params }: Statement): PromiseLike<unknown> {
+  if ("unsafe" in tx) return tx.unsafe(text, [...params] as never[]);
+  if ("execute" in tx) return tx.execute(drizzleQuery({ text, params }));
+  if ("query" in tx) return tx.query(text, [...params]);
+  throw new TypeError("the transaction must be of postgres.js, drizzle or node-postgres");
+}
+
+/** drizzle numbers parameters itself, in the order it meets them: each $n is handed over where it stands. */
+function drizzleQuery({ text, params }: Statement): SQL {
+  const parts = text.split(/\$(\d+)/);
+  return drizzleSql.join(
+    parts.map((part, at) => (at % 2 === 0 ? drizzleSql.raw(part) : drizzleSql`${params[Number(part) - 1]}`)),
+  );
+}

@@ -1,0 +1,143 @@
+import { submitJob, validate, type Fault, type JobStatus, type SubmitJobInput } from "@atlasqueue/contract";
+import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
+import { connectDatabase } from "./database/connect.ts";
+import { defaultTenant } from "./deps.ts";
+import type { Observe } from "./observe/events.ts";
+import { announce } from "./signal/announce.ts";
+import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
+import { memorySignal } from "./signal/memory.ts";
+import { redisSignal } from "./signal/redis.ts";
+import type { ReadyJob, Signal } from "./signal/signal.ts";
+import { submit } from "./submit.ts";
+import { createSubmitter } from "./submitter.ts";
+import { enqueueWith, type EnqueueOutcome, type Submission } from "./transitions/enqueue.ts";
+
+export type QueueOptions = {
+  databaseUrl: string;
+  /** Without it, workers find the jobs through their sweep, within a second or two. */
+  redisUrl?: string;
+  keys?: SignalKeys;
+  tenant?: string;
+  /** A submit that is not committed by then rejects. Default 10,000. */
+  timeoutMs?: number;
+  /** How long an idempotency key is remembered. Default a day. */
+  idempotencyTtlSeconds?: number;
+  connectionsMax?: number;
+  preparedStatements?: boolean;
+  observe?: Observe;
+};
+
+/** A job as `POST /v1/jobs` takes it, with the key that makes it safe to submit again. */
+export type QueueJob = SubmitJobInput & { idempotency_key?: string };
+
+/** `created` is false when the key was used for the same job before: the id is that job's. */
+export type Submitted = { id: string; status: JobStatus; created: boolean };
+
+export type Queue = {
+  /** Resolves when the job is durable. Jobs submitted side by side share one commit. */
+  submit(job: QueueJob): Promise<Submitted>;
+  /** Any number of jobs, answers in their order. Each thousand is one transaction: all of it or none. */
+  submitMany(jobs: readonly QueueJob[]): Promise<Submitted[]>;
+  /**
+   * Store a job in your own transaction (postgres.js, drizzle or node-postgres): it exists when that commits and never
+   * when it rolls back. Call `announce` with the answers after the commit; jobs that nobody announces are found by the
+   * workers' sweep within a second or two.
+   */
+  submitIn(tx: CallerTransaction, job: QueueJob): Promise<Submitted>;
+  announce(...submitted: Submitted[]): Promise<void>;
+  /** Answers what was submitted, then closes the connections. */
+  close(): Promise<void>;
+};
+
+/** The job is not valid; `faults` say which fields, what they take and what they got. */
+export class InvalidJobError extends Error {
+  override readonly name = "InvalidJobError";
+  readonly faults: readonly Fault[];
+  constructor(faults: readonly Fault[]) {
+    super(faults.map(({ pointer, message }) => `${pointer || "/"} ${message}`).join("; "));
+    this.faults = faults;
+  }
+}
+
+/** The key was used for another job before. */
+export class IdempotencyMismatchError extends Error {
+  override readonly name = "IdempotencyMismatchError";
+  constructor(key: string | undefined) {
+    super(`the idempotency key ${JSON.stringify(key)} was used for another job`);
+  }
+}
+
+const bulk_rows_max = 1_000;
+const announceable_max = 100_000;
+
+/**
+ * Submit jobs from your own code, past HTTP. The database must have been migrated.
+ *
+ * @example
+ * const queue = createQueue({ databaseUrl, redisUrl });
+ * await queue.submit({ type: "email.send", payload: { to: "a@b.c" }, idempotency_key: "welcome-17" });
+ */
+export function createQueue(options: QueueOptions): Queue {
+  const tenant = options.tenant ?? defaultTenant;
+  const database = connectDatabase({
+    url: options.databaseUrl,
+    connections_max: options.connectionsMax ?? 4,
+    timeout_ms: options.timeoutMs ?? 10_000,
+    prepared_statements: options.preparedStatements ?? true,
+    application_name: "atlasqueue-queue",
+  });
+  const signal: Signal = options.redisUrl
+    ? redisSignal({ url: options.redisUrl, keys: options.keys ?? defaultKeys })
+    : memorySignal();
+  const deps = { database, signal, observe: options.observe ?? (() => {}) };
+  const enqueueOptions = { idempotency_ttl_seconds: options.idempotencyTtlSeconds ?? 86_400 };
+  const submitter = createSubmitter(deps, enqueueOptions);
+  // What `submitIn` made and `announce` has not been given yet.
+  const unannounced = new Map<string, ReadyJob>();
+
+  const submissionOf = ({ idempotency_key, ...job }: QueueJob): Submission => {
+    const checked = validate(submitJob, job);
+    if (checked.kind === "invalid") throw new InvalidJobError(checked.faults);
+    return { tenant, request: checked.value, idempotency_key };
+  };
+
+  return {
+    async submit(job) {
+      const submission = submissionOf(job);
+      return answer(submission, await submitter.submit(submission, 1_000));
+    },
+    async submitMany(jobs) {
+      const submissions = jobs.map(submissionOf);
+      const answers: Submitted[] = [];
+      for (let at = 0; at < submissions.length; at += bulk_rows_max) {
+        const part = submissions.slice(at, at + bulk_rows_max);
+        const outcomes = await submit(deps, part, enqueueOptions);
+        outcomes.forEach((outcome, index) => answers.push(answer(part[index] as Submission, outcome)));
+      }
+      return answers;
+    },
+    async submitIn(tx, job) {
+      const submission = submissionOf(job);
+      const [outcome] = await enqueueWith(executeIn(tx), [submission], enqueueOptions);
+      if (!outcome) throw new Error("the insert had no outcome");
+      const submitted = answer(submission, outcome);
+      if (outcome.kind === "created" && submitted.status === "queued" && unannounced.size < announceable_max)
+        unannounced.set(submitted.id, outcome.job);
+      return submitted;
+    },
+    async announce(...submitted) {
+      const ready = submitted.flatMap(({ id }) => unannounced.get(id) ?? []);
+      for (const { id } of submitted) unannounced.delete(id);
+      await announce(deps, ready);
+    },
+    async close() {
+      await submitter.drained();
+      await Promise.all([database.close(), signal.close()]);
+    },
+  };
+}
+
+function answer({ idempotency_key }: Submission, outcome: EnqueueOutcome): Submitted {
+  if (outcome.kind === "mismatch") throw new IdempotencyMismatchError(idempotency_key);
+  return { id: outcome.job.id, status: outcome.job.status, created: outcome.kind === "created" };
+}

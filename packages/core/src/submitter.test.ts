@@ -1,0 +1,219 @@
+import {
+  eventually,
+  ownServers,
+  recordEvents,
+  redisUrl,
+  submission,
+  testDatabase,
+  uniqueKeys,
+  type TestDatabase,
+} from "@atlasqueue/testing";
+import { drizzle } from "drizzle-orm/postgres-js";
+import postgres from "postgres";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { connectDatabase } from "./database/connect.ts";
+import { DatabaseTimeoutError } from "./database/errors.ts";
+import { migrateDatabase } from "./database/migrate.ts";
+import type { Deps } from "./deps.ts";
+import { findJob } from "./queries/find-job.ts";
+import { createQueue, IdempotencyMismatchError, InvalidJobError } from "./queue.ts";
+import { memorySignal } from "./signal/memory.ts";
+import { redisSignal } from "./signal/redis.ts";
+import type { Signal } from "./signal/signal.ts";
+import { createSubmitter } from "./submitter.ts";
+
+const options = { idempotency_ttl_seconds: 60 };
+const main = { tenant: "default", queue: "default" };
+let own: TestDatabase;
+let deps: Deps & { signal: Signal };
+
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`TRUNCATE jobs, idempotency_keys`;
+  deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
+});
+
+describe("group commit", () => {
+  test("jobs submitted side by side share transactions, and each gets its own answer", async () => {
+    const submitter = createSubmitter(deps, options);
+    const outcomes = await Promise.all(
+      Array.from({ length: 300 }, (_, at) => submitter.submit(submission({ payload: { at } }, `key-${at}`), 100)),
+    );
+    await submitter.drained();
+    for (const [at, outcome] of outcomes.entries())
+      expect(outcome).toMatchObject({ kind: "created", job: { payload: { at } } });
+    const [shared] = await own.database.sql<
+      { transactions: number }[]
+    >`SELECT count(DISTINCT xmin::text)::int AS transactions FROM jobs`;
+    expect(shared?.transactions).toBeLessThan(10);
+    expect((await deps.signal.take([main], 1_000)).sort()).toEqual(
+      outcomes.map((one) => ("job" in one ? one.job.id : "")).sort(),
+    );
+  });
+
+  test("a conflict is the answer of its own request alone", async () => {
+    const submitter = createSubmitter(deps, options);
+    await submitter.submit(submission({}, "old"), 10);
+    const [fresh, replayed, mismatched, twin, again] = await Promise.all([
+      submitter.submit(submission({}, "new"), 10),
+      submitter.submit(submission({}, "old"), 10),
+      submitter.submit(submission({ priority: 9 }, "old"), 10),
+      submitter.submit(submission({}, "twin"), 10),
+      submitter.submit(submission({}, "twin"), 10),
+    ]);
+    expect([fresh, replayed, mismatched, twin, again].map((one) => one?.kind)).toEqual([
+      "created",
+      "replayed",
+      "mismatch",
+      "created",
+      "replayed",
+    ]);
+  });
+
+  test("a row that PostgreSQL refuses is the error of its own request alone", async () => {
+    const submitter = createSubmitter(deps, options);
+    const answers = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, at) =>
+        submitter.submit({ ...submission({}, `row-${at}`), ...(at === 7 ? { tenant: "a\0b" } : {}) }, 10),
+      ),
+    );
+    expect(answers.map(({ status }) => status).filter((status) => status === "rejected")).toHaveLength(1);
+    expect(answers[7]?.status).toBe("rejected");
+    expect(await own.database.sql`SELECT FROM jobs`).toHaveLength(19);
+  });
+
+  test("an INSERT holds no more bytes than it may", async () => {
+    const submitter = createSubmitter(deps, options);
+    await Promise.all(Array.from({ length: 6 }, () => submitter.submit(submission(), 3 * 1_048_576)));
+    const rows = await own.database.sql<{ n: number }[]>`SELECT count(*)::int AS n FROM jobs GROUP BY xmin::text`;
+    expect(Math.max(...rows.map((row) => row.n))).toBe(1);
+  });
+
+  test("a failed commit is everybody's unknown outcome; nobody waits longer than the deadline", async () => {
+    const database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 400 });
+    const submitter = createSubmitter({ ...deps, database }, options);
+    const started = performance.now();
+    await own.database.sql.begin(async (lock) => {
+      await lock`LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE`;
+      const answers = Promise.allSettled(Array.from({ length: 50 }, () => submitter.submit(submission(), 10)));
+      for (const answer of await answers)
+        expect(answer).toMatchObject({ status: "rejected", reason: expect.any(DatabaseTimeoutError) });
+    });
+    expect(performance.now() - started).toBeLessThan(5_000);
+    await eventually(async () => expect(await submitter.submit(submission(), 10)).toMatchObject({ kind: "created" }));
+    await database.close();
+  });
+});
+
+describe("a queue in your own code", () => {
+  const open = () => {
+    const { jobsKey, dlqKey } = uniqueKeys();
+    const keys = { jobs: jobsKey, dead_letters: dlqKey };
+    const queue = createQueue({ databaseUrl: own.url, redisUrl: redisUrl(), keys });
+    const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
+    return { queue, signal, close: () => Promise.all([queue.close(), signal.close()]) };
+  };
+
+  test("a submitted job is durable, signalled, and the same for the same key", async () => {
+    const { queue, signal, close } = open();
+    const first = await queue.submit({ type: "noop", idempotency_key: "a" });
+    expect(await queue.submit({ type: "noop", idempotency_key: "a" })).toEqual({ ...first, created: false });
+    await eventually(async () => expect(await signal.take([main], 5)).toEqual([first.id]));
+    await expect(queue.submit({ type: "other", idempotency_key: "a" })).rejects.toThrow(IdempotencyMismatchError);
+    await expect(queue.submit({ type: "", max_attempts: 99 })).rejects.toThrow(InvalidJobError);
+    await close();
+  });
+
+  test("thousands of jobs come back in their order", async () => {
+    const { queue, signal, close } = open();
+    const answers = await queue.submitMany(
+      Array.from({ length: 2_500 }, (_, at) => ({ type: "noop", payload: { at } })),
+    );
+    expect((await findJob(deps, "default", answers[1_234]?.id ?? ""))?.payload).toEqual({ at: 1_234 });
+    expect(await signal.take([main], 5_000)).toEqual(answers.map(({ id }) => id));
+    await close();
+  });
+
+  const drivers = {
+    "postgres.js": async (work: (tx: never) => Promise<void>) => {
+      const sql = postgres(own.url, { max: 1 });
+      await sql.begin((tx) => work(tx as never)).finally(() => sql.end());
+    },
+    drizzle: async (work: (tx: never) => Promise<void>) => {
+      const sql = postgres(own.url, { max: 1 });
+      await drizzle(sql)
+        .transaction((tx) => work(tx as never))
+        .finally(() => sql.end());
+    },
+    "node-postgres": async (work: (tx: never) => Promise<void>) => {
+      const { Client } = (await import("pg")).default;
+      const client = new Client({ connectionString: own.url });
+      await client.connect();
+      try {
+        await client.query("BEGIN");
+        await work(client as never);
+        await client.query("COMMIT");
+      } catch (error) {
+        await client.query("ROLLBACK");
+        throw error;
+      } finally {
+        await client.end();
+      }
+    },
+  };
+
+  test.each(Object.entries(drivers))(
+    "in a transaction of %s a job exists when it commits, and never when it rolls back",
+    async (_name, transaction) => {
+      const { queue, signal, close } = open();
+      const job = {
+        type: "noop",
+        payload: { "it's": 'a "quoted" \\ text' },
+        idempotency_key: "in-tx",
+        delay_seconds: 0,
+      };
+      let id = "";
+      await transaction(async (tx) => {
+        const submitted = await queue.submitIn(tx, job);
+        id = submitted.id;
+        expect(await findJob(deps, "default", id)).toBeUndefined();
+      });
+      expect(await findJob(deps, "default", id)).toMatchObject({ status: "queued", payload: job.payload });
+      await queue.announce({ id, status: "queued", created: true });
+      expect(await signal.take([main], 5)).toEqual([id]);
+
+      await transaction(async (tx) => {
+        expect(await queue.submitIn(tx, job)).toMatchObject({ id, created: false });
+        const later = await queue.submitIn(tx, { type: "noop", delay_seconds: 60, idempotency_key: "rolled-back" });
+        expect(later).toMatchObject({ status: "scheduled", created: true });
+        throw new Error("roll back");
+      }).catch((error: Error) => expect(error.message).toBe("roll back"));
+      expect(await own.database.sql`SELECT FROM jobs`).toHaveLength(1);
+      expect(await own.database.sql`SELECT FROM idempotency_keys`).toHaveLength(1);
+      await close();
+    },
+  );
+});
+
+test("a submit whose answer was lost with the database's crash is the same job when sent again", async () => {
+  const servers = await ownServers();
+  await migrateDatabase(servers.postgres.url);
+  const queue = createQueue({ databaseUrl: servers.postgres.url, timeoutMs: 1_000 });
+  const insist = async (key: string): Promise<string> => {
+    for (;;)
+      try {
+        return (await queue.submit({ type: "noop", idempotency_key: key })).id;
+      } catch {
+        // Away; the same key may be sent again.
+      }
+  };
+  const ids = Promise.all(Array.from({ length: 200 }, (_, at) => insist(`k-${at % 100}`)));
+  await servers.postgres.kill("SIGKILL");
+  await servers.postgres.restart();
+  expect(new Set(await ids).size).toBe(100);
+  await queue.close();
+  await servers.stop();
+});
