@@ -2,6 +2,7 @@ export { connectDatabase, type Database, type DatabaseOptions, type Sql } from "
 export { DatabaseTimeoutError, isBadRow, isUnavailable } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
 export { migrateDatabase } from "./database/migrate.ts";
+export { refreshStatistics } from "./database/refresh-statistics.ts";
 export type { JobRow } from "./database/schema.ts";
 export { defaultTenant, type Deps, type QueueRef } from "./deps.ts";
 export { observeAll, type AtlasEvent, type EventName, type Observe } from "./observe/events.ts";

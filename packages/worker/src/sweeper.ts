@@ -5,6 +5,7 @@ import {
   projectDeadLetters,
   promoteDue,
   recoverExpired,
+  refreshStatistics,
   resignalOrphans,
   sweepOutlook,
   type QueueRef,
@@ -19,13 +20,14 @@ const lease_batches_max = 50;
 /** Batches of one kind in one sweep, so that the other kinds get their turn. */
 const batches_max = 20;
 /** One sweep a second over the whole fleet, so that an idle system asks the database no more than that. */
-const turn_ms = 1_000;
+const sweep_ms = 1_000;
 const period_ms = 1_050;
 /** A due row that another sweeper holds must not make this one spin. */
 const rest_ms_min = 20;
 /** After the database was away: settlements and renewals go first, so that nothing is recovered from a worker that lives. */
 const rest_after_outage_ms = 2_000;
 const full_projection_ms = 30_000;
+const statistics_ms = 10_000;
 
 /**
  * The net under everything: due retries and scheduled jobs, expired leases, lost signals, the list of dead letters.
@@ -40,6 +42,8 @@ export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], sto
   let round = 0;
 
   const sweep = async (outlook: SweepOutlook, started: number): Promise<{ changed: boolean }> => {
+    if (outlook.statistics_are_stale && (await ourTurn("statistics", statistics_ms)))
+      await refreshStatistics(deps.database);
     const due = outlook.due_in_ms !== null && outlook.due_in_ms <= 0;
     const expired = outlook.lease_check_in_ms !== null && outlook.lease_check_in_ms <= 0;
     const promoted = due ? await promoteAll() : 0;
@@ -99,7 +103,7 @@ export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], sto
     const started = performance.now();
     const asked = started >= due_at;
     if (asked) due_at = Infinity;
-    else if (!(await ourTurn())) return;
+    else if (!(await ourTurn("sweep", sweep_ms))) return;
     const outlook = await sweepOutlook(deps);
     const { changed } = await sweep(outlook, started);
     const { due_in_ms } = changed ? await sweepOutlook(deps) : outlook;
@@ -114,9 +118,9 @@ export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], sto
     return true;
   };
 
-  const ourTurn = async (): Promise<boolean> => {
+  const ourTurn = async (name: string, turn_ms: number): Promise<boolean> => {
     try {
-      return await deps.signal.takeTurn("sweep", turn_ms);
+      return await deps.signal.takeTurn(name, turn_ms);
     } catch {
       return true;
     }

@@ -20,6 +20,15 @@ test.runIf(process.platform === "linux")("it drains and stops when the shell tha
   const outer = spawn("sh", ["-c", 'sh -c "$COMMAND; exit"; exit'], {
     env: { ...process.env, ...env, COMMAND: `'${process.execPath}' '${mainFile}' start` },
     stdio: ["ignore", "pipe", "inherit"],
+    // A group of its own, so that a system that goes on can be ended.
+    detached: true,
+  });
+  onTestFinished(() => {
+    try {
+      if (outer.pid !== undefined) process.kill(-outer.pid, "SIGKILL");
+    } catch {
+      // All of it is gone, as it should be.
+    }
   });
   // Ends when the last process that holds it has ended: the one that runs the system.
   const said = text(outer.stdout);

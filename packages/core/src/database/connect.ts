@@ -16,8 +16,6 @@ export type DatabaseOptions = {
   prepared_statements?: boolean;
   /** Shown in pg_stat_activity. */
   application_name?: string;
-  /** False for work that a crash of the database may forget, such as claims. Sent at connect, so not through a pooler. */
-  durable_commits?: boolean;
 };
 
 /**
@@ -36,10 +34,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     backoff: (tries: number) => Math.min(0.05 * 2 ** tries, 0.5),
     fetch_types: false,
     onnotice: () => {},
-    connection: {
-      application_name: options.application_name ?? "atlasqueue",
-      ...(options.durable_commits === false ? { synchronous_commit: "off" } : {}),
-    },
+    connection: { application_name: options.application_name ?? "atlasqueue" },
     socket: (settings: { host: string[]; port: number[]; path?: string }) =>
       openSocket(settings, options.timeout_ms * 2),
   } as postgres.Options<Record<string, never>>);

@@ -1,4 +1,5 @@
 import { bounded } from "../database/bounded.ts";
+import { statisticsAreStale } from "../database/refresh-statistics.ts";
 import type { Deps } from "../deps.ts";
 
 /** What a sweep would find. Times are milliseconds from now, negative when past, null when there is none. */
@@ -7,6 +8,7 @@ export type SweepOutlook = {
   lease_check_in_ms: number | null;
   any_queued: boolean;
   newest_dead: Date | null;
+  statistics_are_stale: boolean;
 };
 
 /** One cheap statement, so that an idle system asks the database one question a second. Each part is an index's end. */
@@ -19,7 +21,8 @@ export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepO
       (extract(epoch FROM (SELECT min(due_at) FROM jobs) - now()) * 1000)::float8 AS due_in_ms,
       (extract(epoch FROM (SELECT min(check_at) FROM lease_batches) - now()) * 1000)::float8 AS lease_check_in_ms,
       EXISTS (SELECT FROM jobs WHERE ready_at IS NOT NULL) AS any_queued,
-      (SELECT max(dead_at) FROM jobs) AS newest_dead`,
+      (SELECT max(dead_at) FROM jobs) AS newest_dead,
+      ${statisticsAreStale(deps.database)} AS statistics_are_stale`,
   );
   if (!row) throw new Error("the outlook query gave no row");
   return row;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { bounded } from "../database/bounded.ts";
+import { unsynced } from "../database/unsynced.ts";
 import { isUuid, textArray, uuidArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
@@ -69,8 +70,7 @@ export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer)
 }
 
 /**
- * The claim itself. Not synced to disk: if a crash of the database forgets it, the job is simply still queued. That is
- * said inside the statement, so it holds through any pooler.
+ * The claim itself. Not synced to disk: if a crash of the database forgets it, the job is simply still queued.
  */
 async function lease(deps: Deps, claimer: Claimer, which: ReturnType<Deps["database"]["sql"]>): Promise<Lease[]> {
   const { sql } = deps.database;
@@ -82,8 +82,7 @@ async function lease(deps: Deps, claimer: Claimer, which: ReturnType<Deps["datab
       UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = ${token},
                       worker_id = ${claimer.worker_id}, started_at = now(), updated_at = now(),
                       locked_until = now() + make_interval(secs => ${claimer.lease_seconds}::float8)
-      FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unsynced
-      WHERE ${which} AND status = 'queued'
+      WHERE ${which} AND status = 'queued' AND ${unsynced(deps.database)}
       RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, created_at, last_error
     ), batch AS (
       INSERT INTO lease_batches (token, worker_id, check_at, job_ids)

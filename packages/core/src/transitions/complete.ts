@@ -1,8 +1,9 @@
 import type { Json } from "@atlasqueue/contract";
 import { bounded } from "../database/bounded.ts";
-import { jsonArray, uuidArray } from "../database/literals.ts";
+import { jsonArray } from "../database/literals.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
+import { holdsLease, idsOf, tokensOf } from "./lease-rows.ts";
 
 export type Completion = { lease: Lease; result: Json };
 /** What happened to a settlement, in the order they were given. */
@@ -17,17 +18,17 @@ export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" };
  */
 export async function complete(deps: Deps, completions: readonly Completion[]): Promise<SettleOutcome[]> {
   const { sql } = deps.database;
+  const leases = completions.map(({ lease }) => lease);
   const applied = await bounded(
     deps.database,
     sql<{ id: string }[]>`
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     result = CASE WHEN json_typeof(input.result) = 'null' THEN NULL ELSE input.result END
     FROM ROWS FROM (
-      unnest(${uuidArray(completions.map(({ lease }) => lease.id))}::uuid[],
-             ${uuidArray(completions.map(({ lease }) => lease.lease_token))}::uuid[]),
+      unnest(${idsOf(leases)}::uuid[], ${tokensOf(leases)}::uuid[]),
       json_array_elements(${jsonArray(completions.map(({ result }) => JSON.stringify(result)))}::text::json)
     ) AS input(id, token, result)
-    WHERE jobs.id = input.id AND jobs.lease_token = input.token AND jobs.status = 'running'
+    WHERE ${holdsLease(deps.database, leases)}
     RETURNING jobs.id`,
   );
   const done = new Set(applied.map((row) => row.id));

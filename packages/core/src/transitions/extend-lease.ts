@@ -1,7 +1,8 @@
 import { bounded } from "../database/bounded.ts";
+import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./claim.ts";
-import { leaseRows } from "./lease-rows.ts";
+import { holdsLease, leaseRows } from "./lease-rows.ts";
 
 /**
  * running → running, until now + `lease_seconds`: the heartbeat of every job a worker runs, in one statement. A lease
@@ -23,7 +24,7 @@ export async function extendLeases<L extends Lease>(
     sql<{ id: string }[]>`
     UPDATE jobs SET locked_until = now() + make_interval(secs => ${lease_seconds}::float8)
     FROM ${leaseRows(deps.database, leases)}
-    WHERE jobs.id = input.id AND jobs.lease_token = input.token AND jobs.status = 'running'
+    WHERE ${holdsLease(deps.database, leases)} AND ${unsynced(deps.database)}
     RETURNING jobs.id`,
   );
   const ids = new Set(kept.map((row) => row.id));

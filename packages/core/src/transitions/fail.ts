@@ -1,8 +1,9 @@
 import { bounded } from "../database/bounded.ts";
-import { numberArray, textArray, uuidArray } from "../database/literals.ts";
+import { numberArray, textArray } from "../database/literals.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import { aboutLease, type Lease } from "./claim.ts";
+import { holdsLease, idsOf, tokensOf } from "./lease-rows.ts";
 
 /** `error` as `errorText` makes it. */
 export type Failure = { lease: Lease; error: string; verdict: Verdict };
@@ -18,6 +19,7 @@ export type FailOutcome = { kind: "retrying"; run_at: Date } | { kind: "dead" } 
  */
 export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome[]> {
   const { sql } = deps.database;
+  const leases = failures.map(({ lease }) => lease);
   const retries = failures.map(({ verdict }) => (verdict.kind === "retry" ? verdict.delay_ms / 1_000 : null));
   const reasons = failures.map(({ verdict }) => (verdict.kind === "dead" ? verdict.reason : null));
   const applied = await bounded(
@@ -25,8 +27,7 @@ export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome
     sql<{ id: string; run_at: Date }[]>`
     WITH input AS (
       SELECT *, now() + make_interval(secs => delay) AS retry_at FROM unnest(
-        ${uuidArray(failures.map(({ lease }) => lease.id))}::uuid[],
-        ${uuidArray(failures.map(({ lease }) => lease.lease_token))}::uuid[],
+        ${idsOf(leases)}::uuid[], ${tokensOf(leases)}::uuid[],
         ${textArray(failures.map(({ error }) => error))}::text[],
         ${numberArray(retries)}::float8[], ${textArray(reasons)}::text[]
       ) AS input(id, token, error, delay, reason)
@@ -37,7 +38,7 @@ export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome
                       finished_at = CASE WHEN reason IS NOT NULL THEN now() END,
                       last_error = error, updated_at = now(), locked_until = NULL
       FROM input
-      WHERE jobs.id = input.id AND jobs.lease_token = input.token AND jobs.status = 'running'
+      WHERE ${holdsLease(deps.database, leases)}
       RETURNING jobs.id, attempts, worker_id, started_at, run_at, last_error
     ), history AS (
       INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)

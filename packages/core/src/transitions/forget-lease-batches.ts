@@ -1,4 +1,5 @@
 import { bounded } from "../database/bounded.ts";
+import { unsynced } from "../database/unsynced.ts";
 import { uuidArray } from "../database/literals.ts";
 import type { Deps } from "../deps.ts";
 
@@ -11,8 +12,6 @@ export async function forgetLeaseBatches(deps: Deps, tokens: readonly string[]):
   const { sql } = deps.database;
   await bounded(
     deps.database,
-    sql`
-    DELETE FROM lease_batches USING (SELECT set_config('synchronous_commit', 'off', true)) AS unsynced
-    WHERE token = ANY(${uuidArray(tokens)}::uuid[])`,
+    sql`DELETE FROM lease_batches WHERE token = ANY(${uuidArray(tokens)}::uuid[]) AND ${unsynced(deps.database)}`,
   );
 }

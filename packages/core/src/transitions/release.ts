@@ -1,7 +1,7 @@
 import { bounded } from "../database/bounded.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
-import { leaseRows } from "./lease-rows.ts";
+import { holdsLease, leaseRows } from "./lease-rows.ts";
 
 /**
  * running → queued, with the attempt given back: for a worker that shuts down, or that took a job and cannot start it.
@@ -19,7 +19,7 @@ export async function release(deps: Deps, leases: Lease[]): Promise<Lease[]> {
     UPDATE jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL,
                     updated_at = now()
     FROM ${leaseRows(deps.database, leases)}
-    WHERE jobs.id = input.id AND jobs.lease_token = input.token AND jobs.status = 'running'
+    WHERE ${holdsLease(deps.database, leases)}
     RETURNING jobs.id`,
   );
   const ids = new Set(released.map((row) => row.id));
