@@ -29,7 +29,14 @@ export async function startHealthServer(
       thread.once("error", reject);
       thread.once("message", (message: HealthStarted) => {
         if (message.error === undefined) resolve(message.port);
-        else reject(Object.assign(new Error(message.error.message), { code: message.error.code }));
+        else
+          reject(
+            Object.assign(new Error(message.error.message), {
+              code: message.error.code,
+              address: address.host,
+              port: address.port,
+            }),
+          );
       });
     });
     const url = `http://${address.host.includes(":") ? `[${address.host}]` : address.host}:${port}`;

@@ -34,7 +34,7 @@ export function troubleLine(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Stop on the first SIGINT or SIGTERM and exit 0; a second one exits at once with 1. */
+/** Stop on the first SIGINT, SIGTERM or SIGHUP (a closed terminal) and exit 0; a second one exits at once with 1. */
 export function stopOnSignals(stop: () => Promise<void>): void {
   let stopping = false;
   const onSignal = () => {
@@ -48,6 +48,5 @@ export function stopOnSignals(stop: () => Promise<void>): void {
       },
     );
   };
-  process.on("SIGINT", onSignal);
-  process.on("SIGTERM", onSignal);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
 }

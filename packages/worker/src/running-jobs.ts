@@ -4,7 +4,7 @@ import type { Lease } from "@atlasqueue/core";
 export type RunningJob = { lease: Lease; abort: AbortController; phase: "handling" | "settling" };
 
 /** Why a handler's signal was aborted. Its outcome no longer counts. */
-export class AbandonedError extends Error {
+class AbandonedError extends Error {
   override readonly name = "AbandonedError";
 }
 

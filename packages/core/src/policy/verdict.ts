@@ -3,7 +3,7 @@ import { backoffDelayMs, type BackoffPolicy } from "./backoff.ts";
 
 /** What becomes of a job whose attempt failed. */
 export type Verdict = { kind: "retry"; delay_ms: number } | { kind: "dead"; reason: DeadReason };
-export type DeadReason = "attempts_exhausted" | "not_retryable";
+type DeadReason = "attempts_exhausted" | "not_retryable";
 
 export type FailedAttempt = {
   attempts: number;

@@ -4,7 +4,7 @@ import type { QueueRef } from "../deps.ts";
 export type ReadyJob = QueueRef & { id: string; priority: number };
 
 /** The lists of one queue. `next` is the id (or junk) that would be handed out next. */
-export type QueueSignals = { length: number; next: string | undefined; overflowed: boolean };
+type QueueSignals = { length: number; next: string | undefined; overflowed: boolean };
 
 /**
  * Tells workers that jobs are ready: hints, never the truth. Losing all of it costs latency and no job. Every method

@@ -131,7 +131,7 @@ function newRow({ id, tenant, request }: Draft, { created_at, run_at }: Inserted
 }
 
 /** One event for each outcome; by the submission, as the outcome may carry no job. */
-export function tell(observe: Observe, { request }: Submission, outcome: EnqueueOutcome): void {
+function tell(observe: Observe, { request }: Submission, outcome: EnqueueOutcome): void {
   const about = { job_type: request.type, queue: request.queue };
   switch (outcome.kind) {
     case "created":

@@ -1,0 +1,88 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+// The rules of the house, so that a change that breaks one is told which. CONTRIBUTING.md explains them.
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: root,
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter((file) => file !== "");
+const sources = files.filter((file) => /^(apps|packages)\/.*\.ts$/.test(file) && !/\.(test|config)\.ts$/.test(file));
+const read = (file: string) => readFileSync(`${root}/${file}`, "utf8");
+const places = (pattern: RegExp, allowed: RegExp) =>
+  sources.filter((file) => !allowed.test(file) && pattern.test(withoutComments(read(file))));
+const withoutComments = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+
+test("the top level holds what the map says, and nothing else", () => {
+  const top = [...new Set(files.map((file) => file.split("/")[0]))].filter((name) => !name?.startsWith("."));
+  expect(top.toSorted()).toEqual(
+    [
+      "CHANGELOG.md",
+      "CONTRIBUTING.md",
+      "LICENSE",
+      "README.md",
+      "apps",
+      "docker-compose.yml",
+      "drizzle",
+      "knip.json",
+      "package.json",
+      "packages",
+      "pnpm-lock.yaml",
+      "pnpm-workspace.yaml",
+      "tsconfig.base.json",
+      "tsconfig.json",
+      "turbo.json",
+      "vitest.config.ts",
+    ].toSorted(),
+  );
+});
+
+/** Which of our packages the sources of each may import. Arrows point one way. */
+const arrows: Record<string, string[]> = {
+  "packages/contract": [],
+  "packages/embedded": [],
+  "packages/core": ["contract"],
+  "packages/worker": ["contract", "core"],
+  "packages/testing": ["contract", "core", "embedded"],
+  "apps/api": ["contract", "core"],
+  "apps/worker": ["core", "worker"],
+  "apps/cli": ["contract", "core", "embedded", "api", "worker-app"],
+  "apps/bench": ["contract", "core", "worker", "embedded", "api", "worker-app"],
+};
+
+test.each(Object.entries(arrows))("%s imports only what lies below it", (folder, below) => {
+  const own = sources.filter((file) => file.startsWith(`${folder}/src/`));
+  const imported = own.flatMap((file) =>
+    [...read(file).matchAll(/from "@atlasqueue\/([a-z-]+)"/g)].map((found) => found[1]),
+  );
+  expect([...new Set(imported)].filter((name) => !below.includes(name ?? ""))).toEqual([]);
+});
+
+test("every package has its arrows written down", () => {
+  const folders = new Set(sources.map((file) => file.split("/").slice(0, 2).join("/")));
+  expect([...folders].toSorted()).toEqual(Object.keys(arrows).toSorted());
+});
+
+test("process.env is read only in an app's config.ts and by what starts a process", () => {
+  const allowed = /^apps\/[a-z]+\/src\/(config|main)\.ts$|^packages\/core\/src\/database\/migrate-main\.ts$|\/test\//;
+  expect(places(/process\.env/, new RegExp(`${allowed.source}|^packages/testing/src/spawn-process\\.ts$`))).toEqual([]);
+});
+
+test("SQL lives in core's transitions, queries and database alone", () => {
+  const allowed =
+    /^packages\/core\/src\/(transitions|queries|database)\/|^packages\/(embedded|testing)\/|^apps\/bench\//;
+  expect(places(/\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/, allowed)).toEqual([]);
+});
+
+test("Redis commands are sent from core's signal folder alone", () => {
+  expect(places(/from "ioredis"/, /^packages\/core\/src\/signal\/|^packages\/testing\/|^apps\/bench\//)).toEqual([]);
+});
+
+test("no source file grows past what can be read at a glance", () => {
+  const long = sources.filter((file) => read(file).split("\n").length > 260);
+  expect(long).toEqual([]);
+});
