@@ -59,6 +59,7 @@ CREATE TABLE "lease_batches" (
 	"job_ids" uuid[] NOT NULL
 );
 --> statement-breakpoint
+CREATE INDEX "idempotency_keys_expiry" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "job_attempts_job" ON "job_attempts" USING btree ("job_id","id");--> statement-breakpoint
 CREATE INDEX "jobs_ready" ON "jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_due" ON "jobs" USING btree ("due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint

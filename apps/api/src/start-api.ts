@@ -46,7 +46,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
       await server.stop(config.shutdown_ms);
-      await submitter.drained();
+      await submitter.close();
       await closeParts();
       // What is still unwritten would be written at exit, bit by bit.
       await new Promise((resolve) => logger.flush(resolve));

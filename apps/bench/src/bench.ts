@@ -14,6 +14,7 @@ export const titles: Titles = Object.fromEntries(variants.map(({ name, title }) 
 export async function bench(config: BenchConfig, command: string, tell: (line: string) => void): Promise<Result> {
   const started_at = new Date().toISOString();
   const servers = await startServers();
+  process.once("SIGINT", () => void servers.stop().finally(() => process.exit(130)));
   try {
     const plan = {
       scenarios: scenarios.filter(({ name }) => config.scenarios.includes(name)),
@@ -21,7 +22,7 @@ export async function bench(config: BenchConfig, command: string, tell: (line: s
       rounds: config.rounds,
       effort: config.effort,
     };
-    const rows = await runRounds(servers, plan, tell);
+    const { rows, failures } = await runRounds(servers, plan, tell);
     return {
       command,
       started_at,
@@ -32,6 +33,7 @@ export async function bench(config: BenchConfig, command: string, tell: (line: s
       jobs: config.effort.jobs,
       rows,
       targets: checkTargets(rows),
+      failures,
     };
   } finally {
     await servers.stop();

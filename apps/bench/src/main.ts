@@ -12,4 +12,5 @@ const markdown = renderMarkdown(result, titles);
 process.stdout.write(`\n${markdown}`);
 if (config.json !== undefined) await writeFile(config.json, `${JSON.stringify(result, null, 2)}\n`);
 if (config.markdown !== undefined) await writeFile(config.markdown, markdown);
+if (result.failures.length > 0) process.exitCode = 1;
 if (config.chart !== undefined) await writeFile(config.chart, await renderChart(result.rows, titles));

@@ -1,4 +1,11 @@
-import { parseSettings, setting, type BackoffPolicy, type LogLevel, type SignalKeys } from "@atlasqueue/core";
+import {
+  parseSettings,
+  setting,
+  type BackoffPolicy,
+  type LogLevel,
+  type Retention,
+  type SignalKeys,
+} from "@atlasqueue/core";
 import { z } from "zod";
 
 /** Every variable the worker reads, with its default. */
@@ -22,6 +29,8 @@ export const workerSettings = z.object({
   RETRY_BASE_DELAY_SECONDS: setting.seconds(0, 86_400).default(5),
   RETRY_MAX_DELAY_SECONDS: setting.seconds(0, 31_536_000).default(3_600),
   RETRY_JITTER_MAX_SECONDS: setting.seconds(0, 3_600).default(2),
+  RETENTION_SUCCEEDED_HOURS: setting.hours(0.001, 876_000).default(168),
+  RETENTION_DEAD_HOURS: setting.hours(0.001, 876_000).default(720),
   WEBHOOK_ALLOW_PRIVATE: setting.flag().default(false),
 });
 
@@ -37,6 +46,7 @@ export type WorkerAppConfig = {
   shutdown_ms: number;
   metrics: { host: string; port: number };
   backoff: BackoffPolicy;
+  retention: Retention;
   webhook_allow_private: boolean;
 };
 
@@ -67,6 +77,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
       max_seconds: set.RETRY_MAX_DELAY_SECONDS,
       jitter_seconds_max: set.RETRY_JITTER_MAX_SECONDS,
     },
+    retention: { succeeded_hours: set.RETENTION_SUCCEEDED_HOURS, dead_hours: set.RETENTION_DEAD_HOURS },
     webhook_allow_private: set.WEBHOOK_ALLOW_PRIVATE,
   };
 }

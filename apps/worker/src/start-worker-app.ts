@@ -44,6 +44,7 @@ export async function startWorkerApp(
       lease_seconds: config.lease_seconds,
       poll_timeout_seconds: config.poll_timeout_seconds,
       backoff: config.backoff,
+      retention: config.retention,
     },
   );
   return {

@@ -8,7 +8,6 @@ import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
 import { memorySignal } from "./signal/memory.ts";
 import { redisSignal } from "./signal/redis.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
-import { submit } from "./submit.ts";
 import { createSubmitter } from "./submitter.ts";
 import { enqueueWith, type EnqueueOutcome, type Submission } from "./transitions/enqueue.ts";
 
@@ -36,7 +35,10 @@ export type Submitted = { id: string; status: JobStatus; created: boolean };
 export type Queue = {
   /** Resolves when the job is durable. Jobs submitted side by side share one commit. */
   submit(job: QueueJob): Promise<Submitted>;
-  /** Any number of jobs, answers in their order. Each thousand is one transaction: all of it or none. */
+  /**
+   * Any number of jobs, answers in their order. They are stored 500 at a time, each part a transaction of its own; when
+   * one fails the promise rejects and others may be stored: with keys it is safe to call again.
+   */
   submitMany(jobs: readonly QueueJob[]): Promise<Submitted[]>;
   /**
    * Store a job in your own transaction (postgres.js, drizzle or node-postgres): it exists when that commits and never
@@ -67,7 +69,9 @@ export class IdempotencyMismatchError extends Error {
   }
 }
 
-const bulk_rows_max = 1_000;
+const bulk_rows_max = 500;
+/** Parts under way at once: while one waits for the disk, the next is made. */
+const bulk_lanes = 3;
 const announceable_max = 100_000;
 
 /**
@@ -107,14 +111,31 @@ export function createQueue(options: QueueOptions): Queue {
       return answer(submission, await submitter.submit(submission, 1_000));
     },
     async submitMany(jobs) {
-      const submissions = jobs.map(submissionOf);
-      const answers: Submitted[] = [];
-      for (let at = 0; at < submissions.length; at += bulk_rows_max) {
-        const part = submissions.slice(at, at + bulk_rows_max);
-        const outcomes = await submit(deps, part, enqueueOptions);
-        outcomes.forEach((outcome, index) => answers.push(answer(part[index] as Submission, outcome)));
-      }
-      return answers;
+      const parts = Array.from({ length: Math.ceil(jobs.length / bulk_rows_max) }, (_, at) =>
+        jobs.slice(at * bulk_rows_max, (at + 1) * bulk_rows_max),
+      );
+      const answers: Submitted[][] = [];
+      // Signalled in the order of the jobs, whichever part is stored first.
+      let signalled: Promise<void> = Promise.resolve();
+      const store = async (part: readonly QueueJob[], at: number) => {
+        const submissions = part.map(submissionOf);
+        const before = signalled;
+        const stored = submitter.submitTogether(submissions);
+        signalled = Promise.allSettled([
+          before,
+          stored.then((outcomes) => before.then(() => submitter.follow(outcomes))),
+        ]).then(() => {});
+        answers[at] = (await stored).map((outcome, index) => answer(submissions[index] as Submission, outcome));
+      };
+      let next = 0;
+      const lane = async () => {
+        for (let at = next; at < parts.length; at = next) {
+          next += 1;
+          await store(parts[at] as readonly QueueJob[], at);
+        }
+      };
+      await Promise.all(Array.from({ length: bulk_lanes }, lane));
+      return answers.flat();
     },
     async submitIn(tx, job) {
       const submission = submissionOf(job);
@@ -131,7 +152,7 @@ export function createQueue(options: QueueOptions): Queue {
       await announce(deps, ready);
     },
     async close() {
-      await submitter.drained();
+      await submitter.close();
       await Promise.all([database.close(), signal.close()]);
     },
   };

@@ -14,6 +14,7 @@ const number = (min: number, max: number) =>
 /** Building blocks for an app's `config.ts`: each turns the text of an environment variable into a value. */
 export const setting = {
   seconds: (min: number, max: number) => described(number(min, max), `a number of seconds from ${min} to ${max}`),
+  hours: (min: number, max: number) => described(number(min, max), `a number of hours from ${min} to ${max}`),
   integer: (min: number, max: number) => described(number(min, max).pipe(z.int()), `an integer from ${min} to ${max}`),
   port: () => described(number(0, 65_535).pipe(z.int()), "a port from 0 (any free one) to 65535"),
   flag: () =>

@@ -42,7 +42,7 @@ describe("group commit", () => {
     const outcomes = await Promise.all(
       Array.from({ length: 300 }, (_, at) => submitter.submit(submission({ payload: { at } }, `key-${at}`), 100)),
     );
-    await submitter.drained();
+    await submitter.close();
     for (const [at, outcome] of outcomes.entries())
       expect(outcome).toMatchObject({ kind: "created", job: { payload: { at } } });
     const [shared] = await own.database.sql<

@@ -1,5 +1,6 @@
 import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
 import type { Deps } from "./deps.ts";
+import { createPromoter } from "./promoter.ts";
 import { announce } from "./signal/announce.ts";
 import type { Signal } from "./signal/signal.ts";
 import { enqueue, type EnqueueOptions, type EnqueueOutcome, type Submission } from "./transitions/enqueue.ts";
@@ -19,8 +20,12 @@ export type Submitter = {
    * passed: the outcome is then unknown, and the same key may be sent again. `bytes` is about what the payload weighs.
    */
   submit(submission: Submission, bytes: number): Promise<EnqueueOutcome>;
-  /** Resolves when all that was submitted has been answered and signalled. */
-  drained(): Promise<void>;
+  /** Commit several jobs in one transaction of their own: all of them or none. */
+  submitTogether(submissions: readonly Submission[]): Promise<EnqueueOutcome[]>;
+  /** Signal what `submitTogether` made. Not waited for: the jobs are durable. */
+  follow(outcomes: readonly EnqueueOutcome[]): void;
+  /** Resolves when all that was submitted has been answered and signalled. Nothing may be submitted after it. */
+  close(): Promise<void>;
 };
 
 type Request = {
@@ -43,6 +48,7 @@ type Request = {
 export function createSubmitter(deps: Deps & { signal: Signal }, options: EnqueueOptions): Submitter {
   const waiting: Request[] = [];
   const flying = new Set<Request>();
+  const promoter = createPromoter(deps);
   const announcing = new Set<Promise<void>>();
   let flights = 0;
   let watch: NodeJS.Timeout | undefined;
@@ -51,8 +57,9 @@ export function createSubmitter(deps: Deps & { signal: Signal }, options: Enqueu
   const kick = () => {
     if (flights >= flights_max || waiting.length === 0) return;
     flights += 1;
-    // After this turn of the event loop: requests that arrive in one turn share the INSERT.
-    setImmediate(() => {
+    // Idle, after this task: calls made in a row share the INSERT. Busy, after this turn of the event loop, when more
+    // have come in.
+    (flights === 1 ? queueMicrotask : setImmediate)(() => {
       const batch = takeBatch(waiting);
       for (const one of batch) flying.add(one);
       void fly(batch).finally(() => {
@@ -73,18 +80,29 @@ export function createSubmitter(deps: Deps & { signal: Signal }, options: Enqueu
         options,
       );
       batch.forEach((one, at) => one.resolve(outcomes[at] as EnqueueOutcome));
-      signalCreated(outcomes);
+      follow(outcomes);
     } catch (error) {
       if (batch.length === 1 || isUnavailable(error)) for (const one of batch) one.reject(error);
       else for (const half of halves(batch)) await fly(half);
     }
   };
 
+  const follow = (outcomes: readonly EnqueueOutcome[]) => {
+    signalCreated(outcomes);
+    promoteOnTime(outcomes);
+  };
+
   // Not waited for: the jobs are durable, and the next INSERT need not stand behind Redis.
-  const signalCreated = (outcomes: EnqueueOutcome[]) => {
+  const signalCreated = (outcomes: readonly EnqueueOutcome[]) => {
     const ready = outcomes.flatMap((one) => (one.kind === "created" && one.job.status === "queued" ? [one.job] : []));
     const announced = announce(deps, ready).finally(() => announcing.delete(announced));
     announcing.add(announced);
+  };
+
+  const promoteOnTime = (outcomes: readonly EnqueueOutcome[]) => {
+    for (const one of outcomes)
+      if (one.kind === "created" && one.job.status === "scheduled")
+        promoter.expectIn(one.job.run_at.getTime() - one.job.created_at.getTime());
   };
 
   /** Nobody waits longer than the deadline, however many INSERTs before theirs hang. */
@@ -108,9 +126,12 @@ export function createSubmitter(deps: Deps & { signal: Signal }, options: Enqueu
         watch ??= setInterval(rejectLate, watch_ms);
         kick();
       }),
-    async drained() {
+    submitTogether: (submissions) => enqueue(deps, submissions, options),
+    follow,
+    async close() {
       if (flights > 0 || waiting.length > 0) await new Promise<void>((resolve) => idle.push(resolve));
       await Promise.all(announcing);
+      promoter.stop();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   aboutLease,
   announce,
@@ -17,7 +18,7 @@ import { runJob } from "./run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { Settler } from "./settler.ts";
 import type { WorkerDeps } from "./start-worker.ts";
-import type { Sweeper } from "./sweeper.ts";
+import type { Sweeper } from "./sweep/sweeper.ts";
 
 export type ConsumerConfig = {
   claimer: Claimer;
@@ -29,78 +30,109 @@ export type ConsumerConfig = {
 /** While Redis is away, how long an idle worker rests between two looks into Postgres; half of it is chance. */
 const poll_ms_max = 1_000;
 const rest_after_outage_ms = 500;
+/** Claims under way at once: while one is on its way back, the next is taken. */
+const claims_max = 2;
+
+type Parts = { deps: WorkerDeps; running: RunningJobs; settler: Settler; sweeper: Sweeper };
 
 /**
  * Keeps the free slots filled: takes as many ids as there are slots, claims them in one statement, starts each handler
  * as its lease comes back. With nothing there it waits on the signal; without a signal it looks into Postgres.
  */
-export async function consume(
-  parts: { deps: WorkerDeps; running: RunningJobs; settler: Settler; sweeper: Sweeper },
-  config: ConsumerConfig,
-  stop: AbortSignal,
-): Promise<void> {
-  const { deps, running, settler, sweeper } = parts;
-  const { claimer } = config;
-  let first = 0;
+export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortSignal): Promise<void> {
+  const { deps, running } = parts;
+  const claim_jobs_max = Math.ceil(running.concurrency / claims_max);
+  const claims = new Set<Promise<void>>();
+  const nextIds = idSource(parts, config, stop);
 
+  const startAll = async (leases: Lease[]): Promise<void> => {
+    if (stop.aborted) await announce(deps, await release(deps, leases), "front");
+    else for (const lease of leases) void start(parts, config, running.add(lease));
+  };
+
+  /** Claim and start, while the slots are kept free for what comes back. */
+  const claimAll = async (ids: string[]): Promise<void> => {
+    const giveBack = running.reserve(ids.length);
+    try {
+      await startAll(await claim(deps, ids, config.claimer).finally(giveBack));
+    } catch (error) {
+      await tellTrouble(deps, error, stop);
+    }
+  };
+
+  while (!stop.aborted) {
+    const room = Math.min(running.free(), claim_jobs_max);
+    if (room === 0 || claims.size === claims_max) {
+      await Promise.race([running.change(), ...claims, pause(1_000, stop)]);
+      // Handlers that end in the same turn of the event loop share the next claim.
+      await nextTurn();
+      continue;
+    }
+    try {
+      const ids = await nextIds(room);
+      const claimed = claimAll(ids).finally(() => claims.delete(claimed));
+      claims.add(claimed);
+      // Fewer than asked for: nothing waits, so there is nothing to overlap with.
+      if (ids.length < room) await claimed;
+    } catch (error) {
+      if (error instanceof SignalUnavailableError) await pollPostgres(parts, config, error, stop, startAll);
+      else await tellTrouble(deps, error, stop);
+    }
+  }
+  await Promise.all(claims);
+}
+
+/** Ids to claim, at most as many as asked for; none when the wait for one was in vain. */
+function idSource({ deps, sweeper }: Parts, config: ConsumerConfig, stop: AbortSignal) {
+  let first = 0;
   /** Each queue comes first in turn, so that a full one does not starve the others. */
   const queuesInTurn = (): QueueRef[] => {
     first = (first + 1) % config.queues.length;
     return [...config.queues.slice(first), ...config.queues.slice(0, first)];
   };
-
-  const nextLeases = async (): Promise<Lease[]> => {
+  return async (ids_max: number): Promise<string[]> => {
     const queues = queuesInTurn();
-    try {
-      let ids = await deps.signal.take(queues, running.free());
-      if (ids.length === 0) {
-        const woken = await deps.signal.wait(queues, config.poll_timeout_seconds * 1_000, stop);
-        if (woken.length === 0) sweeper.nudge();
-        ids = woken.filter((id) => id !== wakeMark);
-      }
-      return await claim(deps, ids, claimer);
-    } catch (error) {
-      if (!(error instanceof SignalUnavailableError)) throw error;
-      return pollPostgres(error);
-    }
+    const ids = await deps.signal.take(queues, ids_max);
+    if (ids.length > 0) return ids;
+    const woken = await deps.signal.wait(queues, config.poll_timeout_seconds * 1_000, stop);
+    if (woken.length === 0) sweeper.nudge();
+    return woken.filter((id) => id !== wakeMark);
   };
+}
 
-  const pollPostgres = async (error: SignalUnavailableError): Promise<Lease[]> => {
+async function pollPostgres(
+  { deps, running }: Parts,
+  { claimer }: ConsumerConfig,
+  reason: SignalUnavailableError,
+  stop: AbortSignal,
+  startAll: (leases: Lease[]) => Promise<void>,
+): Promise<void> {
+  try {
     const leases = await claimReady(deps, running.free(), claimer);
-    if (leases.length === 0) {
-      deps.observe({ event: "signal_failed", during: "wait", error: error.message });
-      await pause(poll_ms_max * (0.5 + Math.random() / 2), stop);
-    }
-    return leases;
-  };
-
-  const start = async (job: RunningJob): Promise<void> => {
-    const { lease, abort } = job;
-    const about = aboutLease(lease);
-    const started = performance.now();
-    deps.observe({ event: "handler_start", ...about });
-    const outcome = await runJob(lease, config.handlers.get(lease.type), abort, deps.logger);
-    const duration_ms = performance.now() - started;
-    if (outcome.kind === "succeeded") deps.observe({ event: "handler_done", ...about, duration_ms });
-    else deps.observe({ event: "handler_error", ...about, duration_ms, error: outcome.error });
-    if (!running.holds(job)) return;
-    running.handlerEnded(job);
-    settler.settle(job, outcome);
-  };
-
-  while (!stop.aborted) {
-    if (running.free() === 0) {
-      await Promise.race([running.change(), pause(1_000, stop)]);
-      continue;
-    }
-    try {
-      const leases = await nextLeases();
-      if (stop.aborted) await announce(deps, await release(deps, leases), "front");
-      else for (const lease of leases) void start(running.add(lease));
-    } catch (error) {
-      if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
-      else deps.logger.error({ err: error }, "claim_failed");
-      await pause(rest_after_outage_ms * (0.5 + Math.random()), stop);
-    }
+    if (leases.length > 0) return await startAll(leases);
+  } catch (error) {
+    return tellTrouble(deps, error, stop);
   }
+  deps.observe({ event: "signal_failed", during: "wait", error: reason.message });
+  await pause(poll_ms_max * (0.5 + Math.random() / 2), stop);
+}
+
+async function start({ deps, running, settler }: Parts, config: ConsumerConfig, job: RunningJob): Promise<void> {
+  const { lease, abort } = job;
+  const about = aboutLease(lease);
+  const started = performance.now();
+  deps.observe({ event: "handler_start", ...about });
+  const outcome = await runJob(lease, config.handlers.get(lease.type), abort, deps.logger);
+  const duration_ms = performance.now() - started;
+  if (outcome.kind === "succeeded") deps.observe({ event: "handler_done", ...about, duration_ms });
+  else deps.observe({ event: "handler_error", ...about, duration_ms, error: outcome.error });
+  if (!running.holds(job)) return;
+  running.handlerEnded(job);
+  settler.settle(job, outcome);
+}
+
+async function tellTrouble(deps: WorkerDeps, error: unknown, stop: AbortSignal): Promise<void> {
+  if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
+  else deps.logger.error({ err: error }, "claim_failed");
+  await pause(rest_after_outage_ms * (0.5 + Math.random()), stop);
 }

@@ -10,7 +10,6 @@ export type JobContext = {
     queue: string;
     attempt: number;
     max_attempts: number;
-    created_at: Date;
     last_error: string | null;
   };
   /** Aborts at the timeout, when the lease is lost, and at the deadline of a shutdown. Pass it to what you await. */
@@ -54,13 +53,23 @@ export function defineHandler<S extends z.ZodType>(
     type,
     options,
     async run(payload, context) {
-      const parsed = await schema.safeParseAsync(payload);
+      const parsed = await parse(schema, payload);
       if (!parsed.success) throw new PayloadError(z.prettifyError(parsed.error).replaceAll("\n", " "));
       return run(parsed.data, context);
     },
   };
   handlers.add(handler);
   return handler;
+}
+
+/** At once when the schema can; one with asynchronous checks says so by throwing. */
+function parse<S extends z.ZodType>(schema: S, payload: Json) {
+  try {
+    return schema.safeParse(payload);
+  } catch (error) {
+    if (error instanceof z.core.$ZodAsyncError) return schema.safeParseAsync(payload);
+    throw error;
+  }
 }
 
 /** Whether an export of a user's module was made by `defineHandler`. */

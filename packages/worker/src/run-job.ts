@@ -1,5 +1,6 @@
 import { findFaults, limits, type Json } from "@atlasqueue/contract";
 import { errorText, type Lease, type Logger } from "@atlasqueue/core";
+import type { LazyAbort } from "./lazy-abort.ts";
 import { DoNotRetryError, RetryAfterError, type Handler, type JobContext } from "./handler.ts";
 
 export type Outcome =
@@ -13,14 +14,14 @@ export type Outcome =
 export async function runJob(
   lease: Lease,
   handler: Handler | undefined,
-  abort: AbortController,
+  abort: LazyAbort,
   logger: Logger,
 ): Promise<Outcome> {
   if (!handler) return failed(new Error(`no handler for type ${JSON.stringify(lease.type)}`), "UnknownType");
   const timeout_seconds = lease.timeout_seconds ?? handler.options.timeout_seconds;
   let timer: NodeJS.Timeout | undefined;
   try {
-    const running = handler.run(lease.payload, contextOf(lease, abort.signal, logger));
+    const running = handler.run(lease.payload, contextOf(lease, abort, logger));
     if (timeout_seconds === undefined) return storable(await running);
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -37,11 +38,13 @@ export async function runJob(
   }
 }
 
-function contextOf(lease: Lease, signal: AbortSignal, logger: Logger): JobContext {
-  const { id, type, queue, attempts, max_attempts, created_at, last_error } = lease;
+function contextOf(lease: Lease, abort: LazyAbort, logger: Logger): JobContext {
+  const { id, type, queue, attempts, max_attempts, last_error } = lease;
   return {
-    job: { id, type, queue, attempt: attempts, max_attempts, created_at, last_error },
-    signal,
+    job: { id, type, queue, attempt: attempts, max_attempts, last_error },
+    get signal() {
+      return abort.signal;
+    },
     // Made when first used: most jobs log nothing, and a child logger costs more than a small job.
     get logger() {
       const own = logger.child({ job_id: id, job_type: type, attempt: attempts });

@@ -1,7 +1,8 @@
 import type { Lease } from "@atlasqueue/core";
+import { lazyAbort, type LazyAbort } from "./lazy-abort.ts";
 
 /** A job this worker holds. `settling` from the moment its outcome is on its way to the database. */
-export type RunningJob = { lease: Lease; abort: AbortController; phase: "handling" | "settling" };
+export type RunningJob = { lease: Lease; abort: LazyAbort; phase: "handling" | "settling" };
 
 /** Why a handler's signal was aborted. Its outcome no longer counts. */
 class AbandonedError extends Error {
@@ -15,6 +16,7 @@ class AbandonedError extends Error {
 export function runningJobs(concurrency: number, unsettled_max: number) {
   const jobs = new Map<string, RunningJob>();
   let handling = 0;
+  let reserved = 0;
   let changed: (() => void)[] = [];
   // Jobs not settled yet of each claim, by its token; and the claims that were settled to the last job.
   const unsettled = new Map<string, number>();
@@ -47,7 +49,7 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
       // The same job under an older lease: that one was lost, and the keeper has not noticed yet.
       const older = jobs.get(lease.id);
       if (older) abandon(older, "the lease was lost");
-      const job: RunningJob = { lease, abort: new AbortController(), phase: "handling" };
+      const job: RunningJob = { lease, abort: lazyAbort(), phase: "handling" };
       jobs.set(lease.id, job);
       handling += 1;
       unsettled.set(lease.lease_token, (unsettled.get(lease.lease_token) ?? 0) + 1);
@@ -78,7 +80,13 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     all: () => [...jobs.values()],
     handlingCount: () => handling,
     size: () => jobs.size,
-    free: () => Math.max(0, Math.min(concurrency - handling, unsettled_max + concurrency - jobs.size)),
+    concurrency,
+    free: () => Math.max(0, Math.min(concurrency - handling, unsettled_max + concurrency - jobs.size) - reserved),
+    /** Keep slots for a claim that is under way; call what it returns when that has come back. */
+    reserve(slots: number): () => void {
+      reserved += slots;
+      return () => void (reserved -= slots);
+    },
     /** Resolves at the next change of the above. */
     change: () => new Promise<void>((resolve) => changed.push(resolve)),
   };

@@ -9,6 +9,8 @@ import {
   type Logger,
   type QueueRef,
   type Signal,
+  defaultRetention,
+  type Retention,
 } from "@atlasqueue/core";
 import { consume } from "./consumer.ts";
 import type { Handler } from "./handler.ts";
@@ -16,7 +18,8 @@ import { forgetSettled, keepLeases } from "./lease-keeper.ts";
 import { pause } from "./pause.ts";
 import { runningJobs } from "./running-jobs.ts";
 import { createSettler } from "./settler.ts";
-import { createSweeper } from "./sweeper.ts";
+import { clearAway } from "./sweep/janitor.ts";
+import { createSweeper } from "./sweep/sweeper.ts";
 
 export type WorkerDeps = Deps & { signal: Signal; logger: Logger };
 
@@ -32,6 +35,8 @@ export type WorkerConfig = {
   /** How long one wait on the signal lasts. Default 5. */
   poll_timeout_seconds?: number;
   backoff?: BackoffPolicy;
+  /** How long finished jobs are kept. Default: a week, and thirty days for dead ones. */
+  retention?: Retention;
   /** Default: made of the host, the process and chance. */
   worker_id?: string;
 };
@@ -82,7 +87,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     keepLeases(deps, running, lease_seconds, stopped.signal),
     forgetSettled(deps, running, stopped.signal),
   ]);
-  const sweeping = sweeper.run();
+  const sweeping = Promise.all([sweeper.run(), clearAway(deps, config.retention ?? defaultRetention, draining.signal)]);
   deps.observe({ event: "worker_started", worker_id: id, queues: names, handlers: [...handlers.keys()], concurrency });
 
   const stop = async (deadline_ms: number): Promise<void> => {

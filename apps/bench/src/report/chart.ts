@@ -1,4 +1,4 @@
-import { Warn, parse, View } from "vega";
+import { Error as ErrorsOnly, parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { formatFigure, type Titles } from "./markdown.ts";
 import type { Row } from "./result.ts";
@@ -9,8 +9,16 @@ const columns = 2;
 
 /** Medians as bars, a panel for each scenario, ours in its own colour. An SVG document. */
 export async function renderChart(rows: readonly Row[], titles: Titles): Promise<string> {
-  const { spec } = compile(chartOf(rows, titles));
-  const view = new View(parse(spec), { renderer: "none", logLevel: Warn });
+  const panels = Map.groupBy(rows, ({ scenario }) => scenario);
+  const chart: TopLevelSpec = {
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    background: "white",
+    padding: 12,
+    columns,
+    concat: [...panels].map(([scenario, of]) => panelOf(scenario, of, titles)),
+    config: { view: { stroke: null }, axis: { domain: false, ticks: false, labelLimit: 200 }, title: { anchor: "start" } },
+  };
+  const view = new View(parse(compile(chart).spec), { renderer: "none", logLevel: ErrorsOnly });
   try {
     return await view.toSVG();
   } finally {
@@ -18,36 +26,31 @@ export async function renderChart(rows: readonly Row[], titles: Titles): Promise
   }
 }
 
-function chartOf(rows: readonly Row[], titles: Titles): TopLevelSpec {
-  const values = rows.map(({ scenario, variant, unit, median }) => ({
-    panel: `${scenario} (${unit}, ${unit === "ms" ? "lower is better" : "higher is better"})`,
+type Panel = Extract<TopLevelSpec, { concat: unknown }>["concat"][number];
+
+function panelOf(scenario: string, rows: readonly Row[], titles: Titles): Panel {
+  const unit = rows[0]?.unit;
+  const values = rows.map(({ variant, median, unit: of }) => ({
     title: titles[variant] ?? variant,
     median,
-    label: formatFigure(median, unit),
+    label: formatFigure(median, of),
     ours: variant === "atlasqueue",
   }));
-  const y = { field: "title", type: "nominal", sort: Object.values(titles), title: null } as const;
-  const x = { field: "median", type: "quantitative", title: null, axis: null } as const;
   return {
-    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-    background: "white",
-    padding: 12,
+    title: `${scenario} (${unit}, ${unit === "ms" ? "less is better" : "more is better"})`,
     data: { values },
-    facet: { field: "panel", type: "nominal", sort: [...new Set(values.map(({ panel }) => panel))], title: null },
-    columns,
-    spec: {
-      width: 320,
-      height: { step: 20 },
-      encoding: { y, x },
-      layer: [
-        {
-          mark: { type: "bar", cornerRadiusEnd: 2 },
-          encoding: { color: { condition: { test: "datum.ours", value: ours }, value: others } },
-        },
-        { mark: { type: "text", align: "left", dx: 4, fontSize: 10 }, encoding: { text: { field: "label" } } },
-      ],
+    width: 300,
+    height: { step: 20 },
+    encoding: {
+      y: { field: "title", type: "nominal", sort: null, title: null },
+      x: { field: "median", type: "quantitative", axis: null },
     },
-    resolve: { scale: { x: "independent", y: "independent" } },
-    config: { view: { stroke: null }, axis: { domain: false, ticks: false }, header: { labelFontWeight: "bold" } },
+    layer: [
+      {
+        mark: { type: "bar", cornerRadiusEnd: 2 },
+        encoding: { color: { condition: { test: "datum.ours", value: ours }, value: others } },
+      },
+      { mark: { type: "text", align: "left", dx: 4, fontSize: 10 }, encoding: { text: { field: "label" } } },
+    ],
   };
 }

@@ -10,6 +10,7 @@ export function renderMarkdown(result: Result, titles: Titles): string {
     circumstances(result),
     result.targets.length > 0 ? `## Targets\n\n${targetsTable(result.targets)}` : "",
     `## Medians\n\n${mediansTable(result.rows, titles)}`,
+    result.failures.length > 0 ? `## Failures\n\n${result.failures.map(firstLine).join("\n")}` : "",
     `## Rounds\n\n${roundsTable(result.rows, titles)}`,
   ]
     .filter((part) => part !== "")
@@ -60,6 +61,10 @@ function roundsTable(rows: readonly Row[], titles: Titles): string {
     formatFigure(median, unit),
   ]);
   return table(["scenario", "variant", "unit", "rounds", "median"], lines);
+}
+
+function firstLine(failure: string): string {
+  return `- ${failure.split("\n")[0]}`;
 }
 
 /** Three digits that mean something: no benchmark knows more. */

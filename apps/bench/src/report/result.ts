@@ -1,27 +1,38 @@
-import type { Figure } from "../scenarios/scenario.ts";
+import { z } from "zod";
 
 /** One scenario's figure of one variant: every round, and the one in the middle. */
-export type Row = { scenario: string; variant: string; unit: Figure["unit"]; rounds: number[]; median: number };
+const row = z.strictObject({
+  scenario: z.string(),
+  variant: z.string(),
+  unit: z.enum(["per second", "ms"]),
+  rounds: z.array(z.number()).min(1),
+  median: z.number(),
+});
+export type Row = z.infer<typeof row>;
 
-export type TargetResult = {
-  name: string;
-  ratio: number;
+const targetResult = z.strictObject({
+  name: z.string(),
+  ratio: z.number(),
   /** The ratio wanted: at least this much, or at most. */
-  target: number;
-  bound: "at least" | "at most";
-  met: boolean;
-};
+  target: z.number(),
+  bound: z.enum(["at least", "at most"]),
+  met: z.boolean(),
+});
+export type TargetResult = z.infer<typeof targetResult>;
 
 /** What `--json` writes. */
-export type Result = {
+export const result = z.strictObject({
   /** How to make these figures again. */
-  command: string;
-  started_at: string;
-  finished_at: string;
-  machine: { cpu: string; cores: number; memory_gb: number; system: string };
-  versions: Record<string, string>;
-  rounds: number;
-  jobs: number;
-  rows: Row[];
-  targets: TargetResult[];
-};
+  command: z.string(),
+  started_at: z.iso.datetime(),
+  finished_at: z.iso.datetime(),
+  machine: z.strictObject({ cpu: z.string(), cores: z.int(), memory_gb: z.int(), system: z.string() }),
+  versions: z.record(z.string(), z.string()),
+  rounds: z.int(),
+  jobs: z.int(),
+  rows: z.array(row),
+  targets: z.array(targetResult),
+  /** Runs that gave no figure: their rounds are missing above. */
+  failures: z.array(z.string()),
+});
+export type Result = z.infer<typeof result>;

@@ -12,11 +12,18 @@ export type Plan = {
   effort: Effort;
 };
 
+export type Measured = {
+  rows: Row[];
+  /** Runs that gave no figure, each with its reason. */
+  failures: string[];
+};
+
 /**
  * Measure every scenario: the variants take turns (A B C A B C …), each in a process of its own that lives for the
- * scenario, each run on a new database. A run that fails leaves its round out and is told to `tell`.
+ * scenario, each run on a new database. A run that fails leaves its round out.
  */
-export async function runRounds(servers: Servers, plan: Plan, tell: (line: string) => void): Promise<Row[]> {
+export async function runRounds(servers: Servers, plan: Plan, tell: (line: string) => void): Promise<Measured> {
+  const failures: string[] = [];
   const rows: Row[] = [];
   for (const scenario of plan.scenarios) {
     const suited = plan.variants.filter((variant) => scenario.suits?.(variant) ?? true);
@@ -32,7 +39,9 @@ export async function runRounds(servers: Servers, plan: Plan, tell: (line: strin
             for (const figure of figures) note(found, variant, figure);
             tell(`${scenario.name} ${round}/${plan.rounds} ${variant.title}: ${figures.map(told).join(", ")}`);
           } catch (error) {
-            tell(`${scenario.name} ${round}/${plan.rounds} ${variant.title} failed: ${String(error)}`);
+            const failure = `${scenario.name} ${round}/${plan.rounds} ${variant.title} failed: ${String(error)}`;
+            failures.push(failure);
+            tell(failure);
             child.stop();
             children.delete(variant);
           }
@@ -43,7 +52,7 @@ export async function runRounds(servers: Servers, plan: Plan, tell: (line: strin
     }
     rows.push(...found);
   }
-  return rows.map((row) => ({ ...row, median: median(row.rounds) }));
+  return { rows: rows.map((row) => ({ ...row, median: median(row.rounds) })), failures };
 }
 
 type Run = { scenario: Scenario; variant: Variant; effort: Effort };

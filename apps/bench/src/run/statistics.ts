@@ -9,5 +9,5 @@ export function median(values: readonly number[]): number {
 /** The smallest value that at least `p` percent of the values do not exceed. NaN for none. */
 export function percentile(values: readonly number[], p: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil((p / 100) * sorted.length) - 1)] ?? NaN;
+  return sorted[Math.max(0, Math.ceil((p * sorted.length) / 100) - 1)] ?? NaN;
 }

@@ -4,9 +4,9 @@ import { makePayload } from "./payload.ts";
 import type { Figure, Scenario } from "./scenario.ts";
 
 /** Long enough for the worker to settle and to wait again. */
-const rest_ms = 5;
+const rest_ms = 4;
 const jobs_max = 2_000;
-const part_of_jobs = 0.1;
+const part_of_jobs = 0.05;
 const warm_up_jobs = 50;
 
 /** An idle system and one job at a time: from the call of `add` to the handler's first line. */
@@ -15,7 +15,7 @@ export const latency: Scenario = {
   async run(variant, servers, effort) {
     const queue = await variant.open(servers);
     let entered = (_n: number) => {};
-    const working = await queue.work(({ n }) => entered(n));
+    const working = await queue.work(({ n }) => entered(n), "latency");
     try {
       const jobs = Math.min(jobs_max, Math.ceil(effort.jobs * part_of_jobs));
       const taken: number[] = [];

@@ -32,7 +32,7 @@ async function processAll(queue: BenchQueue, jobs: number): Promise<number> {
   const working = await queue.work(() => {
     handled += 1;
     if (handled === jobs) all.resolve();
-  });
+  }, "throughput");
   await all.promise;
   while (!(await working.settled())) await new Promise((resolve) => setTimeout(resolve, look_ms));
   const elapsed_ms = performance.now() - start;

@@ -1,3 +1,4 @@
+import type { Row } from "../report/result.ts";
 import type { ServerUrls, Variant } from "../variants/variant.ts";
 
 /** How long a run may be; `--quick`, `--jobs` and the test make it shorter. */
@@ -9,7 +10,7 @@ export type Effort = {
 };
 
 /** One measured value. A scenario may give several, each a row of its own. */
-export type Figure = { scenario: string; unit: "per second" | "ms"; value: number };
+export type Figure = { scenario: string; unit: Row["unit"]; value: number };
 
 export type Scenario = {
   /** As in `--scenario`. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { migrateDatabase } from "@atlasqueue/core";
 import postgres, { type Sql } from "postgres";
 import { v7 as uuidv7 } from "uuid";
@@ -36,27 +37,28 @@ function openQueue(durable: Sql, hasty: Sql): BenchQueue {
   };
 
   const addMany = async (payloads: Payload[]): Promise<void> => {
-    const rows = payloads.map((payload) => ({ id: uuidv7(), payload: JSON.stringify(payload) }));
-    await durable`INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, payload)
-      SELECT id, 'noop', 'queued', now(), now(), now(), payload::json
-      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS input(id uuid, payload text)`;
-    for (const { id } of rows) ready.push(id);
-    unsettled += rows.length;
+    const ids = payloads.map(() => uuidv7());
+    await durable`
+      INSERT INTO jobs (id, type, status, run_at, ready_at, created_at, updated_at, payload)
+      SELECT id, 'noop', 'queued', now(), now(), now(), now(), payload
+      FROM ROWS FROM (unnest(${uuids(ids)}::uuid[]), json_array_elements(${JSON.stringify(payloads)}::text::json))
+        AS input(id, payload)`;
+    for (const id of ids) ready.push(id);
+    unsettled += ids.length;
     wake();
   };
 
   const claimAndSettle = async (handle: (payload: Payload) => void): Promise<void> => {
     const ids = ready.splice(0, batch_max);
-    const jobs = await hasty<{ id: string; lease_token: string; payload: Payload }[]>`
-      UPDATE jobs SET status = 'running', attempts = attempts + 1, lease_token = gen_random_uuid(), worker_id = 'bench',
+    const token = randomUUID();
+    const jobs = await hasty<{ id: string; payload: Payload }[]>`
+      UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = ${token}, worker_id = 'bench',
         locked_until = now() + interval '30 seconds', started_at = now(), updated_at = now()
-      WHERE id = ANY(${`{${ids.join(",")}}`}::uuid[]) AND status = 'queued' RETURNING id, lease_token, payload`;
+      WHERE id = ANY(${uuids(ids)}::uuid[]) AND status = 'queued' RETURNING id, payload`;
     for (const job of jobs) handle(job.payload);
-    const leases = JSON.stringify(jobs.map(({ id, lease_token }) => ({ id, lease_token })));
     const settled = await durable`
       UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL
-      FROM json_to_recordset(${leases}::text::json) AS input(id uuid, lease_token uuid)
-      WHERE jobs.id = input.id AND jobs.lease_token = input.lease_token AND jobs.status = 'running'`;
+      WHERE id = ANY(${uuids(jobs.map(({ id }) => id))}::uuid[]) AND lease_token = ${token} AND status = 'running'`;
     unsettled -= settled.count;
   };
 
@@ -85,6 +87,10 @@ function openQueue(durable: Sql, hasty: Sql): BenchQueue {
       await Promise.all([durable.end({ timeout: 1 }), hasty.end({ timeout: 1 })]);
     },
   };
+}
+
+function uuids(ids: readonly string[]): string {
+  return `{${ids.join(",")}}`;
 }
 
 /** Callers that come while a statement is under way share the next one. */

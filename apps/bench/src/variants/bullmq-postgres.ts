@@ -4,8 +4,8 @@ import { tellError } from "./tell-error.ts";
 import type { Payload, Variant } from "./variant.ts";
 
 const queue_name = "bench";
-const concurrency = 50;
-const connections_max = 20;
+const concurrency = 10;
+const connections_max = 10;
 const { Queue, Worker } = withBackend(createPostgresBackend);
 
 /** BullMQ on its own PostgreSQL backend, with a pool as its guide tells: connections for the concurrency. */

@@ -2,16 +2,18 @@ import { Logger, makeWorkerUtils, run, WorkerPreset } from "graphile-worker";
 import type { Payload, Variant } from "./variant.ts";
 
 const connections_max = 25;
+const producer_connections_max = 10;
 const quiet = new Logger(() => () => {});
 
-/** The settings of the performance page of its documentation. */
-const speed = {
+/** The settings of the performance page of its documentation. Its local queue delays a job that comes alone. */
+const settings = {
   concurrentJobs: 24,
   maxPoolSize: connections_max,
-  localQueue: { size: 500 },
   completeJobBatchDelay: 0,
   failJobBatchDelay: 0,
+  logger: quiet,
 };
+const localQueue = { throughput: { size: 500 }, latency: { size: -1 } };
 
 /** graphile-worker: `addJobs` for many, its local queue and batched completion. Finished jobs are deleted. */
 export const graphileWorker: Variant = {
@@ -22,17 +24,18 @@ export const graphileWorker: Variant = {
   share: 1,
   async open(servers) {
     const connectionString = servers.postgres;
-    const utils = await makeWorkerUtils({ connectionString, maxPoolSize: connections_max, logger: quiet });
+    const utils = await makeWorkerUtils({ connectionString, maxPoolSize: producer_connections_max, logger: quiet });
     await utils.migrate();
     return {
       add: (payload) => utils.addJob("noop", payload),
       addMany: (payloads) => utils.addJobs(payloads.map((payload) => ({ identifier: "noop", payload }))),
-      async work(handle) {
+      async work(handle, purpose) {
+        const worker = { ...settings, localQueue: localQueue[purpose], connectionString };
         const runner = await run({
-          preset: { extends: [WorkerPreset], worker: { ...speed, connectionString, logger: quiet } },
+          preset: { extends: [WorkerPreset], worker },
           taskList: { noop: async (payload) => handle(payload as Payload) },
           noHandleSignals: true,
-        } as Parameters<typeof run>[0]);
+        });
         return {
           async settled() {
             const look = "SELECT 1 FROM graphile_worker._private_jobs LIMIT 1";

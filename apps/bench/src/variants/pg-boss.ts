@@ -3,9 +3,10 @@ import { tellError } from "./tell-error.ts";
 import type { Payload, Variant } from "./variant.ts";
 
 const queue_name = "bench";
-const connections_max = 20;
-const batch_size = 1_000;
-const workers = 1;
+const connections_max = 10;
+const batch_size = 2_000;
+/** A second one fetches while the first completes; woken for one job, the two would only be in each other's way. */
+const workers = { throughput: 2, latency: 1 };
 
 /**
  * pg-boss with what its documentation has for speed: `insert` for many, a worker that is woken by NOTIFY, takes
@@ -34,11 +35,11 @@ export const pgBoss: Variant = {
           queue_name,
           payloads.map((data) => ({ data })),
         ),
-      async work(handle) {
+      async work(handle, purpose) {
         const options = {
           batchSize: batch_size,
           burstWhenBatchFull: true,
-          localConcurrency: workers,
+          localConcurrency: workers[purpose],
           pollingIntervalSeconds: 0.5,
         };
         await boss.work<Payload>(queue_name, options, async (jobs) => {

@@ -10,8 +10,11 @@ export type ServerUrls = {
   redis_durable: string;
 };
 
+/** Some peers' documentation has one setting for many jobs and another for a quick start of one: each gets its best. */
+type Purpose = "throughput" | "latency";
+
 /** A worker that has been started. */
-export type Working = {
+type Working = {
   /** True when nothing is left that was added: not waiting, not running, not unsettled. */
   settled(): Promise<boolean>;
   stop(): Promise<void>;
@@ -24,7 +27,7 @@ export type BenchQueue = {
   /** Many jobs by the queue's own bulk call. */
   addMany(payloads: Payload[]): Promise<unknown>;
   /** Start a worker in this process; `handle` is the whole handler. */
-  work(handle: (payload: Payload) => void): Promise<Working>;
+  work(handle: (payload: Payload) => void, purpose: Purpose): Promise<Working>;
   close(): Promise<void>;
 };
 

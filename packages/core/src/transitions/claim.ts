@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { bounded } from "../database/bounded.ts";
+import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import { isUuid, textArray, uuidArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema.ts";
@@ -17,7 +17,6 @@ export type Lease = Pick<
   | "payload"
   | "timeout_seconds"
   | "backoff"
-  | "created_at"
   | "last_error"
 > & { tenant: string; lease_token: string; worker_id: string };
 
@@ -33,13 +32,7 @@ export type Claimer = { tenant: string; queues: readonly string[]; worker_id: st
 export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer): Promise<Lease[]> {
   const wanted = [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];
   if (wanted.length === 0) return [];
-  const { sql } = deps.database;
-  const leases = await lease(
-    deps,
-    claimer,
-    sql`
-    id = ANY(${uuidArray(wanted)}::uuid[]) AND tenant = ${claimer.tenant} AND queue = ANY(${textArray(claimer.queues)}::text[])`,
-  );
+  const leases = await lease(deps, claimer, claimById, uuidArray(wanted));
   const missed = ids.length - leases.length;
   if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });
   const place = new Map(wanted.map((id, at) => [id, at]));
@@ -51,52 +44,48 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
  * the time when Redis is away. Claimers side by side skip each other's rows.
  */
 export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer): Promise<Lease[]> {
-  const { sql } = deps.database;
-  // Each queue's own order, then the best of those: one index scan a queue, none of them longer than the answer.
-  const leases = await lease(
-    deps,
-    claimer,
-    sql`
-    id = ANY(ARRAY(
-      SELECT ready.id
-      FROM unnest(${textArray(claimer.queues)}::text[]) AS served(queue),
-           LATERAL (SELECT id, priority, ready_at FROM jobs
-                    WHERE tenant = ${claimer.tenant} AND jobs.queue = served.queue AND ready_at IS NOT NULL
-                    ORDER BY priority DESC, ready_at, id LIMIT ${jobs_max}
-                    FOR UPDATE SKIP LOCKED) AS ready
-      ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT ${jobs_max}))`,
-  );
+  const leases = await lease(deps, claimer, claimOldest, jobs_max);
   return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
 }
 
-/**
- * The claim itself. Not synced to disk: if a crash of the database forgets it, the job is simply still queued.
- */
-async function lease(deps: Deps, claimer: Claimer, which: ReturnType<Deps["database"]["sql"]>): Promise<Lease[]> {
-  const { sql } = deps.database;
-  const token = randomUUID();
-  const rows = await bounded(
-    deps.database,
-    sql<Omit<Lease, "tenant" | "lease_token" | "worker_id">[]>`
-    WITH leased AS (
-      UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = ${token},
-                      worker_id = ${claimer.worker_id}, started_at = now(), updated_at = now(),
-                      locked_until = now() + make_interval(secs => ${claimer.lease_seconds}::float8)
-      WHERE ${which} AND status = 'queued' AND ${unsynced(deps.database)}
-      RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, created_at, last_error
-    ), batch AS (
-      INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
-      SELECT ${token}, ${claimer.worker_id}, now() + make_interval(secs => ${claimer.lease_seconds}::float8), array_agg(id)
-      FROM leased HAVING count(*) > 0
-    )
-    SELECT * FROM leased`,
-  );
-  const leases = rows.map((row) =>
-    Object.assign(row, { tenant: claimer.tenant, lease_token: token, worker_id: claimer.worker_id }),
-  );
+async function lease(deps: Deps, claimer: Claimer, text: string, which: string | number): Promise<Lease[]> {
+  const { tenant, worker_id, lease_seconds } = claimer;
+  const lease_token = randomUUID();
+  const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];
+  const rows = await executeOn(deps.database)<Omit<Lease, "tenant" | "lease_token" | "worker_id">>({ text, params });
+  const leases = rows.map((row) => Object.assign(row, { tenant, lease_token, worker_id }));
   for (const one of leases) deps.observe({ event: "lease_acquired", ...aboutLease(one) });
   return leases;
 }
+
+/**
+ * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 queues. Not synced to disk: if a crash of the database forgets
+ * it, the job is simply still queued.
+ */
+const claiming = (which: string) => `
+  WITH leased AS (
+    UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
+                    worker_id = $2, started_at = now(), updated_at = now(),
+                    locked_until = now() + make_interval(secs => $3::float8)
+    WHERE ${which} AND status = 'queued' AND ${unsynced}
+    RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error
+  ), batch AS (
+    INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
+    SELECT $1::text::uuid, $2, now() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
+  )
+  SELECT * FROM leased`;
+
+const claimById = claiming("id = ANY($6::text::uuid[]) AND tenant = $4 AND queue = ANY($5::text::text[])");
+
+// Each queue's own order, then the best of those: one index scan a queue, none of them longer than the answer.
+const claimOldest = claiming(`id = ANY(ARRAY(
+      SELECT ready.id
+      FROM unnest($5::text::text[]) AS served(queue),
+           LATERAL (SELECT id, priority, ready_at FROM jobs
+                    WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+                    ORDER BY priority DESC, ready_at, id LIMIT $6::int
+                    FOR UPDATE SKIP LOCKED) AS ready
+      ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $6::int))`);
 
 /** A lease as events name it. */
 export function aboutLease(lease: Pick<Lease, "id" | "type" | "queue" | "attempts" | "worker_id">) {

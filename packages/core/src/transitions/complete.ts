@@ -1,9 +1,9 @@
 import type { Json } from "@atlasqueue/contract";
-import { bounded } from "../database/bounded.ts";
 import { jsonArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
-import { holdsLease, idsOf, tokensOf } from "./lease-rows.ts";
+import { holdsLease, leaseParams } from "./lease-rows.ts";
 
 export type Completion = { lease: Lease; result: Json };
 /** What happened to a settlement, in the order they were given. */
@@ -17,23 +17,16 @@ export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" };
  * const [outcome] = await complete(deps, [{ lease, result: { sent: true } }]);
  */
 export async function complete(deps: Deps, completions: readonly Completion[]): Promise<SettleOutcome[]> {
-  const { sql } = deps.database;
-  const leases = completions.map(({ lease }) => lease);
-  const applied = await bounded(
-    deps.database,
-    sql<{ id: string }[]>`
-    UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
-                    result = CASE WHEN json_typeof(input.result) = 'null' THEN NULL ELSE input.result END
-    FROM ROWS FROM (
-      unnest(${idsOf(leases)}::uuid[], ${tokensOf(leases)}::uuid[]),
-      json_array_elements(${jsonArray(completions.map(({ result }) => JSON.stringify(result)))}::text::json)
-    ) AS input(id, token, result)
-    WHERE ${holdsLease(deps.database, leases)}
-    RETURNING jobs.id`,
-  );
-  const done = new Set(applied.map((row) => row.id));
+  const [answer] = await executeOn(deps.database)<{ refused: string[] | null }>({
+    text: settle,
+    params: [
+      ...leaseParams(completions.map(({ lease }) => lease)),
+      jsonArray(completions.map(({ result }) => JSON.stringify(result))),
+    ],
+  });
+  const refused = new Set(answer?.refused);
   return completions.map(({ lease }) => {
-    if (!done.has(lease.id)) {
+    if (refused.has(lease.id)) {
       deps.observe({ event: "lease_lost", during: "settling", ...aboutLease(lease) });
       return { kind: "lease_lost" };
     }
@@ -41,3 +34,14 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
     return { kind: "applied" };
   });
 }
+
+// The answer names those that were refused: mostly none, where naming the others would be a row for each job.
+const settle = `
+  WITH settled AS (
+    UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
+                    result = CASE WHEN json_typeof(input.result) = 'null' THEN NULL ELSE input.result END
+    FROM ROWS FROM (unnest($1::text::uuid[], $2::text::int[]), json_array_elements($4::text::json)) AS input(id, token, result)
+    WHERE ${holdsLease}
+    RETURNING jobs.id
+  )
+  SELECT json_agg(id) AS refused FROM unnest($1::text::uuid[]) AS wanted(id) WHERE id NOT IN (SELECT id FROM settled)`;

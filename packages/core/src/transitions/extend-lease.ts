@@ -1,8 +1,8 @@
-import { bounded } from "../database/bounded.ts";
+import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./claim.ts";
-import { holdsLease, leaseRows } from "./lease-rows.ts";
+import { holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
 
 /**
  * running → running, until now + `lease_seconds`: the heartbeat of every job a worker runs, in one statement. A lease
@@ -18,15 +18,15 @@ export async function extendLeases<L extends Lease>(
   lease_seconds: number,
 ): Promise<L[]> {
   if (leases.length === 0) return [];
-  const { sql } = deps.database;
-  const kept = await bounded(
-    deps.database,
-    sql<{ id: string }[]>`
-    UPDATE jobs SET locked_until = now() + make_interval(secs => ${lease_seconds}::float8)
-    FROM ${leaseRows(deps.database, leases)}
-    WHERE ${holdsLease(deps.database, leases)} AND ${unsynced(deps.database)}
-    RETURNING jobs.id`,
-  );
+  const kept = await executeOn(deps.database)<{ id: string }>({
+    text: renew,
+    params: [...leaseParams(leases), lease_seconds],
+  });
   const ids = new Set(kept.map((row) => row.id));
   return leases.filter((lease) => !ids.has(lease.id));
 }
+
+const renew = `
+  UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
+  FROM ${leaseInput} WHERE ${holdsLease} AND ${unsynced}
+  RETURNING jobs.id`;

@@ -1,9 +1,9 @@
-import { bounded } from "../database/bounded.ts";
 import { numberArray, textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import { aboutLease, type Lease } from "./claim.ts";
-import { holdsLease, idsOf, tokensOf } from "./lease-rows.ts";
+import { holdsLease, leaseParams } from "./lease-rows.ts";
 
 /** `error` as `errorText` makes it. */
 export type Failure = { lease: Lease; error: string; verdict: Verdict };
@@ -18,34 +18,17 @@ export type FailOutcome = { kind: "retrying"; run_at: Date } | { kind: "dead" } 
  * const [outcome] = await fail(deps, [{ lease, error: errorText(thrown), verdict }]);
  */
 export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome[]> {
-  const { sql } = deps.database;
-  const leases = failures.map(({ lease }) => lease);
   const retries = failures.map(({ verdict }) => (verdict.kind === "retry" ? verdict.delay_ms / 1_000 : null));
   const reasons = failures.map(({ verdict }) => (verdict.kind === "dead" ? verdict.reason : null));
-  const applied = await bounded(
-    deps.database,
-    sql<{ id: string; run_at: Date }[]>`
-    WITH input AS (
-      SELECT *, now() + make_interval(secs => delay) AS retry_at FROM unnest(
-        ${idsOf(leases)}::uuid[], ${tokensOf(leases)}::uuid[],
-        ${textArray(failures.map(({ error }) => error))}::text[],
-        ${numberArray(retries)}::float8[], ${textArray(reasons)}::text[]
-      ) AS input(id, token, error, delay, reason)
-    ), settled AS (
-      UPDATE jobs SET status = CASE WHEN reason IS NULL THEN 'failed' ELSE 'dead' END, dead_reason = reason,
-                      run_at = coalesce(retry_at, run_at), due_at = retry_at,
-                      dead_at = CASE WHEN reason IS NOT NULL THEN now() END,
-                      finished_at = CASE WHEN reason IS NOT NULL THEN now() END,
-                      last_error = error, updated_at = now(), locked_until = NULL
-      FROM input
-      WHERE ${holdsLease(deps.database, leases)}
-      RETURNING jobs.id, attempts, worker_id, started_at, run_at, last_error
-    ), history AS (
-      INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
-      SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error FROM settled
-    )
-    SELECT id, run_at FROM settled`,
-  );
+  const applied = await executeOn(deps.database)<{ id: string; run_at: Date }>({
+    text: settle,
+    params: [
+      ...leaseParams(failures.map(({ lease }) => lease)),
+      textArray(failures.map(({ error }) => error)),
+      numberArray(retries),
+      textArray(reasons),
+    ],
+  });
   const byId = new Map(applied.map((row) => [row.id, row]));
   return failures.map((failure) => outcomeOf(deps, failure, byId.get(failure.lease.id)));
 }
@@ -63,3 +46,22 @@ function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: { run_at
   deps.observe({ event: "job_failed", ...about, error, retry_in_ms: verdict.delay_ms });
   return { kind: "retrying", run_at: row.run_at };
 }
+
+const settle = `
+  WITH input AS (
+    SELECT *, now() + make_interval(secs => delay) AS retry_at
+    FROM unnest($1::text::uuid[], $2::text::int[], $4::text::text[], $5::text::float8[], $6::text::text[])
+      AS input(id, token, error, delay, reason)
+  ), settled AS (
+    UPDATE jobs SET status = CASE WHEN reason IS NULL THEN 'failed' ELSE 'dead' END, dead_reason = reason,
+                    run_at = coalesce(retry_at, run_at), due_at = retry_at,
+                    dead_at = CASE WHEN reason IS NOT NULL THEN now() END,
+                    finished_at = CASE WHEN reason IS NOT NULL THEN now() END,
+                    last_error = error, updated_at = now(), locked_until = NULL
+    FROM input WHERE ${holdsLease}
+    RETURNING jobs.id, attempts, worker_id, started_at, run_at, last_error
+  ), history AS (
+    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
+    SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error FROM settled
+  )
+  SELECT id, run_at FROM settled`;

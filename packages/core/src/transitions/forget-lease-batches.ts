@@ -1,4 +1,4 @@
-import { bounded } from "../database/bounded.ts";
+import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import { uuidArray } from "../database/literals.ts";
 import type { Deps } from "../deps.ts";
@@ -9,9 +9,6 @@ import type { Deps } from "../deps.ts";
  */
 export async function forgetLeaseBatches(deps: Deps, tokens: readonly string[]): Promise<void> {
   if (tokens.length === 0) return;
-  const { sql } = deps.database;
-  await bounded(
-    deps.database,
-    sql`DELETE FROM lease_batches WHERE token = ANY(${uuidArray(tokens)}::uuid[]) AND ${unsynced(deps.database)}`,
-  );
+  const text = `DELETE FROM lease_batches WHERE token = ANY($1::text::uuid[]) AND ${unsynced}`;
+  await executeOn(deps.database)({ text, params: [uuidArray(tokens)] });
 }

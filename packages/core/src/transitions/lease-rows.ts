@@ -1,22 +1,29 @@
-import type { Database } from "../database/connect.ts";
-import { uuidArray } from "../database/literals.ts";
+import { numberArray, uuidArray } from "../database/literals.ts";
 import type { Lease } from "./claim.ts";
 
 type Held = Pick<Lease, "id" | "lease_token">;
 
-/** The leases as the input of a fenced UPDATE: `FROM ${leaseRows(…)} WHERE ${holdsLease(…)}`. */
-export function leaseRows({ sql }: Database, leases: readonly Held[]) {
-  return sql`unnest(${idsOf(leases)}::uuid[], ${tokensOf(leases)}::uuid[]) AS input(id, token)`;
+/**
+ * Leases as the first three parameters of a statement: their ids, for each which token it is under, and the tokens, as
+ * jobs that were claimed together share one. `unnest($1::text::uuid[], $2::text::int[]) AS input(id, token)`.
+ */
+export function leaseParams(leases: readonly Held[]): [ids: string, tokens: string, distinct: string] {
+  const place = new Map<string, number>();
+  const tokens = leases.map(({ lease_token }) => {
+    const known = place.get(lease_token);
+    if (known !== undefined) return known;
+    place.set(lease_token, place.size + 1);
+    return place.size;
+  });
+  return [uuidArray(leases.map(({ id }) => id)), numberArray(tokens), uuidArray([...place.keys()])];
 }
 
 /**
  * The fence: the job still runs under this token. The ids stand there a second time so that the rows are looked up by
  * primary key: for the join alone PostgreSQL may prefer to read the whole table.
  */
-export function holdsLease({ sql }: Database, leases: readonly Held[]) {
-  return sql`jobs.id = ANY(${idsOf(leases)}::uuid[]) AND jobs.id = input.id AND jobs.lease_token = input.token
-    AND jobs.status = 'running'`;
-}
+export const holdsLease = `jobs.id = ANY($1::text::uuid[]) AND jobs.id = input.id AND jobs.status = 'running'
+    AND jobs.lease_token = ($3::text::uuid[])[input.token]`;
 
-export const idsOf = (leases: readonly Held[]) => uuidArray(leases.map((lease) => lease.id));
-export const tokensOf = (leases: readonly Held[]) => uuidArray(leases.map((lease) => lease.lease_token));
+/** The input of statements that need nothing but the leases. */
+export const leaseInput = "unnest($1::text::uuid[], $2::text::int[]) AS input(id, token)";

@@ -1,7 +1,7 @@
-import { bounded } from "../database/bounded.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
-import { holdsLease, leaseRows } from "./lease-rows.ts";
+import { holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
 
 /**
  * running → queued, with the attempt given back: for a worker that shuts down, or that took a job and cannot start it.
@@ -12,18 +12,15 @@ import { holdsLease, leaseRows } from "./lease-rows.ts";
  */
 export async function release(deps: Deps, leases: Lease[]): Promise<Lease[]> {
   if (leases.length === 0) return [];
-  const { sql } = deps.database;
-  const released = await bounded(
-    deps.database,
-    sql<{ id: string }[]>`
-    UPDATE jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL,
-                    updated_at = now()
-    FROM ${leaseRows(deps.database, leases)}
-    WHERE ${holdsLease(deps.database, leases)}
-    RETURNING jobs.id`,
-  );
+  const released = await executeOn(deps.database)<{ id: string }>({ text: giveBack, params: leaseParams(leases) });
   const ids = new Set(released.map((row) => row.id));
   const given = leases.filter((lease) => ids.has(lease.id));
   for (const lease of given) deps.observe({ event: "job_released", ...aboutLease(lease) });
   return given;
 }
+
+const giveBack = `
+  UPDATE jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL,
+                  worker_id = NULL, updated_at = now()
+  FROM ${leaseInput} WHERE ${holdsLease}
+  RETURNING jobs.id`;

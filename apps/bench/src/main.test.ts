@@ -1,0 +1,50 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { spawnProcess } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { result } from "./report/result.ts";
+
+const main = fileURLToPath(new URL("./main.ts", import.meta.url));
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "atlasqueue-bench-test-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("a tiny run gives figures, tables and a chart", { timeout: 60_000 }, async () => {
+  const file = (name: string) => join(folder, name);
+  const measured = ["--scenario", "add-50,process", "--variant", "atlasqueue,graphile-worker,bare-sql"];
+  const short = ["--rounds", "2", "--jobs", "200"];
+  const written = ["--json", file("r.json"), "--markdown", file("r.md"), "--chart", file("r.svg")];
+  const run = await spawnProcess(main, { args: [...measured, ...short, ...written] });
+  expect(await run.waitForExit(55_000)).toMatchObject({ code: 0 });
+
+  const made = result.parse(JSON.parse(await readFile(file("r.json"), "utf8")));
+  expect(made.rows.map(({ scenario, variant }) => `${scenario}: ${variant}`)).toEqual([
+    "add, 50 callers: atlasqueue",
+    "add, 50 callers: graphile-worker",
+    "add, 50 callers: bare-sql",
+    "process: atlasqueue",
+    "process: graphile-worker",
+    "process: bare-sql",
+  ]);
+  for (const row of made.rows) {
+    expect(row.rounds).toHaveLength(2);
+    expect(row.median).toBeGreaterThan(0);
+  }
+  expect(made.targets.map(({ name }) => name)).toContain("single add, 50 callers ÷ graphile-worker");
+
+  const page = await readFile(file("r.md"), "utf8");
+  expect(page).toMatch(/\| process ÷ bare SQL \| [\d.]+ \| ≥ 0\.7 \| (met|\*\*not met\*\*) \|/);
+  const chart = await readFile(file("r.svg"), "utf8");
+  expect(chart).toMatch(/^<svg [\s\S]*<\/svg>\s*$/);
+  expect(chart).toContain("graphile-worker");
+});
+
+test("an unknown scenario is refused with the ones there are", async () => {
+  const run = await spawnProcess(main, { args: ["--scenario", "fastest"] });
+  expect(await run.waitForExit(10_000)).toMatchObject({ code: 1 });
+  expect(run.errorLines.join("\n")).toContain("fastest is none of add-1, add-50");
+});

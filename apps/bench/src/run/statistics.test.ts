@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { median, percentile } from "./statistics.ts";
+
+test("the median is the middle value, whatever the order", () => {
+  expect(median([9, 1, 5])).toBe(5);
+  expect(median([4])).toBe(4);
+});
+
+test("between two middle values, the median is half-way", () => {
+  expect(median([10, 1, 4, 2])).toBe(3);
+});
+
+test("a percentile is a value that was measured, and enough others do not exceed it", () => {
+  const values = Array.from({ length: 1_000 }, (_, at) => 1_000 - at);
+  expect(percentile(values, 50)).toBe(500);
+  expect(percentile(values, 99)).toBe(990);
+  expect(percentile(values, 99.9)).toBe(999);
+  expect(percentile([7], 50)).toBe(7);
+});
+
+test("nothing measured is no number", () => {
+  expect(median([])).toBeNaN();
+  expect(percentile([], 50)).toBeNaN();
+});

@@ -1,0 +1,15 @@
+/** How long finished jobs are kept, in hours. Cancelled ones count as succeeded ones. */
+export type Retention = { succeeded_hours: number; dead_hours: number };
+
+export const defaultRetention: Retention = { succeeded_hours: 168, dead_hours: 720 };
+
+/**
+ * The smallest UUIDv7 that could have been made at a time: ids below it are of jobs created before.
+ *
+ * @example
+ * firstIdAt(new Date("2026-11-20T00:00:00Z")); // "019a9eb0-5c00-7000-8000-000000000000"
+ */
+export function firstIdAt(time: Date): string {
+  const hex = Math.max(0, time.getTime()).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}

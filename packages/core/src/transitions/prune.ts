@@ -1,0 +1,58 @@
+import { bounded } from "../database/bounded.ts";
+import type { Deps } from "../deps.ts";
+import { firstIdAt, type Retention } from "../policy/retention.ts";
+
+/** `next` is where the following step goes on; undefined when the pass has come to the jobs that are too young. */
+export type Pruned = { jobs: number; dead: string[]; next: string | undefined };
+
+export const firstId = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * succeeded | cancelled | dead → gone, with their attempts, when they have been finished longer than they are kept.
+ * A step looks at `jobs_max` jobs in the order of their ids, which is that of their creation, so that no index on the
+ * time of finishing is needed. Jobs that are kept are passed over until the next pass.
+ *
+ * @example
+ * const { next } = await prune(deps, retention, firstId, 1_000);
+ */
+export async function prune(deps: Deps, retention: Retention, after: string, jobs_max: number): Promise<Pruned> {
+  const { sql } = deps.database;
+  const youngest_hours = Math.min(retention.succeeded_hours, retention.dead_hours);
+  const [clock] = await bounded(
+    deps.database,
+    sql<{ before: Date }[]>`SELECT now() - make_interval(secs => ${youngest_hours * 3_600}::float8) AS before`,
+  );
+  const before = firstIdAt(clock?.before ?? new Date(0));
+  const [step] = await bounded(
+    deps.database,
+    sql<{ looked_at: number; last: string | null; jobs: number; dead: string[] | null }[]>`
+    WITH old AS MATERIALIZED (
+      SELECT id FROM jobs WHERE id > ${after}::text::uuid AND id < ${before}::text::uuid ORDER BY id LIMIT ${jobs_max}
+    ), gone AS (
+      DELETE FROM jobs USING old
+      WHERE jobs.id = old.id AND (
+        (status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => ${retention.succeeded_hours * 3_600}::float8))
+        OR (status = 'dead' AND finished_at < now() - make_interval(secs => ${retention.dead_hours * 3_600}::float8)))
+      RETURNING jobs.id, jobs.status
+    ), attempts AS (
+      DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)
+    )
+    SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
+           (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`,
+  );
+  const more = step !== undefined && step.looked_at === jobs_max;
+  return { jobs: step?.jobs ?? 0, dead: step?.dead ?? [], next: more ? (step.last ?? undefined) : undefined };
+}
+
+/** Forget idempotency keys that have expired, at most so many. Returns how many there were. */
+export async function pruneKeys(deps: Deps, keys_max: number): Promise<number> {
+  const { sql } = deps.database;
+  const gone = await bounded(
+    deps.database,
+    sql`
+    DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT ${keys_max}))
+      AND expires_at <= now()`,
+  );
+  return gone.count;
+}

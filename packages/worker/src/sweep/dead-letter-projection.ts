@@ -1,0 +1,25 @@
+import { projectDeadLetters } from "@atlasqueue/core";
+import type { WorkerDeps } from "../start-worker.ts";
+
+/** Even when nothing points to a difference, the list is gone over once in so long. */
+const full_projection_ms = 30_000;
+
+/** Keeps the Redis list of dead letters what Postgres says, and asks Postgres only when there may be a difference. */
+export function createDeadLetterProjection(deps: WorkerDeps): (newest_dead: Date | null) => Promise<void> {
+  let projected_at = -Infinity;
+  let projected_newest: number | undefined;
+  let round = 0;
+
+  return async (newest_dead) => {
+    const list = await deps.signal.deadLetters.look();
+    const newest = newest_dead?.getTime();
+    if (newest === undefined && list.length === 0) return;
+    const intact = list.consistent && (list.cursor !== undefined || newest === undefined);
+    const recent = performance.now() - projected_at < full_projection_ms;
+    if (intact && newest === projected_newest && recent) return;
+    await projectDeadLetters(deps, round);
+    round += 1;
+    projected_at = performance.now();
+    projected_newest = newest;
+  };
+}

@@ -1,0 +1,50 @@
+import { firstId, hint, isUnavailable, prune, pruneKeys, type Retention } from "@atlasqueue/core";
+import { pause } from "../pause.ts";
+import type { WorkerDeps } from "../start-worker.ts";
+import { takeTurn } from "./take-turn.ts";
+
+const rows_max = 500;
+/** From one pass over the old jobs to the next, over the whole fleet. */
+const pass_ms = 60_000;
+const rest_ms_min = 20;
+
+/**
+ * Removes what has been kept long enough: finished jobs with their attempts, and expired idempotency keys. In steps of
+ * a few hundred rows, with rests twice as long as the steps, so that nobody's latency shows it.
+ */
+export async function clearAway(deps: WorkerDeps, retention: Retention, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    try {
+      if (await takeTurn(deps, "prune", pass_ms)) await passOver(deps, retention, stop);
+    } catch (error) {
+      if (isUnavailable(error))
+        deps.observe({ event: "database_unavailable", during: "retention", error: String(error) });
+      else deps.logger.error({ err: error }, "retention_failed");
+    }
+    await pause(pass_ms, stop);
+  }
+}
+
+async function passOver(deps: WorkerDeps, retention: Retention, stop: AbortSignal): Promise<void> {
+  let after: string | undefined = firstId;
+  let keys_left = true;
+  let jobs = 0;
+  let keys = 0;
+  while ((after !== undefined || keys_left) && !stop.aborted) {
+    const started = performance.now();
+    if (after !== undefined) {
+      const pruned = await prune(deps, retention, after, rows_max);
+      if (pruned.dead.length > 0)
+        await hint(deps.observe, "dead letters", () => deps.signal.deadLetters.remove(pruned.dead));
+      after = pruned.next;
+      jobs += pruned.jobs;
+    }
+    if (keys_left) {
+      const gone = await pruneKeys(deps, rows_max);
+      keys_left = gone === rows_max;
+      keys += gone;
+    }
+    await pause(Math.max(rest_ms_min, 2 * (performance.now() - started)), stop);
+  }
+  if (jobs + keys > 0) deps.observe({ event: "jobs_pruned", jobs, keys });
+}

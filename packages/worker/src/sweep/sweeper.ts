@@ -1,0 +1,97 @@
+import {
+  hint,
+  isUnavailable,
+  promoteAll,
+  refreshStatistics,
+  resignalOrphans,
+  sweepOutlook,
+  type QueueRef,
+  type SweepOutlook,
+} from "@atlasqueue/core";
+import { pause } from "../pause.ts";
+import type { WorkerDeps } from "../start-worker.ts";
+import { createDeadLetterProjection } from "./dead-letter-projection.ts";
+import { recoverAll } from "./recover-all.ts";
+import { takeTurn } from "./take-turn.ts";
+
+/** One sweep over the whole fleet in so long: an idle system asks the database less than once a second. */
+const sweep_ms = 1_100;
+const period_ms = 1_120;
+/** A due row that another sweeper holds must not make this one spin. */
+const rest_ms_min = 20;
+/** After the database was away: settlements and renewals go first, so that nothing is recovered from a worker that lives. */
+const rest_after_outage_ms = 2_000;
+const statistics_ms = 10_000;
+
+/**
+ * The net under everything: due retries and scheduled jobs, expired leases, lost signals, the list of dead letters.
+ * Runs on a timer whatever the queues are doing, sleeps until the next job is due when that is sooner, and takes turns
+ * with the other workers' sweepers, so that a fleet asks the database as often as one worker does.
+ */
+export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], stop: AbortSignal) {
+  const projectDeadLetters = createDeadLetterProjection(deps);
+  let wake = new AbortController();
+  let due_at = Infinity;
+
+  const sweep = async (outlook: SweepOutlook, started: number): Promise<{ changed: boolean }> => {
+    if (outlook.statistics_are_stale && (await takeTurn(deps, "statistics", statistics_ms)))
+      await refreshStatistics(deps.database);
+    const promoted = isPast(outlook.due_in_ms) ? await promoteAll(deps) : 0;
+    const recovered = isPast(outlook.lease_check_in_ms) ? await recoverAll(deps) : 0;
+    let resignalled = 0;
+    if (outlook.any_queued)
+      for (const queue of queues)
+        await hint(deps.observe, "sweep", async () => void (resignalled += await resignalOrphans(deps, queue)));
+    await hint(deps.observe, "dead letters", () => projectDeadLetters(outlook.newest_dead));
+    const duration_ms = performance.now() - started;
+    deps.observe({ event: "sweep_complete", promoted, recovered, resignalled, duration_ms });
+    return { changed: promoted + recovered > 0 };
+  };
+
+  const turn = async (): Promise<void> => {
+    const started = performance.now();
+    const asked = started >= due_at;
+    if (asked) due_at = Infinity;
+    else if (!(await takeTurn(deps, "sweep", sweep_ms))) return;
+    const outlook = await sweepOutlook(deps);
+    const { changed } = await sweep(outlook, started);
+    const { due_in_ms } = changed ? await sweepOutlook(deps) : outlook;
+    if (due_in_ms !== null && due_in_ms < period_ms) expectIn(Math.max(rest_ms_min, due_in_ms));
+  };
+
+  /** Be there then, whoever's turn it is. False when we are there before anyway. */
+  const expectIn = (delay_ms: number): boolean => {
+    const at = performance.now() + delay_ms;
+    if (at >= due_at) return false;
+    due_at = at;
+    return true;
+  };
+
+  return {
+    async run(): Promise<void> {
+      while (!stop.aborted) {
+        let rest_ms = period_ms;
+        try {
+          await turn();
+        } catch (error) {
+          if (isUnavailable(error))
+            deps.observe({ event: "database_unavailable", during: "sweep", error: String(error) });
+          else deps.logger.error({ err: error }, "sweep_failed");
+          rest_ms = rest_after_outage_ms;
+        }
+        wake = new AbortController();
+        const until_due = due_at - performance.now();
+        await pause(Math.max(0, Math.min(rest_ms, until_due)), AbortSignal.any([stop, wake.signal]));
+      }
+    },
+    /** The queues are empty: sweep now, if it is our turn. */
+    nudge: () => wake.abort(),
+    /** A job of this worker will be due in so long. */
+    expectDue(delay_ms: number): void {
+      if (expectIn(delay_ms)) wake.abort();
+    },
+  };
+}
+export type Sweeper = ReturnType<typeof createSweeper>;
+
+const isPast = (in_ms: number | null) => in_ms !== null && in_ms <= 0;

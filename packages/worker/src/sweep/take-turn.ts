@@ -1,0 +1,12 @@
+import { SignalUnavailableError } from "@atlasqueue/core";
+import type { WorkerDeps } from "../start-worker.ts";
+
+/** One worker of the fleet in each period does what has this name; with Redis away, every worker does. */
+export async function takeTurn(deps: WorkerDeps, name: string, period_ms: number): Promise<boolean> {
+  try {
+    return await deps.signal.takeTurn(name, period_ms);
+  } catch (error) {
+    if (error instanceof SignalUnavailableError) return true;
+    throw error;
+  }
+}
