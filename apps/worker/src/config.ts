@@ -20,6 +20,7 @@ export const workerSettings = z.object({
   LOG_LEVEL: setting.logLevel().default("info"),
   WORKER_HANDLERS: setting.list("paths of files or folders, separated by commas").default([]),
   WORKER_QUEUES: setting.list("names of queues, separated by commas").default(["default"]),
+  WORKER_PROCESSES: setting.integer(1, 256).default(1),
   WORKER_CONCURRENCY: setting.integer(1, 10_000).default(10),
   WORKER_LEASE_SECONDS: setting.seconds(0.1, 3_600).default(30),
   WORKER_POLL_TIMEOUT: setting.seconds(0.1, 60).default(5),
@@ -40,6 +41,7 @@ export type WorkerAppConfig = {
   log_level: LogLevel;
   handler_paths: string[];
   queues: string[];
+  processes: number;
   concurrency: number;
   lease_seconds: number;
   poll_timeout_seconds: number;
@@ -67,6 +69,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     log_level: set.LOG_LEVEL,
     handler_paths: set.WORKER_HANDLERS,
     queues: set.WORKER_QUEUES.length === 0 ? ["default"] : set.WORKER_QUEUES,
+    processes: set.WORKER_PROCESSES,
     concurrency: set.WORKER_CONCURRENCY,
     lease_seconds: set.WORKER_LEASE_SECONDS,
     poll_timeout_seconds: set.WORKER_POLL_TIMEOUT,

@@ -34,14 +34,14 @@ export function troubleLine(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Stop on the first SIGINT, SIGTERM or SIGHUP (a closed terminal) and exit 0; a second one exits at once with 1. */
-export function stopOnSignals(stop: () => Promise<void>): void {
+/** Stop on the first SIGINT, SIGTERM or SIGHUP (a closed terminal) and exit with the number it resolves to, else 0. A second one exits at once with 1. */
+export function stopOnSignals(stop: () => Promise<unknown>): void {
   let stopping = false;
   const onSignal = () => {
     if (stopping) process.exit(1);
     stopping = true;
     stop().then(
-      () => process.exit(0),
+      (code) => process.exit(typeof code === "number" ? code : 0),
       (error: unknown) => {
         process.stderr.write(`stopping failed: ${error instanceof Error ? error.stack : String(error)}\n`);
         process.exit(1);
