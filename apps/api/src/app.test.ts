@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createApp } from "./app.ts";
 import { createGate } from "./http/gate.ts";
 import { testApp } from "../test/test-app.ts";
 
@@ -99,4 +100,15 @@ test("more requests than may wait for the database are refused with 503 and Retr
   expect((await full.post("3", { type: "a" })).status).toBe(201);
   expect((await full.post("4", { type: "a", payload: { x: "x".repeat(100) } })).status).toBe(503);
   await full.stop();
+});
+
+test("a request addressed to another name than this machine's is refused while nobody's identity is checked", async () => {
+  const { deps, stop } = await testApp();
+  const app = createApp({ ...deps, loopback_hosts_only: true });
+  const statusOf = async (host: string) => (await app.request(`http://${host}/health`)).status;
+  expect(await Promise.all(["localhost:8000", "127.0.0.1:8000", "[::1]:8000"].map(statusOf))).toEqual([200, 200, 200]);
+  expect(await Promise.all(["rebound.example", "127.0.0.1.rebound.example", "10.0.0.7:8000"].map(statusOf))).toEqual([
+    400, 400, 400,
+  ]);
+  await stop();
 });

@@ -5,16 +5,19 @@ import { createGate, type Gate } from "./http/gate.ts";
 import { answerErrors } from "./http/on-error.ts";
 import { accessLog } from "./middleware/access-log.ts";
 import { answerUnmatched } from "./middleware/method-not-allowed.ts";
+import { hostGuard } from "./middleware/host-guard.ts";
 import { pathGuard } from "./middleware/path-guard.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 
-export type AppDeps = Omit<JobRouteDeps, "gate"> & { signal: Signal; logger: Logger; gate?: Gate } & Pick<
-    Metrics,
-    "registry"
-  >;
+export type AppDeps = Omit<JobRouteDeps, "gate"> & {
+  signal: Signal;
+  logger: Logger;
+  gate?: Gate;
+  loopback_hosts_only?: boolean;
+} & Pick<Metrics, "registry">;
 
 /**
  * The HTTP API without a port: every route, and what surrounds them.
@@ -28,6 +31,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.onError(answerErrors(deps));
   app.notFound(answerUnmatched(app));
   app.use(requestId, accessLog(deps.observe), pathGuard);
+  if (deps.loopback_hosts_only) app.use(hostGuard);
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
   app.route("/v1", jobRoutes({ ...deps, gate }));

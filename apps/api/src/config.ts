@@ -1,7 +1,7 @@
-import { isIPv4 } from "node:net";
 import { limits } from "@atlasqueue/contract";
 import { defaultKeys, parseSettings, setting, SettingError, type LogLevel, type SignalKeys } from "@atlasqueue/core";
 import { z } from "zod";
+import { isLoopback } from "./middleware/host-guard.ts";
 
 /** Every environment variable the API reads. */
 export const apiSettings = z.object({
@@ -31,6 +31,8 @@ export type ApiConfig = {
   redis: { url: string; keys: SignalKeys } | undefined;
   log_level: LogLevel;
   listen: { host: string; port: number };
+  /** Answer only requests that were addressed to this machine by its loopback names. */
+  loopback_hosts_only: boolean;
   body_bytes_max: number;
   payload_bytes_max: number;
   idempotency_ttl_seconds: number;
@@ -63,13 +65,10 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
         : { url: set.REDIS_URL, keys: { jobs: set.JOB_QUEUE_KEY, dead_letters: set.DLQ_KEY } },
     log_level: set.LOG_LEVEL,
     listen: { host: set.API_HOST, port: set.API_PORT },
+    loopback_hosts_only: !set.ALLOW_UNAUTHENTICATED,
     body_bytes_max: set.BODY_BYTES_MAX,
     payload_bytes_max: set.PAYLOAD_BYTES_MAX,
     idempotency_ttl_seconds: set.IDEMPOTENCY_TTL_SECONDS,
     shutdown_ms: set.SHUTDOWN_SECONDS * 1_000,
   };
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 }

@@ -4,7 +4,7 @@ import {
   createMetrics,
   createSubmitter,
   logEvents,
-  memorySignal,
+  noSignal,
   observeAll,
   redisSignal,
   SettingError,
@@ -34,7 +34,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   const { registry, observe: count } = createMetrics();
   const observe = observeAll(logEvents(logger), count);
   const database = connectDatabase({ ...config.database, application_name: "atlasqueue-api" });
-  const signal = parts.signal ?? (config.redis ? redisSignal(config.redis) : memorySignal());
+  const signal = parts.signal ?? (config.redis ? redisSignal(config.redis) : noSignal());
   const closeParts = async () => {
     await Promise.all([database.close(), parts.signal ? undefined : signal.close()]);
   };

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import {
   parseSettings,
   setting,
@@ -67,7 +68,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
         ? undefined
         : { url: set.REDIS_URL, keys: { jobs: set.JOB_QUEUE_KEY, dead_letters: set.DLQ_KEY } },
     log_level: set.LOG_LEVEL,
-    handler_paths: set.WORKER_HANDLERS,
+    handler_paths: set.WORKER_HANDLERS.map((path) => resolve(env["INIT_CWD"] ?? "", path)),
     queues: set.WORKER_QUEUES.length === 0 ? ["default"] : set.WORKER_QUEUES,
     processes: set.WORKER_PROCESSES,
     concurrency: set.WORKER_CONCURRENCY,

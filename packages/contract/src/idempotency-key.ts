@@ -15,6 +15,10 @@ export function parseIdempotencyKey(header: string): string | undefined {
   const text = header.trim();
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(text);
   const key = quoted ? (quoted[1] ?? "").replaceAll(/\\(["\\])/g, "$1") : text;
-  if (key.trim() === "" || key.length > limits.idempotency_key_chars_max) return undefined;
-  return /^[\x20-\x7e]+$/.test(key) ? key : undefined;
+  return isIdempotencyKey(key) ? key : undefined;
+}
+
+/** Whether a text can be an idempotency key: 1 to 512 printable ASCII characters, not all of them spaces. */
+export function isIdempotencyKey(key: string): boolean {
+  return key.trim() !== "" && key.length <= limits.idempotency_key_chars_max && /^[\x20-\x7e]+$/.test(key);
 }

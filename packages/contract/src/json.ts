@@ -80,7 +80,8 @@ function faultOfNumber(value: number): string | undefined {
 
 /** One key as a segment of a JSON pointer. Long and unprintable keys are cut and escaped, as pointers end up in logs. */
 export function pointerSegment(key: string): string {
-  const escaped = key.replaceAll("~", "~0").replaceAll("/", "~1").toWellFormed();
+  const visible = key.replaceAll(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const escaped = visible.replaceAll("~", "~0").replaceAll("/", "~1").toWellFormed();
   return escaped.length > 64 ? `${escaped.slice(0, 64).toWellFormed()}…` : escaped;
 }
 

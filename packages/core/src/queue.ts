@@ -1,11 +1,19 @@
-import { submitJob, validate, type Fault, type JobStatus, type SubmitJobInput } from "@atlasqueue/contract";
+import {
+  idempotencyKeyAccepts,
+  isIdempotencyKey,
+  submitJob,
+  validate,
+  type Fault,
+  type JobStatus,
+  type SubmitJobInput,
+} from "@atlasqueue/contract";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
 import { connectDatabase } from "./database/connect.ts";
 import { defaultTenant } from "./deps.ts";
 import type { Observe } from "./observe/events.ts";
 import { announce } from "./signal/announce.ts";
 import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
-import { memorySignal } from "./signal/memory.ts";
+import { noSignal } from "./signal/none.ts";
 import { redisSignal } from "./signal/redis.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import { createSubmitter } from "./submitter.ts";
@@ -36,8 +44,9 @@ export type Queue = {
   /** Resolves when the job is durable. Jobs submitted side by side share one commit. */
   submit(job: QueueJob): Promise<Submitted>;
   /**
-   * Any number of jobs, answers in their order. They are stored 500 at a time, each part a transaction of its own; when
-   * one fails the promise rejects and others may be stored: with keys it is safe to call again.
+   * Any number of jobs, answers in their order. All are checked first; then they are stored 500 at a time, each part a
+   * transaction of its own. When one part fails, or a key was used for another job, the promise rejects and others may
+   * be stored: with keys it is safe to call again.
    */
   submitMany(jobs: readonly QueueJob[]): Promise<Submitted[]>;
   /**
@@ -72,7 +81,7 @@ export class IdempotencyMismatchError extends Error {
 const bulk_rows_max = 500;
 /** Parts under way at once: while one waits for the disk, the next is made. */
 const bulk_lanes = 3;
-const announceable_max = 100_000;
+const announceable_max = 10_000;
 
 /**
  * Submit jobs from your own code, past HTTP. The database must have been migrated.
@@ -92,7 +101,7 @@ export function createQueue(options: QueueOptions): Queue {
   });
   const signal: Signal = options.redisUrl
     ? redisSignal({ url: options.redisUrl, keys: options.keys ?? defaultKeys })
-    : memorySignal();
+    : noSignal();
   const deps = { database, signal, observe: options.observe ?? (() => {}) };
   const enqueueOptions = { idempotency_ttl_seconds: options.idempotencyTtlSeconds ?? 86_400 };
   const submitter = createSubmitter(deps, enqueueOptions);
@@ -102,6 +111,8 @@ export function createQueue(options: QueueOptions): Queue {
   const submissionOf = ({ idempotency_key, ...job }: QueueJob): Submission => {
     const checked = validate(submitJob, job);
     if (checked.kind === "invalid") throw new InvalidJobError(checked.faults);
+    if (idempotency_key !== undefined && !isIdempotencyKey(idempotency_key))
+      throw new InvalidJobError([{ pointer: "/idempotency_key", message: `must be ${idempotencyKeyAccepts}` }]);
     return { tenant, request: checked.value, idempotency_key };
   };
 
@@ -111,39 +122,44 @@ export function createQueue(options: QueueOptions): Queue {
       return answer(submission, await submitter.submit(submission, 1_000));
     },
     async submitMany(jobs) {
-      const parts = Array.from({ length: Math.ceil(jobs.length / bulk_rows_max) }, (_, at) =>
-        jobs.slice(at * bulk_rows_max, (at + 1) * bulk_rows_max),
-      );
-      const answers: Submitted[][] = [];
+      const submissions = jobs.map(submissionOf);
+      const outcomes: EnqueueOutcome[] = Array.from({ length: submissions.length });
       // Signalled in the order of the jobs, whichever part is stored first.
-      let signalled: Promise<void> = Promise.resolve();
-      const store = async (part: readonly QueueJob[], at: number) => {
-        const submissions = part.map(submissionOf);
+      let signalled: Promise<unknown> = Promise.resolve();
+      const store = async (from: number) => {
         const before = signalled;
-        const stored = submitter.submitTogether(submissions);
-        signalled = Promise.allSettled([
-          before,
-          stored.then((outcomes) => before.then(() => submitter.follow(outcomes))),
-        ]).then(() => {});
-        answers[at] = (await stored).map((outcome, index) => answer(submissions[index] as Submission, outcome));
+        const stored = submitter.submitTogether(submissions.slice(from, from + bulk_rows_max));
+        signalled = Promise.allSettled([before, stored]).then(([, part]) => {
+          if (part.status === "fulfilled") submitter.follow(part.value);
+        });
+        (await stored).forEach((outcome, at) => (outcomes[from + at] = outcome));
       };
       let next = 0;
+      let failed = false;
       const lane = async () => {
-        for (let at = next; at < parts.length; at = next) {
-          next += 1;
-          await store(parts[at] as readonly QueueJob[], at);
+        while (next < submissions.length && !failed) {
+          const from = next;
+          next += bulk_rows_max;
+          await store(from).catch((error: unknown) => {
+            failed = true;
+            throw error;
+          });
         }
       };
       await Promise.all(Array.from({ length: bulk_lanes }, lane));
-      return answers.flat();
+      return outcomes.map((outcome, at) => answer(submissions[at] as Submission, outcome));
     },
     async submitIn(tx, job) {
       const submission = submissionOf(job);
       const [outcome] = await enqueueWith(executeIn(tx), [submission], enqueueOptions);
       if (!outcome) throw new Error("the insert had no outcome");
       const submitted = answer(submission, outcome);
-      if (outcome.kind === "created" && submitted.status === "queued" && unannounced.size < announceable_max)
-        unannounced.set(submitted.id, outcome.job);
+      if (outcome.kind === "created" && submitted.status === "queued") {
+        const { queue, priority } = submission.request;
+        unannounced.set(submitted.id, { id: submitted.id, tenant, queue, priority });
+        // Rolled back, or never announced: the oldest make room.
+        if (unannounced.size > announceable_max) unannounced.delete(unannounced.keys().next().value ?? "");
+      }
       return submitted;
     },
     async announce(...submitted) {

@@ -85,6 +85,25 @@ describe("group commit", () => {
     expect(await own.database.sql`SELECT FROM jobs`).toHaveLength(19);
   });
 
+  test("a key that somebody's open transaction holds is the trouble of its own request alone", async () => {
+    const submitter = createSubmitter(deps, options);
+    const queue = createQueue({ databaseUrl: own.url });
+    await own.database.sql.begin(async (tx) => {
+      await queue.submitIn(tx, { type: "noop", idempotency_key: "held" });
+      const answers = await Promise.allSettled(
+        ["held", ...Array.from({ length: 20 }, (_, at) => `free-${at}`)].map((key) =>
+          submitter.submit(submission({}, key), 10),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([
+        "rejected",
+        ...Array.from({ length: 20 }, () => "fulfilled"),
+      ]);
+    });
+    expect(await submitter.submit(submission({}, "held"), 10)).toMatchObject({ kind: "replayed" });
+    await queue.close();
+  });
+
   test("an INSERT holds no more bytes than it may", async () => {
     const submitter = createSubmitter(deps, options);
     await Promise.all(Array.from({ length: 6 }, () => submitter.submit(submission(), 3 * 1_048_576)));
@@ -124,6 +143,8 @@ describe("a queue in your own code", () => {
     await eventually(async () => expect(await signal.take([main], 5)).toEqual([first.id]));
     await expect(queue.submit({ type: "other", idempotency_key: "a" })).rejects.toThrow(IdempotencyMismatchError);
     await expect(queue.submit({ type: "", max_attempts: 99 })).rejects.toThrow(InvalidJobError);
+    for (const idempotency_key of ["", " ", "a\0b", "a\ud800", "x".repeat(513)])
+      await expect(queue.submit({ type: "noop", idempotency_key })).rejects.toThrow(InvalidJobError);
     await close();
   });
 

@@ -1,4 +1,4 @@
-import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
+import { DatabaseTimeoutError, isLocked, isUnavailable } from "./database/errors.ts";
 import type { Deps } from "./deps.ts";
 import { createPromoter } from "./promoter.ts";
 import { announce } from "./signal/announce.ts";
@@ -38,8 +38,8 @@ type Request = {
 
 /**
  * Group commit: the jobs that come in while an INSERT is under way share the next one, and one push to each list.
- * With nothing under way a job goes at once, so an idle system waits for nobody. A row that PostgreSQL refuses is the
- * error of its own request: the others of its INSERT are sent again without it.
+ * With nothing under way a job goes at once, so an idle system waits for nobody. A row that PostgreSQL refuses, or a
+ * key that another transaction holds, is the trouble of its own request: the others are sent again without it.
  *
  * @example
  * const submitter = createSubmitter({ database, signal, observe }, { idempotency_ttl_seconds: 86_400 });
@@ -49,7 +49,7 @@ export function createSubmitter(deps: Deps & { signal: Signal }, options: Enqueu
   const waiting: Request[] = [];
   const flying = new Set<Request>();
   const promoter = createPromoter(deps);
-  const announcing = new Set<Promise<void>>();
+  const announcing = new Set<Promise<unknown>>();
   let flights = 0;
   let watch: NodeJS.Timeout | undefined;
   let idle: (() => void)[] = [];
@@ -82,7 +82,10 @@ export function createSubmitter(deps: Deps & { signal: Signal }, options: Enqueu
       batch.forEach((one, at) => one.resolve(outcomes[at] as EnqueueOutcome));
       follow(outcomes);
     } catch (error) {
-      if (batch.length === 1 || isUnavailable(error)) for (const one of batch) one.reject(error);
+      if (batch.length === 1) batch[0]?.reject(error);
+      // One of their keys is held by somebody's open transaction: only its own request waits on.
+      else if (isLocked(error)) await Promise.all(batch.map((one) => fly([one])));
+      else if (isUnavailable(error)) for (const one of batch) one.reject(error);
       else for (const half of halves(batch)) await fly(half);
     }
   };
@@ -100,6 +103,7 @@ export function createSubmitter(deps: Deps & { signal: Signal }, options: Enqueu
   };
 
   const promoteOnTime = (outcomes: readonly EnqueueOutcome[]) => {
+    if (!deps.signal.heard) return;
     for (const one of outcomes)
       if (one.kind === "created" && one.job.status === "scheduled")
         promoter.expectIn(one.job.run_at.getTime() - one.job.created_at.getTime());

@@ -1,4 +1,4 @@
-import type { Json } from "@atlasqueue/contract";
+import { limits, type Json } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import { z } from "zod";
 
@@ -49,6 +49,11 @@ export function defineHandler<S extends z.ZodType>(
   run: HandlerFunction<z.output<S>>,
   options: HandlerOptions = {},
 ): Handler {
+  const { timeout_seconds } = options;
+  if (timeout_seconds !== undefined && !(timeout_seconds > 0 && timeout_seconds <= limits.timeout_seconds_max))
+    throw new RangeError(
+      `timeout_seconds of ${type} must be a number from 0 to ${limits.timeout_seconds_max}; got ${timeout_seconds}`,
+    );
   const handler: Handler = {
     type,
     options,
@@ -82,13 +87,18 @@ export class PayloadError extends Error {
   override readonly name = "PayloadError";
 }
 
-/** Throw this to choose when the job is tried again, instead of its backoff. */
+/**
+ * Throw this to choose when the job is tried again, instead of its backoff. At most a year; a delay that is not a number
+ * is as if none was given.
+ */
 export class RetryAfterError extends Error {
   override readonly name = "RetryAfterError";
-  readonly delay_ms: number;
+  readonly delay_ms: number | undefined;
   constructor(message: string, delay_ms: number) {
     super(message);
-    this.delay_ms = Math.max(0, delay_ms);
+    this.delay_ms = Number.isFinite(delay_ms)
+      ? Math.min(Math.max(0, delay_ms), limits.delay_seconds_max * 1_000)
+      : undefined;
   }
 }
 

@@ -4,12 +4,12 @@ import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { WorkerDeps } from "./start-worker.ts";
 
 const batch_max = 1_000;
-const retry_ms = 1_000;
+const retry_ms = 250;
 const forget_ms = 1_000;
 const forget_batches_max = 10_000;
 
 /**
- * Renews the leases of every job in a handler, all in one statement, three times a lease. A job whose lease is lost is
+ * Renews the leases of every job a worker holds, all in one statement, three times a lease. A job whose lease is lost is
  * taken from its handler: another worker may have it already. A database that is away is no loss: nobody else could
  * claim the job meanwhile, so the handler goes on.
  */
@@ -40,11 +40,10 @@ export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop
 }
 
 async function renewAll(deps: WorkerDeps, running: RunningJobs, lease_seconds: number): Promise<boolean> {
-  // Not those on their way to the database: their settlement tells whether the lease held.
-  const handling = running.all().filter((job) => job.phase === "handling");
+  const held = running.all();
   try {
-    for (let at = 0; at < handling.length; at += batch_max) {
-      const batch = handling.slice(at, at + batch_max).filter((job) => running.holds(job) && job.phase === "handling");
+    for (let at = 0; at < held.length; at += batch_max) {
+      const batch = held.slice(at, at + batch_max).filter((job) => running.holds(job));
       const byLease = new Map<Lease, RunningJob>(batch.map((job) => [job.lease, job]));
       const lost: Lease[] = await extendLeases(
         deps,
@@ -53,6 +52,7 @@ async function renewAll(deps: WorkerDeps, running: RunningJobs, lease_seconds: n
       );
       for (const lease of lost) {
         const job = byLease.get(lease);
+        // One on its way to the database may be there: its settlement tells whether the lease held.
         if (!job || job.phase !== "handling" || !running.holds(job)) continue;
         deps.observe({ event: "lease_lost", during: "renewal", ...aboutLease(lease) });
         running.abandon(job, "the lease was lost");

@@ -1,11 +1,12 @@
 import { findFaults, limits, type Json } from "@atlasqueue/contract";
-import { errorText, type Lease, type Logger } from "@atlasqueue/core";
+import { errorText, storableText, type Lease, type Logger } from "@atlasqueue/core";
 import type { LazyAbort } from "./lazy-abort.ts";
 import { DoNotRetryError, RetryAfterError, type Handler, type JobContext } from "./handler.ts";
 
 export type Outcome =
-  | { kind: "succeeded"; result: Json }
-  | { kind: "failed"; error: string; retryable: boolean; delay_ms?: number };
+  /** `bytes` is the length of the result as JSON. */
+  | { kind: "succeeded"; result: Json; bytes: number }
+  | { kind: "failed"; error: string; retryable: boolean; delay_ms?: number | undefined };
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
@@ -55,14 +56,14 @@ function contextOf(lease: Lease, abort: LazyAbort, logger: Logger): JobContext {
 }
 
 function failed(thrown: unknown, name?: string): Outcome {
-  const error = name && thrown instanceof Error ? `${name}: ${thrown.message}` : errorText(thrown);
+  const error = name && thrown instanceof Error ? storableText(`${name}: ${thrown.message}`) : errorText(thrown);
   if (thrown instanceof RetryAfterError) return { kind: "failed", error, retryable: true, delay_ms: thrown.delay_ms };
   return { kind: "failed", error, retryable: !(thrown instanceof DoNotRetryError) };
 }
 
 /** A result as it will be read back: what JSON makes of it. Nothing (undefined) is null. */
 function storable(returned: unknown): Outcome {
-  if (returned === undefined || returned === null) return { kind: "succeeded", result: null };
+  if (returned === undefined || returned === null) return { kind: "succeeded", result: null, bytes: 4 };
   let text: string | undefined;
   try {
     text = JSON.stringify(returned);
@@ -79,5 +80,5 @@ function storable(returned: unknown): Outcome {
   const result = JSON.parse(text) as Json;
   const fault = findFaults(result)[0];
   if (fault) return failed(new Error(`the result at ${fault.pointer || "/"} ${fault.message}`), "ResultError");
-  return { kind: "succeeded", result };
+  return { kind: "succeeded", result, bytes };
 }

@@ -2,6 +2,7 @@ import {
   complete,
   fail,
   hint,
+  DatabaseTimeoutError,
   isBadRow,
   isUnavailable,
   verdictAfterFailure,
@@ -16,8 +17,10 @@ import type { WorkerDeps } from "./start-worker.ts";
 
 const batch_max = 500;
 const flushes_max = 2;
+const batch_bytes_max = 4 * 1_048_576;
 const retry_ms = 250;
 
+type Settlement = { job: RunningJob; outcome: Outcome };
 type Success = { job: RunningJob; result: Json };
 type Fault = { job: RunningJob; error: string; retryable: boolean; delay_ms?: number | undefined };
 
@@ -32,7 +35,7 @@ export function createSettler(
   backoff: BackoffPolicy,
   retrying: (delay_ms: number) => void,
 ) {
-  const waiting: { job: RunningJob; outcome: Outcome }[] = [];
+  const waiting: Settlement[] = [];
   const giveUp = new AbortController();
   let flushes = 0;
   let idle: (() => void)[] = [];
@@ -42,7 +45,7 @@ export function createSettler(
     flushes += 1;
     // After this turn of the event loop: handlers that end in the same turn share the statement.
     setImmediate(() => {
-      void flush(waiting.splice(0, batch_max)).finally(() => {
+      void flush(takeBatch(waiting)).finally(() => {
         flushes -= 1;
         kick();
         if (flushes > 0 || waiting.length > 0) return;
@@ -51,7 +54,7 @@ export function createSettler(
     });
   };
 
-  const flush = async (batch: { job: RunningJob; outcome: Outcome }[]): Promise<void> => {
+  const flush = async (batch: Settlement[]): Promise<void> => {
     const successes: Success[] = [];
     const faults: Fault[] = [];
     for (const { job, outcome } of batch) {
@@ -100,6 +103,12 @@ export function createSettler(
       try {
         return await settle(items);
       } catch (error) {
+        if (error instanceof DatabaseTimeoutError && items.length > 1) {
+          // Too much for one statement, perhaps: the halves have the same deadline each.
+          const middle = items.length >> 1;
+          await inBatch(items.slice(0, middle), settle);
+          return await inBatch(items.slice(middle), settle);
+        }
         if (isUnavailable(error)) {
           deps.observe({ event: "database_unavailable", during: "settling", error: String(error) });
           await pause(retry_ms, giveUp.signal);
@@ -115,8 +124,14 @@ export function createSettler(
 
   const refused = async (item: Success | Fault, error: unknown): Promise<void> => {
     deps.logger.error({ err: error, job_id: item.job.lease.id }, "settlement_refused");
-    if (!("result" in item) || !isBadRow(error)) return;
-    await inBatch([{ job: item.job, error: "ResultError: the database refused the result", retryable: true }], failAll);
+    if (!isBadRow(error)) return;
+    const [refusal, retryable] = "result" in item ? ["the result", true] : ["the failure", item.retryable];
+    const safe = { job: item.job, error: `Refused: the database could not store ${refusal}`, retryable };
+    try {
+      await failAll([safe]);
+    } catch (again) {
+      deps.logger.error({ err: again, job_id: item.job.lease.id }, "settlement_refused");
+    }
   };
 
   return {
@@ -132,3 +147,13 @@ export function createSettler(
   };
 }
 export type Settler = ReturnType<typeof createSettler>;
+
+function takeBatch(waiting: Settlement[]): Settlement[] {
+  let rows = 0;
+  for (let bytes = 0; rows < waiting.length && rows < batch_max; rows += 1) {
+    const outcome = waiting[rows]?.outcome;
+    bytes += outcome?.kind === "succeeded" ? outcome.bytes : 0;
+    if (rows > 0 && bytes > batch_bytes_max) break;
+  }
+  return waiting.splice(0, rows);
+}

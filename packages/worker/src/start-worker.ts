@@ -51,6 +51,8 @@ export type Worker = {
 };
 
 const unsettled_max = 2_000;
+/** A timer asked for longer fires at once. */
+const timer_ms_max = 2 ** 31 - 1;
 /** What the last words to the database may take, after the deadline. */
 const farewell_ms_max = 5_000;
 
@@ -74,7 +76,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const draining = new AbortController();
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
-  const sweeper = createSweeper(deps, queues, draining.signal);
+  const sweeper = createSweeper(deps, draining.signal);
   const settler = createSettler(deps, running, backoff, (delay_ms) => sweeper.expectDue(delay_ms));
   const claimer = { tenant, queues: names, worker_id: id, lease_seconds };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
@@ -90,9 +92,10 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const sweeping = Promise.all([sweeper.run(), clearAway(deps, config.retention ?? defaultRetention, draining.signal)]);
   deps.observe({ event: "worker_started", worker_id: id, queues: names, handlers: [...handlers.keys()], concurrency });
 
-  const stop = async (deadline_ms: number): Promise<void> => {
-    deps.observe({ event: "worker_draining", worker_id: id, running: running.size(), deadline_ms });
+  const stop = async (wanted_ms: number): Promise<void> => {
+    deps.observe({ event: "worker_draining", worker_id: id, running: running.size(), deadline_ms: wanted_ms });
     draining.abort();
+    const deadline_ms = Math.min(Math.max(0, wanted_ms), timer_ms_max);
     const over = new AbortController();
     let late = false;
     const deadline = pause(deadline_ms, over.signal).then(() => (late = true));

@@ -2,6 +2,7 @@ import type { SubmitJobInput } from "@atlasqueue/contract";
 import {
   claim,
   createLogger,
+  enqueue,
   findJob,
   memorySignal,
   redisSignal,
@@ -207,6 +208,20 @@ describe("one bad job is a failure of that job alone", () => {
       "TimeoutError: the handler ran longer than 0.05 s",
     ],
     [
+      "a result key with a NUL",
+      defineHandler("constructor", any, () => ({ "a\0b": "\0" })),
+      "ResultError: the result at /a\\u0000b",
+    ],
+    [
+      "a toJSON that throws a NUL",
+      defineHandler("constructor", any, () => ({
+        toJSON() {
+          throw new Error("a\0b");
+        },
+      })),
+      "ResultError: a\u{fffd}b",
+    ],
+    [
       "an error that says not to retry",
       defineHandler("constructor", any, () => Promise.reject(new DoNotRetryError("gone"))),
       "DoNotRetryError: gone",
@@ -234,11 +249,34 @@ describe("one bad job is a failure of that job alone", () => {
     await becomes(id, { status: "succeeded", attempts: 2 });
   });
 
+  test.each([NaN, Infinity, -Infinity])("a delay of %s is as if none was given", async (delay_ms) => {
+    work([
+      defineHandler("noop", any, (_payload, { job }) => {
+        if (job.attempt === 1) throw new RetryAfterError("busy", delay_ms);
+      }),
+    ]);
+    const [id] = await add({});
+    await becomes(id, { status: "succeeded", attempts: 2 });
+  });
+
   test("a job's own timeout comes before its handler's", async () => {
     work([defineHandler("noop", any, () => new Promise(() => {}), { timeout_seconds: 3_600 })]);
     const [id] = await add({ timeout_seconds: 1, max_attempts: 1 });
     await becomes(id, { status: "dead", last_error: "TimeoutError: the handler ran longer than 1 s" });
   });
+});
+
+test("jobs without a signal are found in every queue of a fleet whose workers serve different ones", async () => {
+  signal = drivers["redis"]?.() ?? memorySignal();
+  const queues = ["a", "b", "c"];
+  for (const queue of queues) work([defineHandler("noop", any, () => null)], { queues: [queue] });
+  const ids = await Promise.all(
+    queues.map(async (queue) => {
+      const [outcome] = await enqueue(deps(), [submission({ queue })], { idempotency_ttl_seconds: 60 });
+      return outcome && "job" in outcome ? outcome.job.id : "";
+    }),
+  );
+  for (const id of ids) await becomes(id, { status: "succeeded" });
 });
 
 describe("leases", () => {

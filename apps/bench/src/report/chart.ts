@@ -16,7 +16,11 @@ export async function renderChart(rows: readonly Row[], titles: Titles): Promise
     padding: 12,
     columns,
     concat: [...panels].map(([scenario, of]) => panelOf(scenario, of, titles)),
-    config: { view: { stroke: null }, axis: { domain: false, ticks: false, labelLimit: 200 }, title: { anchor: "start" } },
+    config: {
+      view: { stroke: null },
+      axis: { domain: false, ticks: false, labelLimit: 200 },
+      title: { anchor: "start" },
+    },
   };
   const view = new View(parse(compile(chart).spec), { renderer: "none", logLevel: ErrorsOnly });
   try {

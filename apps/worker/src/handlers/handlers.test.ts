@@ -131,6 +131,7 @@ test("addresses are told apart", () => {
     "fe80::1",
     "fc00::1",
     "::ffff:127.0.0.1",
+    "::7f00:1",
     "255.255.255.255",
     "nonsense",
   ];

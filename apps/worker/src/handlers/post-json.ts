@@ -23,6 +23,8 @@ export function postJson(url: URL, body: unknown, { headers, lookup, signal }: P
           "content-length": Buffer.byteLength(text),
         },
         signal,
+        // Sockets of its own: one that some other code of the process keeps open to the same name was judged by nobody.
+        agent: false,
         ...(lookup ? { lookup } : {}),
       },
       (answer) => {

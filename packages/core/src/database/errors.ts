@@ -16,7 +16,7 @@ export function isUnavailable(error: unknown): boolean {
   if (code === undefined) return false;
   if (code.startsWith("CONNECTION_") || code === "CONNECT_TIMEOUT" || networkCodes.has(code)) return true;
   // 08 connection, 53 resources, 57 operator intervention (57014: our own cancel), 58 I/O, 25006 read-only standby,
-  // 40001 and 40P01 serialisation and deadlock, 55P03 lock not available, 55000 e.g. a pooler's lost statement.
+  // 40001 and 40P01 serialisation and deadlock, 55P03 lock not available, 26000 a statement that a pooler lost.
   return /^(08|53|57|58|25006|40001|40P01|55P03)/.test(code) || code === "26000";
 }
 
@@ -31,6 +31,11 @@ const networkCodes = new Set([
   "EPIPE",
   "ETIMEDOUT",
 ]);
+
+/** True when the statement gave up waiting for a row or key that another transaction holds. */
+export function isLocked(error: unknown): boolean {
+  return codeOf(error) === "55P03";
+}
 
 /** True when PostgreSQL refused a value of a row (class 22) or a constraint did (class 23). */
 export function isBadRow(error: unknown): boolean {

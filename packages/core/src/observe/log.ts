@@ -37,6 +37,7 @@ const levels: Record<EventName, Level> = {
   jobs_promoted: "debug",
   jobs_resignalled: "info",
   dead_letters_projected: "info",
+  promotion_failed: "warn",
   jobs_pruned: "info",
   sweep_complete: "debug",
   signal_failed: "warn",

@@ -107,8 +107,8 @@ export function createMetrics(): Metrics {
         failed(labelOf(event.job_type));
         return dead(labelOf(event.job_type));
       case "lease_expired":
-        if (event.outcome === "requeued") return retried.inc();
-        return dead(labelOf(event.job_type));
+        if (event.outcome === "requeued") retried.inc();
+        return;
       case "jobs_promoted":
         return retried.inc(event.retried);
       case "signal_failed":
@@ -125,6 +125,7 @@ export function createMetrics(): Metrics {
       case "job_released":
       case "jobs_resignalled":
       case "dead_letters_projected":
+      case "promotion_failed":
       case "jobs_pruned":
       case "sweep_complete":
       case "worker_started":

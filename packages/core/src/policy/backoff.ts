@@ -5,7 +5,7 @@ export type BackoffPolicy = { base_seconds: number; max_seconds: number; jitter_
 
 /**
  * Milliseconds until the next attempt: min(base × 2^attempts, max) + random(0, jitter). `attempts` counts the claims
- * so far, this one included; a job's own `backoff` replaces base and max, and with kind "fixed" the doubling.
+ * so far, this one included; a job's own `backoff` replaces base and max (which is never less than its base), and with kind "fixed" the doubling.
  * `random` is in [0, 1), so that a test can choose it.
  *
  * @example
@@ -13,7 +13,7 @@ export type BackoffPolicy = { base_seconds: number; max_seconds: number; jitter_
  */
 export function backoffDelayMs(policy: BackoffPolicy, own: Backoff | null, attempts: number, random: number): number {
   const base = own?.base_seconds ?? policy.base_seconds;
-  const cap = own?.max_seconds ?? policy.max_seconds;
+  const cap = own?.max_seconds ?? Math.max(policy.max_seconds, own?.base_seconds ?? 0);
   const factor = own?.kind === "fixed" ? 1 : 2 ** attempts;
   return Math.round((Math.min(base * factor, cap) + random * policy.jitter_seconds_max) * 1_000);
 }

@@ -9,12 +9,12 @@ type Key = { tenant: string; key: string };
 const find = `
   SELECT jobs.*, keys.tenant AS key_tenant, keys.key, encode(keys.request_hash, 'hex') AS request_hash,
          (keys.expires_at <= now() OR jobs.id IS NULL) AS spent
-  FROM (SELECT DISTINCT * FROM unnest($1::text::text[], $2::text::text[]) AS wanted(tenant, key)) AS wanted
+  FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key)) AS wanted
   JOIN idempotency_keys AS keys USING (tenant, key)
   LEFT JOIN jobs ON jobs.id = keys.job_id`;
 
 const forget = `
-  DELETE FROM idempotency_keys AS keys USING unnest($1::text::text[], $2::text::text[]) AS spent(tenant, key)
+  DELETE FROM idempotency_keys AS keys USING unnest($1::text[], $2::text[]) AS spent(tenant, key)
   WHERE keys.tenant = spent.tenant AND keys.key = spent.key
     AND (keys.expires_at <= now() OR NOT EXISTS (SELECT FROM jobs WHERE jobs.id = keys.job_id))`;
 

@@ -11,7 +11,10 @@ export type SweepOutlook = {
   statistics_are_stale: boolean;
 };
 
-/** One cheap statement, so that an idle system asks the database one question a second. Each part is an index's end. */
+/**
+ * One cheap statement, so that an idle system asks the database one question a second. Each part is an index's end.
+ * For three seconds after the server's start no lease is looked at: the renewals of workers that live come first.
+ */
 export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepOutlook> {
   const { sql } = deps.database;
   const [row] = await bounded(
@@ -19,7 +22,9 @@ export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepO
     sql<SweepOutlook[]>`
     SELECT
       (extract(epoch FROM (SELECT min(due_at) FROM jobs) - now()) * 1000)::float8 AS due_in_ms,
-      (extract(epoch FROM (SELECT min(check_at) FROM lease_batches) - now()) * 1000)::float8 AS lease_check_in_ms,
+      (extract(epoch FROM (
+        SELECT greatest(check_at, pg_postmaster_start_time() + interval '3 seconds') FROM lease_batches ORDER BY check_at LIMIT 1
+      ) - now()) * 1000)::float8 AS lease_check_in_ms,
       EXISTS (SELECT FROM jobs WHERE ready_at IS NOT NULL) AS any_queued,
       (SELECT max(dead_at) FROM jobs) AS newest_dead,
       ${statisticsAreStale(deps.database)} AS statistics_are_stale`,

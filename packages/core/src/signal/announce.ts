@@ -11,16 +11,21 @@ export async function hint(observe: Observe, during: string, call: () => Promise
   }
 }
 
-/** Signal jobs that a committed transition made ready. `front` is for those that had their place already. */
+/**
+ * Signal jobs that a committed transition made ready. `front` is for those that had their place already. Resolves with
+ * how many the signal took in; the others are there already, or left to the sweep.
+ */
 export async function announce(
   deps: { signal: Signal; observe: Observe },
   jobs: readonly ReadyJob[],
   place: "back" | "front" = "back",
-): Promise<void> {
-  if (jobs.length === 0) return;
-  await hint(deps.observe, "push", async () => {
-    await (place === "back" ? deps.signal.push(jobs) : deps.signal.pushFront(jobs));
-    for (const [queue, of] of Map.groupBy(jobs, (job) => job.queue))
-      deps.observe({ event: "job_enqueued", queue, count: of.length });
-  });
+): Promise<number> {
+  let taken = 0;
+  for (const [queue, ready] of Map.groupBy(jobs, (job) => job.queue))
+    await hint(deps.observe, "push", async () => {
+      const count = await (place === "back" ? deps.signal.push(ready) : deps.signal.pushFront(ready));
+      taken += count;
+      if (count > 0) deps.observe({ event: "job_enqueued", queue, count });
+    });
+  return taken;
 }

@@ -5,16 +5,23 @@ export type SignalKeys = { jobs: string; dead_letters: string };
 
 export const defaultKeys: SignalKeys = { jobs: "atlasqueue:jobs", dead_letters: "atlasqueue:dlq" };
 
-/** The list of a queue's ids: the default tenant's default queue has the plain name, others derive from it. */
-export function listKey(keys: SignalKeys, { tenant, queue }: QueueRef): string {
-  if (tenant === defaultTenant && queue === "default") return keys.jobs;
-  return tenant === defaultTenant ? `${keys.jobs}:queue:${queue}` : `${keys.jobs}:tenant:${tenant}:queue:${queue}`;
+/** The keys of one queue. What a key is for stands before the queue's name, so that no name can be another's key. */
+export type QueueKeys = {
+  /** Ids of ordinary priority. The default tenant's default queue has the plain name. */
+  list: string;
+  /** Ids whose priority is not 0, sorted by it. */
+  priorities: string;
+  /** Present while ids of the queue are missing from a full list. */
+  overflow: string;
+};
+
+/** @example queueKeys(defaultKeys, { tenant: "default", queue: "mail" }).list; // "atlasqueue:jobs:queue:mail" */
+export function queueKeys({ jobs }: SignalKeys, { tenant, queue }: QueueRef): QueueKeys {
+  const name =
+    tenant === defaultTenant ? (queue === "default" ? "" : `:queue:${queue}`) : `:tenant:${tenant}:queue:${queue}`;
+  return { list: `${jobs}${name}`, priorities: `${jobs}:priority${name}`, overflow: `${jobs}:overflow${name}` };
 }
 
-/** Ids whose priority is not 0, sorted by it. */
-export const priorityKey = (list: string) => `${list}:priority`;
-/** Present while ids of the queue are missing from a full list. */
-export const overflowKey = (list: string) => `${list}:overflow`;
 export const turnKey = (keys: SignalKeys, name: string) => `${keys.jobs}:turn:${name}`;
 export const deadLetterMembersKey = (keys: SignalKeys) => `${keys.dead_letters}:members`;
 export const deadLetterCursorKey = (keys: SignalKeys) => `${keys.dead_letters}:cursor`;

@@ -1,8 +1,9 @@
 import type { QueueRef } from "../deps.ts";
-import { defaultKeys, listKey } from "./keys.ts";
-import { signals_max, type DeadLetterList, type ReadyJob, type Signal } from "./signal.ts";
+import { defaultKeys, queueKeys } from "./keys.ts";
+import { priorityQueue, type PriorityQueue } from "./priority-queue.ts";
+import { signals_max, type DeadLetterList, type Signal } from "./signal.ts";
 
-type Lists = { plain: Deque; prioritised: ReadyJob[]; overflowed: boolean };
+type Lists = { plain: Deque; prioritised: PriorityQueue; overflowed: boolean };
 
 /**
  * Signals within one process: for the whole system in a single process without Redis. Jobs of other processes are
@@ -17,47 +18,45 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
   const waiters = new Set<() => void>();
 
   const listsOf = (queue: QueueRef): Lists => {
-    const key = listKey(defaultKeys, queue);
+    const key = queueKeys(defaultKeys, queue).list;
     let lists = queues.get(key);
-    if (!lists) queues.set(key, (lists = { plain: deque(), prioritised: [], overflowed: false }));
+    if (!lists) queues.set(key, (lists = { plain: deque(), prioritised: priorityQueue(), overflowed: false }));
     return lists;
   };
   const wake = () => {
     for (const waiter of waiters) waiter();
   };
-  const prioritise = (lists: Lists, job: ReadyJob) => {
-    if (lists.prioritised.some((other) => other.id === job.id)) return;
-    lists.prioritised.push(job);
-    lists.prioritised.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
-  };
+  const lengthOf = ({ plain, prioritised }: Lists) => plain.length() + prioritised.length();
 
   const takeFrom = (lists: Lists, ids_max: number): string[] => {
-    const urgent = lists.prioritised.findIndex((job) => job.priority < 0);
-    const ids = lists.prioritised
-      .splice(0, Math.min(ids_max, urgent === -1 ? lists.prioritised.length : urgent))
-      .map((job) => job.id);
+    const ids = lists.prioritised.take(ids_max, 1);
     while (ids.length < ids_max && lists.plain.length() > 0) ids.push(lists.plain.shift() as string);
-    ids.push(...lists.prioritised.splice(0, ids_max - ids.length).map((job) => job.id));
-    return ids;
+    return ids.concat(lists.prioritised.take(ids_max - ids.length, -Infinity));
   };
 
   return {
+    heard: true,
     async push(jobs) {
+      let taken = 0;
       for (const job of jobs) {
         const lists = listsOf(job);
-        if (lists.plain.length() + lists.prioritised.length >= list_length_max) lists.overflowed = true;
+        if (lengthOf(lists) >= list_length_max) lists.overflowed = true;
         if (lists.overflowed) continue;
         if (job.priority === 0) lists.plain.push(job.id);
-        else prioritise(lists, job);
+        else lists.prioritised.add(job);
+        taken += 1;
       }
       wake();
+      return taken;
     },
     async pushFront(jobs) {
+      let missing = 0;
       for (const job of jobs.toReversed()) {
         if (job.priority === 0) listsOf(job).plain.unshift(job.id);
-        else prioritise(listsOf(job), job);
+        if (job.priority === 0 || listsOf(job).prioritised.add(job)) missing += 1;
       }
       wake();
+      return missing;
     },
     async take(wanted, ids_max) {
       const ids: string[] = [];
@@ -65,7 +64,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       return ids;
     },
     async wait(wanted, timeout_ms, stop) {
-      const any = () => wanted.some((queue) => listsOf(queue).plain.length() + listsOf(queue).prioritised.length > 0);
+      const any = () => wanted.some((queue) => lengthOf(listsOf(queue)) > 0);
       if (!any() && !stop.aborted) await woken(waiters, any, timeout_ms, stop);
       if (stop.aborted) return [];
       for (const queue of wanted) {
@@ -76,11 +75,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
     },
     async look(queue) {
       const lists = listsOf(queue);
-      return {
-        length: lists.plain.length() + lists.prioritised.length,
-        next: lists.plain.first(),
-        overflowed: lists.overflowed,
-      };
+      return { length: lengthOf(lists), next: lists.plain.first(), overflowed: lists.overflowed };
     },
     async endOverflow(queue) {
       listsOf(queue).overflowed = false;

@@ -9,8 +9,9 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
   const members = deadLetterMembersKey(keys);
   const cursor = deadLetterCursorKey(keys);
   return {
-    add: async (ids) => (ids.length === 0 ? 0 : available(() => redis.deadLettersAdd(list, members, ...ids))),
-    remove: async (ids) => (ids.length === 0 ? 0 : available(() => redis.deadLettersRemove(list, members, ...ids))),
+    add: (ids) => inParts(ids, added_max, (part) => available(() => redis.deadLettersAdd(list, members, ...part))),
+    remove: (ids) =>
+      inParts(ids, removed_max, (part) => available(() => redis.deadLettersRemove(list, members, ...part))),
     page: (offset, ids_max) => available(() => redis.lrange(list, offset, offset + ids_max - 1)),
     async look() {
       const [length, known, at] = await available(() =>
@@ -25,4 +26,18 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
       await available(() => redis.del(list, members, cursor));
     },
   };
+}
+
+const added_max = 500;
+/** Removing an id may search the whole list, and Redis does nothing else meanwhile. */
+const removed_max = 10;
+
+async function inParts(
+  ids: readonly string[],
+  part_max: number,
+  change: (part: readonly string[]) => Promise<number>,
+): Promise<number> {
+  let changed = 0;
+  for (let at = 0; at < ids.length; at += part_max) changed += await change(ids.slice(at, at + part_max));
+  return changed;
 }

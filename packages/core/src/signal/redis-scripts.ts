@@ -18,17 +18,18 @@ if prioritised > 0 then
   redis.call('ZADD', KEYS[2], unpack(ARGV, 3 + n))
   for _ = 1, math.min(prioritised, 100) do redis.call('LPUSH', KEYS[1], 'wake') end
 end
-return 1`;
+return n + prioritised`;
 
-/** KEYS: list, priorities. ARGV: n, n ids with the next one last, then score and id of each prioritised job. */
+/** KEYS: list, priorities. ARGV: n, n ids with the next one last, then score and id of each prioritised job. Returns how many were not there yet. */
 const pushFront = `
 local n = tonumber(ARGV[1])
 if n > 0 then redis.call('RPUSH', KEYS[1], unpack(ARGV, 2, 1 + n)) end
+local missing = 0
 if #ARGV > 1 + n then
-  redis.call('ZADD', KEYS[2], unpack(ARGV, 2 + n))
-  redis.call('LPUSH', KEYS[1], 'wake')
+  missing = redis.call('ZADD', KEYS[2], 'NX', unpack(ARGV, 2 + n))
+  if missing > 0 then redis.call('LPUSH', KEYS[1], 'wake') end
 end
-return 1`;
+return n + missing`;
 
 /** KEYS: list, priorities. ARGV: n. Priorities above 0, then the list from its old end, then priorities below 0. */
 const take = `
@@ -55,10 +56,11 @@ for i = 1, #ARGV do
 end
 return added`;
 
+/** Each id is there once, and those that are removed by age lie at the right end: it is searched from there. */
 const removeDeadLetters = `
 local removed = 0
 for i = 1, #ARGV do
-  removed = removed + redis.call('LREM', KEYS[1], 0, ARGV[i])
+  removed = removed + redis.call('LREM', KEYS[1], -1, ARGV[i])
   redis.call('SREM', KEYS[2], ARGV[i])
 end
 return removed`;

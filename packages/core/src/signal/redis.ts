@@ -1,6 +1,6 @@
-import { Redis } from "ioredis";
+import { Redis, ReplyError } from "ioredis";
 import type { QueueRef } from "../deps.ts";
-import { listKey, overflowKey, priorityKey, turnKey, type SignalKeys } from "./keys.ts";
+import { queueKeys, turnKey, type SignalKeys } from "./keys.ts";
 import { redisDeadLetters } from "./redis-dead-letters.ts";
 import { scripts, type ScriptedRedis } from "./redis-scripts.ts";
 import { SignalUnavailableError, signals_max, type ReadyJob, type Signal } from "./signal.ts";
@@ -46,43 +46,37 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     try {
       return await command();
     } catch (error) {
-      resting_until = performance.now() + rest_after_failure_ms;
+      // An answer, if a bad one (somebody put another type under our key): the others' commands are not in danger.
+      if (!(error instanceof ReplyError)) resting_until = performance.now() + rest_after_failure_ms;
       throw unavailable(error);
     }
   };
 
-  const pushTo = (queue: QueueRef, jobs: readonly ReadyJob[], front: boolean) => {
-    const list = listKey(keys, queue);
+  const pushTo = (queue: QueueRef, jobs: readonly ReadyJob[], front: boolean): Promise<number> => {
+    const { list, priorities, overflow } = queueKeys(keys, queue);
     const plain = jobs.filter((job) => job.priority === 0).map((job) => job.id);
     const prioritised = jobs.filter((job) => job.priority !== 0).flatMap((job) => [-job.priority, job.id]);
     return front
-      ? commands.signalPushFront(list, priorityKey(list), plain.length, ...plain.toReversed(), ...prioritised)
-      : commands.signalPush(
-          list,
-          priorityKey(list),
-          overflowKey(list),
-          list_length_max,
-          plain.length,
-          ...plain,
-          ...prioritised,
-        );
+      ? commands.signalPushFront(list, priorities, plain.length, ...plain.toReversed(), ...prioritised)
+      : commands.signalPush(list, priorities, overflow, list_length_max, plain.length, ...plain, ...prioritised);
   };
 
-  const pushAll = async (jobs: readonly ReadyJob[], front: boolean) => {
+  const pushAll = async (jobs: readonly ReadyJob[], front: boolean): Promise<number> => {
     const pushes: ReadyJob[][] = [];
-    for (const group of Map.groupBy(jobs, (job) => listKey(keys, job)).values())
+    for (const group of Map.groupBy(jobs, (job) => queueKeys(keys, job).list).values())
       for (let at = 0; at < group.length; at += push_ids_max) pushes.push(group.slice(at, at + push_ids_max));
     // The part to be handed out first is pushed to the front last.
     if (front) pushes.reverse();
-    await available(() => Promise.all(pushes.map((part) => pushTo(part[0] as ReadyJob, part, front))));
+    const counts = await available(() => Promise.all(pushes.map((part) => pushTo(part[0] as ReadyJob, part, front))));
+    return counts.reduce((sum, count) => sum + count, 0);
   };
 
   const take = async (queues: readonly QueueRef[], ids_max: number): Promise<string[]> => {
     const ids: string[] = [];
     for (const queue of queues) {
       if (ids.length >= ids_max) break;
-      const list = listKey(keys, queue);
-      ids.push(...(await available(() => commands.signalTake(list, priorityKey(list), ids_max - ids.length))));
+      const { list, priorities } = queueKeys(keys, queue);
+      ids.push(...(await available(() => commands.signalTake(list, priorities, ids_max - ids.length))));
     }
     return ids;
   };
@@ -97,7 +91,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     stop.addEventListener("abort", hangUp, { once: true });
     try {
       const popped = await connection.blpop(
-        queues.map((queue) => listKey(keys, queue)),
+        queues.map((queue) => queueKeys(keys, queue).list),
         wait_ms / 1_000,
       );
       return popped ? [popped[1]] : [];
@@ -111,24 +105,25 @@ export function redisSignal(options: RedisSignalOptions): Signal {
   };
 
   return {
+    heard: true,
     push: (jobs) => pushAll(jobs, false),
     pushFront: (jobs) => pushAll(jobs, true),
     take,
     wait,
     async look(queue) {
-      const list = listKey(keys, queue);
+      const { list, priorities, overflow: flag } = queueKeys(keys, queue);
       const [length, prioritised, next, overflowed] = await available(() =>
         Promise.all([
           commands.llen(list),
-          commands.zcard(priorityKey(list)),
+          commands.zcard(priorities),
           commands.lindex(list, -1),
-          commands.exists(overflowKey(list)),
+          commands.exists(flag),
         ]),
       );
       return { length: length + prioritised, next: next ?? undefined, overflowed: overflowed === 1 };
     },
     async endOverflow(queue) {
-      await available(() => commands.del(overflowKey(listKey(keys, queue))));
+      await available(() => commands.del(queueKeys(keys, queue).overflow));
     },
     async takeTurn(name, period_ms) {
       return (await available(() => commands.set(turnKey(keys, name), "1", "PX", Math.ceil(period_ms), "NX"))) === "OK";

@@ -12,10 +12,15 @@ type QueueSignals = { length: number; next: string | undefined; overflowed: bool
  * Within a queue, higher priorities are handed out first, then the ones pushed first.
  */
 export type Signal = {
-  /** Hand these out after those that are there. Dropped, and remembered as an overflow, when a list is full. */
-  push(jobs: readonly ReadyJob[]): Promise<void>;
-  /** Hand these out next, in this order. */
-  pushFront(jobs: readonly ReadyJob[]): Promise<void>;
+  /** False when no worker listens: whoever makes jobs ready leaves them to the workers' sweep then. */
+  readonly heard: boolean;
+  /**
+   * Hand these out after those that are there. Dropped, and remembered as an overflow, when a list is full. Resolves
+   * with how many were taken in.
+   */
+  push(jobs: readonly ReadyJob[]): Promise<number>;
+  /** Hand these out next, in this order. Resolves with how many of them were not known to be there already. */
+  pushFront(jobs: readonly ReadyJob[]): Promise<number>;
   /** Up to `ids_max` ids at once, fewer or none when there are not so many. What comes out is untrusted. */
   take(queues: readonly QueueRef[], ids_max: number): Promise<string[]>;
   /**

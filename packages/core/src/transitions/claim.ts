@@ -75,12 +75,12 @@ const claiming = (which: string) => `
   )
   SELECT * FROM leased`;
 
-const claimById = claiming("id = ANY($6::text::uuid[]) AND tenant = $4 AND queue = ANY($5::text::text[])");
+const claimById = claiming("id = ANY($6::uuid[]) AND tenant = $4 AND queue = ANY($5::text[])");
 
 // Each queue's own order, then the best of those: one index scan a queue, none of them longer than the answer.
 const claimOldest = claiming(`id = ANY(ARRAY(
       SELECT ready.id
-      FROM unnest($5::text::text[]) AS served(queue),
+      FROM unnest($5::text[]) AS served(queue),
            LATERAL (SELECT id, priority, ready_at FROM jobs
                     WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
                     ORDER BY priority DESC, ready_at, id LIMIT $6::int

@@ -3,7 +3,7 @@ import { jsonArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
-import { holdsLease, leaseParams } from "./lease-rows.ts";
+import { holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
 
 export type Completion = { lease: Lease; result: Json };
 /** What happened to a settlement, in the order they were given. */
@@ -35,13 +35,16 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
   });
 }
 
-// The answer names those that were refused: mostly none, where naming the others would be a row for each job.
+// The answer names those that were refused: mostly none, where naming the others would be a row for each job. One that
+// already succeeded under this very token is not: its first answer was lost on the way.
 const settle = `
   WITH settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     result = CASE WHEN json_typeof(input.result) = 'null' THEN NULL ELSE input.result END
-    FROM ROWS FROM (unnest($1::text::uuid[], $2::text::int[]), json_array_elements($4::text::json)) AS input(id, token, result)
+    FROM ROWS FROM (unnest($1::uuid[], $2::int[]), json_array_elements($4::text::json)) AS input(id, token, result)
     WHERE ${holdsLease}
     RETURNING jobs.id
   )
-  SELECT json_agg(id) AS refused FROM unnest($1::text::uuid[]) AS wanted(id) WHERE id NOT IN (SELECT id FROM settled)`;
+  SELECT json_agg(input.id) AS refused FROM ${leaseInput}
+  WHERE input.id NOT IN (SELECT id FROM settled) AND NOT EXISTS (
+    SELECT FROM jobs WHERE jobs.id = input.id AND status = 'succeeded' AND lease_token = ($3::uuid[])[input.token])`;

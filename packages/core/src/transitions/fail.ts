@@ -50,7 +50,7 @@ function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: { run_at
 const settle = `
   WITH input AS (
     SELECT *, now() + make_interval(secs => delay) AS retry_at
-    FROM unnest($1::text::uuid[], $2::text::int[], $4::text::text[], $5::text::float8[], $6::text::text[])
+    FROM unnest($1::uuid[], $2::int[], $4::text[], $5::float8[], $6::text[])
       AS input(id, token, error, delay, reason)
   ), settled AS (
     UPDATE jobs SET status = CASE WHEN reason IS NULL THEN 'failed' ELSE 'dead' END, dead_reason = reason,

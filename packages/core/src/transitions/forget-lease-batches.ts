@@ -9,6 +9,6 @@ import type { Deps } from "../deps.ts";
  */
 export async function forgetLeaseBatches(deps: Deps, tokens: readonly string[]): Promise<void> {
   if (tokens.length === 0) return;
-  const text = `DELETE FROM lease_batches WHERE token = ANY($1::text::uuid[]) AND ${unsynced}`;
+  const text = `DELETE FROM lease_batches WHERE token = ANY($1::uuid[]) AND ${unsynced}`;
   await executeOn(deps.database)({ text, params: [uuidArray(tokens)] });
 }

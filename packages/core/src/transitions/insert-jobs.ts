@@ -40,8 +40,8 @@ type Row = { created_at: Date | string; later: { id: string; run_at: string }[] 
 const input = `(
   SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
-    unnest($1::text::uuid[], $2::text::text[], $3::text::text[], $4::text::text[], $5::text::smallint[],
-           $6::text::smallint[], $7::text::integer[], $8::text::timestamptz[], $9::text::float8[]),
+    unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
+           $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[]),
     json_array_elements($10::text::json), json_array_elements($11::text::json)
   ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, backoff, payload)
 ) AS input`;
@@ -81,12 +81,13 @@ const plainText = `
 /**
  * The keys go in first, in one order over all processes (else two statements could deadlock); only those whose key
  * was new get a job. A conflict waits for the other transaction to end, so that a SELECT afterwards sees its row:
- * that SELECT must stay a statement of its own, as this one's snapshot is older than the row.
+ * that SELECT must stay a statement of its own, as this one's snapshot is older than the row. A key that a transaction
+ * holds for longer is an error (55P03), and not the wait of everybody in the statement.
  */
 const keyedText = `
   WITH keyed AS MATERIALIZED (
-    SELECT * FROM unnest($1::text::uuid[], $2::text::text[], $12::text::text[], $13::text::text[]) AS keyed(id, tenant, key, hash)
-    WHERE key IS NOT NULL
+    SELECT * FROM unnest($1::uuid[], $2::text[], $12::text[], $13::text[]) AS keyed(id, tenant, key, hash)
+    WHERE key IS NOT NULL AND (SELECT set_config('lock_timeout', '300ms', true)) IS NOT NULL
   ), new_keys AS (
     INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
     SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $14::float8) FROM keyed ORDER BY tenant, key

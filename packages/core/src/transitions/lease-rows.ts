@@ -5,7 +5,7 @@ type Held = Pick<Lease, "id" | "lease_token">;
 
 /**
  * Leases as the first three parameters of a statement: their ids, for each which token it is under, and the tokens, as
- * jobs that were claimed together share one. `unnest($1::text::uuid[], $2::text::int[]) AS input(id, token)`.
+ * jobs that were claimed together share one. `unnest($1::uuid[], $2::int[]) AS input(id, token)`.
  */
 export function leaseParams(leases: readonly Held[]): [ids: string, tokens: string, distinct: string] {
   const place = new Map<string, number>();
@@ -22,8 +22,8 @@ export function leaseParams(leases: readonly Held[]): [ids: string, tokens: stri
  * The fence: the job still runs under this token. The ids stand there a second time so that the rows are looked up by
  * primary key: for the join alone PostgreSQL may prefer to read the whole table.
  */
-export const holdsLease = `jobs.id = ANY($1::text::uuid[]) AND jobs.id = input.id AND jobs.status = 'running'
-    AND jobs.lease_token = ($3::text::uuid[])[input.token]`;
+export const holdsLease = `jobs.id = ANY($1::uuid[]) AND jobs.id = input.id AND jobs.status = 'running'
+    AND jobs.lease_token = ($3::uuid[])[input.token]`;
 
 /** The input of statements that need nothing but the leases. */
-export const leaseInput = "unnest($1::text::uuid[], $2::text::int[]) AS input(id, token)";
+export const leaseInput = "unnest($1::uuid[], $2::int[]) AS input(id, token)";

@@ -14,20 +14,28 @@ const overlap_ms = 60_000;
  * is no longer dead, a part of the list at each call (`round` chooses which). A worker also adds its own dead jobs at
  * once, so this repairs rather than carries.
  */
-export async function projectDeadLetters(deps: Deps & { signal: Signal }, round: number): Promise<void> {
+export async function projectDeadLetters(
+  deps: Deps & { signal: Signal },
+  round: number,
+): Promise<{ caught_up: boolean }> {
   const { deadLetters } = deps.signal;
   const list = await deadLetters.look();
   if (!list.consistent) await deadLetters.clear();
-  const added = await addSince(deps, list.consistent ? list.cursor : undefined);
+  const { added, caught_up } = await addSince(deps, list.consistent ? list.cursor : undefined);
   const removed = await removeRevived(deps, list.length, round);
   if (added + removed > 0) deps.observe({ event: "dead_letters_projected", added, removed });
+  return { caught_up };
 }
 
-/** The cursor is "time id" of the last job added, the time as Postgres writes it: JavaScript's would lose microseconds. */
-async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefined): Promise<number> {
+/**
+ * The cursor is "time id" of the last job added, the time as Postgres writes it: JavaScript's would lose microseconds.
+ * While there is more to come it ends in "more": going back by the overlap before the end is reached would read the
+ * same pages for ever.
+ */
+async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefined) {
   const { sql } = deps.database;
-  let [time = "-infinity", id = firstId] = cursor?.split(" ") ?? [];
-  let overlap_seconds = overlap_ms / 1_000;
+  let [time = "-infinity", id = firstId, more] = cursor?.split(" ") ?? [];
+  let overlap_seconds = more === "more" ? 0 : overlap_ms / 1_000;
   let added = 0;
   for (let page = 0; page < pages_max; page += 1) {
     const rows = await bounded(
@@ -38,13 +46,15 @@ async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefi
       ORDER BY dead_at, id LIMIT ${page_max}`,
     );
     const last = rows.at(-1);
-    if (!last) break;
-    added += await deps.signal.deadLetters.add(rows.map((row) => row.id));
-    [time, id, overlap_seconds] = [last.time, last.id, 0];
-    await deps.signal.deadLetters.setCursor(`${time} ${id}`);
-    if (rows.length < page_max) break;
+    if (last) {
+      added += await deps.signal.deadLetters.add(rows.map((row) => row.id));
+      [time, id, overlap_seconds] = [last.time, last.id, 0];
+    }
+    const caught_up = rows.length < page_max;
+    if (last) await deps.signal.deadLetters.setCursor(`${time} ${id}${caught_up ? "" : " more"}`);
+    if (caught_up) return { added, caught_up };
   }
-  return added;
+  return { added, caught_up: false };
 }
 
 const firstId = "00000000-0000-0000-0000-000000000000";

@@ -59,8 +59,12 @@ export async function recoverExpired(deps: Deps, batches_max: number): Promise<R
             FROM recovered) AS jobs`,
   );
   const rows = answer?.jobs ?? [];
-  for (const row of rows)
-    deps.observe({ event: "lease_expired", ...aboutLease(row), outcome: row.status === "dead" ? "dead" : "requeued" });
+  for (const row of rows) {
+    const about = aboutLease(row);
+    deps.observe({ event: "lease_expired", ...about, outcome: row.status === "dead" ? "dead" : "requeued" });
+    if (row.status === "dead")
+      deps.observe({ event: "job_dead", ...about, error: leaseLostError, reason: "lease_lost" });
+  }
   return {
     requeued: rows.filter((row) => row.status === "queued"),
     dead: rows.filter((row) => row.status === "dead").map((row) => row.id),

@@ -49,7 +49,7 @@ const kill = async (count: number): Promise<string[]> => {
   const dead = Array.from({ length: count }, () => randomUUID());
   await own.database.sql`
     INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, dead_at, payload)
-    SELECT id, 'noop', 'dead', now(), now(), now(), now(), '{}' FROM unnest(${`{${dead.join(",")}}`}::text::uuid[]) AS id`;
+    SELECT id, 'noop', 'dead', now(), now(), now(), now(), '{}' FROM unnest(${`{${dead.join(",")}}`}::uuid[]) AS id`;
   return dead;
 };
 const listed = () => redis.lrange(keys.dlqKey, 0, -1);
@@ -110,7 +110,7 @@ test("jobs that a full list dropped come back in order before newer ones", async
     await age(5);
     expect(await small.take([main], 100)).toEqual(first);
     await own.database
-      .sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL WHERE id = ANY(${`{${first.join(",")}}`}::text::uuid[])`;
+      .sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL WHERE id = ANY(${`{${first.join(",")}}`}::uuid[])`;
     const newer = ids(await submit(tight, requests(2), options));
     await age(5);
     await resignalOrphans(tight, main);
@@ -153,4 +153,28 @@ test("what is no longer dead leaves the list", async () => {
   await deps.signal.deadLetters.add(["junk"]);
   await projectDeadLetters(deps, 1);
   expect((await listed()).sort()).toEqual([dead[0], dead[2]].toSorted());
+});
+
+test("the list is rebuilt to the end, however many died within a minute", async () => {
+  await kill(21_500);
+  expect(await projectDeadLetters(deps, 0)).toEqual({ caught_up: false });
+  expect(await projectDeadLetters(deps, 1)).toEqual({ caught_up: true });
+  expect(await redis.llen(keys.dlqKey)).toBe(21_500);
+});
+
+test("a queue's name can never be another queue's key", async () => {
+  const odd = ["mail:priority", "priority", "overflow:queue:mail", "turn:sweep", "tenant:a:queue:b"];
+  for (const queue of odd) await submit(deps, requests(1, { queue }), options);
+  const [mail] = ids(await submit(deps, requests(1, { queue: "mail", priority: 5 }), options));
+  expect(await deps.signal.take([{ tenant: "default", queue: "mail" }], 5)).toEqual([mail]);
+  for (const queue of odd) expect(await deps.signal.take([{ tenant: "default", queue }], 5)).toHaveLength(1);
+});
+
+test("prioritised jobs that wait are not offered twice", async () => {
+  await submit(deps, requests(5, { priority: 3 }), options);
+  await submit(deps, requests(1), options);
+  await age(10);
+  const before = await redis.llen(keys.jobsKey);
+  expect(await resignalOrphans(deps, main)).toBe(0);
+  expect(await redis.llen(keys.jobsKey)).toBe(before);
 });

@@ -14,8 +14,8 @@ const repair_jobs_max = 1_000;
  * queued → queued, signalled again: jobs whose signal was lost with a process, with Redis, or to a full list. An
  * empty list proves that every job that is still queued is one of them. In a busy list the next id is the proof: the
  * list is in order, so a job that became ready well before that one is no longer in it. What is found goes to the
- * front, which makes it the next id: the same job is not found again by the sweep after this one.
- * Returns how many were signalled.
+ * front, which makes it the next id: the same job is not found again by the sweep after this one. Prioritised jobs
+ * are offered again whenever they wait, as their set takes each once. Returns how many were missing.
  */
 export async function resignalOrphans(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<number> {
   const { signal } = deps;
@@ -29,7 +29,7 @@ export async function resignalOrphans(deps: Deps & { signal: Signal }, queue: Qu
       lists.next === undefined ? [] : await readyBefore(deps, queue, lists.next, gap_ms, repair_jobs_max);
     orphans = [...passedOver, ...(await readyWithPriority(deps, queue, gap_ms, repair_jobs_max))];
   }
-  await announce(deps, orphans, "front");
-  if (orphans.length > 0) deps.observe({ event: "jobs_resignalled", queue: queue.queue, count: orphans.length });
-  return orphans.length;
+  const count = await announce(deps, orphans, "front");
+  if (count > 0) deps.observe({ event: "jobs_resignalled", queue: queue.queue, count });
+  return count;
 }

@@ -17,8 +17,9 @@ export function createDeadLetterProjection(deps: WorkerDeps): (newest_dead: Date
     const intact = list.consistent && (list.cursor !== undefined || newest === undefined);
     const recent = performance.now() - projected_at < full_projection_ms;
     if (intact && newest === projected_newest && recent) return;
-    await projectDeadLetters(deps, round);
+    const { caught_up } = await projectDeadLetters(deps, round);
     round += 1;
+    if (!caught_up) return;
     projected_at = performance.now();
     projected_newest = newest;
   };

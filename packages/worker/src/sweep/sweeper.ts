@@ -2,10 +2,10 @@ import {
   hint,
   isUnavailable,
   promoteAll,
+  queuesWithReadyJobs,
   refreshStatistics,
   resignalOrphans,
   sweepOutlook,
-  type QueueRef,
   type SweepOutlook,
 } from "@atlasqueue/core";
 import { pause } from "../pause.ts";
@@ -19,8 +19,13 @@ const sweep_ms = 1_100;
 const period_ms = 1_120;
 /** A due row that another sweeper holds must not make this one spin. */
 const rest_ms_min = 20;
-/** After the database was away: settlements and renewals go first, so that nothing is recovered from a worker that lives. */
-const rest_after_outage_ms = 2_000;
+const rest_after_outage_ms = 500;
+/**
+ * From the database's return on: settlements and renewals go first, so that no lease that ran out meanwhile is taken
+ * from a worker that lives.
+ */
+const grace_after_outage_ms = 3_000;
+const queues_max = 1_000;
 const statistics_ms = 10_000;
 
 /**
@@ -28,24 +33,35 @@ const statistics_ms = 10_000;
  * Runs on a timer whatever the queues are doing, sleeps until the next job is due when that is sooner, and takes turns
  * with the other workers' sweepers, so that a fleet asks the database as often as one worker does.
  */
-export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], stop: AbortSignal) {
+export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
   const projectDeadLetters = createDeadLetterProjection(deps);
   let wake = new AbortController();
   let due_at = Infinity;
+  let away = false;
+  let recover_from = -Infinity;
 
   const sweep = async (outlook: SweepOutlook, started: number): Promise<{ changed: boolean }> => {
-    if (outlook.statistics_are_stale && (await takeTurn(deps, "statistics", statistics_ms)))
-      await refreshStatistics(deps.database);
     const promoted = isPast(outlook.due_in_ms) ? await promoteAll(deps) : 0;
-    const recovered = isPast(outlook.lease_check_in_ms) ? await recoverAll(deps) : 0;
+    const settled_in = started >= recover_from;
+    const recovered = settled_in && isPast(outlook.lease_check_in_ms) ? await recoverAll(deps) : 0;
+    // Those of every queue, whoever serves it: the turn is the fleet's.
     let resignalled = 0;
-    if (outlook.any_queued)
-      for (const queue of queues)
-        await hint(deps.observe, "sweep", async () => void (resignalled += await resignalOrphans(deps, queue)));
+    for (const queue of outlook.any_queued ? await queuesWithReadyJobs(deps, queues_max) : [])
+      await hint(deps.observe, "sweep", async () => void (resignalled += await resignalOrphans(deps, queue)));
     await hint(deps.observe, "dead letters", () => projectDeadLetters(outlook.newest_dead));
     const duration_ms = performance.now() - started;
     deps.observe({ event: "sweep_complete", promoted, recovered, resignalled, duration_ms });
+    if (outlook.statistics_are_stale && (await takeTurn(deps, "statistics", statistics_ms))) await refresh();
     return { changed: promoted + recovered > 0 };
+  };
+
+  const refresh = async (): Promise<void> => {
+    try {
+      await refreshStatistics(deps.database);
+    } catch (error) {
+      // Autovacuum does it as well, if later.
+      deps.logger.warn({ err: error }, "statistics_failed");
+    }
   };
 
   const turn = async (): Promise<void> => {
@@ -54,6 +70,10 @@ export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], sto
     if (asked) due_at = Infinity;
     else if (!(await takeTurn(deps, "sweep", sweep_ms))) return;
     const outlook = await sweepOutlook(deps);
+    if (away) {
+      away = false;
+      recover_from = performance.now() + grace_after_outage_ms;
+    }
     const { changed } = await sweep(outlook, started);
     const { due_in_ms } = changed ? await sweepOutlook(deps) : outlook;
     if (due_in_ms !== null && due_in_ms < period_ms) expectIn(Math.max(rest_ms_min, due_in_ms));
@@ -77,11 +97,15 @@ export function createSweeper(deps: WorkerDeps, queues: readonly QueueRef[], sto
           if (isUnavailable(error))
             deps.observe({ event: "database_unavailable", during: "sweep", error: String(error) });
           else deps.logger.error({ err: error }, "sweep_failed");
+          away = true;
           rest_ms = rest_after_outage_ms;
         }
         wake = new AbortController();
         const until_due = due_at - performance.now();
-        await pause(Math.max(0, Math.min(rest_ms, until_due)), AbortSignal.any([stop, wake.signal]));
+        await pause(
+          Math.max(0, Math.min(rest_ms * (1 + Math.random() / 10), until_due)),
+          AbortSignal.any([stop, wake.signal]),
+        );
       }
     },
     /** The queues are empty: sweep now, if it is our turn. */

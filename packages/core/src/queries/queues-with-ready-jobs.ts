@@ -1,0 +1,19 @@
+import { bounded } from "../database/bounded.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+
+/** Queues that have ready jobs, whoever serves them. Steps from one to the next in the index, whatever the backlogs. */
+export async function queuesWithReadyJobs(deps: Pick<Deps, "database">, queues_max: number): Promise<QueueRef[]> {
+  const { sql } = deps.database;
+  return bounded(
+    deps.database,
+    sql<QueueRef[]>`
+    WITH RECURSIVE found AS (
+      (SELECT tenant, queue FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant, queue LIMIT 1)
+      UNION ALL
+      SELECT next.tenant, next.queue FROM found, LATERAL (
+        SELECT tenant, queue FROM jobs WHERE ready_at IS NOT NULL AND (tenant, queue) > (found.tenant, found.queue)
+        ORDER BY tenant, queue LIMIT 1) AS next
+    )
+    SELECT tenant, queue FROM found LIMIT ${queues_max}`,
+  );
+}
