@@ -1,2 +1,2 @@
 export { readWorkerConfig, workerSettings, type WorkerAppConfig } from "./config.ts";
-export { startWorkerApp, type WorkerApp } from "./start-worker-app.ts";
+export { startWorkers, type Workers } from "./start-workers.ts";

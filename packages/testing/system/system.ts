@@ -40,7 +40,7 @@ export type Api = {
 export async function startSystem(): Promise<System> {
   const servers = await ownServers();
   await migrateDatabase(servers.postgres.url);
-  const sql = postgres(servers.postgres.url, { max: 2, onnotice: () => {}, backoff: 0.1 });
+  const sql = postgres(servers.postgres.url, { max: 2, onnotice: () => {}, backoff: () => 0.1 });
   const redis = new Redis(servers.redis.url, { maxRetriesPerRequest: 0, retryStrategy: () => 200 });
   redis.on("error", () => {});
   const base = { ...brisk, DATABASE_URL: servers.postgres.url, REDIS_URL: servers.redis.url };

@@ -8,10 +8,10 @@ export function addWorker(program: Command, env: Env): void {
     .command("worker")
     .description("Run a worker alone, on DATABASE_URL and REDIS_URL. WORKER_HANDLERS names your handlers' files.")
     .action(async () => {
-      const { readWorkerConfig, startWorkerApp } = await import("@atlasqueue/worker-app");
+      const { readWorkerConfig, startWorkers } = await import("@atlasqueue/worker-app");
       const worker = await orExit(async () => {
         const config = readWorkerConfig(env);
-        return startWorkerApp(config).catch((error: unknown) => {
+        return startWorkers(config, env).catch((error: unknown) => {
           throw listenTrouble(error, "WORKER_METRICS", config.metrics);
         });
       });

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { readApiConfig, startApi } from "@atlasqueue/api";
 import { createLogger, memorySignal, migrateDatabase } from "@atlasqueue/core";
-import { readWorkerConfig, startWorkerApp, type WorkerApp } from "@atlasqueue/worker-app";
+import { readWorkerConfig, startWorkers, type Workers } from "@atlasqueue/worker-app";
 import { readServerSettings, type Env } from "../config.ts";
 import { listenTrouble } from "../exit.ts";
 import { banner } from "./banner.ts";
@@ -51,17 +51,16 @@ export async function startSystem(env: Env, options: StartOptions): Promise<Syst
     undo.add(async () => shared.signal?.close());
 
     // The API starts first, as a taken port must not be found after jobs were claimed, and stops first as well.
-    let worker: WorkerApp | undefined;
-    undo.add(async () => worker?.stop());
+    let worker: Workers | undefined;
+    undo.add(async () => void (await worker?.stop()));
     const api = await startApi(api_config, { ...shared, logger: logger("atlasqueue-api") }).catch((error: unknown) => {
       throw listenTrouble(error, "API", api_config.listen);
     });
     undo.add(() => api.stop());
-    worker = await startWorkerApp(worker_config, { ...shared, logger: logger("atlasqueue-worker") }).catch(
-      (error: unknown) => {
-        throw listenTrouble(error, "WORKER_METRICS", worker_config.metrics);
-      },
-    );
+    const parts = { ...shared, logger: logger("atlasqueue-worker") };
+    worker = await startWorkers(worker_config, { ...env, ...urls }, parts).catch((error: unknown) => {
+      throw listenTrouble(error, "WORKER_METRICS", worker_config.metrics);
+    });
     const { metrics_url } = worker;
     const dlq_key = api_config.redis?.keys.dead_letters;
     options.stdout.write(banner({ api_url: api.url, metrics_url, database, redis, dlq_key }));
