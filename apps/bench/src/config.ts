@@ -13,8 +13,29 @@ export type BenchConfig = {
   chart: string | undefined;
 };
 
-const full = { rounds: 3, jobs: 20_000, seconds_max: 5 };
-const quick = { rounds: 1, jobs: 5_000, seconds_max: 1 };
+type Preset = Effort & { rounds: number };
+const full: Preset = {
+  rounds: 3,
+  jobs: 20_000,
+  seconds_max: 5,
+  idle_seconds: 20,
+  history_rows: 10_000_000,
+  backlog_rows: 1_000_000,
+  snapshot_seconds: 120,
+  sustain_seconds: 60,
+  memory_jobs: 1_000_000,
+};
+const quick: Preset = {
+  rounds: 1,
+  jobs: 5_000,
+  seconds_max: 1,
+  idle_seconds: 5,
+  history_rows: 100_000,
+  backlog_rows: 10_000,
+  snapshot_seconds: 10,
+  sustain_seconds: 5,
+  memory_jobs: 20_000,
+};
 
 /** What the command line asks for. A wrong option ends the process with a line that names what it takes. */
 export function readBenchConfig(args: readonly string[]): BenchConfig {
@@ -26,21 +47,40 @@ export function readBenchConfig(args: readonly string[]): BenchConfig {
     .option("--variant <name,…>", `only these: ${names(variants).join(", ")}`, oneOf(names(variants)))
     .option("--rounds <n>", `rounds of each variant (${full.rounds}; quick: ${quick.rounds})`, atLeastOne)
     .option("--jobs <n>", `jobs in one measurement (${full.jobs}; quick: ${quick.jobs})`, atLeastOne)
+    .option("--idle-seconds <n>", asked("how long `idle` watches", "idle_seconds"), atLeastOne)
+    .option("--history-rows <n>", asked("succeeded jobs before `history`", "history_rows"), atLeastOne)
+    .option("--backlog-rows <n>", asked("queued jobs before `history`", "backlog_rows"), atLeastOne)
+    .option("--snapshot-seconds <n>", asked("how long `snapshot` holds one", "snapshot_seconds"), atLeastOne)
+    .option("--sustain-seconds <n>", asked("how long `mixed` goes on", "sustain_seconds"), atLeastOne)
+    .option("--memory-jobs <n>", asked("jobs of `memory`", "memory_jobs"), atLeastOne)
     .option("--json <file>", "write the figures, every round of them, as JSON")
     .option("--markdown <file>", "write the tables to a file as well")
     .option("--chart <file>", "write a chart as SVG")
     .parse(args, { from: "user" })
     .opts();
-  const preset = options.quick ? quick : full;
+  const { rounds, ...preset } = options.quick ? quick : full;
   return {
     scenarios: options.scenario ?? [...(options.quick ? quickScenarios : names(scenarios))],
     variants: options.variant ?? names(variants),
-    rounds: options.rounds ?? preset.rounds,
-    effort: { jobs: options.jobs ?? preset.jobs, seconds_max: preset.seconds_max },
+    rounds: options.rounds ?? rounds,
+    effort: {
+      jobs: options.jobs ?? preset.jobs,
+      seconds_max: preset.seconds_max,
+      idle_seconds: options.idleSeconds ?? preset.idle_seconds,
+      history_rows: options.historyRows ?? preset.history_rows,
+      backlog_rows: options.backlogRows ?? preset.backlog_rows,
+      snapshot_seconds: options.snapshotSeconds ?? preset.snapshot_seconds,
+      sustain_seconds: options.sustainSeconds ?? preset.sustain_seconds,
+      memory_jobs: options.memoryJobs ?? preset.memory_jobs,
+    },
     json: options.json,
     markdown: options.markdown,
     chart: options.chart,
   };
+}
+
+function asked(what: string, of: keyof Effort): string {
+  return `${what} (${full[of].toLocaleString("en")}; quick: ${quick[of].toLocaleString("en")})`;
 }
 
 function oneOf(known: readonly string[]): (text: string) => string[] {

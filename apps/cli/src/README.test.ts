@@ -24,7 +24,7 @@ beforeAll(async () => {
   writePnpm();
 });
 afterAll(async () => {
-  await started.process.stop();
+  await started.stop();
   await removeDatabase();
   folder.remove();
 });

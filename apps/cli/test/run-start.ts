@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { onTestFinished, TestRunner } from "vitest";
 import { eventually, spawnProcess, type SpawnedProcess } from "@atlasqueue/testing";
 
 export const mainFile = fileURLToPath(new URL("../src/main.ts", import.meta.url));
@@ -35,6 +36,8 @@ export type Started = {
   /** All the plain lines before the log. */
   banner: string[];
   job(id: string): Promise<{ id: string; status: string; result: unknown }>;
+  /** Drains it, so that it stops its own servers; a killed one leaves them to the next start. */
+  stop(): Promise<void>;
 };
 
 /** `atlasqueue start` as a process of its own, once it said all that it says at the start. */
@@ -49,7 +52,12 @@ export async function runStart(env: Record<string, string | undefined>): Promise
   );
   const job = async (id: string) =>
     (await (await fetch(`${api_url}/v1/jobs/${id}`)).json()) as Awaited<ReturnType<Started["job"]>>;
-  return { process, api_url, banner, job };
+  const stop = async () => {
+    process.kill("SIGTERM");
+    await process.waitForExit();
+  };
+  if (TestRunner.getCurrentTest()) onTestFinished(stop);
+  return { process, api_url, banner, job, stop };
 }
 
 export async function succeeds({ job }: Started, id: string): Promise<void> {

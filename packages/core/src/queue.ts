@@ -129,9 +129,9 @@ export function createQueue(options: QueueOptions): Queue {
       const store = async (from: number) => {
         const before = signalled;
         const stored = submitter.submitTogether(submissions.slice(from, from + bulk_rows_max));
-        signalled = Promise.allSettled([before, stored]).then(([, part]) => {
-          if (part.status === "fulfilled") submitter.follow(part.value);
-        });
+        signalled = Promise.allSettled([before, stored]).then(([, part]) =>
+          part.status === "fulfilled" ? submitter.follow(part.value) : undefined,
+        );
         (await stored).forEach((outcome, at) => (outcomes[from + at] = outcome));
       };
       let next = 0;

@@ -58,13 +58,13 @@ export async function startSystem(): Promise<System> {
     async startApi(env = {}) {
       const port = await freePort();
       const api = await start("api/src/main.ts", [], { API_PORT: String(port), ...env });
-      await answers(`http://127.0.0.1:${port}/livez`);
+      await isUp(`http://127.0.0.1:${port}/livez`);
       return client(`http://127.0.0.1:${port}`, api);
     },
     async startWorker(env = {}) {
       const port = await freePort();
       const worker = await start("worker/src/main.ts", [], { WORKER_METRICS_PORT: String(port), ...env });
-      await answers(`http://127.0.0.1:${port}/livez`);
+      await isUp(`http://127.0.0.1:${port}/livez`);
       return worker;
     },
     cli: (args, env = {}) => start("cli/src/main.ts", args, env),
@@ -77,7 +77,7 @@ export async function startSystem(): Promise<System> {
 }
 
 /** Log levels differ from test to test; that a program is up is asked over HTTP. */
-const answers = (url: string) => eventually(async () => (await fetch(url)).ok, { timeout_ms: 20_000 });
+const isUp = (url: string) => eventually(async () => (await fetch(url)).ok, { timeout_ms: 20_000 });
 
 function client(url: string, process: SpawnedProcess): Api {
   const submit = (job: SubmitJobInput, key: string = randomUUID()) =>

@@ -41,7 +41,7 @@ function panelOf(scenario: string, rows: readonly Row[], titles: Titles): Panel 
     ours: variant === "atlasqueue",
   }));
   return {
-    title: `${scenario} (${unit}, ${unit === "ms" ? "less is better" : "more is better"})`,
+    title: `${scenario} (${unit}, ${unit === "per second" || unit === "×" ? "more is better" : "less is better"})`,
     data: { values },
     width: 300,
     height: { step: 20 },

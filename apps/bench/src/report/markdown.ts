@@ -35,7 +35,7 @@ function targetsTable(targets: readonly TargetResult[]): string {
     `${bound === "at least" ? "≥" : "≤"} ${target}`,
     met ? "met" : "**not met**",
   ]);
-  return table(["AtlasQueue ÷ …", "ratio", "target", ""], lines);
+  return table(["AtlasQueue: …", "ratio", "target", ""], lines);
 }
 
 function mediansTable(rows: readonly Row[], titles: Titles): string {
@@ -69,7 +69,8 @@ function firstLine(failure: string): string {
 
 /** Three digits that mean something: no benchmark knows more. */
 export function formatFigure(value: number, unit: Row["unit"]): string {
-  if (unit === "ms") return value.toFixed(value < 10 ? 2 : 1);
+  if (unit === "% of a core" || unit === "×") return value.toFixed(2);
+  if (unit === "ms" || unit === "s") return value.toFixed(value < 10 ? 2 : 1);
   return Number(value.toPrecision(3)).toLocaleString("en");
 }
 

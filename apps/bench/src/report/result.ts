@@ -4,7 +4,7 @@ import { z } from "zod";
 const row = z.strictObject({
   scenario: z.string(),
   variant: z.string(),
-  unit: z.enum(["per second", "ms"]),
+  unit: z.enum(["per second", "ms", "s", "MB", "% of a core", "×"]),
   rounds: z.array(z.number()).min(1),
   median: z.number(),
 });
@@ -12,6 +12,7 @@ export type Row = z.infer<typeof row>;
 
 const targetResult = z.strictObject({
   name: z.string(),
+  /** For a few it is no ratio but the figure itself: their name says its unit. */
   ratio: z.number(),
   /** The ratio wanted: at least this much, or at most. */
   target: z.number(),

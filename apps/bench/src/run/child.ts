@@ -7,16 +7,14 @@ import type { ServerUrls } from "../variants/variant.ts";
 export type Order = { scenario: string; variant: string; servers: ServerUrls; effort: Effort };
 export type Answer = { kind: "figures"; figures: Figure[] } | { kind: "failed"; reason: string };
 
-export type Child = { measure(order: Order): Promise<Figure[]>; stop(): void };
-
-const answer_seconds_max = 180;
+export type Child = { measure(order: Order, seconds_max: number): Promise<Figure[]>; stop(): void };
 
 /** A process that measures one variant: nobody else's garbage, timers or compiled code are in it. */
 export function startChild(): Child {
   const file = fileURLToPath(new URL("./measure.ts", import.meta.url));
   const child = fork(file, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   return {
-    measure: (order) =>
+    measure: (order, seconds_max) =>
       new Promise((resolve, reject) => {
         const end = (act: () => void) => {
           clearTimeout(timer);
@@ -28,8 +26,8 @@ export function startChild(): Child {
           end(() => (answer.kind === "figures" ? resolve(answer.figures) : reject(new Error(answer.reason))));
         const onExit = (code: number | null) => end(() => reject(new Error(`its process ended with ${code}`)));
         const timer = setTimeout(
-          () => end(() => reject(new Error(`no figures in ${answer_seconds_max} s`))),
-          answer_seconds_max * 1_000,
+          () => end(() => reject(new Error(`no figures in ${seconds_max} s`))),
+          seconds_max * 1_000,
         );
         child.on("message", onAnswer);
         child.on("exit", onExit);

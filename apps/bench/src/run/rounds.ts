@@ -1,3 +1,4 @@
+import { formatFigure } from "../report/markdown.ts";
 import type { Row } from "../report/result.ts";
 import type { Effort, Figure, Scenario } from "../scenarios/scenario.ts";
 import type { Variant } from "../variants/variant.ts";
@@ -26,7 +27,7 @@ export async function runRounds(servers: Servers, plan: Plan, tell: (line: strin
   const failures: string[] = [];
   const rows: Row[] = [];
   for (const scenario of plan.scenarios) {
-    const suited = plan.variants.filter((variant) => scenario.suits?.(variant) ?? true);
+    const suited = plan.variants.filter((variant) => scenario.suits?.(variant) ?? variant.store !== "none");
     const children = new Map<Variant, Child>();
     const found: Row[] = [];
     try {
@@ -55,12 +56,15 @@ export async function runRounds(servers: Servers, plan: Plan, tell: (line: strin
   return { rows: rows.map((row) => ({ ...row, median: median(row.rounds) })), failures };
 }
 
+const answer_seconds_max = 180;
+
 type Run = { scenario: Scenario; variant: Variant; effort: Effort };
 
 async function measureOnce(servers: Servers, child: Child, { scenario, variant, effort }: Run): Promise<Figure[]> {
   const { urls, drop } = await servers.fresh();
   try {
-    return await child.measure({ scenario: scenario.name, variant: variant.name, servers: urls, effort });
+    const order = { scenario: scenario.name, variant: variant.name, servers: urls, effort };
+    return await child.measure(order, scenario.seconds_max?.(effort) ?? answer_seconds_max);
   } finally {
     await drop();
   }
@@ -73,5 +77,5 @@ function note(rows: Row[], variant: Variant, { scenario, unit, value }: Figure):
 }
 
 function told({ scenario, unit, value }: Figure): string {
-  return unit === "ms" ? `${scenario} ${value.toFixed(2)} ms` : `${Math.round(value).toLocaleString("en")} per second`;
+  return `${scenario} ${formatFigure(value, unit)} ${unit}`;
 }

@@ -1,5 +1,6 @@
-import { makePayload } from "./payload.ts";
-import type { Scenario } from "./scenario.ts";
+import type { BenchQueue } from "../variants/variant.ts";
+import { default_bytes, makePayload } from "./payload.ts";
+import type { Effort, Scenario } from "./scenario.ts";
 
 const warm_up_seconds_max = 0.5;
 
@@ -11,10 +12,7 @@ export function addScenario(callers: number): Scenario {
     async run(variant, servers, effort) {
       const queue = await variant.open(servers);
       try {
-        const jobs = Math.ceil(effort.jobs * variant.share);
-        const warm_up_seconds = Math.min(warm_up_seconds_max, effort.seconds_max / 2);
-        await addInLoops(queue.add, callers, { jobs: Math.ceil(jobs / 2), seconds_max: warm_up_seconds });
-        const value = await addInLoops(queue.add, callers, { jobs, seconds_max: effort.seconds_max });
+        const value = await measureAdds(queue, callers, { ...effort, jobs: Math.ceil(effort.jobs * variant.share) });
         return [{ scenario: name, unit: "per second", value }];
       } finally {
         await queue.close();
@@ -23,11 +21,24 @@ export function addScenario(callers: number): Scenario {
   };
 }
 
+/** Adds a second, after a shorter run that warms up. */
+export async function measureAdds(
+  queue: BenchQueue,
+  callers: number,
+  { jobs, seconds_max }: Pick<Effort, "jobs" | "seconds_max">,
+  bytes = default_bytes,
+): Promise<number> {
+  const warm_up_seconds = Math.min(warm_up_seconds_max, seconds_max / 2);
+  const add = (n: number) => queue.add(makePayload(n, bytes));
+  await addInLoops(add, callers, { jobs: Math.ceil(jobs / 2), seconds_max: warm_up_seconds });
+  return addInLoops(add, callers, { jobs, seconds_max });
+}
+
 type Limits = { jobs: number; seconds_max: number };
 
-/** Adds a second: whichever comes first ends it, the jobs or the time. */
+/** Whichever comes first ends it, the jobs or the time. */
 async function addInLoops(
-  add: (payload: ReturnType<typeof makePayload>) => Promise<unknown>,
+  add: (n: number) => Promise<unknown>,
   callers: number,
   { jobs, seconds_max }: Limits,
 ): Promise<number> {
@@ -37,7 +48,7 @@ async function addInLoops(
   const end = start + seconds_max * 1_000;
   const caller = async () => {
     while (started < jobs && performance.now() < end) {
-      await add(makePayload(started++));
+      await add(started++);
       done += 1;
     }
   };

@@ -1,6 +1,8 @@
 import { addScenario } from "./add.ts";
 import { bulkAdd } from "./bulk-add.ts";
+import { httpScenario } from "./http.ts";
 import { latency } from "./latency.ts";
+import { payload4k } from "./payload-4k.ts";
 import { processJobs } from "./process.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -12,7 +14,10 @@ export const scenarios: readonly Scenario[] = [
   bulkAdd,
   processJobs,
   latency,
+  httpScenario(50),
+  httpScenario(200),
+  payload4k,
 ];
 
 /** What `--quick` runs unless told otherwise. */
-export const quickScenarios: readonly string[] = ["add-50", "bulk-add", "process", "latency"];
+export const quickScenarios: readonly string[] = ["add-50", "bulk-add", "process", "latency", "http-200"];

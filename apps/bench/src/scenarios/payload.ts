@@ -1,13 +1,16 @@
 import type { Payload } from "../variants/variant.ts";
 
+/** What a job weighs unless a scenario says so: an id or two, a name, an address. */
+export const default_bytes = 200;
+
 /** A payload of about `bytes` as JSON, or the smallest. */
-export function makePayload(n: number, bytes = 0): Payload {
+export function makePayload(n: number, bytes = default_bytes): Payload {
   const rest = bytes - JSON.stringify({ n, text: "" }).length;
   return rest > 0 ? { n, text: "x".repeat(rest) } : { n };
 }
 
 /** `count` payloads in parts of at most `size`. */
-export function makeBatches(count: number, size: number, bytes = 0): Payload[][] {
+export function makeBatches(count: number, size: number, bytes = default_bytes): Payload[][] {
   const batches: Payload[][] = [];
   for (let at = 0; at < count; at += size) {
     const length = Math.min(size, count - at);

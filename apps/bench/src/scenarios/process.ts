@@ -1,5 +1,5 @@
 import type { BenchQueue } from "../variants/variant.ts";
-import { makeBatches } from "./payload.ts";
+import { default_bytes, makeBatches } from "./payload.ts";
 import type { Scenario } from "./scenario.ts";
 
 const batch_jobs = 1_000;
@@ -14,9 +14,7 @@ export const processJobs: Scenario = {
   async run(variant, servers, effort) {
     const queue = await variant.open(servers);
     try {
-      const jobs = Math.ceil(effort.jobs * variant.share);
-      await processAll(queue, Math.ceil(jobs / 4));
-      const value = await processAll(queue, jobs);
+      const value = await measureProcess(queue, Math.ceil(effort.jobs * variant.share));
       return [{ scenario: "process", unit: "per second", value }];
     } finally {
       await queue.close();
@@ -24,8 +22,14 @@ export const processJobs: Scenario = {
   },
 };
 
-async function processAll(queue: BenchQueue, jobs: number): Promise<number> {
-  for (const batch of makeBatches(jobs, batch_jobs)) await queue.addMany(batch);
+/** Jobs a second. */
+export async function measureProcess(queue: BenchQueue, jobs: number, bytes = default_bytes): Promise<number> {
+  await processAll(queue, Math.ceil(jobs / 4), bytes);
+  return processAll(queue, jobs, bytes);
+}
+
+async function processAll(queue: BenchQueue, jobs: number, bytes: number): Promise<number> {
+  for (const batch of makeBatches(jobs, batch_jobs, bytes)) await queue.addMany(batch);
   let handled = 0;
   const all = Promise.withResolvers<void>();
   const start = performance.now();

@@ -1,12 +1,24 @@
 import type { Row } from "../report/result.ts";
 import type { ServerUrls, Variant } from "../variants/variant.ts";
 
-/** How long a run may be; `--quick`, `--jobs` and the test make it shorter. */
+/** How long a run may be; `--quick`, the options of the command line and the test make it shorter. */
 export type Effort = {
   /** Jobs in one measurement, before a variant's share. */
   jobs: number;
   /** A measurement that is counted in operations ends here at the latest. */
   seconds_max: number;
+  /** How long an idle system is watched. */
+  idle_seconds: number;
+  /** Succeeded jobs that are there before `history` measures. */
+  history_rows: number;
+  /** Queued jobs that are there before `history` measures. */
+  backlog_rows: number;
+  /** How long the snapshot of `snapshot` stays open. */
+  snapshot_seconds: number;
+  /** How long `mixed` goes on. */
+  sustain_seconds: number;
+  /** Jobs of `memory`. */
+  memory_jobs: number;
 };
 
 /** One measured value. A scenario may give several, each a row of its own. */
@@ -15,8 +27,13 @@ export type Figure = { scenario: string; unit: Row["unit"]; value: number };
 export type Scenario = {
   /** As in `--scenario`. */
   name: string;
-  /** Whether it makes sense for this variant. Default: for all. */
+  /** Whether it makes sense for this variant. Default: for every queue. */
   suits?(variant: Variant): boolean;
+  /** How long one round may take before it counts as failed. Default 180. */
+  seconds_max?(effort: Effort): number;
   /** One round, in a process that runs nothing else, on a new database. */
   run(variant: Variant, servers: ServerUrls, effort: Effort): Promise<Figure[]>;
 };
+
+/** What only this system is asked for. */
+export const onlyOurs: NonNullable<Scenario["suits"]> = ({ kind }) => kind === "ours";

@@ -1,20 +1,8 @@
-import {
-  connectDatabase,
-  createLogger,
-  createMetrics,
-  createQueue,
-  defaultKeys,
-  logEvents,
-  migrateDatabase,
-  observeAll,
-  redisSignal,
-} from "@atlasqueue/core";
-import { defineHandler, startWorker } from "@atlasqueue/worker";
-import { z } from "zod";
-import type { BenchQueue, Payload, ServerUrls, Variant } from "./variant.ts";
-
-const concurrency = 500;
-const schema = z.object({ n: z.number(), text: z.string().optional() });
+import { createQueue, migrateDatabase } from "@atlasqueue/core";
+import { startAtlasWorker } from "./atlas-worker.ts";
+import { productionObservers } from "./observers.ts";
+import { startProgram } from "../programs/start-program.ts";
+import type { BenchQueue, ServerUrls, Variant } from "./variant.ts";
 
 /** This system, logging warnings and counting metrics as in production. */
 export const atlas: Variant = {
@@ -23,47 +11,35 @@ export const atlas: Variant = {
   kind: "ours",
   store: "postgres",
   share: 1,
-  async open(servers) {
+  open: (servers) => openAtlas(servers),
+  async serve(servers) {
     await migrateDatabase(servers.postgres);
-    const queue = createQueue({
-      databaseUrl: servers.postgres,
-      redisUrl: servers.redis_memory,
-      observe: observers().observe,
-    });
-    return {
-      add: (payload) => queue.submit({ type: "noop", payload }),
-      addMany: (payloads) => queue.submitMany(payloads.map((payload) => ({ type: "noop", payload }))),
-      work: (handle) => work(servers, handle),
-      close: () => queue.close(),
-    };
+    return startProgram<{ url: string }>(new URL("../programs/api.ts", import.meta.url), servers);
   },
 };
 
-async function work(servers: ServerUrls, handle: (payload: Payload) => void): ReturnType<BenchQueue["work"]> {
-  const database = connectDatabase({ url: servers.postgres, connections_max: 5, timeout_ms: 5_000 });
-  const signal = redisSignal({ url: servers.redis_memory, keys: defaultKeys });
-  let unsettled = 0;
-  const { logger, observe } = observers();
-  const counting = observeAll(observe, ({ event }) => {
-    if (event === "handler_start") unsettled += 1;
-    else if (event === "job_succeeded") unsettled -= 1;
-  });
-  const handlers = [defineHandler("noop", schema, (one) => handle(one as Payload))];
-  const worker = startWorker({ database, signal, logger, observe: counting }, { handlers, concurrency });
+/** Its producer and worker, on a queue of that name. */
+export async function openAtlas(servers: ServerUrls, queue = "default"): Promise<BenchQueue> {
+  await migrateDatabase(servers.postgres);
+  const { observe } = productionObservers();
+  const producer = createQueue({ databaseUrl: servers.postgres, redisUrl: servers.redis_memory, observe });
+  let added = 0;
+  let succeeded = 0;
+  const count = () => void (succeeded += 1);
   return {
-    async settled() {
-      // First by its own events, as nothing in the database is indexed for this question.
-      if (unsettled > 0) return false;
-      return (await database.sql`SELECT 1 FROM jobs WHERE status IN ('queued', 'running') LIMIT 1`).length === 0;
+    async add(payload) {
+      added += 1;
+      await producer.submit({ type: "noop", queue, payload });
     },
-    async stop() {
-      await worker.stop({ deadline_ms: 5_000 });
-      await Promise.all([signal.close(), database.close()]);
+    async addMany(payloads) {
+      added += payloads.length;
+      await producer.submitMany(payloads.map((payload) => ({ type: "noop", queue, payload })));
     },
+    async work(handle) {
+      const worker = startAtlasWorker(servers, { queue, handle, succeeded: count });
+      // By its own events: nothing in the database is indexed for this question.
+      return { settled: async () => succeeded >= added, stop: worker.stop };
+    },
+    close: () => producer.close(),
   };
-}
-
-function observers() {
-  const logger = createLogger("warn", "bench");
-  return { logger, observe: observeAll(logEvents(logger), createMetrics().observe) };
 }

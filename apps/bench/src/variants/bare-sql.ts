@@ -2,14 +2,17 @@ import { randomUUID } from "node:crypto";
 import { migrateDatabase } from "@atlasqueue/core";
 import postgres, { type Sql } from "postgres";
 import { v7 as uuidv7 } from "uuid";
+import { claim, forget, insert, settle } from "./bare-sql-statements.ts";
+import { inBatches } from "./in-batches.ts";
 import type { BenchQueue, Payload, Variant } from "./variant.ts";
 
 const batch_max = 500;
-const flushes_max = 2;
+const lanes_max = 2;
+const forget_ms = 1_000;
 
 /**
- * What the database could do for this design: our tables, and the statements of a submit, a claim and a settle in
- * plain loops. No checks, keys, leases' renewal, retries, Redis, logs or metrics.
+ * What the database could do for this design: our tables, and our statements in plain loops without this software. No
+ * checks, keys, renewal, retries, sweeps, Redis, logs or metrics.
  */
 export const bareSql: Variant = {
   name: "bare-sql",
@@ -19,52 +22,59 @@ export const bareSql: Variant = {
   share: 1,
   async open(servers) {
     await migrateDatabase(servers.postgres);
-    const settings = { max: flushes_max, fetch_types: false, onnotice: () => {} };
-    const durable = postgres(servers.postgres, settings);
-    // A crash may forget a claim, so it need not wait for the disk.
-    const hasty = postgres(servers.postgres, { ...settings, connection: { synchronous_commit: "off" } });
-    return openQueue(durable, hasty);
+    return openQueue(postgres(servers.postgres, { max: 2 * lanes_max, fetch_types: false, onnotice: () => {} }));
   },
 };
 
-function openQueue(durable: Sql, hasty: Sql): BenchQueue {
+function openQueue(sql: Sql): BenchQueue {
   const ready: string[] = [];
+  const spent: string[] = [];
   let unsettled = 0;
   let woken = Promise.withResolvers<void>();
   const wake = () => {
     woken.resolve();
     woken = Promise.withResolvers();
   };
+  const execute = (text: string, params: (string | number)[]) => sql.unsafe(text, params, { prepare: true });
 
   const addMany = async (payloads: Payload[]): Promise<void> => {
     const ids = payloads.map(() => uuidv7());
-    await durable`
-      INSERT INTO jobs (id, type, status, run_at, ready_at, created_at, updated_at, payload)
-      SELECT id, 'noop', 'queued', now(), now(), now(), now(), payload
-      FROM ROWS FROM (unnest(${uuids(ids)}::uuid[]), json_array_elements(${JSON.stringify(payloads)}::text::json))
-        AS input(id, payload)`;
+    const all = (value: string) => array(payloads.map(() => value));
+    await execute(insert, [
+      array(ids),
+      ...[all("default"), all("default"), all("noop"), all("0"), all("5"), all("NULL"), all("NULL"), all("NULL")],
+      `[${payloads.map(() => "null").join(",")}]`,
+      JSON.stringify(payloads),
+    ]);
     for (const id of ids) ready.push(id);
     unsettled += ids.length;
     wake();
   };
 
   const claimAndSettle = async (handle: (payload: Payload) => void): Promise<void> => {
-    const ids = ready.splice(0, batch_max);
     const token = randomUUID();
-    const jobs = await hasty<{ id: string; payload: Payload }[]>`
-      UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = ${token}, worker_id = 'bench',
-        locked_until = now() + interval '30 seconds', started_at = now(), updated_at = now()
-      WHERE id = ANY(${uuids(ids)}::uuid[]) AND status = 'queued' RETURNING id, payload`;
-    for (const job of jobs) handle(job.payload);
-    const settled = await durable`
-      UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL
-      WHERE id = ANY(${uuids(jobs.map(({ id }) => id))}::uuid[]) AND lease_token = ${token} AND status = 'running'`;
-    unsettled -= settled.count;
+    const wanted = array(ready.splice(0, batch_max));
+    const jobs = await execute(claim, [token, "bench", 30, "default", "{default}", wanted]);
+    for (const job of jobs) handle(job["payload"] as Payload);
+    const ids = jobs.map((job): string => job["id"]);
+    const [answer] = await execute(settle, [
+      array(ids),
+      array(ids.map(() => "1")),
+      array([token]),
+      `[${ids.map(() => "null").join(",")}]`,
+    ]);
+    if (answer?.["refused"]) throw new Error("a settlement was refused");
+    unsettled -= ids.length;
+    spent.push(token);
   };
 
   return {
-    add: inBatches(addMany),
-    addMany,
+    add: inBatches(addMany, { batch_max, flushes_max: lanes_max }),
+    async addMany(payloads) {
+      const parts: Payload[][] = [];
+      for (let at = 0; at < payloads.length; at += batch_max) parts.push(payloads.slice(at, at + batch_max));
+      await Promise.all(parts.map(addMany));
+    },
     async work(handle) {
       let stopping = false;
       const lane = async () => {
@@ -73,49 +83,24 @@ function openQueue(durable: Sql, hasty: Sql): BenchQueue {
           else await woken.promise;
         }
       };
-      const lanes = [lane(), lane()];
+      const lanes = Array.from({ length: lanes_max }, lane);
+      const forgetting = setInterval(() => {
+        if (spent.length > 0) void execute(forget, [array(spent.splice(0))]).execute();
+      }, forget_ms);
       return {
         settled: async () => unsettled === 0,
         async stop() {
           stopping = true;
+          clearInterval(forgetting);
           wake();
           await Promise.all(lanes);
         },
       };
     },
-    async close() {
-      await Promise.all([durable.end({ timeout: 1 }), hasty.end({ timeout: 1 })]);
-    },
+    close: () => sql.end({ timeout: 1 }),
   };
 }
 
-function uuids(ids: readonly string[]): string {
-  return `{${ids.join(",")}}`;
-}
-
-/** Callers that come while a statement is under way share the next one. */
-function inBatches(addMany: (payloads: Payload[]) => Promise<void>): (payload: Payload) => Promise<void> {
-  let waiting: { payload: Payload; resolve: () => void; reject: (error: unknown) => void }[] = [];
-  let flushes = 0;
-  const flush = async () => {
-    const batch = waiting.splice(0, batch_max);
-    try {
-      await addMany(batch.map(({ payload }) => payload));
-      for (const { resolve } of batch) resolve();
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    }
-    flushes -= 1;
-    kick();
-  };
-  const kick = () => {
-    if (flushes >= flushes_max || waiting.length === 0) return;
-    flushes += 1;
-    setImmediate(() => void flush());
-  };
-  return (payload) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ payload, resolve, reject });
-      kick();
-    });
+function array(values: readonly string[]): string {
+  return `{${values.join(",")}}`;
 }

@@ -1,4 +1,5 @@
 import { atlas } from "./atlas.ts";
+import { bareHono } from "./bare-hono.ts";
 import { bareSql } from "./bare-sql.ts";
 import { bullmqPostgres } from "./bullmq-postgres.ts";
 import { bullmqDurable, bullmqMemory } from "./bullmq.ts";
@@ -15,4 +16,5 @@ export const variants: readonly Variant[] = [
   pgBoss,
   graphileWorker,
   bareSql,
+  bareHono,
 ];

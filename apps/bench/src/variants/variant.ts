@@ -39,8 +39,10 @@ export type Variant = {
   /** "ours", another queue, or the same work without a queue's software. */
   kind: "ours" | "peer" | "bare";
   /** Where the jobs are. */
-  store: "postgres" | "redis" | "redis, durable";
+  store: "postgres" | "redis" | "redis, durable" | "none";
   /** The part of the jobs it gets: a slow one shows its rate with fewer, and a run stays short. */
   share: number;
   open(servers: ServerUrls): Promise<BenchQueue>;
+  /** `POST /v1/jobs` in a process of its own, for those that have it. */
+  serve?(servers: ServerUrls): Promise<{ url: string; stop(): Promise<void> }>;
 };

@@ -19,17 +19,18 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   const byType = (name: string, help: string) => {
     const counts = new Map<string, number>();
-    new Counter({
+    const counter = new Counter({
       name: `atlasqueue_${name}`,
       help,
       labelNames: ["job_type"] as const,
-      registers,
+      registers: [],
       // Counted in a map and handed over when somebody looks: a labelled increment costs as much as a small handler.
       collect() {
         this.reset();
         for (const [job_type, count] of counts) this.inc({ job_type }, count);
       },
     });
+    registry.registerMetric(counter);
     return (job_type: string) => void counts.set(job_type, (counts.get(job_type) ?? 0) + 1);
   };
   const plain = (name: string, help: string) => new Counter({ name: `atlasqueue_${name}`, help, registers });

@@ -32,7 +32,7 @@ export type Claimer = { tenant: string; queues: readonly string[]; worker_id: st
 export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer): Promise<Lease[]> {
   const wanted = [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];
   if (wanted.length === 0) return [];
-  const leases = await lease(deps, claimer, claimById, uuidArray(wanted));
+  const leases = await claimWith(deps, claimer, claimById, uuidArray(wanted));
   const missed = ids.length - leases.length;
   if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });
   const place = new Map(wanted.map((id, at) => [id, at]));
@@ -44,11 +44,11 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
  * the time when Redis is away. Claimers side by side skip each other's rows.
  */
 export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer): Promise<Lease[]> {
-  const leases = await lease(deps, claimer, claimOldest, jobs_max);
+  const leases = await claimWith(deps, claimer, claimOldest, jobs_max);
   return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
 }
 
-async function lease(deps: Deps, claimer: Claimer, text: string, which: string | number): Promise<Lease[]> {
+async function claimWith(deps: Deps, claimer: Claimer, text: string, which: string | number): Promise<Lease[]> {
   const { tenant, worker_id, lease_seconds } = claimer;
   const lease_token = randomUUID();
   const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];

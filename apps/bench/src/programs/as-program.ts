@@ -1,0 +1,11 @@
+/** Be a program of `start-program.ts`: start with the settings, tell that we are ready, stop on SIGTERM. */
+export async function asProgram<Settings>(
+  start: (settings: Settings, say: (message: object) => void) => Promise<{ ready: object; stop(): Promise<unknown> }>,
+): Promise<void> {
+  // Without whoever started us nobody would stop us.
+  process.on("disconnect", () => process.exit(0));
+  const say = (message: object) => void (process.connected && process.send?.(message));
+  const { ready, stop } = await start(JSON.parse(process.argv[2] ?? "{}") as Settings, say);
+  process.once("SIGTERM", () => void stop().finally(() => process.exit(0)));
+  say(ready);
+}

@@ -1,0 +1,37 @@
+import { connectDatabase, defaultKeys, observeAll, redisSignal } from "@atlasqueue/core";
+import { defineHandler, startWorker } from "@atlasqueue/worker";
+import { z } from "zod";
+import { productionObservers } from "./observers.ts";
+import type { Payload, ServerUrls } from "./variant.ts";
+
+const concurrency = 500;
+const schema = z.object({ n: z.number(), text: z.string().optional() });
+
+type Work = {
+  queue: string;
+  /** The whole handler. */
+  handle(payload: Payload): void;
+  /** A job of it is settled in the database. */
+  succeeded(): void;
+};
+
+/** A worker of ours in this process, for jobs of the type "noop". */
+export function startAtlasWorker(servers: ServerUrls, work: Work): { stop(): Promise<void> } {
+  const database = connectDatabase({ url: servers.postgres, connections_max: 5, timeout_ms: 5_000 });
+  const signal = redisSignal({ url: servers.redis_memory, keys: defaultKeys });
+  const { logger, observe } = productionObservers();
+  const counting = observeAll(observe, ({ event }) => {
+    if (event === "job_succeeded") work.succeeded();
+  });
+  const handlers = [defineHandler("noop", schema, (payload) => work.handle(payload as Payload))];
+  const worker = startWorker(
+    { database, signal, logger, observe: counting },
+    { handlers, queues: [work.queue], concurrency },
+  );
+  return {
+    async stop() {
+      await worker.stop({ deadline_ms: 5_000 });
+      await Promise.all([signal.close(), database.close()]);
+    },
+  };
+}
