@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-export type Program = { pid: number; stop(): Promise<void> };
+export type Program = { pid: number; tell(message: string): void; stop(): Promise<void> };
 
 const start_seconds_max = 20;
 const stop_seconds_max = 10;
@@ -38,7 +38,7 @@ export function startProgram<Ready extends object>(
     child.once("message", (ready) => {
       clearTimeout(late);
       if (hear) child.on("message", hear);
-      resolve({ ...(ready as Ready), pid: child.pid ?? 0, stop });
+      resolve({ ...(ready as Ready), pid: child.pid ?? 0, tell: (message) => void child.send(message), stop });
     });
   });
 }

@@ -40,6 +40,23 @@ const targets: readonly Target[] = [
   atLeast(0.4, "HTTP submit, 200 connections ÷ bare Hono", ({ over }) =>
     over("HTTP submit, 200 connections", "bare-hono"),
   ),
+  atMost(100, "lateness p50, ms", ({ ours }) => ours("lateness p50")),
+  atMost(500, "lateness p99, ms", ({ ours }) => ours("lateness p99")),
+  atMost(1, "idle API and worker, % of a core", ({ ours }) => ours("idle, CPU")),
+  atMost(1, "idle API and worker, transactions a second", ({ ours }) => ours("idle, transactions")),
+  ...["worker", "api"].map((process) =>
+    atMost(1.1, `${process} memory, at 100 % ÷ at 10 % of the jobs`, ({ oursOver }) =>
+      oursOver(`${process} memory at 100 %`, `${process} memory at 10 %`),
+    ),
+  ),
+  ...["add, 50 callers", "bulk add by 1,000", "process"].map((rate) =>
+    atLeast(0.9, `${rate}: history and backlog ÷ empty table`, ({ oursOver }) =>
+      oursOver(`${rate}, full`, `${rate}, empty`),
+    ),
+  ),
+  atLeast(0.9, "process the backlog ÷ process on an empty table", ({ oursOver }) =>
+    oursOver("process the backlog, full", "process, empty"),
+  ),
 ];
 
 /** The targets whose figures are there. */

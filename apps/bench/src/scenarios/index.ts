@@ -1,10 +1,18 @@
 import { addScenario } from "./add.ts";
 import { bulkAdd } from "./bulk-add.ts";
+import { burst } from "./burst.ts";
+import { history } from "./history.ts";
 import { httpScenario } from "./http.ts";
+import { idle } from "./idle.ts";
+import { lateness } from "./lateness.ts";
 import { latency } from "./latency.ts";
+import { memory } from "./memory.ts";
+import { mixed } from "./mixed.ts";
 import { payload4k } from "./payload-4k.ts";
 import { processJobs } from "./process.ts";
+import { scaleOut } from "./scale-out.ts";
 import type { Scenario } from "./scenario.ts";
+import { snapshot } from "./snapshot.ts";
 
 /** In the order in which they run, and stand in tables. */
 export const scenarios: readonly Scenario[] = [
@@ -17,6 +25,14 @@ export const scenarios: readonly Scenario[] = [
   httpScenario(50),
   httpScenario(200),
   payload4k,
+  scaleOut,
+  mixed,
+  burst,
+  lateness,
+  idle,
+  snapshot,
+  memory,
+  history,
 ];
 
 /** What `--quick` runs unless told otherwise. */

@@ -1,9 +1,8 @@
 import type { Json } from "@atlasqueue/contract";
-import { jsonArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
-import { holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
+import { byJob, holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
 
 export type Completion = { lease: Lease; result: Json };
 /** What happened to a settlement, in the order they were given. */
@@ -17,12 +16,14 @@ export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" };
  * const [outcome] = await complete(deps, [{ lease, result: { sent: true } }]);
  */
 export async function complete(deps: Deps, completions: readonly Completion[]): Promise<SettleOutcome[]> {
+  const leases = completions.map(({ lease }) => lease);
+  const results = byJob(leases, (at) => {
+    const result = completions[at]?.result ?? null;
+    return result === null ? undefined : JSON.stringify(result);
+  });
   const [answer] = await executeOn(deps.database)<{ refused: string[] | null }>({
     text: settle,
-    params: [
-      ...leaseParams(completions.map(({ lease }) => lease)),
-      jsonArray(completions.map(({ result }) => JSON.stringify(result))),
-    ],
+    params: [...leaseParams(leases), results],
   });
   const refused = new Set(answer?.refused);
   return completions.map(({ lease }) => {
@@ -40,8 +41,7 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
 const settle = `
   WITH settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
-                    result = CASE WHEN json_typeof(input.result) = 'null' THEN NULL ELSE input.result END
-    FROM ROWS FROM (unnest($1::uuid[], $2::int[]), json_array_elements($4::text::json)) AS input(id, token, result)
+                    result = ($4::text::jsonb ->> jobs.id::text)::json
     WHERE ${holdsLease}
     RETURNING jobs.id
   )

@@ -2,7 +2,7 @@ import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./claim.ts";
-import { holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
+import { holdsLease, leaseParams } from "./lease-rows.ts";
 
 /**
  * running → running, until now + `lease_seconds`: the heartbeat of every job a worker runs, in one statement. A lease
@@ -28,5 +28,5 @@ export async function extendLeases<L extends Lease>(
 
 const renew = `
   UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
-  FROM ${leaseInput} WHERE ${holdsLease} AND ${unsynced}
+  WHERE ${holdsLease} AND ${unsynced}
   RETURNING jobs.id`;

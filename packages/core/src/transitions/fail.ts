@@ -1,9 +1,8 @@
-import { numberArray, textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import { aboutLease, type Lease } from "./claim.ts";
-import { holdsLease, leaseParams } from "./lease-rows.ts";
+import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
 
 /** `error` as `errorText` makes it. */
 export type Failure = { lease: Lease; error: string; verdict: Verdict };
@@ -18,16 +17,14 @@ export type FailOutcome = { kind: "retrying"; run_at: Date } | { kind: "dead" } 
  * const [outcome] = await fail(deps, [{ lease, error: errorText(thrown), verdict }]);
  */
 export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome[]> {
-  const retries = failures.map(({ verdict }) => (verdict.kind === "retry" ? verdict.delay_ms / 1_000 : null));
-  const reasons = failures.map(({ verdict }) => (verdict.kind === "dead" ? verdict.reason : null));
+  const leases = failures.map(({ lease }) => lease);
+  const verdicts = byJob(leases, (at) => {
+    const { error, verdict } = failures[at] as Failure;
+    return verdict.kind === "dead" ? { error, reason: verdict.reason } : { error, delay: verdict.delay_ms / 1_000 };
+  });
   const applied = await executeOn(deps.database)<{ id: string; run_at: Date }>({
     text: settle,
-    params: [
-      ...leaseParams(failures.map(({ lease }) => lease)),
-      textArray(failures.map(({ error }) => error)),
-      numberArray(retries),
-      textArray(reasons),
-    ],
+    params: [...leaseParams(leases), verdicts],
   });
   const byId = new Map(applied.map((row) => [row.id, row]));
   return failures.map((failure) => outcomeOf(deps, failure, byId.get(failure.lease.id)));
@@ -47,18 +44,18 @@ function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: { run_at
   return { kind: "retrying", run_at: row.run_at };
 }
 
+// The verdict of a row is looked up where it is used: a join with the verdicts could become a nested loop.
+const verdict = (field: string) => `($4::text::jsonb -> jobs.id::text ->> '${field}')`;
+const retryAt = `(now() + make_interval(secs => ${verdict("delay")}::float8))`;
+
 const settle = `
-  WITH input AS (
-    SELECT *, now() + make_interval(secs => delay) AS retry_at
-    FROM unnest($1::uuid[], $2::int[], $4::text[], $5::float8[], $6::text[])
-      AS input(id, token, error, delay, reason)
-  ), settled AS (
-    UPDATE jobs SET status = CASE WHEN reason IS NULL THEN 'failed' ELSE 'dead' END, dead_reason = reason,
-                    run_at = coalesce(retry_at, run_at), due_at = retry_at,
-                    dead_at = CASE WHEN reason IS NOT NULL THEN now() END,
-                    finished_at = CASE WHEN reason IS NOT NULL THEN now() END,
-                    last_error = error, updated_at = now(), locked_until = NULL
-    FROM input WHERE ${holdsLease}
+  WITH settled AS (
+    UPDATE jobs SET status = CASE WHEN ${verdict("reason")} IS NULL THEN 'failed' ELSE 'dead' END,
+                    dead_reason = ${verdict("reason")}, run_at = coalesce(${retryAt}, run_at), due_at = ${retryAt},
+                    dead_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
+                    finished_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
+                    last_error = ${verdict("error")}, updated_at = now(), locked_until = NULL
+    WHERE ${holdsLease}
     RETURNING jobs.id, attempts, worker_id, started_at, run_at, last_error
   ), history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)

@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
-import { holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
+import { holdsLease, leaseParams } from "./lease-rows.ts";
 
 /**
  * running → queued, with the attempt given back: for a worker that shuts down, or that took a job and cannot start it.
@@ -22,5 +22,5 @@ export async function release(deps: Deps, leases: Lease[]): Promise<Lease[]> {
 const giveBack = `
   UPDATE jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL,
                   worker_id = NULL, updated_at = now()
-  FROM ${leaseInput} WHERE ${holdsLease}
+  WHERE ${holdsLease}
   RETURNING jobs.id`;

@@ -1,0 +1,34 @@
+import { fileURLToPath } from "node:url";
+import { readWorkerConfig, startWorkers } from "@atlasqueue/worker-app";
+import type { ServerUrls } from "../variants/variant.ts";
+import { asProgram } from "./as-program.ts";
+import { handledSoFar } from "./noop-handler.ts";
+
+const tell_ms = 50;
+
+// Our worker process as it is deployed, and how many jobs its handler has seen.
+await asProgram<ServerUrls>(async (servers, say) => {
+  const config = readWorkerConfig({
+    DATABASE_URL: servers.postgres,
+    REDIS_URL: servers.redis_memory,
+    WORKER_HANDLERS: fileURLToPath(new URL("./noop-handler.ts", import.meta.url)),
+    WORKER_CONCURRENCY: "100",
+    WORKER_METRICS_PORT: "0",
+    LOG_LEVEL: "WARNING",
+  });
+  const workers = await startWorkers(config, {});
+  let told = 0;
+  const tell = () => {
+    if (told === handledSoFar()) return;
+    told = handledSoFar();
+    say({ handled: told });
+  };
+  const telling = setInterval(tell, tell_ms);
+  return {
+    ready: {},
+    stop() {
+      clearInterval(telling);
+      return workers.stop();
+    },
+  };
+});

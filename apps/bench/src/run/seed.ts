@@ -1,0 +1,75 @@
+import { announce, defaultKeys, defaultTenant, redisSignal } from "@atlasqueue/core";
+import postgres, { type Sql } from "postgres";
+import type { ServerUrls } from "../variants/variant.ts";
+
+const part_rows = 1_000_000;
+const signals_part = 10_000;
+const payload = JSON.stringify({ n: -1, text: "x".repeat(180) });
+
+/** Version 7, made of a time and a number, as ids sort by when they were made. */
+const idAt = (at: string, n: string) =>
+  `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0') || '7' || substr(md5(${n}::text), 1, 3) || '8' ||
+    substr(md5(${n}::text), 4, 15))::uuid`;
+
+export async function emptyTables(servers: ServerUrls): Promise<void> {
+  await connected(servers, (sql) => sql`TRUNCATE jobs, idempotency_keys, job_attempts, lease_batches`);
+}
+
+/** So many jobs that succeeded over yesterday, as they end when a worker of ours has run them. */
+export function seedHistory(servers: ServerUrls, rows: number): Promise<void> {
+  return seed(
+    servers,
+    rows,
+    `INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, payload,
+                       attempts, started_at, finished_at, lease_token, worker_id)
+     SELECT ${idAt("at", "n")}, 'noop', 'succeeded', at, at, at, $4::text::json, 1, at, at, ${idAt("at", "n / 500")}, 'seed'
+     FROM (SELECT n, now() - interval '2 days' + interval '1 day' * (n::float8 / $3::int) AS at
+           FROM generate_series($1::int, $2::int) AS n) AS made`,
+  );
+}
+
+/** So many jobs of the last hour that still wait in the queue "default", with their signals. */
+export async function seedBacklog(servers: ServerUrls, rows: number): Promise<void> {
+  await seed(
+    servers,
+    rows,
+    `INSERT INTO jobs (id, type, status, run_at, ready_at, created_at, updated_at, payload)
+     SELECT ${idAt("at", "n")}, 'noop', 'queued', at, at, at, at, $4::text::json
+     FROM (SELECT n, now() - interval '2 hours' + interval '1 hour' * (n::float8 / $3::int) AS at
+           FROM generate_series($1::int, $2::int) AS n) AS made`,
+  );
+  const signal = redisSignal({ url: servers.redis_memory, keys: defaultKeys });
+  try {
+    await connected(servers, async (sql) => {
+      const ready = sql<{ id: string }[]>`
+        SELECT id FROM jobs WHERE ready_at IS NOT NULL AND tenant = ${defaultTenant} AND queue = 'default'
+        ORDER BY priority DESC, ready_at, id`;
+      for await (const part of ready.cursor(signals_part)) {
+        const jobs = part.map(({ id }) => ({ id, tenant: defaultTenant, queue: "default", priority: 0 }));
+        await announce({ signal, observe() {} }, jobs);
+      }
+    });
+  } finally {
+    await signal.close();
+  }
+}
+
+/** $1 … $2: the numbers of this part, $3: how many there are in all, $4: the payload. */
+async function seed(servers: ServerUrls, rows: number, text: string): Promise<void> {
+  await connected(servers, async (sql) => {
+    for (let from = 1; from <= rows; from += part_rows)
+      await sql.unsafe(text, [from, Math.min(rows, from + part_rows - 1), rows, payload]);
+    // The rows as a database has them that came by them slowly: counted, vacuumed, on disk.
+    await sql`VACUUM (ANALYZE) jobs`;
+    await sql`CHECKPOINT`;
+  });
+}
+
+async function connected<T>(servers: ServerUrls, use: (sql: Sql) => PromiseLike<T>): Promise<void> {
+  const sql = postgres(servers.postgres, { max: 1, fetch_types: false, onnotice: () => {} });
+  try {
+    await use(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}

@@ -1,0 +1,55 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { makePayload } from "../scenarios/payload.ts";
+import type { BenchQueue } from "../variants/variant.ts";
+
+export type SteadyLoad = {
+  /** Jobs handled so far. */
+  handled(): number;
+  /** Jobs handled a second over the next `seconds`. */
+  rateOver(seconds: number): Promise<number>;
+  /** No more jobs; resolves when all have been handled. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Adding and processing at once, as fast as both go together: so many loops, each of which adds a job, waits until it
+ * has been handled, and adds the next. The worker is in this process.
+ */
+export async function startSteadyLoad(queue: BenchQueue, in_flight: number): Promise<SteadyLoad> {
+  const waiting = new Map<number, () => void>();
+  let added = 0;
+  let handled = 0;
+  let stopping = false;
+  const working = await queue.work(({ n }) => {
+    handled += 1;
+    waiting.get(n)?.();
+    waiting.delete(n);
+  }, "throughput");
+  const loop = async () => {
+    while (!stopping) {
+      const n = added++;
+      const seen = new Promise<void>((resolve) => waiting.set(n, resolve));
+      await Promise.all([queue.add(makePayload(n)), seen]);
+    }
+  };
+  const loops = Promise.all(Array.from({ length: in_flight }, loop));
+  // Told by whoever waits next.
+  loops.catch(() => {});
+  return {
+    handled: () => handled,
+    async rateOver(seconds) {
+      const from = { handled, at: performance.now() };
+      // A loop that fails ends the wait.
+      await Promise.race([delay(seconds * 1_000), loops]);
+      return ((handled - from.handled) / (performance.now() - from.at)) * 1_000;
+    },
+    async stop() {
+      stopping = true;
+      try {
+        await loops;
+      } finally {
+        await working.stop();
+      }
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { Redis } from "ioredis";
+import { seedBacklog, seedHistory, emptyTables } from "../run/seed.ts";
+import { openAtlas } from "../variants/atlas.ts";
+import { startAtlasWorker } from "../variants/atlas-worker.ts";
+import type { ServerUrls } from "../variants/variant.ts";
+import { measureAdds } from "./add.ts";
+import { measureBulkAdd } from "./bulk-add.ts";
+import { measureProcess } from "./process.ts";
+import { onlyOurs, type Effort, type Figure, type Scenario } from "./scenario.ts";
+
+const rows_per_second_min = 10_000;
+
+/**
+ * What size costs: the same measurements on empty tables, and then beside a long history and a long backlog. The jobs
+ * that are measured have a queue of their own, the backlog is in another.
+ */
+export const history: Scenario = {
+  name: "history",
+  suits: onlyOurs,
+  seconds_max: ({ history_rows, backlog_rows }) => 180 + (history_rows + backlog_rows) / rows_per_second_min,
+  async run(_variant, servers, effort) {
+    const empty = await measureAll(servers, effort, "empty");
+    await forgetSignals(servers);
+    await emptyTables(servers);
+    await seedHistory(servers, effort.history_rows);
+    await seedBacklog(servers, effort.backlog_rows);
+    const full = await measureAll(servers, effort, "full");
+    const jobs = Math.min(effort.jobs, effort.backlog_rows);
+    const value = await processBacklog(servers, jobs);
+    return [...empty, ...full, { scenario: "process the backlog, full", unit: "per second", value }];
+  },
+};
+
+async function measureAll(servers: ServerUrls, effort: Effort, size: "empty" | "full"): Promise<Figure[]> {
+  const queue = await openAtlas(servers, "fresh");
+  try {
+    const processed = await measureProcess(queue, effort.jobs);
+    const added = await measureAdds(queue, 50, effort);
+    const bulk = await measureBulkAdd(queue, effort);
+    return [
+      { scenario: `add, 50 callers, ${size}`, unit: "per second", value: added },
+      { scenario: `bulk add by 1,000, ${size}`, unit: "per second", value: bulk },
+      { scenario: `process, ${size}`, unit: "per second", value: processed },
+    ];
+  } finally {
+    await queue.close();
+  }
+}
+
+/** Jobs a second of those that have waited, up to so many. */
+async function processBacklog(servers: ServerUrls, jobs: number): Promise<number> {
+  let succeeded = 0;
+  const all = Promise.withResolvers<void>();
+  const start = performance.now();
+  const worker = startAtlasWorker(servers, {
+    queue: "default",
+    handle() {},
+    succeeded() {
+      succeeded += 1;
+      if (succeeded === jobs) all.resolve();
+    },
+  });
+  await all.promise;
+  const elapsed_ms = performance.now() - start;
+  await worker.stop();
+  return (jobs / elapsed_ms) * 1_000;
+}
+
+async function forgetSignals({ redis_memory }: ServerUrls): Promise<void> {
+  const redis = new Redis(redis_memory);
+  await redis.flushall();
+  redis.disconnect();
+}

@@ -1,0 +1,36 @@
+import { startFleet } from "../run/worker-fleet.ts";
+import { makeBatches } from "./payload.ts";
+import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
+
+const batch_jobs = 1_000;
+const fleets = [1, 2, 4];
+
+/** `process` with so many worker processes, each with 500 handlers at once. */
+export const scaleOut: Scenario = {
+  name: "scale-out",
+  suits: onlyOurs,
+  async run(variant, servers, effort) {
+    const queue = await variant.open(servers);
+    const add = async (jobs: number) => {
+      for (const batch of makeBatches(jobs, batch_jobs)) await queue.addMany(batch);
+      return jobs;
+    };
+    try {
+      const figures: Figure[] = [];
+      for (const processes of fleets) {
+        const fleet = await startFleet(servers, processes);
+        try {
+          await fleet.work(await add(Math.ceil((effort.jobs * processes) / 4)));
+          const elapsed_ms = await fleet.work(await add(effort.jobs));
+          const scenario = `process, ${processes} worker ${processes === 1 ? "process" : "processes"}`;
+          figures.push({ scenario, unit: "per second", value: (effort.jobs / elapsed_ms) * 1_000 });
+        } finally {
+          await fleet.stop();
+        }
+      }
+      return figures;
+    } finally {
+      await queue.close();
+    }
+  },
+};

@@ -1,0 +1,45 @@
+import postgres from "postgres";
+import { startSteadyLoad } from "../run/steady-load.ts";
+import { onlyOurs, type Scenario } from "./scenario.ts";
+
+const in_flight = 500;
+const warm_up_seconds = 2;
+
+/**
+ * Adding and processing under way, and somebody's REPEATABLE READ transaction keeps every dead row from being cleared
+ * away: the rate before, while it is open, and in the last quarter of that time.
+ */
+export const snapshot: Scenario = {
+  name: "snapshot",
+  suits: onlyOurs,
+  seconds_max: ({ snapshot_seconds }) => snapshot_seconds * 2 + 60,
+  async run(variant, servers, { snapshot_seconds: seconds }) {
+    const queue = await variant.open(servers);
+    const sql = postgres(servers.postgres, { max: 1, fetch_types: false });
+    try {
+      const load = await startSteadyLoad(queue, in_flight);
+      try {
+        await load.rateOver(warm_up_seconds);
+        const without = await load.rateOver(seconds / 4);
+        const { early, last } = await sql.begin("ISOLATION LEVEL REPEATABLE READ", async (tx) => {
+          // The snapshot is taken by the first statement.
+          await tx`SELECT count(*) FROM lease_batches`;
+          return { early: await load.rateOver((seconds * 3) / 4), last: await load.rateOver(seconds / 4) };
+        });
+        const during = early * 0.75 + last * 0.25;
+        return [
+          { scenario: "add and process, no snapshot", unit: "per second", value: without },
+          { scenario: "add and process, snapshot open", unit: "per second", value: during },
+          { scenario: "add and process, snapshot's last quarter", unit: "per second", value: last },
+          { scenario: "snapshot open ÷ none", unit: "×", value: during / without },
+          { scenario: "snapshot's last quarter ÷ none", unit: "×", value: last / without },
+        ];
+      } finally {
+        await load.stop();
+      }
+    } finally {
+      await queue.close();
+      await sql.end({ timeout: 1 });
+    }
+  },
+};
