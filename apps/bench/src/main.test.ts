@@ -43,6 +43,37 @@ test("a tiny run gives figures, tables and a chart", { timeout: 60_000 }, async 
   expect(chart).toContain("graphile-worker");
 });
 
+test("what is measured over HTTP and in processes of its own ends by itself", { timeout: 60_000 }, async () => {
+  const file = join(folder, "own.json");
+  const measured = ["--scenario", "http-50,scale-out,memory", "--variant", "atlasqueue,pg-boss,bare-hono"];
+  const short = ["--rounds", "1", "--jobs", "200", "--memory-jobs", "200"];
+  const run = await spawnProcess(main, { args: [...measured, ...short, "--json", file] });
+  expect(await run.waitForExit(55_000)).toMatchObject({ code: 0 });
+
+  const made = result.parse(JSON.parse(await readFile(file, "utf8")));
+  expect(made.rows.map(({ scenario, variant }) => `${scenario}: ${variant}`)).toEqual([
+    "HTTP submit, 50 connections: atlasqueue",
+    "HTTP submit, 50 connections: bare-hono",
+    "process, 1 worker process: atlasqueue",
+    "process, 2 worker processes: atlasqueue",
+    "process, 4 worker processes: atlasqueue",
+    ...["worker", "api"].flatMap((process) =>
+      [10, 50, 100].map((percent) => `${process} memory at ${percent} %: atlasqueue`),
+    ),
+  ]);
+  for (const row of made.rows) expect(row.median).toBeGreaterThan(0);
+});
+
+test("a history and a backlog are there before it is measured again", { timeout: 60_000 }, async () => {
+  const file = join(folder, "history.json");
+  const measured = ["--scenario", "history", "--variant", "atlasqueue", "--rounds", "1", "--jobs", "100"];
+  const rows = ["--history-rows", "1000", "--backlog-rows", "200"];
+  const run = await spawnProcess(main, { args: [...measured, ...rows, "--json", file] });
+  expect(await run.waitForExit(55_000)).toMatchObject({ code: 0 });
+  const made = result.parse(JSON.parse(await readFile(file, "utf8")));
+  expect(made.targets.map(({ name }) => name)).toContain("process the backlog ÷ process on an empty table");
+});
+
 test("an unknown scenario is refused with the ones there are", async () => {
   const run = await spawnProcess(main, { args: ["--scenario", "fastest"] });
   expect(await run.waitForExit(10_000)).toMatchObject({ code: 1 });

@@ -1,20 +1,19 @@
-/** An AbortController made when somebody asks for its signal: most handlers never do, and making one costs a microsecond. */
-export type LazyAbort = { readonly signal: AbortSignal; abort(reason: Error): void };
+/** An abort whose AbortController is made when somebody asks for its signal: most handlers never do, and it is costly. */
+export type LazyAbort = { controller: AbortController | undefined; reason: Error | undefined };
 
 export function lazyAbort(): LazyAbort {
-  let controller: AbortController | undefined;
-  let aborted: Error | undefined;
-  return {
-    get signal() {
-      if (!controller) {
-        controller = new AbortController();
-        if (aborted) controller.abort(aborted);
-      }
-      return controller.signal;
-    },
-    abort(reason) {
-      aborted ??= reason;
-      controller?.abort(reason);
-    },
-  };
+  return { controller: undefined, reason: undefined };
+}
+
+export function signalOf(lazy: LazyAbort): AbortSignal {
+  if (!lazy.controller) {
+    lazy.controller = new AbortController();
+    if (lazy.reason) lazy.controller.abort(lazy.reason);
+  }
+  return lazy.controller.signal;
+}
+
+export function abort(lazy: LazyAbort, reason: Error): void {
+  lazy.reason ??= reason;
+  lazy.controller?.abort(reason);
 }

@@ -1,5 +1,5 @@
 import type { Lease } from "@atlasqueue/core";
-import { lazyAbort, type LazyAbort } from "./lazy-abort.ts";
+import { abort, lazyAbort, type LazyAbort } from "./lazy-abort.ts";
 
 /** A job this worker holds. `settling` from the moment its outcome is on its way to the database. */
 export type RunningJob = { lease: Lease; abort: LazyAbort; phase: "handling" | "settling" };
@@ -38,7 +38,7 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
   };
   const abandon = (job: RunningJob, reason: string): void => {
     leave(job);
-    job.abort.abort(new AbandonedError(reason));
+    abort(job.abort, new AbandonedError(reason));
   };
   const leave = (job: RunningJob): void => {
     if (remove(job)) unsettled.delete(job.lease.lease_token);

@@ -9,3 +9,16 @@ export async function asProgram<Settings>(
   process.once("SIGTERM", () => void stop().finally(() => process.exit(0)));
   say(ready);
 }
+
+/** Calls `tell` a while after the first of some calls, once for them all. Without a timer while nothing happens. */
+export function soon(wait_ms: number, tell: () => void): () => void {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(() => {
+      waiting = false;
+      tell();
+    }, wait_ms);
+  };
+}

@@ -18,7 +18,9 @@ export function startProgram<Ready extends object>(
   settings: object = {},
   hear?: (message: unknown) => void,
 ): Promise<Ready & Program> {
-  const child = fork(fileURLToPath(file), [JSON.stringify(settings)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child = fork(fileURLToPath(file), [JSON.stringify(settings)], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const stop = async () => {
     const late = setTimeout(() => child.kill("SIGKILL"), stop_seconds_max * 1_000);

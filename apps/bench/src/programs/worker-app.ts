@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { readWorkerConfig, startWorkers } from "@atlasqueue/worker-app";
 import type { ServerUrls } from "../variants/variant.ts";
-import { asProgram } from "./as-program.ts";
-import { handledSoFar } from "./noop-handler.ts";
+import { asProgram, soon } from "./as-program.ts";
+import { onHandled } from "./noop-handler.ts";
 
 const tell_ms = 50;
 
@@ -17,18 +17,11 @@ await asProgram<ServerUrls>(async (servers, say) => {
     LOG_LEVEL: "WARNING",
   });
   const workers = await startWorkers(config, {});
-  let told = 0;
-  const tell = () => {
-    if (told === handledSoFar()) return;
-    told = handledSoFar();
-    say({ handled: told });
-  };
-  const telling = setInterval(tell, tell_ms);
-  return {
-    ready: {},
-    stop() {
-      clearInterval(telling);
-      return workers.stop();
-    },
-  };
+  let handled = 0;
+  const tell = soon(tell_ms, () => say({ handled }));
+  onHandled((count) => {
+    handled = count;
+    tell();
+  });
+  return { ready: {}, stop: workers.stop };
 });

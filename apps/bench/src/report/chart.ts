@@ -1,15 +1,16 @@
 import { Error as ErrorsOnly, parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
-import { formatFigure, type Titles } from "./markdown.ts";
+import { apart, formatFigure, type Titles } from "./markdown.ts";
 import type { Row } from "./result.ts";
 
 const ours = "#1a56db";
 const others = "#9aa5b1";
 const columns = 2;
 
-/** Medians as bars, a panel for each scenario, ours in its own colour. An SVG document. */
+/** Medians as bars, a panel for each figure that several variants have, ours in its own colour. An SVG document. */
 export async function renderChart(rows: readonly Row[], titles: Titles): Promise<string> {
-  const panels = Map.groupBy(rows, ({ scenario }) => scenario);
+  const { compared, alone } = apart(rows);
+  const panels = Map.groupBy(compared.length > 0 ? compared : alone, ({ scenario }) => scenario);
   const chart: TopLevelSpec = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     background: "white",

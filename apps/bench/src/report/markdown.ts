@@ -5,11 +5,13 @@ export type Titles = Readonly<Record<string, string>>;
 
 /** The whole result as a page: targets, medians, raw rounds, and what it was measured on. */
 export function renderMarkdown(result: Result, titles: Titles): string {
+  const { compared, alone } = apart(result.rows);
   return [
     "# Benchmark results",
     circumstances(result),
     result.targets.length > 0 ? `## Targets\n\n${targetsTable(result.targets)}` : "",
-    `## Medians\n\n${mediansTable(result.rows, titles)}`,
+    compared.length > 0 ? `## Medians\n\n${comparisonTable(compared, titles)}` : "",
+    alone.length > 0 ? `## Medians of one alone\n\n${aloneTable(alone, titles)}` : "",
     result.failures.length > 0 ? `## Failures\n\n${result.failures.map(firstLine).join("\n")}` : "",
     `## Rounds\n\n${roundsTable(result.rows, titles)}`,
   ]
@@ -38,18 +40,33 @@ function targetsTable(targets: readonly TargetResult[]): string {
   return table(["AtlasQueue: …", "ratio", "target", ""], lines);
 }
 
-function mediansTable(rows: readonly Row[], titles: Titles): string {
-  const scenarios = [...new Set(rows.map(({ scenario }) => scenario))];
+/** What several variants were measured in: a line for each figure, a column for each of them. */
+function comparisonTable(rows: readonly Row[], titles: Titles): string {
   const variants = Object.keys(titles).filter((name) => rows.some(({ variant }) => variant === name));
-  const lines = variants.map((variant) => [
-    titles[variant] ?? variant,
-    ...scenarios.map((scenario) => {
-      const row = rows.find((one) => one.scenario === scenario && one.variant === variant);
+  const lines = [...Map.groupBy(rows, ({ scenario }) => scenario)].map(([scenario, of]) => [
+    `${scenario} (${of[0]?.unit})`,
+    ...variants.map((variant) => {
+      const row = of.find((one) => one.variant === variant);
       return row ? formatFigure(row.median, row.unit) : "–";
     }),
   ]);
-  const unitOf = (scenario: string) => rows.find((row) => row.scenario === scenario)?.unit ?? "";
-  return table(["", ...scenarios.map((scenario) => `${scenario} (${unitOf(scenario)})`)], lines);
+  return table(["", ...variants.map((variant) => titles[variant] ?? variant)], lines);
+}
+
+function aloneTable(rows: readonly Row[], titles: Titles): string {
+  const lines = rows.map(({ scenario, variant, unit, median }) => [
+    scenario,
+    titles[variant] ?? variant,
+    `${formatFigure(median, unit)} ${unit}`,
+  ]);
+  return table(["", "variant", "median"], lines);
+}
+
+/** The figures that several variants have, and those of one alone. */
+export function apart(rows: readonly Row[]): { compared: Row[]; alone: Row[] } {
+  const variants = Map.groupBy(rows, ({ scenario }) => scenario);
+  const isCompared = ({ scenario }: Row) => (variants.get(scenario)?.length ?? 0) > 1;
+  return { compared: rows.filter(isCompared), alone: rows.filter((row) => !isCompared(row)) };
 }
 
 function roundsTable(rows: readonly Row[], titles: Titles): string {

@@ -46,6 +46,19 @@ test("for times less is better, and BullMQ on Redis is not among the peers on Po
   ]);
 });
 
+test("some targets are of ours alone: a figure as it is, or one by another of ours", () => {
+  const targets = checkTargets([
+    rate("idle, transactions", "atlasqueue", 0.9),
+    rate("process, empty", "atlasqueue", 40_000),
+    rate("process, full", "atlasqueue", 30_000),
+    rate("process, full", "pg-boss", 99_000),
+  ]);
+  expect(targets.map(({ name, ratio, met }) => [name, ratio, met])).toEqual([
+    ["idle API and worker, transactions a second", 0.9, true],
+    ["process: history and backlog ÷ empty table", 0.75, false],
+  ]);
+});
+
 test("what was not measured has no target", () => {
   expect(checkTargets([rate("process", "atlasqueue", 50_000)])).toEqual([]);
   expect(checkTargets([rate("process", "pg-boss", 50_000)])).toEqual([]);

@@ -8,8 +8,8 @@ const payload = JSON.stringify({ n: -1, text: "x".repeat(180) });
 
 /** Version 7, made of a time and a number, as ids sort by when they were made. */
 const idAt = (at: string, n: string) =>
-  `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0') || '7' || substr(md5(${n}::text), 1, 3) || '8' ||
-    substr(md5(${n}::text), 4, 15))::uuid`;
+  `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0') || '7' || substr(md5((${n})::text), 1, 3) || '8' ||
+    substr(md5((${n})::text), 4, 15))::uuid`;
 
 export async function emptyTables(servers: ServerUrls): Promise<void> {
   await connected(servers, (sql) => sql`TRUNCATE jobs, idempotency_keys, job_attempts, lease_batches`);

@@ -42,7 +42,7 @@ function openQueue(sql: Sql): BenchQueue {
     const all = (value: string) => array(payloads.map(() => value));
     await execute(insert, [
       array(ids),
-      ...[all("default"), all("default"), all("noop"), all("0"), all("5"), all("NULL"), all("NULL"), all("NULL")],
+      ...["default", "default", "noop", "0", "5", "NULL", "NULL", "NULL"].map(all),
       `[${payloads.map(() => "null").join(",")}]`,
       JSON.stringify(payloads),
     ]);

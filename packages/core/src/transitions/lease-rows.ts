@@ -34,5 +34,10 @@ export const holdsLease = `jobs.id = ANY($1::uuid[]) AND jobs.status = 'running'
  * search.
  */
 export function byJob<T>(leases: readonly Held[], valueOf: (at: number) => T | undefined): string {
-  return JSON.stringify(Object.fromEntries(leases.map(({ id }, at) => [id, valueOf(at)])));
+  let members = "";
+  for (let at = 0; at < leases.length; at += 1) {
+    const value = valueOf(at);
+    if (value !== undefined) members += `${members === "" ? "" : ","}"${leases[at]?.id}":${JSON.stringify(value)}`;
+  }
+  return `{${members}}`;
 }
