@@ -1,35 +1,33 @@
 import { limits } from "@atlasqueue/contract";
-import { defaultKeys, parseSettings, setting, SettingError, type LogLevel, type SignalKeys } from "@atlasqueue/core";
+import {
+  parseSettings,
+  serverConfig,
+  serverSettings,
+  setting,
+  SettingError,
+  type ServerConfig,
+} from "@atlasqueue/core";
 import { z } from "zod";
 import { isLoopback } from "./middleware/host-guard.ts";
 
 /** Every environment variable the API reads. */
 export const apiSettings = z.object({
-  DATABASE_URL: setting.databaseUrl(),
-  REDIS_URL: setting.redisUrl().optional(),
-  JOB_QUEUE_KEY: setting.text().default(defaultKeys.jobs),
-  DLQ_KEY: setting.text().default(defaultKeys.dead_letters),
+  ...serverSettings,
   // A system that expects tokens to be checked must not start before they are.
   AUTH: z.enum(["disabled"]).describe('"disabled"').default("disabled"),
   ALLOW_UNAUTHENTICATED: setting.flag().default(false),
   API_HOST: setting.text("an address to listen on, such as 127.0.0.1").default("127.0.0.1"),
   API_PORT: setting.port().default(8_000),
-  LOG_LEVEL: setting.logLevel().default("info"),
   BODY_BYTES_MAX: setting.integer(1_024, limits.body_bytes_max).default(limits.body_bytes_max),
   PAYLOAD_BYTES_MAX: setting.integer(2, limits.payload_bytes_max).default(limits.payload_bytes_max),
   IDEMPOTENCY_TTL_SECONDS: setting.seconds(1, 31_536_000).default(86_400),
   DATABASE_CONNECTIONS_MAX: setting.integer(1, 1_000).default(10),
   // With the time to notice and answer, a request is refused within 2 s of its arrival.
   DATABASE_TIMEOUT_SECONDS: setting.seconds(0.1, 60).default(1.8),
-  DATABASE_PREPARED_STATEMENTS: setting.flag().default(true),
   SHUTDOWN_SECONDS: setting.seconds(0, 600).default(10),
 });
 
-export type ApiConfig = {
-  database: { url: string; connections_max: number; timeout_ms: number; prepared_statements: boolean };
-  /** Without it signals stay in this process, and workers elsewhere find jobs by their sweep. */
-  redis: { url: string; keys: SignalKeys } | undefined;
-  log_level: LogLevel;
+export type ApiConfig = ServerConfig & {
   listen: { host: string; port: number };
   /** Answer only requests that were addressed to this machine by its loopback names. */
   loopback_hosts_only: boolean;
@@ -53,17 +51,7 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
         `${JSON.stringify(set.API_HOST)}. ALLOW_UNAUTHENTICATED=true lets everyone who can reach it submit jobs`,
     );
   return {
-    database: {
-      url: set.DATABASE_URL,
-      connections_max: set.DATABASE_CONNECTIONS_MAX,
-      timeout_ms: set.DATABASE_TIMEOUT_SECONDS * 1_000,
-      prepared_statements: set.DATABASE_PREPARED_STATEMENTS,
-    },
-    redis:
-      set.REDIS_URL === undefined
-        ? undefined
-        : { url: set.REDIS_URL, keys: { jobs: set.JOB_QUEUE_KEY, dead_letters: set.DLQ_KEY } },
-    log_level: set.LOG_LEVEL,
+    ...serverConfig(set),
     listen: { host: set.API_HOST, port: set.API_PORT },
     loopback_hosts_only: !set.ALLOW_UNAUTHENTICATED,
     body_bytes_max: set.BODY_BYTES_MAX,

@@ -27,7 +27,7 @@ const full: Preset = {
 };
 const quick: Preset = {
   rounds: 1,
-  jobs: 5_000,
+  jobs: 2_000,
   seconds_max: 1,
   idle_seconds: 5,
   history_rows: 100_000,

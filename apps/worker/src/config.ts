@@ -1,24 +1,20 @@
 import { resolve } from "node:path";
 import {
   parseSettings,
+  serverConfig,
+  serverSettings,
   setting,
   type BackoffPolicy,
-  type LogLevel,
   type Retention,
-  type SignalKeys,
+  type ServerConfig,
 } from "@atlasqueue/core";
 import { z } from "zod";
 
 /** Every variable the worker reads, with its default. */
 export const workerSettings = z.object({
-  DATABASE_URL: setting.databaseUrl(),
+  ...serverSettings,
   DATABASE_CONNECTIONS_MAX: setting.integer(2, 1_000).default(5),
   DATABASE_TIMEOUT_SECONDS: setting.seconds(0.1, 300).default(5),
-  DATABASE_PREPARED_STATEMENTS: setting.flag().default(true),
-  REDIS_URL: setting.redisUrl().optional(),
-  JOB_QUEUE_KEY: setting.text().default("atlasqueue:jobs"),
-  DLQ_KEY: setting.text().default("atlasqueue:dlq"),
-  LOG_LEVEL: setting.logLevel().default("info"),
   WORKER_HANDLERS: setting.list("paths of files or folders, separated by commas").default([]),
   WORKER_QUEUES: setting.list("names of queues, separated by commas").default(["default"]),
   WORKER_PROCESSES: setting.integer(1, 256).default(1),
@@ -36,10 +32,7 @@ export const workerSettings = z.object({
   WEBHOOK_ALLOW_PRIVATE: setting.flag().default(false),
 });
 
-export type WorkerAppConfig = {
-  database: { url: string; connections_max: number; timeout_ms: number; prepared_statements: boolean };
-  redis: { url: string; keys: SignalKeys } | undefined;
-  log_level: LogLevel;
+export type WorkerAppConfig = ServerConfig & {
   handler_paths: string[];
   queues: string[];
   processes: number;
@@ -57,17 +50,7 @@ export type WorkerAppConfig = {
 export function readWorkerConfig(env: Record<string, string | undefined>): WorkerAppConfig {
   const set = parseSettings(workerSettings, env);
   return {
-    database: {
-      url: set.DATABASE_URL,
-      connections_max: set.DATABASE_CONNECTIONS_MAX,
-      timeout_ms: set.DATABASE_TIMEOUT_SECONDS * 1_000,
-      prepared_statements: set.DATABASE_PREPARED_STATEMENTS,
-    },
-    redis:
-      set.REDIS_URL === undefined
-        ? undefined
-        : { url: set.REDIS_URL, keys: { jobs: set.JOB_QUEUE_KEY, dead_letters: set.DLQ_KEY } },
-    log_level: set.LOG_LEVEL,
+    ...serverConfig(set),
     handler_paths: set.WORKER_HANDLERS.map((path) => resolve(env["INIT_CWD"] ?? "", path)),
     queues: set.WORKER_QUEUES.length === 0 ? ["default"] : set.WORKER_QUEUES,
     processes: set.WORKER_PROCESSES,

@@ -17,6 +17,7 @@ export { findJob } from "./queries/find-job.ts";
 export { queuesWithReadyJobs } from "./queries/queues-with-ready-jobs.ts";
 export { showJob } from "./queries/show-job.ts";
 export { sweepOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
+export { serverConfig, serverSettings, type ServerConfig } from "./server-settings.ts";
 export { parseSettings, setting, SettingError } from "./settings.ts";
 export { createPromoter, promoteAll } from "./promoter.ts";
 export { announce, hint } from "./signal/announce.ts";

@@ -17,7 +17,7 @@ import { pause } from "./pause.ts";
 import { runJob } from "./run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { Settler } from "./settler.ts";
-import type { WorkerDeps } from "./start-worker.ts";
+import type { WorkerDeps } from "./deps.ts";
 import type { Sweeper } from "./sweep/sweeper.ts";
 
 export type ConsumerConfig = {

@@ -9,4 +9,5 @@ export {
   type HandlerOptions,
   type JobContext,
 } from "./handler.ts";
-export { startWorker, type Worker, type WorkerConfig, type WorkerDeps } from "./start-worker.ts";
+export type { WorkerDeps } from "./deps.ts";
+export { startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";

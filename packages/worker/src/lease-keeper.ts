@@ -1,7 +1,7 @@
 import { aboutLease, extendLeases, forgetLeaseBatches, isUnavailable, type Lease } from "@atlasqueue/core";
 import { pause } from "./pause.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
-import type { WorkerDeps } from "./start-worker.ts";
+import type { WorkerDeps } from "./deps.ts";
 
 const batch_max = 1_000;
 const retry_ms = 250;

@@ -13,7 +13,7 @@ import type { Json } from "@atlasqueue/contract";
 import { pause } from "./pause.ts";
 import type { Outcome } from "./run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
-import type { WorkerDeps } from "./start-worker.ts";
+import type { WorkerDeps } from "./deps.ts";
 
 const batch_max = 500;
 const flushes_max = 2;

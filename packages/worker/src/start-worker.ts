@@ -5,14 +5,12 @@ import {
   defaultTenant,
   release,
   type BackoffPolicy,
-  type Deps,
-  type Logger,
   type QueueRef,
-  type Signal,
   defaultRetention,
   type Retention,
 } from "@atlasqueue/core";
 import { consume } from "./consumer.ts";
+import type { WorkerDeps } from "./deps.ts";
 import type { Handler } from "./handler.ts";
 import { forgetSettled, keepLeases } from "./lease-keeper.ts";
 import { pause } from "./pause.ts";
@@ -20,8 +18,6 @@ import { runningJobs } from "./running-jobs.ts";
 import { createSettler } from "./settler.ts";
 import { clearAway } from "./sweep/janitor.ts";
 import { createSweeper } from "./sweep/sweeper.ts";
-
-export type WorkerDeps = Deps & { signal: Signal; logger: Logger };
 
 export type WorkerConfig = {
   handlers: readonly Handler[];

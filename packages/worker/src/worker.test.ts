@@ -1,84 +1,15 @@
-import type { SubmitJobInput } from "@atlasqueue/contract";
-import {
-  claim,
-  createLogger,
-  enqueue,
-  findJob,
-  memorySignal,
-  redisSignal,
-  submit,
-  type JobRow,
-  type Signal,
-} from "@atlasqueue/core";
-import {
-  eventually,
-  recordEvents,
-  redisUrl,
-  submission,
-  testDatabase,
-  uniqueKeys,
-  type TestDatabase,
-} from "@atlasqueue/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { claim, enqueue, memorySignal } from "@atlasqueue/core";
+import { eventually, submission } from "@atlasqueue/testing";
+import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, DoNotRetryError, RetryAfterError, type Handler } from "./handler.ts";
-import { startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
+import { drivers, gate, workerHarness } from "../test/harness.ts";
+import { defineHandler } from "./handler.ts";
 
 const any = z.looseObject({});
-const logger = createLogger("silent", "test");
-let own: TestDatabase;
-let signal: Signal;
-let recorded: ReturnType<typeof recordEvents>;
-const workers: Worker[] = [];
-
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
-beforeEach(() => {
-  recorded = recordEvents();
-});
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.stop({ deadline_ms: 0 })));
-  await signal.close();
-  await own.database.sql`TRUNCATE jobs, lease_batches, job_attempts`;
-});
-
-const drivers: Record<string, () => Signal> = {
-  redis: () => {
-    const { jobsKey, dlqKey } = uniqueKeys();
-    return redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
-  },
-  memory: () => memorySignal(),
-};
-const deps = () => ({ database: own.database, observe: recorded.observe, signal, logger });
-const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };
-const work = (handlers: Handler[], config: Partial<WorkerConfig> = {}): Worker => {
-  const worker = startWorker(deps(), { handlers, backoff, ...config });
-  workers.push(worker);
-  return worker;
-};
-const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
-  const outcomes = await submit(
-    deps(),
-    requests.map((request) => submission(request)),
-    { idempotency_ttl_seconds: 60 },
-  );
-  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-};
-const read = (id: string | undefined) => findJob(deps(), "default", id ?? "");
-const becomes = (id: string | undefined, job: Partial<JobRow>) =>
-  eventually(async () => expect(await read(id)).toMatchObject(job), { timeout_ms: 15_000 });
-const gate = () => {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { open: () => open(), opened };
-};
+const { add, becomes, deps, named, read, signal, sql, useSignal, work } = workerHarness();
 
 describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
-  beforeEach(() => {
-    signal = driver();
-  });
+  beforeEach(() => useSignal(driver));
 
   test("a job goes to its handler, and the result comes back", async () => {
     const seen: unknown[] = [];
@@ -115,8 +46,8 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     ]);
     const [id] = await add({ type: "flaky" });
     await becomes(id, { status: "succeeded", attempts: 3, result: "TypeError: attempt 2" });
-    const history = await own.database
-      .sql`SELECT attempt, outcome, error FROM job_attempts WHERE job_id = ${id ?? ""} ORDER BY id`;
+    const history =
+      await sql()`SELECT attempt, outcome, error FROM job_attempts WHERE job_id = ${id ?? ""} ORDER BY id`;
     expect(history).toEqual([
       { attempt: 1, outcome: "failed", error: "TypeError: attempt 1" },
       { attempt: 2, outcome: "failed", error: "TypeError: attempt 2" },
@@ -127,7 +58,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     work([defineHandler("bad", any, () => Promise.reject(new Error("no")))]);
     const [id] = await add({ type: "bad", max_attempts: 3 });
     await becomes(id, { status: "dead", attempts: 3, dead_reason: "attempts_exhausted", last_error: "Error: no" });
-    await eventually(async () => expect(await signal.deadLetters.page(0, 10)).toEqual([id]));
+    await eventually(async () => expect(await signal().deadLetters.page(0, 10)).toEqual([id]));
   });
 
   test("a scheduled job runs when its time has come", async () => {
@@ -160,114 +91,8 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
   });
 });
 
-describe("one bad job is a failure of that job alone", () => {
-  beforeEach(() => {
-    signal = memorySignal();
-  });
-  const hostile: [string, Handler | undefined, string][] = [
-    ["an unknown type", undefined, 'UnknownType: no handler for type "constructor"'],
-    [
-      "a payload that does not fit",
-      defineHandler("constructor", z.object({ to: z.string() }), () => 1),
-      "PayloadError: ",
-    ],
-    ["a thrown string", defineHandler("constructor", any, () => Promise.reject("just text")), "NonError: just text"],
-    ["nothing thrown", defineHandler("constructor", any, () => Promise.reject(undefined)), "NonError: undefined"],
-    [
-      "a result that is a function",
-      defineHandler("constructor", any, () => () => 1),
-      "ResultError: a function cannot be stored",
-    ],
-    [
-      "a result with a cycle",
-      defineHandler("constructor", any, () => {
-        const a: Record<string, unknown> = {};
-        return (a["a"] = a);
-      }),
-      "ResultError: ",
-    ],
-    ["a BigInt result", defineHandler("constructor", any, () => ({ n: 1n })), "ResultError: "],
-    [
-      "a NUL in the result",
-      defineHandler("constructor", any, () => ({ text: "\0" })),
-      "ResultError: the result at /text must not contain the NUL",
-    ],
-    [
-      "a result too large",
-      defineHandler("constructor", any, () => "x".repeat(300_000)),
-      "ResultError: the result is 300002 bytes",
-    ],
-    [
-      "an error with a NUL",
-      defineHandler("constructor", any, () => Promise.reject(new Error("a\0b"))),
-      "Error: a\u{fffd}b",
-    ],
-    [
-      "a timeout",
-      defineHandler("constructor", any, () => new Promise(() => {}), { timeout_seconds: 0.05 }),
-      "TimeoutError: the handler ran longer than 0.05 s",
-    ],
-    [
-      "a result key with a NUL",
-      defineHandler("constructor", any, () => ({ "a\0b": "\0" })),
-      "ResultError: the result at /a\\u0000b",
-    ],
-    [
-      "a toJSON that throws a NUL",
-      defineHandler("constructor", any, () => ({
-        toJSON() {
-          throw new Error("a\0b");
-        },
-      })),
-      "ResultError: a\u{fffd}b",
-    ],
-    [
-      "an error that says not to retry",
-      defineHandler("constructor", any, () => Promise.reject(new DoNotRetryError("gone"))),
-      "DoNotRetryError: gone",
-    ],
-  ];
-  test.each(hostile)("%s", async (_what, handler, error) => {
-    const good = defineHandler("noop", any, () => "fine");
-    work(handler ? [handler, good] : [good], { concurrency: 4 });
-    const [bad, neighbour] = await add({ type: "constructor", max_attempts: 1 }, {});
-    await eventually(async () => expect((await read(bad))?.status).toBe("dead"));
-    expect((await read(bad))?.last_error?.slice(0, error.length)).toBe(error);
-    await becomes(neighbour, { status: "succeeded", result: "fine" });
-  });
-
-  test("an error can say when to try again", async () => {
-    work(
-      [
-        defineHandler("noop", any, (_payload, { job }) => {
-          if (job.attempt === 1) throw new RetryAfterError("busy", 40);
-        }),
-      ],
-      { backoff: { base_seconds: 3_600, max_seconds: 3_600, jitter_seconds_max: 0 } },
-    );
-    const [id] = await add({});
-    await becomes(id, { status: "succeeded", attempts: 2 });
-  });
-
-  test.each([NaN, Infinity, -Infinity])("a delay of %s is as if none was given", async (delay_ms) => {
-    work([
-      defineHandler("noop", any, (_payload, { job }) => {
-        if (job.attempt === 1) throw new RetryAfterError("busy", delay_ms);
-      }),
-    ]);
-    const [id] = await add({});
-    await becomes(id, { status: "succeeded", attempts: 2 });
-  });
-
-  test("a job's own timeout comes before its handler's", async () => {
-    work([defineHandler("noop", any, () => new Promise(() => {}), { timeout_seconds: 3_600 })]);
-    const [id] = await add({ timeout_seconds: 1, max_attempts: 1 });
-    await becomes(id, { status: "dead", last_error: "TimeoutError: the handler ran longer than 1 s" });
-  });
-});
-
 test("jobs without a signal are found in every queue of a fleet whose workers serve different ones", async () => {
-  signal = drivers["redis"]?.() ?? memorySignal();
+  useSignal(drivers["redis"] ?? memorySignal);
   const queues = ["a", "b", "c"];
   for (const queue of queues) work([defineHandler("noop", any, () => null)], { queues: [queue] });
   const ids = await Promise.all(
@@ -280,10 +105,6 @@ test("jobs without a signal are found in every queue of a fleet whose workers se
 });
 
 describe("leases", () => {
-  beforeEach(() => {
-    signal = memorySignal();
-  });
-
   test("a lease is renewed while the handler runs, so nobody else gets the job", async () => {
     const { open, opened } = gate();
     work([defineHandler("noop", any, () => opened)], { lease_seconds: 0.6 });
@@ -309,10 +130,9 @@ describe("leases", () => {
     );
     const [id] = await add({});
     await becomes(id, { status: "running" });
-    await own.database
-      .sql`UPDATE jobs SET status = 'queued', ready_at = now(), lease_token = NULL WHERE id = ${id ?? ""}`;
+    await sql()`UPDATE jobs SET status = 'queued', ready_at = now(), lease_token = NULL WHERE id = ${id ?? ""}`;
     await aborted.opened;
-    expect(recorded.named("lease_lost")).toHaveLength(1);
+    expect(named("lease_lost")).toHaveLength(1);
     await becomes(id, { status: "succeeded", result: "second", attempts: 2 });
   });
 
@@ -326,18 +146,13 @@ describe("leases", () => {
 });
 
 test("claims that are settled to the last job are forgotten, so that the sweep has nothing to look at", async () => {
-  signal = memorySignal();
   work([defineHandler("noop", any, () => null)]);
   const ids = await add(...Array.from({ length: 30 }, () => ({})));
   for (const id of ids) await becomes(id, { status: "succeeded" });
-  await eventually(async () => expect(await own.database.sql`SELECT FROM lease_batches`).toHaveLength(0));
+  await eventually(async () => expect(await sql()`SELECT FROM lease_batches`).toHaveLength(0));
 });
 
 describe("a worker that stops", () => {
-  beforeEach(() => {
-    signal = memorySignal();
-  });
-
   test("finishes what runs and takes nothing new", async () => {
     const { open, opened } = gate();
     const worker = work([defineHandler("noop", any, () => opened)], { concurrency: 1 });
@@ -364,6 +179,6 @@ describe("a worker that stops", () => {
     await worker.stop({ deadline_ms: 50 });
     await aborted.opened;
     expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, worker_id: null });
-    expect(await signal.take([{ tenant: "default", queue: "default" }], 5)).toEqual([id]);
+    expect(await signal().take([{ tenant: "default", queue: "default" }], 5)).toEqual([id]);
   });
 });

@@ -11,7 +11,10 @@ async function measure({ scenario: name, variant: variantName, servers, effort }
   const variant = variants.find((one) => one.name === variantName);
   if (!scenario || !variant) return { kind: "failed", reason: `no such scenario or variant: ${name}, ${variantName}` };
   try {
-    return { kind: "figures", figures: await scenario.run(variant, servers, effort) };
+    const figures = await scenario.run(variant, servers, effort);
+    const wrong = figures.find(({ value }) => !Number.isFinite(value));
+    if (wrong) return { kind: "failed", reason: `no figure for ${wrong.scenario}` };
+    return { kind: "figures", figures };
   } catch (error) {
     return { kind: "failed", reason: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }

@@ -33,6 +33,7 @@ export const memory: Scenario = {
     // A look at a process that is gone ends with it; the load tells why.
     const sampling = setInterval(() => void sample().catch(() => {}), sample_ms);
     try {
+      await sample();
       const bodyOf = (n: number) => JSON.stringify({ type: "noop", payload: makePayload(n) });
       await loadOverHttp({ url: deployed.api.url, connections, bodyOf, goOn: (sent) => sent < jobs });
       await all.promise;

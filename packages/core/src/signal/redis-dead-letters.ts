@@ -1,5 +1,5 @@
 import { deadLetterCursorKey, deadLetterMembersKey, type SignalKeys } from "./keys.ts";
-import type { Available } from "./redis.ts";
+import type { Available } from "./available.ts";
 import type { ScriptedRedis } from "./redis-scripts.ts";
 import type { DeadLetterList } from "./signal.ts";
 

@@ -1,6 +1,7 @@
 import { Redis, ReplyError } from "ioredis";
 import type { QueueRef } from "../deps.ts";
 import { queueKeys, turnKey, type SignalKeys } from "./keys.ts";
+import { unavailable, type Available } from "./available.ts";
 import { redisDeadLetters } from "./redis-dead-letters.ts";
 import { scripts, type ScriptedRedis } from "./redis-scripts.ts";
 import { SignalUnavailableError, signals_max, type ReadyJob, type Signal } from "./signal.ts";
@@ -173,11 +174,4 @@ function ready(redis: Redis, timeout_ms: number, stop: AbortSignal): Promise<voi
     redis.once("ready", end);
     stop.addEventListener("abort", stopped, { once: true });
   });
-}
-
-/** Runs a command; whatever it fails with, Redis cannot be used now. */
-export type Available = <T>(command: () => Promise<T>) => Promise<T>;
-
-function unavailable(error: unknown): SignalUnavailableError {
-  return new SignalUnavailableError(error instanceof Error ? error.message : String(error), { cause: error });
 }

@@ -1,5 +1,5 @@
 import { projectDeadLetters } from "@atlasqueue/core";
-import type { WorkerDeps } from "../start-worker.ts";
+import type { WorkerDeps } from "../deps.ts";
 
 /** Even when nothing points to a difference, the list is gone over once in so long. */
 const full_projection_ms = 30_000;

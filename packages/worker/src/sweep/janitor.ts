@@ -1,6 +1,6 @@
 import { firstId, hint, isUnavailable, prune, pruneKeys, type Retention } from "@atlasqueue/core";
 import { pause } from "../pause.ts";
-import type { WorkerDeps } from "../start-worker.ts";
+import type { WorkerDeps } from "../deps.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;

@@ -1,5 +1,5 @@
 import { announce, hint, recoverExpired } from "@atlasqueue/core";
-import type { WorkerDeps } from "../start-worker.ts";
+import type { WorkerDeps } from "../deps.ts";
 
 /** Claims looked at in one statement; each may be of hundreds of jobs. */
 const lease_batches_max = 50;

@@ -9,7 +9,7 @@ import {
   type SweepOutlook,
 } from "@atlasqueue/core";
 import { pause } from "../pause.ts";
-import type { WorkerDeps } from "../start-worker.ts";
+import type { WorkerDeps } from "../deps.ts";
 import { createDeadLetterProjection } from "./dead-letter-projection.ts";
 import { recoverAll } from "./recover-all.ts";
 import { takeTurn } from "./take-turn.ts";

@@ -1,5 +1,5 @@
 import { SignalUnavailableError } from "@atlasqueue/core";
-import type { WorkerDeps } from "../start-worker.ts";
+import type { WorkerDeps } from "../deps.ts";
 
 /** One worker of the fleet in each period does what has this name; with Redis away, every worker does. */
 export async function takeTurn(deps: WorkerDeps, name: string, period_ms: number): Promise<boolean> {

@@ -1,0 +1,41 @@
+import type { z } from "zod";
+import type { LogLevel } from "./observe/log.ts";
+import { setting } from "./settings.ts";
+import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
+
+/** The settings that every program takes which talks to the servers. */
+export const serverSettings = {
+  DATABASE_URL: setting.databaseUrl(),
+  DATABASE_PREPARED_STATEMENTS: setting.flag().default(true),
+  REDIS_URL: setting.redisUrl().optional(),
+  JOB_QUEUE_KEY: setting.text().default(defaultKeys.jobs),
+  DLQ_KEY: setting.text().default(defaultKeys.dead_letters),
+  LOG_LEVEL: setting.logLevel().default("info"),
+};
+
+export type ServerConfig = {
+  database: { url: string; connections_max: number; timeout_ms: number; prepared_statements: boolean };
+  /** Without it there are no signals between processes, and workers find jobs by their sweep. */
+  redis: { url: string; keys: SignalKeys } | undefined;
+  log_level: LogLevel;
+};
+
+type ServerValues = z.output<z.ZodObject<typeof serverSettings>> & {
+  DATABASE_CONNECTIONS_MAX: number;
+  DATABASE_TIMEOUT_SECONDS: number;
+};
+
+/** What those settings come to; how many connections and how long a query may take, each program says itself. */
+export function serverConfig(set: ServerValues): ServerConfig {
+  const keys = { jobs: set.JOB_QUEUE_KEY, dead_letters: set.DLQ_KEY };
+  return {
+    database: {
+      url: set.DATABASE_URL,
+      connections_max: set.DATABASE_CONNECTIONS_MAX,
+      timeout_ms: set.DATABASE_TIMEOUT_SECONDS * 1_000,
+      prepared_statements: set.DATABASE_PREPARED_STATEMENTS,
+    },
+    redis: set.REDIS_URL === undefined ? undefined : { url: set.REDIS_URL, keys },
+    log_level: set.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,111 @@
+import { eventually } from "@atlasqueue/testing";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { workerHarness } from "../test/harness.ts";
+import { defineHandler, DoNotRetryError, RetryAfterError, type Handler } from "./handler.ts";
+
+const any = z.looseObject({});
+const { add, becomes, read, work } = workerHarness();
+
+describe("one bad job is a failure of that job alone", () => {
+  const hostile: [string, Handler | undefined, string][] = [
+    ["an unknown type", undefined, 'UnknownType: no handler for type "constructor"'],
+    [
+      "a payload that does not fit",
+      defineHandler("constructor", z.object({ to: z.string() }), () => 1),
+      "PayloadError: ",
+    ],
+    ["a thrown string", defineHandler("constructor", any, () => Promise.reject("just text")), "NonError: just text"],
+    ["nothing thrown", defineHandler("constructor", any, () => Promise.reject(undefined)), "NonError: undefined"],
+    [
+      "a result that is a function",
+      defineHandler("constructor", any, () => () => 1),
+      "ResultError: a function cannot be stored",
+    ],
+    [
+      "a result with a cycle",
+      defineHandler("constructor", any, () => {
+        const a: Record<string, unknown> = {};
+        return (a["a"] = a);
+      }),
+      "ResultError: ",
+    ],
+    ["a BigInt result", defineHandler("constructor", any, () => ({ n: 1n })), "ResultError: "],
+    [
+      "a NUL in the result",
+      defineHandler("constructor", any, () => ({ text: "\0" })),
+      "ResultError: the result at /text must not contain the NUL",
+    ],
+    [
+      "a result too large",
+      defineHandler("constructor", any, () => "x".repeat(300_000)),
+      "ResultError: the result is 300002 bytes",
+    ],
+    [
+      "an error with a NUL",
+      defineHandler("constructor", any, () => Promise.reject(new Error("a\0b"))),
+      "Error: a\u{fffd}b",
+    ],
+    [
+      "a timeout",
+      defineHandler("constructor", any, () => new Promise(() => {}), { timeout_seconds: 0.05 }),
+      "TimeoutError: the handler ran longer than 0.05 s",
+    ],
+    [
+      "a result key with a NUL",
+      defineHandler("constructor", any, () => ({ "a\0b": "\0" })),
+      "ResultError: the result at /a\\u0000b",
+    ],
+    [
+      "a toJSON that throws a NUL",
+      defineHandler("constructor", any, () => ({
+        toJSON() {
+          throw new Error("a\0b");
+        },
+      })),
+      "ResultError: a\u{fffd}b",
+    ],
+    [
+      "an error that says not to retry",
+      defineHandler("constructor", any, () => Promise.reject(new DoNotRetryError("gone"))),
+      "DoNotRetryError: gone",
+    ],
+  ];
+  test.each(hostile)("%s", async (_what, handler, error) => {
+    const good = defineHandler("noop", any, () => "fine");
+    work(handler ? [handler, good] : [good], { concurrency: 4 });
+    const [bad, neighbour] = await add({ type: "constructor", max_attempts: 1 }, {});
+    await eventually(async () => expect((await read(bad))?.status).toBe("dead"));
+    expect((await read(bad))?.last_error?.slice(0, error.length)).toBe(error);
+    await becomes(neighbour, { status: "succeeded", result: "fine" });
+  });
+
+  test("an error can say when to try again", async () => {
+    work(
+      [
+        defineHandler("noop", any, (_payload, { job }) => {
+          if (job.attempt === 1) throw new RetryAfterError("busy", 40);
+        }),
+      ],
+      { backoff: { base_seconds: 3_600, max_seconds: 3_600, jitter_seconds_max: 0 } },
+    );
+    const [id] = await add({});
+    await becomes(id, { status: "succeeded", attempts: 2 });
+  });
+
+  test.each([NaN, Infinity, -Infinity])("a delay of %s is as if none was given", async (delay_ms) => {
+    work([
+      defineHandler("noop", any, (_payload, { job }) => {
+        if (job.attempt === 1) throw new RetryAfterError("busy", delay_ms);
+      }),
+    ]);
+    const [id] = await add({});
+    await becomes(id, { status: "succeeded", attempts: 2 });
+  });
+
+  test("a job's own timeout comes before its handler's", async () => {
+    work([defineHandler("noop", any, () => new Promise(() => {}), { timeout_seconds: 3_600 })]);
+    const [id] = await add({ timeout_seconds: 1, max_attempts: 1 });
+    await becomes(id, { status: "dead", last_error: "TimeoutError: the handler ran longer than 1 s" });
+  });
+});

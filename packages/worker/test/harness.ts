@@ -1,0 +1,76 @@
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import { createLogger, findJob, memorySignal, redisSignal, submit, type JobRow, type Signal } from "@atlasqueue/core";
+import {
+  eventually,
+  recordEvents,
+  redisUrl,
+  submission,
+  testDatabase,
+  uniqueKeys,
+  type TestDatabase,
+} from "@atlasqueue/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import type { WorkerDeps } from "../src/deps.ts";
+import type { Handler } from "../src/handler.ts";
+import { startWorker, type Worker, type WorkerConfig } from "../src/start-worker.ts";
+
+export const drivers: Record<string, () => Signal> = {
+  redis: () => {
+    const { jobsKey, dlqKey } = uniqueKeys();
+    return redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
+  },
+  memory: () => memorySignal(),
+};
+
+/** A promise that a test resolves when it likes. */
+export function gate(): { open(): void; opened: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { open: resolve, opened: promise };
+}
+
+/** Workers over a database of the test file's own; they are stopped, and the tables emptied, after each test. */
+export function workerHarness() {
+  const logger = createLogger("silent", "test");
+  const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };
+  const workers: Worker[] = [];
+  let own: TestDatabase;
+  let signal: Signal = memorySignal();
+  let recorded = recordEvents();
+
+  beforeAll(async () => {
+    own = await testDatabase();
+  });
+  afterAll(() => own.drop());
+  beforeEach(() => {
+    recorded = recordEvents();
+    signal = memorySignal();
+  });
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop({ deadline_ms: 0 })));
+    await signal.close();
+    await own.database.sql`TRUNCATE jobs, lease_batches, job_attempts`;
+  });
+
+  const deps = (): WorkerDeps => ({ database: own.database, observe: recorded.observe, signal, logger });
+  const read = (id: string | undefined) => findJob(deps(), "default", id ?? "");
+  return {
+    deps,
+    read,
+    sql: () => own.database.sql,
+    signal: () => signal,
+    useSignal: (open: () => Signal) => void (signal = open()),
+    named: (name: Parameters<typeof recorded.named>[0]) => recorded.named(name),
+    work(handlers: Handler[], config: Partial<WorkerConfig> = {}): Worker {
+      const worker = startWorker(deps(), { handlers, backoff, ...config });
+      workers.push(worker);
+      return worker;
+    },
+    async add(...requests: Partial<SubmitJobInput>[]): Promise<string[]> {
+      const submissions = requests.map((request) => submission(request));
+      const outcomes = await submit(deps(), submissions, { idempotency_ttl_seconds: 60 });
+      return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+    },
+    becomes: (id: string | undefined, job: Partial<JobRow>) =>
+      eventually(async () => expect(await read(id)).toMatchObject(job), { timeout_ms: 15_000 }),
+  };
+}
