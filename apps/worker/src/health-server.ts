@@ -4,7 +4,7 @@ import type { HealthRequest, HealthSettings, HealthStarted } from "./health-thre
 
 export type HealthServer = { url: string; stop(): Promise<void> };
 
-const beat_ms = 500;
+const beat_ms = 1_000;
 
 /**
  * /livez, /readyz and /metrics of a worker. They are answered by a thread of their own, which watches this one's

@@ -6,9 +6,9 @@ export type HealthSettings = { host: string; port: number; beats: Int32Array<Sha
 export type HealthStarted = { kind: "started"; port: number; error?: { message: string; code: string | undefined } };
 export type HealthRequest = { kind: "metrics"; id: number };
 
-const watch_ms = 500;
+const watch_ms = 1_000;
 /** An event loop that did not turn for so long is stuck. */
-const stuck_ms_min = 3_000;
+const stuck_ms_min = 4_000;
 const metrics_ms_max = 2_000;
 
 const { host, port, beats } = workerData as HealthSettings;
