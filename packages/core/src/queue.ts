@@ -151,7 +151,10 @@ export function createQueue(options: QueueOptions): Queue {
     },
     async submitIn(tx, job) {
       const submission = submissionOf(job);
-      const [outcome] = await enqueueWith(executeIn(tx), [submission], enqueueOptions);
+      const [outcome] = await enqueueWith(executeIn(tx), [submission], {
+        ...enqueueOptions,
+        waits_for_held_keys: true,
+      });
       if (!outcome) throw new Error("the insert had no outcome");
       const submitted = answer(submission, outcome);
       if (outcome.kind === "created" && submitted.status === "queued") {

@@ -11,6 +11,7 @@ import {
 import { drizzle } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { executeIn } from "./database/caller-transaction.ts";
 import { connectDatabase } from "./database/connect.ts";
 import { DatabaseTimeoutError } from "./database/errors.ts";
 import { migrateDatabase } from "./database/migrate.ts";
@@ -201,6 +202,12 @@ describe("a queue in your own code", () => {
         const submitted = await queue.submitIn(tx, job);
         id = submitted.id;
         expect(await findJob(deps, "default", id)).toBeUndefined();
+        // Nothing of ours stays set in the caller's transaction.
+        const [row] = await executeIn(tx)<{ lock_timeout: string; synchronous_commit: string }>({
+          text: "SELECT current_setting('lock_timeout') AS lock_timeout, current_setting('synchronous_commit') AS synchronous_commit",
+          params: [],
+        });
+        expect(row).toEqual({ lock_timeout: "0", synchronous_commit: "on" });
       });
       expect(await findJob(deps, "default", id)).toMatchObject({ status: "queued", payload: job.payload });
       await queue.announce({ id, status: "queued", created: true });

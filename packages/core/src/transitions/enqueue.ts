@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
 import type { Observe } from "../observe/events.ts";
 import { findByIdempotencyKeys, type KeyedJob } from "../queries/find-by-idempotency-keys.ts";
-import { insertJobs, type Draft, type Inserted } from "./insert-jobs.ts";
+import { insertJobs, type Draft, type InsertOptions, type Inserted } from "./insert-jobs.ts";
 
 /** A validated request to create a job. Without a key, every call creates another job. */
 export type Submission = { tenant: string; request: SubmitJob; idempotency_key?: string | undefined };
@@ -17,7 +17,7 @@ export type EnqueueOutcome =
   | { kind: "replayed"; job: JobRow }
   | { kind: "mismatch" };
 
-export type EnqueueOptions = { idempotency_ttl_seconds: number };
+export type EnqueueOptions = InsertOptions;
 
 /** A key can expire or be pruned between our INSERT and our SELECT; then the INSERT is tried again. */
 const rounds_max = 3;
@@ -51,7 +51,7 @@ export async function enqueueWith(
   let open = drafts;
   for (let round = 0; round < rounds_max && open.length > 0; round += 1) {
     const first = oncePerKey(open);
-    const inserted = await insertJobs(execute, first, options.idempotency_ttl_seconds);
+    const inserted = await insertJobs(execute, first, options);
     for (const one of first)
       if (!inserted.taken.has(one.id)) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
     const conflicting = open.filter((one) => !outcomes.has(one));

@@ -15,6 +15,12 @@ export type Draft = {
 /** What only the database knows. `taken` are the drafts whose key exists already: they got no job. */
 export type Inserted = { created_at: Date; run_at: ReadonlyMap<string, Date>; taken: ReadonlySet<string> };
 
+export type InsertOptions = {
+  idempotency_ttl_seconds: number;
+  /** In a caller's own transaction: a lock_timeout set there would hold for the caller's other statements as well. */
+  waits_for_held_keys?: boolean;
+};
+
 /**
  * Store jobs and their keys in one statement, and so in one transaction. The answer is one row, as most jobs run at
  * once and there is nothing to tell of them.
@@ -22,10 +28,12 @@ export type Inserted = { created_at: Date; run_at: ReadonlyMap<string, Date>; ta
 export async function insertJobs(
   execute: Execute,
   drafts: readonly Draft[],
-  key_ttl_seconds: number,
+  { idempotency_ttl_seconds, waits_for_held_keys }: InsertOptions,
 ): Promise<Inserted> {
   const keyed = drafts.some((one) => one.key !== null);
-  const [row] = await execute<Row>(keyed ? withKeys(drafts, key_ttl_seconds) : withoutKeys(drafts));
+  const [row] = await execute<Row>(
+    keyed ? withKeys(drafts, idempotency_ttl_seconds, waits_for_held_keys ?? false) : withoutKeys(drafts),
+  );
   if (!row) throw new Error("the insert gave no row");
   return {
     created_at: new Date(row.created_at),
@@ -84,10 +92,10 @@ const plainText = `
  * that SELECT must stay a statement of its own, as this one's snapshot is older than the row. A key that a transaction
  * holds for longer is an error (55P03), and not the wait of everybody in the statement.
  */
-const keyedText = `
+const keyedText = (guard: string) => `
   WITH keyed AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::text[], $12::text[], $13::text[]) AS keyed(id, tenant, key, hash)
-    WHERE key IS NOT NULL AND (SELECT set_config('lock_timeout', '300ms', true)) IS NOT NULL
+    WHERE key IS NOT NULL ${guard}
   ), new_keys AS (
     INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
     SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $14::float8) FROM keyed ORDER BY tenant, key
@@ -100,12 +108,18 @@ const keyedText = `
   )
   SELECT now() AS created_at, ${later}, (SELECT json_agg(id) FROM taken) AS taken`;
 
+const impatientText = keyedText("AND (SELECT set_config('lock_timeout', '300ms', true)) IS NOT NULL");
+const patientText = keyedText("");
+
 function withoutKeys(drafts: readonly Draft[]): Statement {
   return { text: plainText, params: inputParams(drafts) };
 }
 
-function withKeys(drafts: readonly Draft[], key_ttl_seconds: number): Statement {
+function withKeys(drafts: readonly Draft[], key_ttl_seconds: number, patient: boolean): Statement {
   const keys = textArray(drafts.map((one) => one.key));
   const hashes = textArray(drafts.map((one) => one.hash));
-  return { text: keyedText, params: [...inputParams(drafts), keys, hashes, key_ttl_seconds] };
+  return {
+    text: patient ? patientText : impatientText,
+    params: [...inputParams(drafts), keys, hashes, key_ttl_seconds],
+  };
 }
