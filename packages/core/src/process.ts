@@ -34,11 +34,16 @@ export function troubleLine(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Stop on the first SIGINT, SIGTERM or SIGHUP (a closed terminal) and exit with the number it resolves to, else 0. A second one exits at once with 1. */
+/**
+ * Stop on the first SIGINT, SIGTERM or SIGHUP (a closed terminal) and exit with the number it resolves to, else 0. A
+ * second SIGINT or SIGTERM exits at once with 1; a SIGHUP may come on top of either and hurries nothing.
+ */
 export function stopOnSignals(stop: () => Promise<unknown>): void {
   let stopping = false;
-  const onSignal = () => {
-    if (stopping) process.exit(1);
+  let told = 0;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (signal !== "SIGHUP" && (told += 1) > 1) process.exit(1);
+    if (stopping) return;
     stopping = true;
     stop().then(
       (code) => process.exit(typeof code === "number" ? code : 0),

@@ -17,17 +17,18 @@ export function addStart(program: Command, env: Env): void {
     .action(async () => {
       const { startSystem } = await import("../start/start.ts");
       const stopping = new AbortController();
-      const starting = startSystem(env, { stdout: process.stdout, stop: stopping.signal });
+      let starting: ReturnType<typeof startSystem> = Promise.resolve(undefined);
       const stop = async () => {
         stopping.abort();
         const system = await starting.catch(() => undefined);
         await system?.stop();
       };
+      // Before anything is started, so that nothing can be left behind.
       stopOnSignals(stop);
-      // A closed terminal and a launcher that was ended mean the same, but may come on top of a signal.
+      // A launcher that was ended means the same, but may come on top of a signal.
       const stopAndExit = () => void stop().finally(() => process.exit(exitCodes.ok));
-      process.once("SIGHUP", stopAndExit);
       onLauncherGone(stopAndExit);
+      starting = startSystem(env, { stdout: process.stdout, stop: stopping.signal });
       await orExit(() => starting);
     });
 }
