@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import {
+  bigint,
   check,
   customType,
   index,
@@ -131,4 +132,75 @@ export const jobAttempts = pgTable(
     error: text(),
   },
   (row) => [index("job_attempts_job").on(row.job_id, row.id)],
+);
+
+/** What people decided about a queue. Queues nobody decided anything about have no row. */
+export const queues = pgTable(
+  "queues",
+  {
+    tenant: text().notNull(),
+    queue: text().notNull(),
+    /** While paused: since when. Nothing of the queue is claimed then. */
+    paused_at: time(),
+  },
+  (row) => [primaryKey({ columns: [row.tenant, row.queue] })],
+);
+
+const counts = <T>(column: () => T) => ({
+  scheduled: column(),
+  blocked: column(),
+  queued: column(),
+  running: column(),
+  failed: column(),
+  succeeded: column(),
+  dead: column(),
+  cancelled: column(),
+});
+const total = () => bigint({ mode: "number" }).notNull().default(0);
+const change = () => integer().notNull().default(0);
+
+/**
+ * How many jobs of a queue are in each status: the sum of this row and of those in `queue_changes`. Every move of a
+ * job writes its change in its own statement, a row for each batch and queue; the sweep adds them up here. So nobody
+ * waits for a counter, and nobody counts.
+ */
+export const queueCounts = pgTable(
+  "queue_counts",
+  { tenant: text().notNull(), queue: text().notNull(), ...counts(total) },
+  (row) => [primaryKey({ columns: [row.tenant, row.queue] })],
+);
+
+export const queueChanges = pgTable("queue_changes", {
+  tenant: text().notNull(),
+  queue: text().notNull(),
+  ...counts(change),
+});
+
+/** Who jobs belong to. The default tenant needs no row. */
+export const tenants = pgTable("tenants", {
+  tenant: text().primaryKey(),
+  /** Whom it was provisioned for. */
+  email: text().unique(),
+  created_at: time().notNull().defaultNow(),
+});
+
+/** What lets a caller in. The token itself is shown once and never stored. */
+export const tokens = pgTable(
+  "tokens",
+  {
+    id: uuid().primaryKey(),
+    tenant: text()
+      .notNull()
+      .references(() => tenants.tenant),
+    name: text().notNull(),
+    /** SHA-256 of the token, which is random enough to need no salt. */
+    hash: bytes().notNull().unique(),
+    /** The first characters, by which a person knows it again. */
+    hint: text().notNull(),
+    scopes: text().array().notNull(),
+    created_at: time().notNull().defaultNow(),
+    expires_at: time(),
+    last_used_at: time(),
+  },
+  (row) => [index("tokens_tenant").on(row.tenant, row.id)],
 );
