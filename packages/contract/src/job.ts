@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "./json.ts";
+import { idempotencyKeyAccepts, isIdempotencyKey } from "./idempotency-key.ts";
 import { limits } from "./limits.ts";
 
 /** Every status a job can have; the last three are final, and a person may replay `dead` and `cancelled`. */
@@ -76,45 +77,63 @@ export const backoff = z
   .describe("an object {kind, base_seconds, max_seconds?}");
 export type Backoff = z.infer<typeof backoff>;
 
+const submitFields = z.strictObject({
+  type: jobType,
+  payload: jsonObject.default({}),
+  queue: queueName.default("default"),
+  priority: z
+    .int()
+    .min(limits.priority_min)
+    .max(limits.priority_max)
+    .default(0)
+    .describe(`an integer from ${limits.priority_min} to ${limits.priority_max}, higher first`),
+  max_attempts: z
+    .int()
+    .min(1)
+    .max(limits.attempts_max)
+    .default(5)
+    .describe(`an integer from 1 to ${limits.attempts_max}`),
+  run_at: timestamp.optional().describe("an RFC 3339 time with an offset, such as 2030-01-31T12:00:00Z"),
+  delay_seconds: z
+    .number()
+    .min(0)
+    .max(limits.delay_seconds_max)
+    .optional()
+    .describe(`a number of seconds from 0 to ${limits.delay_seconds_max}`),
+  timeout_seconds: z
+    .int()
+    .min(1)
+    .max(limits.timeout_seconds_max)
+    .optional()
+    .describe(`an integer of seconds from 1 to ${limits.timeout_seconds_max}`),
+  backoff: backoff.optional().describe("an object {kind, base_seconds, max_seconds?}"),
+});
+
+type Start = { run_at?: string | undefined; delay_seconds?: number | undefined };
+const oneStart = (job: Start) => job.run_at === undefined || job.delay_seconds === undefined;
+const oneStartFault = { path: ["delay_seconds"], error: "must not be given together with run_at" };
+
 /** The body of `POST /v1/jobs`. */
-export const submitJob = z
-  .strictObject({
-    type: jobType,
-    payload: jsonObject.default({}),
-    queue: queueName.default("default"),
-    priority: z
-      .int()
-      .min(limits.priority_min)
-      .max(limits.priority_max)
-      .default(0)
-      .describe(`an integer from ${limits.priority_min} to ${limits.priority_max}, higher first`),
-    max_attempts: z
-      .int()
-      .min(1)
-      .max(limits.attempts_max)
-      .default(5)
-      .describe(`an integer from 1 to ${limits.attempts_max}`),
-    run_at: timestamp.optional().describe("an RFC 3339 time with an offset, such as 2030-01-31T12:00:00Z"),
-    delay_seconds: z
-      .number()
-      .min(0)
-      .max(limits.delay_seconds_max)
-      .optional()
-      .describe(`a number of seconds from 0 to ${limits.delay_seconds_max}`),
-    timeout_seconds: z
-      .int()
-      .min(1)
-      .max(limits.timeout_seconds_max)
-      .optional()
-      .describe(`an integer of seconds from 1 to ${limits.timeout_seconds_max}`),
-    backoff: backoff.optional().describe("an object {kind, base_seconds, max_seconds?}"),
-  })
-  .refine((job) => job.run_at === undefined || job.delay_seconds === undefined, {
-    path: ["delay_seconds"],
-    error: "must not be given together with run_at",
-  });
+export const submitJob = submitFields.refine(oneStart, oneStartFault);
 export type SubmitJobInput = z.input<typeof submitJob>;
 export type SubmitJob = z.output<typeof submitJob>;
+
+/** The body of `POST /v1/jobs/batch`: all of it is stored or none. */
+export const submitBatch = z.strictObject({
+  jobs: z
+    .array(
+      submitFields
+        .extend({
+          idempotency_key: z.string().refine(isIdempotencyKey).describe(idempotencyKeyAccepts),
+        })
+        .refine(oneStart, oneStartFault),
+    )
+    .min(1)
+    .max(limits.batch_items_max)
+    .describe(`a list of 1 to ${limits.batch_items_max} jobs`),
+});
+export type SubmitBatchInput = z.input<typeof submitBatch>;
+export type SubmitBatch = z.output<typeof submitBatch>;
 
 const nullableTime = z.iso.datetime().nullable();
 
@@ -143,3 +162,9 @@ export const job = z.strictObject({
   dead_reason: z.string().nullable(),
 });
 export type Job = z.infer<typeof job>;
+
+/** The answer to a batch, in its order. `created` is false where the key was used for the same job before. */
+export const submittedBatch = z.strictObject({
+  jobs: z.array(z.strictObject({ id: z.uuid(), status: z.enum(jobStatuses), created: z.boolean() })),
+});
+export type SubmittedBatch = z.infer<typeof submittedBatch>;

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { job, jobId } from "./job.ts";
+import type { Json } from "./json.ts";
+import { limits } from "./limits.ts";
+
+const noControlCharacters = /^\P{Cc}*$/u;
+
+export const workerId = z
+  .string()
+  .min(1)
+  .max(limits.worker_id_chars_max)
+  .regex(noControlCharacters)
+  .describe(`a string of 1 to ${limits.worker_id_chars_max} characters without control characters`);
+
+const leaseSeconds = z.int().min(1).max(limits.lease_seconds_max);
+const leaseSecondsAccepts = `an integer of seconds from 1 to ${limits.lease_seconds_max}`;
+const leaseToken = z.guid().toLowerCase().describe("the lease_token that came with the job, a UUID");
+const json = z.custom<Json>((value) => value !== undefined).describe("any JSON value");
+// A whole year ahead at most, as for a job's first run.
+const retryDelay = z
+  .number()
+  .min(0)
+  .max(limits.delay_seconds_max)
+  .optional()
+  .describe(`a number of seconds from 0 to ${limits.delay_seconds_max}`);
+const errorText = z.string().describe(`a string, of which ${limits.error_chars_max} characters are kept`);
+
+/** The body of `POST /v1/queues/{queue}/lease`. */
+export const leaseRequest = z.strictObject({
+  worker_id: workerId,
+  lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
+  max_jobs: z
+    .int()
+    .min(1)
+    .max(limits.lease_jobs_max)
+    .default(1)
+    .describe(`an integer from 1 to ${limits.lease_jobs_max}`),
+  wait_seconds: z
+    .number()
+    .min(0)
+    .max(limits.wait_seconds_max)
+    .default(0)
+    .describe(`a number of seconds from 0 to ${limits.wait_seconds_max}`),
+});
+export type LeaseRequestInput = z.input<typeof leaseRequest>;
+export type LeaseRequest = z.output<typeof leaseRequest>;
+
+/** What was leased; no jobs when there were none in time. */
+export const leaseAnswer = z.strictObject({
+  jobs: z.array(z.strictObject({ job, lease_token: z.uuid(), locked_until: z.iso.datetime() })),
+});
+export type LeaseAnswer = z.infer<typeof leaseAnswer>;
+
+/** The body of `POST /v1/jobs/{id}/ack`. */
+export const ackRequest = z.strictObject({
+  lease_token: leaseToken,
+  result: json.optional().describe("any JSON value"),
+});
+export type AckRequest = z.output<typeof ackRequest>;
+
+/** The body of `POST /v1/jobs/{id}/nack`. */
+export const nackRequest = z.strictObject({
+  lease_token: leaseToken,
+  error: errorText,
+  retry: z.boolean().default(true).describe("true or false; false makes the job a dead letter at once"),
+  delay_seconds: retryDelay,
+});
+export type NackRequestInput = z.input<typeof nackRequest>;
+export type NackRequest = z.output<typeof nackRequest>;
+
+/** The body of `POST /v1/jobs/{id}/heartbeat`. */
+export const heartbeatRequest = z.strictObject({
+  lease_token: leaseToken,
+  lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
+  progress: json.optional().describe("any JSON value"),
+});
+export type HeartbeatRequestInput = z.input<typeof heartbeatRequest>;
+export type HeartbeatRequest = z.output<typeof heartbeatRequest>;
+export const heartbeatAnswer = z.strictObject({ locked_until: z.iso.datetime() });
+export type HeartbeatAnswer = z.infer<typeof heartbeatAnswer>;
+
+/** The body of `POST /v1/leases/settle`: acks and nacks of many jobs at once, whichever queues they are of. */
+export const settleRequest = z
+  .strictObject({
+    acks: z
+      .array(ackRequest.extend({ id: jobId }))
+      .max(limits.batch_items_max)
+      .default([])
+      .describe(`a list of at most ${limits.batch_items_max} acks`),
+    nacks: z
+      .array(nackRequest.extend({ id: jobId }))
+      .max(limits.batch_items_max)
+      .default([])
+      .describe(`a list of at most ${limits.batch_items_max} nacks`),
+  })
+  .refine(({ acks, nacks }) => acks.length + nacks.length <= limits.batch_items_max, {
+    error: `must not have more than ${limits.batch_items_max} acks and nacks together`,
+  });
+export type SettleRequestInput = z.input<typeof settleRequest>;
+export type SettleRequest = z.output<typeof settleRequest>;
+
+/** `lease_lost` and `not_found` changed nothing; the others say the job's new status. */
+export const settleOutcomes = ["succeeded", "failed", "dead", "lease_lost", "not_found"] as const;
+const settled = z.array(z.strictObject({ id: z.uuid(), outcome: z.enum(settleOutcomes) }));
+
+/** One outcome for each ack and each nack, in their order. */
+export const settleAnswer = z.strictObject({ acks: settled, nacks: settled });
+export type SettleAnswer = z.infer<typeof settleAnswer>;

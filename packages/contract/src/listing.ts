@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { job, jobStatuses, jobType, queueName } from "./job.ts";
+import { limits } from "./limits.ts";
+
+/** A whole number as a query parameter. */
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+
+/** The query of `GET /v1/jobs`. A cursor is opaque: it comes from the page before. */
+export const listJobsQuery = z.strictObject({
+  queue: queueName.optional().describe(queueName.description ?? ""),
+  type: jobType.optional().describe(jobType.description ?? ""),
+  status: z
+    .enum(jobStatuses)
+    .optional()
+    .describe(`one of ${jobStatuses.join(", ")}`),
+  group: z
+    .string()
+    .min(1)
+    .max(limits.group_chars_max)
+    .optional()
+    .describe(`a string of 1 to ${limits.group_chars_max} characters`),
+  limit: wholeNumber(1, limits.list_items_max)
+    .default(limits.list_items_default)
+    .describe(`an integer from 1 to ${limits.list_items_max}`),
+  cursor: z.string().min(1).max(512).optional().describe("the next_cursor of a page before this one"),
+});
+export type ListJobsQuery = z.output<typeof listJobsQuery>;
+
+/** The query of `GET /v1/jobs/{id}`. */
+export const getJobQuery = z.strictObject({
+  wait_seconds: wholeNumber(0, limits.wait_seconds_max)
+    .default(0)
+    .describe(`an integer of seconds from 0 to ${limits.wait_seconds_max}`),
+});
+
+/**
+ * A page of jobs, newest first. A page may be short, or even empty, and still have a `next_cursor`: each looks at a
+ * bounded stretch of the history. Null means that there is no more.
+ */
+export const jobPage = z.strictObject({ items: z.array(job), next_cursor: z.string().nullable() });
+export type JobPage = z.infer<typeof jobPage>;
+
+/** One run of a job. `running` is the current one, `succeeded` the last. */
+export const attempt = z.strictObject({
+  attempt: z.int(),
+  worker_id: z.string().nullable(),
+  started_at: z.iso.datetime().nullable(),
+  finished_at: z.iso.datetime().nullable(),
+  outcome: z.enum(["succeeded", "failed", "lost", "cancelled", "running"]),
+  error: z.string().nullable(),
+});
+export type Attempt = z.infer<typeof attempt>;
+export const attemptList = z.strictObject({ items: z.array(attempt) });
+export type AttemptList = z.infer<typeof attemptList>;
+
+/** Why a job is not running now, in words for a person and in codes for a program. */
+export const explanation = z.strictObject({
+  status: z.enum(jobStatuses),
+  reasons: z.array(z.strictObject({ code: z.string(), detail: z.string() })),
+});
+export type Explanation = z.infer<typeof explanation>;
