@@ -126,7 +126,10 @@ export function createMetrics(): Metrics {
       case "job_released":
       case "jobs_resignalled":
       case "dead_letters_projected":
+      case "queue_paused":
+      case "queue_resumed":
       case "promotion_failed":
+      case "counts_failed":
       case "jobs_pruned":
       case "sweep_complete":
       case "worker_started":
