@@ -23,7 +23,7 @@ export const insert = `
     FROM ${input} RETURNING id, tenant, queue, due_at
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, queued, scheduled)
-    SELECT tenant, queue, count(*) FILTER (WHERE due_at IS NULL), count(*) FILTER (WHERE due_at IS NOT NULL)
+    SELECT tenant, queue, count(*) - count(due_at), count(due_at)
     FROM made GROUP BY tenant, queue
   )
   SELECT now() AS created_at,

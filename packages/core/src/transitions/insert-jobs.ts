@@ -84,8 +84,8 @@ const later = `
   (SELECT json_agg(json_build_object('id', id, 'run_at', due_at)) FROM made WHERE due_at IS NOT NULL) AS later`;
 
 const counted = countChanges("made", {
-  queued: "count(*) FILTER (WHERE due_at IS NULL)",
-  scheduled: "count(*) FILTER (WHERE due_at IS NOT NULL)",
+  queued: "count(*) - count(due_at)",
+  scheduled: "count(due_at)",
 });
 
 const plainText = `
