@@ -11,6 +11,7 @@ import {
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
+import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
 import { requireDatabase } from "./check-database.ts";
 import type { ApiConfig } from "./config.ts";
@@ -41,12 +42,14 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   try {
     await requireDatabase(database);
     const submitter = createSubmitter({ database, signal, observe }, config);
-    const app = createApp({ ...config, database, signal, submitter, observe, logger, registry });
+    const authenticator = config.auth === "required" ? requireTokens({ database, observe }) : noAuthentication;
+    const app = createApp({ ...config, database, signal, submitter, observe, logger, registry, authenticator });
     const server = await listen(app, config, logger);
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
       await server.stop(config.shutdown_ms);
       await submitter.close();
+      await authenticator.close();
       await closeParts();
       // What is still unwritten would be written at exit, bit by bit.
       await new Promise((resolve) => logger.flush(resolve));

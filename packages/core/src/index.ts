@@ -10,10 +10,14 @@ export { createLogger, logEvents, logLevels, type Logger, type LogLevel } from "
 export { createMetrics, type Metrics } from "./observe/metrics.ts";
 export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
 export { defaultRetention, type Retention } from "./policy/retention.ts";
+export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./policy/rate-limit.ts";
+export { hashToken, isToken } from "./policy/token.ts";
 export { errorText, storableText } from "./policy/error-text.ts";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
 export { findJob } from "./queries/find-job.ts";
+export { findToken, type FoundToken } from "./queries/find-token.ts";
+export { listTokens, showToken } from "./queries/list-tokens.ts";
 export { queuesWithReadyJobs } from "./queries/queues-with-ready-jobs.ts";
 export { showJob } from "./queries/show-job.ts";
 export { sweepOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
@@ -29,14 +33,20 @@ export { SignalUnavailableError, wakeMark, type DeadLetterList, type ReadyJob, t
 export { submit } from "./submit.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease } from "./transitions/claim.ts";
 export { complete, type Completion, type SettleOutcome } from "./transitions/complete.ts";
+export { createToken, type CreateTokenOutcome, type TokenWish } from "./transitions/create-token.ts";
+export type { MadeToken, TokenRow } from "./transitions/token-rows.ts";
 export { enqueue, type EnqueueOptions, type EnqueueOutcome, type Submission } from "./transitions/enqueue.ts";
 export { extendLeases } from "./transitions/extend-lease.ts";
 export { fail, type Failure, type FailOutcome } from "./transitions/fail.ts";
 export { projectDeadLetters } from "./transitions/project-dead-letters.ts";
 export { forgetLeaseBatches } from "./transitions/forget-lease-batches.ts";
+export { noteTokenUse } from "./transitions/note-token-use.ts";
+export { provisionTenant } from "./transitions/provision-tenant.ts";
 export { firstId, prune, pruneKeys } from "./transitions/prune.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
 export { release } from "./transitions/release.ts";
+export { revokeToken } from "./transitions/revoke-token.ts";
+export { rotateToken } from "./transitions/rotate-token.ts";
 export { resignalOrphans } from "./transitions/resignal-orphans.ts";
 export {
   createQueue,

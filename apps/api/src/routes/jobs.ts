@@ -1,6 +1,7 @@
 import { jobId, showValue, submitJob, validate, type SubmitJob } from "@atlasqueue/contract";
 import { findJob, showJob, type Deps, type JobRow, type Submitter } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import { readJson, type JsonBody } from "../http/body.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
@@ -21,7 +22,7 @@ export type JobRouteDeps = Deps & {
 export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  routes.post("/jobs", async (c) => {
+  routes.post("/jobs", requires("submit"), async (c) => {
     refuseQuery(c);
     const body = await readJson(c, deps.body_bytes_max);
     const { request, idempotency_key } = checkSubmission(c, body, deps.payload_bytes_max);
@@ -42,7 +43,7 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     }
   });
 
-  routes.get("/jobs/:id", async (c) => {
+  routes.get("/jobs/:id", requires("read"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c.req.param("id"));
     const job = await deps.gate.hold(0, () => findJob(deps, tenantOf(c), id));

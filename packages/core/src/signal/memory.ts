@@ -1,4 +1,5 @@
 import type { QueueRef } from "../deps.ts";
+import { localPermits } from "../policy/rate-limit.ts";
 import { defaultKeys, queueKeys } from "./keys.ts";
 import { priorityQueue, type PriorityQueue } from "./priority-queue.ts";
 import { signals_max, type DeadLetterList, type Signal } from "./signal.ts";
@@ -16,6 +17,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
   const queues = new Map<string, Lists>();
   const turns = new Map<string, number>();
   const waiters = new Set<() => void>();
+  const draw = localPermits();
 
   const listsOf = (queue: QueueRef): Lists => {
     const key = queueKeys(defaultKeys, queue).list;
@@ -86,6 +88,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       turns.set(name, now + period_ms);
       return true;
     },
+    takePermits: async (name, costs, rate) => draw(name, costs, rate),
     deadLetters: memoryDeadLetters(),
     state: () => "up",
     async close() {

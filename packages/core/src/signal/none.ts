@@ -1,3 +1,4 @@
+import { localPermits } from "../policy/rate-limit.ts";
 import type { Signal } from "./signal.ts";
 
 /**
@@ -8,6 +9,7 @@ import type { Signal } from "./signal.ts";
  * const signal = noSignal();
  */
 export function noSignal(): Signal {
+  const draw = localPermits();
   return {
     heard: false,
     push: async () => 0,
@@ -17,6 +19,7 @@ export function noSignal(): Signal {
     look: async () => ({ length: 0, next: undefined, overflowed: false }),
     endOverflow: async () => {},
     takeTurn: async () => true,
+    takePermits: async (name, costs, rate) => draw(name, costs, rate),
     deadLetters: {
       add: async () => 0,
       remove: async () => 0,

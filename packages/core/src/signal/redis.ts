@@ -3,6 +3,7 @@ import type { QueueRef } from "../deps.ts";
 import { queueKeys, turnKey, type SignalKeys } from "./keys.ts";
 import { unavailable, type Available } from "./available.ts";
 import { redisDeadLetters } from "./redis-dead-letters.ts";
+import { redisPermits } from "./redis-permits.ts";
 import { scripts, type ScriptedRedis } from "./redis-scripts.ts";
 import { SignalUnavailableError, signals_max, type ReadyJob, type Signal } from "./signal.ts";
 
@@ -129,6 +130,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     async takeTurn(name, period_ms) {
       return (await available(() => commands.set(turnKey(keys, name), "1", "PX", Math.ceil(period_ms), "NX"))) === "OK";
     },
+    takePermits: redisPermits(commands, keys, available),
     deadLetters: redisDeadLetters(commands, keys, available),
     state: () => (commands.status === "ready" ? "up" : "down"),
     async close() {

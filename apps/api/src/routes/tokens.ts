@@ -1,0 +1,84 @@
+import { createToken as createTokenBody, rotateToken as rotateTokenBody, showValue } from "@atlasqueue/contract";
+import {
+  createToken,
+  isUuid,
+  listTokens,
+  revokeToken,
+  rotateToken,
+  showToken,
+  type Deps,
+  type MadeToken,
+} from "@atlasqueue/core";
+import { Hono } from "hono";
+import { requires } from "../access/requires.ts";
+import { answerEmpty, answerJson } from "../http/answer.ts";
+import { readJson } from "../http/body.ts";
+import type { ApiContext, ApiEnv } from "../http/context.ts";
+import type { Gate } from "../http/gate.ts";
+import { invalid, ProblemError } from "../http/problem.ts";
+import { refuseQuery } from "../http/query.ts";
+import { tenantOf } from "../http/tenant.ts";
+import { valid } from "../http/valid.ts";
+
+export type TokenRouteDeps = Deps & { gate: Gate; body_bytes_max: number };
+
+/**
+ * `/tokens` of the caller's tenant. A token may revoke itself: whoever finds that theirs has leaked must be able to
+ * close the door behind them.
+ */
+export function tokenRoutes(deps: TokenRouteDeps): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.get("/tokens", requires("admin"), async (c) => {
+    refuseQuery(c);
+    const rows = await deps.gate.hold(0, () => listTokens(deps, tenantOf(c)));
+    return answerJson(c, 200, { items: rows.map(showToken) });
+  });
+
+  routes.post("/tokens", requires("admin"), async (c) => {
+    refuseQuery(c);
+    const wish = valid(createTokenBody, (await readJson(c, deps.body_bytes_max)).value);
+    const outcome = await deps.gate.hold(0, () => createToken(deps, { tenant: tenantOf(c), ...wish }));
+    if (outcome.kind === "too_many") throw tooMany();
+    return answerMade(c, outcome);
+  });
+
+  routes.post("/tokens/:id/rotate", requires("admin"), async (c) => {
+    refuseQuery(c);
+    const id = readTokenId(c.req.param("id"));
+    const { overlap_seconds } = valid(rotateTokenBody, (await readJson(c, deps.body_bytes_max)).value);
+    const outcome = await deps.gate.hold(0, () => rotateToken(deps, { tenant: tenantOf(c), id, overlap_seconds }));
+    switch (outcome.kind) {
+      case "rotated":
+        return answerMade(c, outcome);
+      case "unknown":
+        throw unknown();
+      case "too_many":
+        throw tooMany();
+      default:
+        return outcome satisfies never;
+    }
+  });
+
+  routes.delete("/tokens/:id", requires("admin"), async (c) => {
+    refuseQuery(c);
+    const id = readTokenId(c.req.param("id"));
+    if (!(await deps.gate.hold(0, () => revokeToken(deps, tenantOf(c), id)))) throw unknown();
+    return answerEmpty(c);
+  });
+
+  return routes;
+}
+
+/** The only answer that has the token itself. */
+function answerMade(c: ApiContext, { token, row }: MadeToken): Response {
+  return answerJson(c, 201, { ...showToken(row), token });
+}
+
+const unknown = () => new ProblemError("not_found", "There is no token with this id");
+const tooMany = () => new ProblemError("too_many_tokens", "Revoke one that is not used any more");
+
+function readTokenId(text: string): string {
+  if (isUuid(text)) return text.toLowerCase();
+  throw invalid([{ pointer: "path:id", message: `must be a UUID; got ${showValue(text)}` }]);
+}
