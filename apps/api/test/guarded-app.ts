@@ -1,0 +1,27 @@
+import type { Scope } from "@atlasqueue/contract";
+import { createToken, defaultTenant } from "@atlasqueue/core";
+import { requireTokens } from "../src/access/authenticate.ts";
+import type { AppDeps } from "../src/app.ts";
+import { testApp } from "./test-app.ts";
+
+/** The app with `AUTH=required`, over a clock that stands until it is moved. */
+export async function guardedApp(changes: Partial<AppDeps> = {}) {
+  const clock = { ms: 1_000_000 };
+  const api = await testApp((core) => ({
+    authenticator: requireTokens({ ...core, now: () => clock.ms }),
+    ...changes,
+  }));
+  return { ...api, clock, token: (...scopes: Scope[]) => makeToken(api.deps, scopes) };
+}
+
+/** A token of a tenant, which is made when it is not there. */
+export async function makeToken(
+  deps: Pick<AppDeps, "database" | "observe">,
+  scopes: readonly Scope[],
+  tenant: string = defaultTenant,
+): Promise<{ id: string; token: string }> {
+  await deps.database.sql`INSERT INTO tenants (tenant) VALUES (${tenant}) ON CONFLICT DO NOTHING`;
+  const made = await createToken(deps, { tenant, name: "test", scopes });
+  if (made.kind !== "created") throw new Error("the tenant has too many tokens");
+  return { id: made.row.id, token: made.token };
+}
