@@ -1,4 +1,4 @@
-import type { Logger, Metrics, RateLimit, Signal } from "@atlasqueue/core";
+import type { Logger, Metrics, RateLimit } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { noAuthentication, type Authenticator } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";
@@ -14,11 +14,12 @@ import { requestId } from "./middleware/request-id.ts";
 import { provisionRoutes } from "./openqueue/provision.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
+import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
+import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 
-export type AppDeps = Omit<JobRouteDeps, "gate"> & {
-  signal: Signal;
+export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gate"> & {
   logger: Logger;
   gate?: Gate;
   loopback_hosts_only?: boolean;
@@ -47,8 +48,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   if (deps.loopback_hosts_only) app.use(hostGuard);
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
-  app.route("/v1", jobRoutes({ ...deps, gate }));
-  app.route("/v1", tokenRoutes({ ...deps, gate }));
+  for (const routes of [submitRoutes, jobRoutes, leaseRoutes, tokenRoutes]) app.route("/v1", routes({ ...deps, gate }));
   app.route("/", provisionRoutes({ ...deps, gate }));
   return app;
 }

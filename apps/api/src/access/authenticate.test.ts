@@ -63,7 +63,10 @@ test("a token without the scope is 403, which names it; admin allows everything"
     ...submission("key", { type: "a" }, { authorization: `Bearer ${reader.token}` }),
   });
   expect(refused.status).toBe(403);
-  expect(await refused.json()).toMatchObject({ type: "/problems/forbidden", detail: expect.stringContaining('"submit"') });
+  expect(await refused.json()).toMatchObject({
+    type: "/problems/forbidden",
+    detail: expect.stringContaining('"submit"'),
+  });
   expect(await status(reader.token, anId)).toBe(404);
   expect(await status(reader.token)).toBe(403);
   const admin = await api.token("admin");
@@ -97,7 +100,8 @@ test("the few seconds count from the asking, so a slow database makes them no lo
   await locked.promise;
   const slow = status(token);
   await eventually(async () => {
-    const waiting = await sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM tokens%'`;
+    const waiting =
+      await sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM tokens%'`;
     return waiting.length > 0;
   });
   api.clock.ms += 4_000;

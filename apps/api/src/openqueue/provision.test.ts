@@ -24,17 +24,23 @@ test("an email gets a tenant and a token that may do everything there", async ()
   expect(list.items).toHaveLength(2);
 });
 
-test.each(["", "wrong", `${admin_secret} `.trim().slice(1), `${admin_secret}x`])("403 for the secret %j", async (secret) => {
-  const response = await provision({ email: "a@b.co" }, secret);
-  expect(response.status).toBe(403);
-  expect(await response.json()).toEqual({ detail: "X-Admin-Secret is missing or wrong" });
-});
+test.each(["", "wrong", `${admin_secret} `.trim().slice(1), `${admin_secret}x`])(
+  "403 for the secret %j",
+  async (secret) => {
+    const response = await provision({ email: "a@b.co" }, secret);
+    expect(response.status).toBe(403);
+    expect(await response.json()).toEqual({ detail: "X-Admin-Secret is missing or wrong" });
+  },
+);
 
-test.each([{}, { email: "nobody" }, { email: 7 }, { email: "a@b.co", tenant: "default" }, []])("422 for %j", async (body) => {
-  const response = await provision(body);
-  expect(response.status).toBe(422);
-  expect(await response.json()).toEqual({ detail: expect.any(String) });
-});
+test.each([{}, { email: "nobody" }, { email: 7 }, { email: "a@b.co", tenant: "default" }, []])(
+  "422 for %j",
+  async (body) => {
+    const response = await provision(body);
+    expect(response.status).toBe(422);
+    expect(await response.json()).toEqual({ detail: expect.any(String) });
+  },
+);
 
 test("503 while no secret is set", async () => {
   const closed = await guardedApp();

@@ -3,11 +3,10 @@ import { provisionTenant, type Deps } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { z } from "zod";
 import { answerJson } from "../http/answer.ts";
-import { readJson } from "../http/body.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
 import type { ErrorDeps } from "../http/on-error.ts";
-import { valid } from "../http/valid.ts";
+import { readRequest } from "../http/request.ts";
 import { answerDetail, answerDetails } from "./detail.ts";
 
 export type ProvisionDeps = Deps &
@@ -29,8 +28,8 @@ export function provisionRoutes(deps: ProvisionDeps): Hono<ApiEnv> {
     if (deps.admin_secret === undefined) return answerDetail(c, 503, "Provisioning is off: ADMIN_SECRET is not set");
     if (!sameSecret(c.req.header("x-admin-secret") ?? "", deps.admin_secret))
       return answerDetail(c, 403, "X-Admin-Secret is missing or wrong");
-    const { email } = valid(provisionBody, (await readJson(c, deps.body_bytes_max)).value);
-    return provision(c, deps, email);
+    const { value } = await readRequest(c, provisionBody, deps.body_bytes_max);
+    return provision(c, deps, value.email);
   });
 
   return routes;

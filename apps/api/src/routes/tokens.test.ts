@@ -41,7 +41,9 @@ test.each([
 ])("422 for %j", async (body, pointer) => {
   const response = await api.send("POST", "/v1/tokens", admin, body);
   expect(response.status).toBe(422);
-  expect(await response.json()).toMatchObject({ errors: expect.arrayContaining([expect.objectContaining({ pointer })]) });
+  expect(await response.json()).toMatchObject({
+    errors: expect.arrayContaining([expect.objectContaining({ pointer })]),
+  });
 });
 
 test("rotating answers with a new token, and keeps the old one for the overlap", async () => {

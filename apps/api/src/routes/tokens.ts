@@ -1,7 +1,6 @@
-import { createToken as createTokenBody, rotateToken as rotateTokenBody, showValue } from "@atlasqueue/contract";
+import { createToken as createTokenBody, rotateToken as rotateTokenBody } from "@atlasqueue/contract";
 import {
   createToken,
-  isUuid,
   listTokens,
   revokeToken,
   rotateToken,
@@ -12,13 +11,13 @@ import {
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerEmpty, answerJson } from "../http/answer.ts";
-import { readJson } from "../http/body.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
-import { invalid, ProblemError } from "../http/problem.ts";
+import { readTokenId } from "../http/params.ts";
+import { ProblemError } from "../http/problem.ts";
 import { refuseQuery } from "../http/query.ts";
+import { readRequest } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
-import { valid } from "../http/valid.ts";
 
 export type TokenRouteDeps = Deps & { gate: Gate; body_bytes_max: number };
 
@@ -36,18 +35,16 @@ export function tokenRoutes(deps: TokenRouteDeps): Hono<ApiEnv> {
   });
 
   routes.post("/tokens", requires("admin"), async (c) => {
-    refuseQuery(c);
-    const wish = valid(createTokenBody, (await readJson(c, deps.body_bytes_max)).value);
-    const outcome = await deps.gate.hold(0, () => createToken(deps, { tenant: tenantOf(c), ...wish }));
+    const { value } = await readRequest(c, createTokenBody, deps.body_bytes_max);
+    const outcome = await deps.gate.hold(0, () => createToken(deps, { tenant: tenantOf(c), ...value }));
     if (outcome.kind === "too_many") throw tooMany();
     return answerMade(c, outcome);
   });
 
   routes.post("/tokens/:id/rotate", requires("admin"), async (c) => {
-    refuseQuery(c);
-    const id = readTokenId(c.req.param("id"));
-    const { overlap_seconds } = valid(rotateTokenBody, (await readJson(c, deps.body_bytes_max)).value);
-    const outcome = await deps.gate.hold(0, () => rotateToken(deps, { tenant: tenantOf(c), id, overlap_seconds }));
+    const id = readTokenId(c);
+    const { value } = await readRequest(c, rotateTokenBody, deps.body_bytes_max);
+    const outcome = await deps.gate.hold(0, () => rotateToken(deps, { tenant: tenantOf(c), id, ...value }));
     switch (outcome.kind) {
       case "rotated":
         return answerMade(c, outcome);
@@ -62,7 +59,7 @@ export function tokenRoutes(deps: TokenRouteDeps): Hono<ApiEnv> {
 
   routes.delete("/tokens/:id", requires("admin"), async (c) => {
     refuseQuery(c);
-    const id = readTokenId(c.req.param("id"));
+    const id = readTokenId(c);
     if (!(await deps.gate.hold(0, () => revokeToken(deps, tenantOf(c), id)))) throw unknown();
     return answerEmpty(c);
   });
@@ -77,8 +74,3 @@ function answerMade(c: ApiContext, { token, row }: MadeToken): Response {
 
 const unknown = () => new ProblemError("not_found", "There is no token with this id");
 const tooMany = () => new ProblemError("too_many_tokens", "Revoke one that is not used any more");
-
-function readTokenId(text: string): string {
-  if (isUuid(text)) return text.toLowerCase();
-  throw invalid([{ pointer: "path:id", message: `must be a UUID; got ${showValue(text)}` }]);
-}

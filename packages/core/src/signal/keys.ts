@@ -1,4 +1,5 @@
 import { defaultTenant, type QueueRef } from "../deps.ts";
+import type { Topic } from "./signal.ts";
 
 /** The two names an operator chooses; a hash tag in them keeps all keys in one slot of a Redis Cluster. */
 export type SignalKeys = { jobs: string; dead_letters: string };
@@ -27,3 +28,4 @@ export const turnKey = (keys: SignalKeys, name: string) => `${keys.jobs}:turn:${
 export const permitsKey = (keys: SignalKeys, name: string) => `${keys.jobs}:permits:${name}`;
 export const deadLetterMembersKey = (keys: SignalKeys) => `${keys.dead_letters}:members`;
 export const deadLetterCursorKey = (keys: SignalKeys) => `${keys.dead_letters}:cursor`;
+export const noticeChannel = (keys: SignalKeys, topic: Topic) => `${keys.jobs}:notices:${topic}`;
