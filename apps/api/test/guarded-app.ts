@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import type { Scope } from "@atlasqueue/contract";
-import { createToken, defaultTenant } from "@atlasqueue/core";
+import { createToken, defaultTenant, provisionTenant } from "@atlasqueue/core";
 import { requireTokens } from "../src/access/authenticate.ts";
 import type { AppDeps } from "../src/app.ts";
 import { testApp } from "./test-app.ts";
@@ -14,13 +15,19 @@ export async function guardedApp(changes: Partial<AppDeps> = {}) {
   return { ...api, clock, token: (...scopes: Scope[]) => makeToken(api.deps, scopes) };
 }
 
-/** A token of a tenant, which is made when it is not there. */
+type Deps = Pick<AppDeps, "database" | "observe">;
+
+/** A tenant of its own for a test. */
+export async function makeTenant(deps: Deps): Promise<string> {
+  return (await provisionTenant(deps, `${randomUUID()}@example.com`)).tenant;
+}
+
+/** A token of a tenant, and its id. */
 export async function makeToken(
-  deps: Pick<AppDeps, "database" | "observe">,
+  deps: Deps,
   scopes: readonly Scope[],
   tenant: string = defaultTenant,
 ): Promise<{ id: string; token: string }> {
-  await deps.database.sql`INSERT INTO tenants (tenant) VALUES (${tenant}) ON CONFLICT DO NOTHING`;
   const made = await createToken(deps, { tenant, name: "test", scopes });
   if (made.kind !== "created") throw new Error("the tenant has too many tokens");
   return { id: made.row.id, token: made.token };

@@ -2,7 +2,7 @@ import { memorySignal, redisSignal, SignalUnavailableError, type Signal } from "
 import { redisUrl, uniqueKeys } from "@atlasqueue/testing";
 import { Redis } from "ioredis";
 import { afterAll, expect, test } from "vitest";
-import { guardedApp, makeToken } from "../../test/guarded-app.ts";
+import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 import { testApp } from "../../test/test-app.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 
@@ -78,7 +78,8 @@ test("health, metrics and unknown paths cost nothing and say nothing of a limit"
 
 test("each tenant has its own limit", async () => {
   const api = await guardedApp({ rate_limit: { limit: 1, period_ms: 60_000 } });
-  const [a, b] = [await makeToken(api.deps, ["read"], "t_a"), await makeToken(api.deps, ["read"], "t_b")];
+  const tokenOf = async () => makeToken(api.deps, ["read"], await makeTenant(api.deps));
+  const [a, b] = [await tokenOf(), await tokenOf()];
   expect((await api.send("GET", path, a.token)).status).toBe(404);
   expect((await api.send("GET", path, a.token)).status).toBe(429);
   expect((await api.send("GET", path, b.token)).status).toBe(404);
