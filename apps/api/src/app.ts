@@ -16,6 +16,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
 import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
+import { queueRoutes } from "./routes/queues.ts";
 import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 
@@ -48,7 +49,8 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   if (deps.loopback_hosts_only) app.use(hostGuard);
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
-  for (const routes of [submitRoutes, jobRoutes, leaseRoutes, tokenRoutes]) app.route("/v1", routes({ ...deps, gate }));
+  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, tokenRoutes];
+  for (const routes of v1) app.route("/v1", routes({ ...deps, gate }));
   app.route("/", provisionRoutes({ ...deps, gate }));
   return app;
 }
