@@ -1,4 +1,4 @@
-import { isUnavailable, noteTokenUse, type Deps } from "@atlasqueue/core";
+import { noteTokenUse, type Deps } from "@atlasqueue/core";
 
 export type TokenUses = {
   /** A request came with this token. Costs a look into a map. */
@@ -29,9 +29,9 @@ export function createTokenUses(deps: Deps, every_ms: number = write_every_ms): 
     try {
       await noteTokenUse(deps, uses);
     } catch (error) {
-      // For people who tidy up tokens: not worth a second try.
-      if (!(error instanceof Error) || !isUnavailable(error)) throw error;
-      deps.observe({ event: "database_unavailable", during: "noting when tokens were used", error: error.message });
+      // Whatever it is: this is for people who tidy up tokens, and neither worth a second try nor the process.
+      const text = error instanceof Error ? error.message : String(error);
+      deps.observe({ event: "database_unavailable", during: "noting when tokens were used", error: text });
     }
   };
 
