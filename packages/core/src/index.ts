@@ -10,7 +10,7 @@ export { createLogger, logEvents, logLevels, type Logger, type LogLevel } from "
 export { createMetrics, type Metrics } from "./observe/metrics.ts";
 export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
 export { defaultRetention, type Retention } from "./policy/retention.ts";
-export { errorText, storableText } from "./policy/error-text.ts";
+export { errorText, storableText } from "@atlasqueue/contract";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
 export { findJob } from "./queries/find-job.ts";
