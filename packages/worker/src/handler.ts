@@ -59,16 +59,15 @@ export function defineHandler<S extends z.ZodType>(
   options?: HandlerOptions,
 ): Handler;
 export function defineHandler(
-  ...given:
-    | [JobDefinition, HandlerFunction<never>, HandlerOptions?]
-    | [string, z.ZodType, HandlerFunction<never>, HandlerOptions?]
+  first: string | JobDefinition,
+  second: z.ZodType | HandlerFunction<never>,
+  third?: HandlerFunction<never> | HandlerOptions,
+  options?: HandlerOptions,
 ): Handler {
-  if (typeof given[0] === "string") {
-    const [type, schema, run, options] = given as [string, z.ZodType, HandlerFunction<never>, HandlerOptions?];
-    return makeHandler(type, (payload) => parsePayload(schema, payload), run, options);
-  }
-  const [{ type, parse }, run, options] = given as [JobDefinition, HandlerFunction<never>, HandlerOptions?];
-  return makeHandler(type, parse, run, options);
+  if (typeof first !== "string")
+    return makeHandler(first.type, first.parse, second as HandlerFunction<never>, third as HandlerOptions | undefined);
+  const parse = (payload: unknown) => parsePayload(second as z.ZodType, payload);
+  return makeHandler(first, parse, third as HandlerFunction<never>, options);
 }
 
 function makeHandler(
