@@ -1,4 +1,4 @@
-import type { Logger, Metrics, Signal } from "@atlasqueue/core";
+import type { Logger, Metrics } from "@atlasqueue/core";
 import { Hono } from "hono";
 import type { ApiEnv } from "./http/context.ts";
 import { createGate, type Gate } from "./http/gate.ts";
@@ -10,10 +10,11 @@ import { pathGuard } from "./middleware/path-guard.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
+import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
+import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
 
-export type AppDeps = Omit<JobRouteDeps, "gate"> & {
-  signal: Signal;
+export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gate"> & {
   logger: Logger;
   gate?: Gate;
   loopback_hosts_only?: boolean;
@@ -34,6 +35,6 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   if (deps.loopback_hosts_only) app.use(hostGuard);
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
-  app.route("/v1", jobRoutes({ ...deps, gate }));
+  for (const routes of [submitRoutes, jobRoutes, leaseRoutes]) app.route("/v1", routes({ ...deps, gate }));
   return app;
 }

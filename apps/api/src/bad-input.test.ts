@@ -130,9 +130,9 @@ test.each(["/v1/jobs/", "//v1/jobs", "/v1//jobs", "/V1/jobs", "/v1/Jobs", "/heal
 );
 
 test.each([
-  ["GET", "/v1/jobs", "POST"],
-  ["HEAD", "/v1/jobs", "POST"],
-  ["OPTIONS", "/v1/jobs", "POST"],
+  ["DELETE", "/v1/jobs", "GET, HEAD, POST"],
+  ["HEAD", "/v1/leases/settle", "POST"],
+  ["OPTIONS", "/v1/leases/settle", "POST"],
   ["DELETE", "/v1/jobs/01920000-0000-7000-8000-000000000000", "GET, HEAD"],
   ["POST", "/health", "GET, HEAD"],
   ["PUT", "/metrics", "GET, HEAD"],

@@ -1,10 +1,13 @@
 import { limits } from "@atlasqueue/contract";
 import {
   parseSettings,
+  retryPolicy,
+  retrySettings,
   serverConfig,
   serverSettings,
   setting,
   SettingError,
+  type BackoffPolicy,
   type ServerConfig,
 } from "@atlasqueue/core";
 import { z } from "zod";
@@ -24,6 +27,8 @@ export const apiSettings = z.object({
   DATABASE_CONNECTIONS_MAX: setting.integer(1, 1_000).default(10),
   // With the time to notice and answer, a request is refused within 2 s of its arrival.
   DATABASE_TIMEOUT_SECONDS: setting.seconds(0.1, 60).default(1.8),
+  // For jobs that remote workers fail; the same as the workers'.
+  ...retrySettings,
   SHUTDOWN_SECONDS: setting.seconds(0, 600).default(10),
 });
 
@@ -34,6 +39,7 @@ export type ApiConfig = ServerConfig & {
   body_bytes_max: number;
   payload_bytes_max: number;
   idempotency_ttl_seconds: number;
+  backoff: BackoffPolicy;
   shutdown_ms: number;
 };
 
@@ -57,6 +63,7 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
     body_bytes_max: set.BODY_BYTES_MAX,
     payload_bytes_max: set.PAYLOAD_BYTES_MAX,
     idempotency_ttl_seconds: set.IDEMPOTENCY_TTL_SECONDS,
+    backoff: retryPolicy(set),
     shutdown_ms: set.SHUTDOWN_SECONDS * 1_000,
   };
 }

@@ -2,7 +2,6 @@ import {
   connectDatabase,
   createLogger,
   createMetrics,
-  createSubmitter,
   logEvents,
   noSignal,
   observeAll,
@@ -14,6 +13,7 @@ import {
 import { createApp } from "./app.ts";
 import { requireDatabase } from "./check-database.ts";
 import type { ApiConfig } from "./config.ts";
+import { createServices } from "./services.ts";
 import { startServer, type RunningServer } from "./server.ts";
 
 export type RunningApi = { url: string; port: number; stop(): Promise<void> };
@@ -40,13 +40,17 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   };
   try {
     await requireDatabase(database);
-    const submitter = createSubmitter({ database, signal, observe }, config);
-    const app = createApp({ ...config, database, signal, submitter, observe, logger, registry });
+    const core = { database, signal, observe };
+    const services = createServices(core, config);
+    const app = createApp({ ...config, ...core, ...services, logger, registry });
     const server = await listen(app, config, logger);
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
+      // Those that wait are answered first, or the server would wait for them.
+      await Promise.all([services.leaseDesk.close(), services.finishWatch.close()]);
       await server.stop(config.shutdown_ms);
-      await submitter.close();
+      services.promoter.stop();
+      await services.submitter.close();
       await closeParts();
       // What is still unwritten would be written at exit, bit by bit.
       await new Promise((resolve) => logger.flush(resolve));

@@ -1,16 +1,9 @@
 import { Writable } from "node:stream";
 import { limits, type SubmitJobInput } from "@atlasqueue/contract";
-import {
-  createLogger,
-  createMetrics,
-  createSubmitter,
-  logEvents,
-  memorySignal,
-  observeAll,
-  type AtlasEvent,
-} from "@atlasqueue/core";
+import { createLogger, createMetrics, logEvents, memorySignal, observeAll, type AtlasEvent } from "@atlasqueue/core";
 import { testDatabase } from "@atlasqueue/testing";
 import { createApp, type AppDeps } from "../src/app.ts";
+import { createServices } from "../src/services.ts";
 
 /** The app over a database of its own, with everything it logged and told. */
 export async function testApp(changes: Partial<AppDeps> = {}) {
@@ -30,7 +23,9 @@ export async function testApp(changes: Partial<AppDeps> = {}) {
   const core = { database: changes.database ?? database, signal, observe };
   const deps: AppDeps = {
     ...core,
-    submitter: createSubmitter(core, { idempotency_ttl_seconds: 86_400 }),
+    ...createServices(core, { idempotency_ttl_seconds: 86_400 }),
+    idempotency_ttl_seconds: 86_400,
+    backoff: { base_seconds: 5, max_seconds: 3_600, jitter_seconds_max: 2 },
     logger,
     registry,
     body_bytes_max: limits.body_bytes_max,
@@ -42,7 +37,13 @@ export async function testApp(changes: Partial<AppDeps> = {}) {
     app,
     deps,
     events,
-    stop: drop,
+    async stop() {
+      await deps.leaseDesk.close();
+      deps.finishWatch.close();
+      deps.promoter.stop();
+      await deps.submitter.close();
+      await drop();
+    },
     /** The log, one entry per line. */
     logLines: () => written.join("").trimEnd().split("\n"),
     get: async (path: string, headers: Record<string, string> = {}) =>

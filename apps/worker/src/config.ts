@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import {
   parseSettings,
+  retryPolicy,
+  retrySettings,
   serverConfig,
   serverSettings,
   setting,
@@ -24,9 +26,7 @@ export const workerSettings = z.object({
   WORKER_SHUTDOWN_SECONDS: setting.seconds(0, 3_600).default(25),
   WORKER_METRICS_HOST: setting.text().default("127.0.0.1"),
   WORKER_METRICS_PORT: setting.port().default(9_091),
-  RETRY_BASE_DELAY_SECONDS: setting.seconds(0, 86_400).default(5),
-  RETRY_MAX_DELAY_SECONDS: setting.seconds(0, 31_536_000).default(3_600),
-  RETRY_JITTER_MAX_SECONDS: setting.seconds(0, 3_600).default(2),
+  ...retrySettings,
   RETENTION_SUCCEEDED_HOURS: setting.hours(0.001, 876_000).default(168),
   RETENTION_DEAD_HOURS: setting.hours(0.001, 876_000).default(720),
   WEBHOOK_ALLOW_PRIVATE: setting.flag().default(false),
@@ -59,11 +59,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     poll_timeout_seconds: set.WORKER_POLL_TIMEOUT,
     shutdown_ms: set.WORKER_SHUTDOWN_SECONDS * 1_000,
     metrics: { host: set.WORKER_METRICS_HOST, port: set.WORKER_METRICS_PORT },
-    backoff: {
-      base_seconds: set.RETRY_BASE_DELAY_SECONDS,
-      max_seconds: set.RETRY_MAX_DELAY_SECONDS,
-      jitter_seconds_max: set.RETRY_JITTER_MAX_SECONDS,
-    },
+    backoff: retryPolicy(set),
     retention: { succeeded_hours: set.RETENTION_SUCCEEDED_HOURS, dead_hours: set.RETENTION_DEAD_HOURS },
     webhook_allow_private: set.WEBHOOK_ALLOW_PRIVATE,
   };

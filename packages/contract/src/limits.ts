@@ -3,6 +3,7 @@ export const limits = {
   body_bytes_max: 1_048_576,
   payload_bytes_max: 262_144,
   result_bytes_max: 262_144,
+  progress_bytes_max: 16_384,
   error_chars_max: 4_096,
   /** Of a request that carries the text of an error, which is cut afterwards. */
   error_body_bytes_max: 16_777_216,

@@ -12,14 +12,27 @@ export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
 export { defaultRetention, type Retention } from "./policy/retention.ts";
 export { errorText, storableText } from "@atlasqueue/contract";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
+export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
+export { createLeaseDesk, LeaseDeskFullError, type LeaseCall, type LeaseDesk } from "./lease-desk.ts";
+export { pause } from "./pause.ts";
+export {
+  settleRemote,
+  type Ack,
+  type Nack,
+  type RemoteOutcome,
+  type RemoteSettlementDeps,
+} from "./remote-settlement.ts";
 export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
-export { findJob } from "./queries/find-job.ts";
+export { explainJob } from "./queries/explain-job.ts";
+export { findJob, findJobs } from "./queries/find-job.ts";
+export { listAttempts } from "./queries/list-attempts.ts";
+export { listJobs, type JobFilter, type JobRows } from "./queries/list-jobs.ts";
 export { queuesWithReadyJobs } from "./queries/queues-with-ready-jobs.ts";
 export { showJob } from "./queries/show-job.ts";
 export { sweepOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
-export { serverConfig, serverSettings, type ServerConfig } from "./server-settings.ts";
+export { retryPolicy, retrySettings, serverConfig, serverSettings, type ServerConfig } from "./server-settings.ts";
 export { parseSettings, setting, SettingError } from "./settings.ts";
-export { createPromoter, promoteAll } from "./promoter.ts";
+export { createPromoter, promoteAll, type Promoter } from "./promoter.ts";
 export { announce, hint } from "./signal/announce.ts";
 export { defaultKeys, queueKeys, type SignalKeys } from "./signal/keys.ts";
 export { memorySignal } from "./signal/memory.ts";
@@ -28,10 +41,14 @@ export { redisSignal, type RedisSignalOptions } from "./signal/redis.ts";
 export { SignalUnavailableError, wakeMark, type DeadLetterList, type ReadyJob, type Signal } from "./signal/signal.ts";
 export { submit } from "./submit.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease } from "./transitions/claim.ts";
+export { cancel, type CancelOutcome } from "./transitions/cancel.ts";
 export { complete, type Completion, type SettleOutcome } from "./transitions/complete.ts";
+export { enqueueAll, type EnqueueAllOutcome } from "./transitions/enqueue-all.ts";
 export { enqueue, type EnqueueOptions, type EnqueueOutcome, type Submission } from "./transitions/enqueue.ts";
 export { extendLeases } from "./transitions/extend-lease.ts";
 export { fail, type Failure, type FailOutcome } from "./transitions/fail.ts";
+export { heartbeat, type Heartbeat, type HeartbeatOutcome } from "./transitions/heartbeat.ts";
+export { retry, type RetryOutcome } from "./transitions/retry.ts";
 export { projectDeadLetters } from "./transitions/project-dead-letters.ts";
 export { forgetLeaseBatches } from "./transitions/forget-lease-batches.ts";
 export { firstId, prune, pruneKeys } from "./transitions/prune.ts";

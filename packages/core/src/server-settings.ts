@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { BackoffPolicy } from "./policy/backoff.ts";
 import type { LogLevel } from "./observe/log.ts";
 import { setting } from "./settings.ts";
 import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
@@ -37,5 +38,20 @@ export function serverConfig(set: ServerValues): ServerConfig {
     },
     redis: set.REDIS_URL === undefined ? undefined : { url: set.REDIS_URL, keys },
     log_level: set.LOG_LEVEL,
+  };
+}
+
+/** The settings that every program takes which fails jobs: the workers, and the API for remote ones. */
+export const retrySettings = {
+  RETRY_BASE_DELAY_SECONDS: setting.seconds(0, 86_400).default(5),
+  RETRY_MAX_DELAY_SECONDS: setting.seconds(0, 31_536_000).default(3_600),
+  RETRY_JITTER_MAX_SECONDS: setting.seconds(0, 3_600).default(2),
+};
+
+export function retryPolicy(set: z.output<z.ZodObject<typeof retrySettings>>): BackoffPolicy {
+  return {
+    base_seconds: set.RETRY_BASE_DELAY_SECONDS,
+    max_seconds: set.RETRY_MAX_DELAY_SECONDS,
+    jitter_seconds_max: set.RETRY_JITTER_MAX_SECONDS,
   };
 }

@@ -5,6 +5,7 @@ import {
   claim,
   claimReady,
   isUnavailable,
+  pause,
   release,
   SignalUnavailableError,
   wakeMark,
@@ -13,7 +14,6 @@ import {
   type QueueRef,
 } from "@atlasqueue/core";
 import type { Handler } from "./handler.ts";
-import { pause } from "./pause.ts";
 import { runJob } from "./run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { Settler } from "./settler.ts";
@@ -95,8 +95,8 @@ function idSource({ deps, sweeper }: Parts, config: ConsumerConfig, stop: AbortS
     const ids = await deps.signal.take(queues, ids_max);
     if (ids.length > 0) return ids;
     const woken = await deps.signal.wait(queues, config.poll_timeout_seconds * 1_000, stop);
-    if (woken.length === 0) sweeper.nudge();
-    return woken.filter((id) => id !== wakeMark);
+    if (!woken) sweeper.nudge();
+    return woken && woken.id !== wakeMark ? [woken.id] : [];
   };
 }
 

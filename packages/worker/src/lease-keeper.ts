@@ -1,5 +1,4 @@
-import { aboutLease, extendLeases, forgetLeaseBatches, isUnavailable, type Lease } from "@atlasqueue/core";
-import { pause } from "./pause.ts";
+import { aboutLease, extendLeases, forgetLeaseBatches, isUnavailable, pause, type Lease } from "@atlasqueue/core";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { WorkerDeps } from "./deps.ts";
 
@@ -21,9 +20,21 @@ export async function keepLeases(
 ): Promise<void> {
   const period_ms = (lease_seconds * 1_000) / 3;
   while (!stop.aborted) {
-    const renewed = await renewAll(deps, running, lease_seconds);
+    const renewed = await renew(deps, running, running.all(), lease_seconds);
     await pause(renewed ? period_ms : Math.min(retry_ms, period_ms), stop);
   }
+}
+
+/**
+ * Looks after a job at once when somebody says that it was cancelled, instead of at the next renewal. What was said is a
+ * hint: the renewal finds out whether the lease is lost. Returns how to stop listening.
+ */
+export function heedCancels(deps: WorkerDeps, running: RunningJobs, lease_seconds: number): () => void {
+  return deps.signal.notices.listen("cancelled", (ids) => {
+    const told = new Set(ids);
+    const held = running.all().filter((job) => told.has(job.lease.id));
+    if (held.length > 0) void renew(deps, running, held, lease_seconds);
+  });
 }
 
 /** Clears away the claims that are settled to the last job, a second's worth in one statement. */
@@ -39,8 +50,12 @@ export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop
   } while (!stop.aborted);
 }
 
-async function renewAll(deps: WorkerDeps, running: RunningJobs, lease_seconds: number): Promise<boolean> {
-  const held = running.all();
+async function renew(
+  deps: WorkerDeps,
+  running: RunningJobs,
+  held: readonly RunningJob[],
+  lease_seconds: number,
+): Promise<boolean> {
   try {
     for (let at = 0; at < held.length; at += batch_max) {
       const batch = held.slice(at, at + batch_max).filter((job) => running.holds(job));

@@ -1,16 +1,16 @@
 import {
   complete,
+  DatabaseTimeoutError,
   fail,
   hint,
-  DatabaseTimeoutError,
   isBadRow,
   isUnavailable,
+  pause,
   verdictAfterFailure,
   type BackoffPolicy,
   type Failure,
 } from "@atlasqueue/core";
 import type { Json } from "@atlasqueue/contract";
-import { pause } from "./pause.ts";
 import type { Outcome } from "./run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { WorkerDeps } from "./deps.ts";
@@ -73,6 +73,7 @@ export function createSettler(
       successes.map(({ job, result }) => ({ lease: job.lease, result })),
     );
     for (const { job } of successes) running.settled(job);
+    tellFinished(successes.map(({ job }) => job.lease.id));
   };
 
   const failAll = async (faults: Fault[]): Promise<void> => {
@@ -81,10 +82,16 @@ export function createSettler(
     for (const { job } of faults) running.settled(job);
     const dead = failures.filter((_, at) => outcomes[at]?.kind === "dead").map(({ lease }) => lease.id);
     if (dead.length > 0) await hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
+    tellFinished(dead);
     const soonest = Math.min(
       ...failures.map(({ verdict }) => (verdict.kind === "retry" ? verdict.delay_ms : Infinity)),
     );
     if (soonest < Infinity) retrying(soonest);
+  };
+
+  /** Whoever waits for their results. Not waited for: the slots are free again. */
+  const tellFinished = (ids: readonly string[]): void => {
+    if (ids.length > 0) void hint(deps.observe, "notice", () => deps.signal.notices.tell("finished", ids));
   };
 
   const failureOf = ({ job: { lease }, error, retryable, delay_ms }: Fault): Failure => {

@@ -2,18 +2,18 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import {
   announce,
+  defaultRetention,
   defaultTenant,
+  pause,
   release,
   type BackoffPolicy,
   type QueueRef,
-  defaultRetention,
   type Retention,
 } from "@atlasqueue/core";
 import { consume } from "./consumer.ts";
 import type { WorkerDeps } from "./deps.ts";
 import type { Handler } from "./handler.ts";
-import { forgetSettled, keepLeases } from "./lease-keeper.ts";
-import { pause } from "./pause.ts";
+import { forgetSettled, heedCancels, keepLeases } from "./lease-keeper.ts";
 import { runningJobs } from "./running-jobs.ts";
 import { createSettler } from "./settler.ts";
 import { clearAway } from "./sweep/janitor.ts";
@@ -85,6 +85,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     keepLeases(deps, running, lease_seconds, stopped.signal),
     forgetSettled(deps, running, stopped.signal),
   ]);
+  const heedNoMore = heedCancels(deps, running, lease_seconds);
   const sweeping = Promise.all([sweeper.run(), clearAway(deps, config.retention ?? defaultRetention, draining.signal)]);
   deps.observe({ event: "worker_started", worker_id: id, queues: names, handlers: [...handlers.keys()], concurrency });
 
@@ -110,6 +111,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     await Promise.race([settler.drained(), farewell]);
     settler.giveUp();
     stopped.abort();
+    heedNoMore();
     await Promise.race([Promise.all([consuming, keeping, sweeping]), farewell]);
     over.abort();
     deps.observe({ event: "worker_stopped", worker_id: id, released: given });

@@ -28,6 +28,11 @@ export function invalid(errors: Fault[]): ProblemError {
   });
 }
 
+/** The answer to an id that is unknown or another tenant's: nobody can tell which. */
+export function unknownJob(): never {
+  throw new ProblemError("not_found", "There is no job with this id");
+}
+
 /** The database is away: try again soon. */
 export function unavailable(detail: string): ProblemError {
   return new ProblemError("unavailable", detail, { headers: { "retry-after": "1" } });

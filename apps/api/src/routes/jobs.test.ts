@@ -1,5 +1,6 @@
-import { job, type Job } from "@atlasqueue/contract";
-import { defaultKeys, defaultTenant, memorySignal, SignalUnavailableError } from "@atlasqueue/core";
+import { attemptList, explanation, job, jobPage, problem, type Job } from "@atlasqueue/contract";
+import { claim, complete, fail, memorySignal } from "@atlasqueue/core";
+import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
@@ -10,107 +11,194 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const jobOf = async (response: Response): Promise<Job> => job.parse(await response.json());
-const queueOf = (queue: string) => ({ tenant: defaultTenant, queue });
+let made = 0;
+const submit = async (fields: object = {}): Promise<Job> =>
+  job.parse(await (await api.post(`jobs-${(made += 1)}`, JSON.stringify({ type: "a", ...fields }))).json());
+const act = (path: string, init: RequestInit = {}) =>
+  api.app.request(`http://localhost/v1/jobs/${path}`, { method: "POST", ...init });
+const read = async (id: string): Promise<Job> => job.parse(await (await api.get(`/v1/jobs/${id}`)).json());
+const lease = async (id: string, queue = "default") => {
+  const claimer = { tenant: "default", queues: [queue], worker_id: "w1", lease_seconds: 30 };
+  const [held] = await claim(api.deps, [id], claimer);
+  if (!held) throw new Error("not claimed");
+  return held;
+};
+const typeOf = async (response: Response) => problem.parse(await response.json()).type;
 
-test("a job is created, says where it is, is signalled, and can be read there", async () => {
-  const response = await api.post("first", { type: "mail", payload: { to: "a@b.c" }, queue: "mails", priority: 3 });
-  expect(response.status).toBe(201);
-  const created = await jobOf(response);
-  expect(created).toMatchObject({ type: "mail", status: "queued", queue: "mails", priority: 3, attempts: 0 });
-  expect(response.headers.get("location")).toBe(`/v1/jobs/${created.id}`);
-  expect(response.headers.get("cache-control")).toBe("no-store");
-  expect(await signal.take([queueOf("mails")], 10)).toEqual([created.id]);
-
-  const read = await api.get(`/v1/jobs/${created.id}`);
-  expect(read.status).toBe(200);
-  expect(await jobOf(read)).toEqual(created);
-  expect(await jobOf(await api.get(`/v1/jobs/${created.id.toUpperCase()}`))).toEqual(created);
-});
-
-test("what is left out has its default", async () => {
-  const created = await jobOf(await api.post("defaults", { type: "a" }));
-  expect(created).toMatchObject({ queue: "default", priority: 0, max_attempts: 5, payload: {}, timeout_seconds: null });
-});
-
-test("a job for later is scheduled and not signalled, whatever offset its time has", async () => {
-  const later = await jobOf(
-    await api.post("later", { type: "a", queue: "later", run_at: "2090-01-01T00:00:00.5-03:00" }),
-  );
-  expect(later).toMatchObject({ status: "scheduled", run_at: "2090-01-01T03:00:00.500Z" });
-  const delayed = await jobOf(await api.post("delayed", { type: "a", queue: "later", delay_seconds: 60 }));
-  expect(Date.parse(delayed.run_at) - Date.parse(delayed.created_at)).toBe(60_000);
-  expect(await signal.take([queueOf("later")], 10)).toEqual([]);
-});
-
-test("the same key and request again: 200 and the same job, in any order of the JSON's keys", async () => {
-  const first = await api.post("again", '{"type":"a","payload":{"x":1,"y":{"b":2,"a":[1,2]}}}');
-  expect(first.headers.get("idempotency-replayed")).toBeNull();
-  for (const key of ["again", '"again"', "  again "]) {
-    const replay = await api.post(key, '{"payload":{"y":{"a":[1,2],"b":2.0},"x":1},"type":"a","queue":"default"}');
-    expect(replay.status).toBe(200);
-    expect(replay.headers.get("idempotency-replayed")).toBe("true");
-    expect(replay.headers.get("location")).toBeNull();
-    expect((await jobOf(replay)).id).toBe((await jobOf(first.clone())).id);
+test("the list shows the newest first, page by page, and each job once", async () => {
+  const jobs: Job[] = [];
+  for (let at = 0; at < 5; at += 1) jobs.push(await submit({ queue: "listed", type: at % 2 ? "odd" : "even" }));
+  const seen: string[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const more: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const page = jobPage.parse(await (await api.get(`/v1/jobs?queue=listed&limit=2${more}`)).json());
+    expect(page.items.length).toBeLessThanOrEqual(2);
+    seen.push(...page.items.map(({ id }) => id));
+    cursor = page.next_cursor;
   }
+  expect(seen).toEqual(jobs.map(({ id }) => id).toReversed());
+  const odd = jobPage.parse(await (await api.get("/v1/jobs?queue=listed&type=odd")).json());
+  expect(odd.items.map(({ id }) => id)).toEqual([jobs[3]?.id, jobs[1]?.id]);
 });
 
-test.each([{ type: "b" }, { type: "a", payload: { x: 2 } }, { type: "a", priority: 1 }, { type: "a", queue: "other" }])(
-  "the same key with another request is 422 and changes nothing: %j",
-  async (other) => {
-    const key = `mismatch ${JSON.stringify(other)}`;
-    const first = await jobOf(await api.post(key, { type: "a", payload: { x: 1 } }));
-    const response = await api.post(key, other);
-    expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ type: "/problems/idempotency-mismatch" });
-    expect((await jobOf(await api.post(key, { type: "a", payload: { x: 1 } }))).id).toBe(first.id);
+test.each(["scheduled", "queued", "running", "failed", "succeeded", "dead", "cancelled"] as const)(
+  "the list finds %s jobs by their status, and no others",
+  async (status) => {
+    const queue = `by-status-${status}`;
+    await submit({ queue });
+    const wanted = await submit({ queue, ...(status === "scheduled" && { delay_seconds: 60 }) });
+    if (status === "cancelled") await act(`${wanted.id}/cancel`);
+    else if (status !== "scheduled" && status !== "queued") {
+      const held = await lease(wanted.id, queue);
+      if (status === "succeeded") await complete(api.deps, [{ lease: held, result: null }]);
+      if (status === "failed")
+        await fail(api.deps, [{ lease: held, error: "E: x", verdict: { kind: "retry", delay_ms: 60_000 } }]);
+      if (status === "dead")
+        await fail(api.deps, [{ lease: held, error: "E: x", verdict: { kind: "dead", reason: "not_retryable" } }]);
+    }
+    const page = jobPage.parse(await (await api.get(`/v1/jobs?queue=${queue}&status=${status}`)).json());
+    const ids = page.items.map(({ id }) => id);
+    expect(ids).toContain(wanted.id);
+    expect(page.items.every((one) => one.status === status)).toBe(true);
+    expect(ids.length).toBe(status === "queued" ? 2 : 1);
   },
 );
 
-test("50 submitters of one key at once get one job: one 201, the rest 200", async () => {
-  const responses = await Promise.all(Array.from({ length: 50 }, () => api.post("race", { type: "a", queue: "race" })));
-  expect(responses.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 49 }, () => 200), 201]);
-  const ids = new Set(await Promise.all(responses.map(async (response) => (await jobOf(response)).id)));
-  expect(ids.size).toBe(1);
-  const { sql } = api.deps.database;
-  expect(await sql`SELECT id FROM jobs WHERE queue = 'race'`).toHaveLength(1);
-  expect(await signal.take([queueOf("race")], 100)).toEqual([...ids]);
+test.each([
+  ["limit=0", 422],
+  ["limit=-1", 422],
+  ["limit=abc", 422],
+  ["limit=201", 422],
+  ["limit=5&limit=6", 422],
+  ["status=foo", 422],
+  ["queue=a%20b", 422],
+  ["colour=red", 422],
+  ["cursor=abc", 400],
+  ["cursor=AAAAAAAAAAAAAAAAAAAAAAAAAAA", 400],
+])("row 28: the list answers ?%s with %i", async (query, status) => {
+  expect((await api.get(`/v1/jobs?${query}`)).status).toBe(status);
 });
 
-test("a request that is refused burns no key", async () => {
-  expect((await api.post("kept", '{"type":"a","max_attempts":0}')).status).toBe(422);
-  expect((await api.post("kept", "{")).status).toBe(400);
-  expect((await api.post("kept", { type: "a" }, { "content-type": "text/plain" })).status).toBe(415);
-  expect((await api.post("kept", { type: "a" })).status).toBe(201);
+test("a wait ends when the job finishes, by the notice of who settled it", async () => {
+  const { id } = await submit();
+  const held = await lease(id);
+  let answered = false;
+  const waiting = api.get(`/v1/jobs/${id}?wait_seconds=30`).finally(() => (answered = true));
+  await complete(api.deps, [{ lease: held, result: { sent: true } }]);
+  await eventually(async () => {
+    await signal.notices.tell("finished", [id]);
+    expect(answered).toBe(true);
+  });
+  expect(job.parse(await (await waiting).json())).toMatchObject({ status: "succeeded", result: { sent: true } });
 });
 
-test("a key that expired may be used again", async () => {
-  const first = await jobOf(await api.post("expiring", { type: "a" }));
-  const { sql } = api.deps.database;
-  await sql`UPDATE idempotency_keys SET expires_at = now() WHERE key = 'expiring'`;
-  const second = await api.post("expiring", { type: "b" });
-  expect(second.status).toBe(201);
-  expect((await jobOf(second)).id).not.toBe(first.id);
+test("a wait ends when the job finishes, though nobody said so", async () => {
+  const { id } = await submit();
+  const waiting = api.get(`/v1/jobs/${id}?wait_seconds=30`);
+  await complete(api.deps, [{ lease: await lease(id), result: 1 }]);
+  expect(job.parse(await (await waiting).json()).status).toBe("succeeded");
 });
 
-test("an id that nobody has is 404, and so is another tenant's: with the same body", async () => {
-  const { id } = await jobOf(await api.post("foreign", { type: "a" }));
-  const { sql } = api.deps.database;
-  await sql`UPDATE jobs SET tenant = 'other' WHERE id = ${id}`;
-  const [foreign, unknown] = await Promise.all(
-    [id, "00000000-0000-0000-0000-000000000000"].map((at) => api.get(`/v1/jobs/${at}`, { "x-request-id": "same" })),
-  );
-  expect([foreign?.status, unknown?.status]).toEqual([404, 404]);
-  expect(await foreign?.text()).toBe(await unknown?.text());
+test("a wait for a job that has finished, or does not exist, ends at once", async () => {
+  const { id } = await submit();
+  await act(`${id}/cancel`);
+  expect(job.parse(await (await api.get(`/v1/jobs/${id}?wait_seconds=30`)).json()).status).toBe("cancelled");
+  const unknown = await api.get("/v1/jobs/01920000-0000-7000-8000-000000000000?wait_seconds=30");
+  expect(unknown.status).toBe(404);
 });
 
-test("a job is created even when its signal fails", async () => {
-  const broken = {
-    ...memorySignal(),
-    push: () => Promise.reject(new SignalUnavailableError(`no ${defaultKeys.jobs} today`)),
+test("a queued job is cancelled once; nobody can claim it, and its key still names it", async () => {
+  const created = await submit({ queue: "cancels" });
+  const response = await act(`${created.id}/cancel`, { headers: { "content-type": "text/plain" } });
+  expect(response.status).toBe(200);
+  expect(job.parse(await response.json())).toMatchObject({
+    status: "cancelled",
+    attempts: 0,
+    finished_at: expect.any(String),
+  });
+  await expect(lease(created.id, "cancels")).rejects.toThrow("not claimed");
+  const again = await act(`${created.id}/cancel`);
+  expect([again.status, await typeOf(again)]).toEqual([409, "/problems/job-finished"]);
+});
+
+test("a running job is cancelled: its lease is lost, and the attempt is history", async () => {
+  const { id } = await submit();
+  const held = await lease(id);
+  const heard: string[] = [];
+  const stop = signal.notices.listen("cancelled", (ids) => void heard.push(...ids));
+  expect((await act(`${id}/cancel`)).status).toBe(200);
+  stop();
+  expect(heard).toEqual([id]);
+  expect(await complete(api.deps, [{ lease: held, result: null }])).toEqual([{ kind: "lease_lost" }]);
+  const { items } = attemptList.parse(await (await api.get(`/v1/jobs/${id}/attempts`)).json());
+  expect(items).toMatchObject([{ attempt: 1, worker_id: "w1", outcome: "cancelled", error: null }]);
+});
+
+test("a dead job is retried as if it was new, keeps its history, and leaves the dead letters", async () => {
+  const { id } = await submit({ queue: "retried", max_attempts: 1 });
+  const verdict = { kind: "dead", reason: "attempts_exhausted" } as const;
+  await fail(api.deps, [{ lease: await lease(id, "retried"), error: "E: no", verdict }]);
+  await signal.deadLetters.add([id]);
+  await signal.take([{ tenant: "default", queue: "retried" }], 10);
+  const response = await act(`${id}/retry`);
+  expect(response.status).toBe(200);
+  const fresh = {
+    status: "queued",
+    attempts: 0,
+    last_error: null,
+    dead_reason: null,
+    finished_at: null,
+    worker_id: null,
   };
-  const other = await testApp({ signal: broken });
-  expect((await other.post("unsignalled", { type: "a" })).status).toBe(201);
-  expect(other.events).toContainEqual(expect.objectContaining({ event: "signal_failed", during: "push" }));
-  await other.stop();
+  expect(job.parse(await response.json())).toMatchObject(fresh);
+  expect((await signal.deadLetters.look()).length).toBe(0);
+  expect(await signal.take([{ tenant: "default", queue: "retried" }], 10)).toEqual([id]);
+  await complete(api.deps, [{ lease: await lease(id, "retried"), result: null }]);
+  const { items } = attemptList.parse(await (await api.get(`/v1/jobs/${id}/attempts`)).json());
+  expect(items).toMatchObject([
+    { attempt: 1, outcome: "failed", error: "E: no" },
+    { attempt: 1, outcome: "succeeded", error: null },
+  ]);
+});
+
+test.each(["queued", "running", "succeeded"])("a %s job cannot be retried: 409", async (status) => {
+  const { id } = await submit();
+  if (status !== "queued") {
+    const held = await lease(id);
+    if (status === "succeeded") await complete(api.deps, [{ lease: held, result: null }]);
+  }
+  const response = await act(`${id}/retry`);
+  expect([response.status, await typeOf(response)]).toEqual([409, "/problems/not-retryable"]);
+  expect((await read(id)).status).toBe(status);
+});
+
+test("a job explains why it is not running", async () => {
+  const first = await submit({ queue: "why" });
+  const second = await submit({ queue: "why" });
+  const later = await submit({ queue: "why", delay_seconds: 60 });
+  const why = async (id: string) =>
+    explanation.parse(await (await api.get(`/v1/jobs/${id}/explain`)).json()).reasons.map(({ code }) => code);
+  expect(await why(first.id)).toEqual(["waiting_for_worker"]);
+  expect(await why(second.id)).toEqual(["jobs_ahead"]);
+  expect(await why(later.id)).toEqual(["scheduled"]);
+  const held = await lease(first.id, "why");
+  expect(await why(first.id)).toEqual(["running"]);
+  await fail(api.deps, [{ lease: held, error: "E: x", verdict: { kind: "retry", delay_ms: 60_000 } }]);
+  expect(await why(first.id)).toEqual(["waiting_for_retry"]);
+  await act(`${first.id}/cancel`);
+  expect(await why(first.id)).toEqual(["cancelled"]);
+});
+
+test.each(["attempts", "explain"])("GET %s of an unknown job is 404, of a malformed id 422", async (what) => {
+  expect((await api.get(`/v1/jobs/01920000-0000-7000-8000-000000000000/${what}`)).status).toBe(404);
+  expect((await api.get(`/v1/jobs/not-a-uuid/${what}`)).status).toBe(422);
+});
+
+test.each(["cancel", "retry"])("POST %s takes no body but an empty object", async (what) => {
+  const { id } = await submit();
+  const json = { "content-type": "application/json" };
+  expect((await act(`${id}/${what}`, { body: '{"x":1}', headers: json })).status).toBe(422);
+  expect((await act(`${id}/${what}`, { body: "{", headers: json })).status).toBe(400);
+  expect((await act(`${id}/${what}`, { body: "{}", headers: json })).status).toBe(what === "cancel" ? 200 : 409);
 });

@@ -1,85 +1,121 @@
-import { jobId, showValue, submitJob, validate, type SubmitJob } from "@atlasqueue/contract";
-import { findJob, showJob, type Deps, type JobRow, type Submitter } from "@atlasqueue/core";
+import {
+  getJobQuery,
+  isFinal,
+  listJobsQuery,
+  type AttemptList,
+  type Explanation,
+  type JobPage,
+} from "@atlasqueue/contract";
+import {
+  announce,
+  cancel,
+  explainJob,
+  findJob,
+  hint,
+  listAttempts,
+  listJobs,
+  retry,
+  showJob,
+  type Deps,
+  type FinishWatch,
+  type JobRow,
+  type Signal,
+} from "@atlasqueue/core";
 import { Hono } from "hono";
 import { answerJson } from "../http/answer.ts";
-import { readJson, type JsonBody } from "../http/body.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { readCursor, writeCursor } from "../http/cursor.ts";
 import type { Gate } from "../http/gate.ts";
-import { readIdempotencyKey } from "../http/idempotency-key.ts";
-import { invalid, ProblemError } from "../http/problem.ts";
-import { refuseQuery } from "../http/query.ts";
+import { hangUpOf } from "../http/hang-up.ts";
+import { requireNoBody } from "../http/no-body.ts";
+import { readJobId } from "../http/params.ts";
+import { ProblemError, unknownJob } from "../http/problem.ts";
+import { readQuery, refuseQuery } from "../http/query.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type JobRouteDeps = Deps & {
-  submitter: Submitter;
-  gate: Gate;
-  body_bytes_max: number;
-  payload_bytes_max: number;
-};
+export type JobRouteDeps = Deps & { signal: Signal; gate: Gate; finishWatch: FinishWatch };
 
-/** `POST /jobs` and `GET /jobs/:id`. */
+/** Jobs as people see them and what they do with them: list, look, wait, cancel, retry. */
 export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
+  const find = async (c: ApiContext, id: string): Promise<JobRow> =>
+    (await deps.gate.hold(0, () => findJob(deps, tenantOf(c), id))) ?? unknownJob();
 
-  routes.post("/jobs", async (c) => {
+  routes.get("/jobs", async (c) => {
+    const { limit, cursor, ...filter } = readQuery(c, listJobsQuery);
+    const below = cursor === undefined ? undefined : readCursor(cursor);
+    const { rows, next } = await deps.gate.hold(0, () => listJobs(deps, tenantOf(c), filter, limit, below));
+    const next_cursor = next === undefined ? null : writeCursor(next);
+    return answerJson(c, 200, { items: rows.map(showJob), next_cursor } satisfies JobPage);
+  });
+
+  routes.get("/jobs/:id", async (c) => {
+    const id = readJobId(c);
+    const { wait_seconds } = readQuery(c, getJobQuery);
+    if (wait_seconds === 0) return answerJson(c, 200, showJob(await find(c, id)));
+    const over = new AbortController();
+    const finished = deps.finishWatch.until(id, wait_seconds * 1_000, AbortSignal.any([over.signal, hangUpOf(c)]));
+    try {
+      const job = await find(c, id);
+      if (isFinal(job.status)) return answerJson(c, 200, showJob(job));
+      await finished;
+    } finally {
+      over.abort();
+    }
+    return answerJson(c, 200, showJob(await find(c, id)));
+  });
+
+  routes.get("/jobs/:id/attempts", async (c) => {
     refuseQuery(c);
-    const body = await readJson(c, deps.body_bytes_max);
-    const { request, idempotency_key } = checkSubmission(c, body, deps.payload_bytes_max);
-    const submission = { tenant: tenantOf(c), request, idempotency_key };
-    const outcome = await deps.gate.hold(body.bytes, () => deps.submitter.submit(submission, body.bytes));
+    const id = readJobId(c);
+    const items = await deps.gate.hold(0, () => listAttempts(deps, tenantOf(c), id));
+    return answerJson(c, 200, { items: items ?? unknownJob() } satisfies AttemptList);
+  });
+
+  routes.get("/jobs/:id/explain", async (c) => {
+    refuseQuery(c);
+    const id = readJobId(c);
+    const explanation = await deps.gate.hold(0, () => explainJob(deps, tenantOf(c), id));
+    return answerJson(c, 200, (explanation ?? unknownJob()) satisfies Explanation);
+  });
+
+  routes.post("/jobs/:id/cancel", async (c) => {
+    refuseQuery(c);
+    const id = readJobId(c);
+    await requireNoBody(c);
+    const outcome = await deps.gate.hold(0, () => cancel(deps, tenantOf(c), id));
     switch (outcome.kind) {
-      case "created":
-        return answerJob(c, 201, outcome.job, { location: `/v1/jobs/${outcome.job.id}` });
-      case "replayed":
-        return answerJob(c, 200, outcome.job, { "idempotency-replayed": "true" });
-      case "mismatch":
-        throw new ProblemError(
-          "idempotency_mismatch",
-          "The key belongs to a job with another body; a new job needs a new key",
-        );
+      case "cancelled":
+        for (const topic of ["cancelled", "finished"] as const)
+          await hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, [id]));
+        return answerJson(c, 200, showJob(outcome.job));
+      case "finished":
+        throw new ProblemError("job_finished", `The job is ${outcome.job.status} already`);
+      case "unknown":
+        return unknownJob();
       default:
         return outcome satisfies never;
     }
   });
 
-  routes.get("/jobs/:id", async (c) => {
+  routes.post("/jobs/:id/retry", async (c) => {
     refuseQuery(c);
-    const id = readJobId(c.req.param("id"));
-    const job = await deps.gate.hold(0, () => findJob(deps, tenantOf(c), id));
-    if (!job) throw new ProblemError("not_found", "There is no job with this id");
-    return answerJob(c, 200, job);
+    const id = readJobId(c);
+    await requireNoBody(c);
+    const outcome = await deps.gate.hold(0, () => retry(deps, tenantOf(c), id));
+    switch (outcome.kind) {
+      case "queued":
+        if (outcome.was_dead) await hint(deps.observe, "dead letter", () => deps.signal.deadLetters.remove([id]));
+        await announce(deps, [outcome.job]);
+        return answerJson(c, 200, showJob(outcome.job));
+      case "not_retryable":
+        throw new ProblemError("not_retryable", `The job is ${outcome.job.status}`);
+      case "unknown":
+        return unknownJob();
+      default:
+        return outcome satisfies never;
+    }
   });
 
   return routes;
-}
-
-/** Everything that is wrong with the key and the body is told at once. */
-function checkSubmission(
-  c: ApiContext,
-  body: JsonBody,
-  payload_bytes_max: number,
-): { request: SubmitJob; idempotency_key: string } {
-  const key = readIdempotencyKey(c);
-  const checked = validate(submitJob, body.value);
-  if (typeof key !== "string" || checked.kind === "invalid")
-    throw invalid([...(typeof key === "string" ? [] : [key]), ...(checked.kind === "invalid" ? checked.faults : [])]);
-  requireSmallPayload(checked.value, body.bytes, payload_bytes_max);
-  return { request: checked.value, idempotency_key: key };
-}
-
-/** Counted as compact JSON. A body that is small enough as a whole is not written out just to count it. */
-function requireSmallPayload({ payload }: SubmitJob, body_bytes: number, bytes_max: number): void {
-  if (body_bytes <= bytes_max || Buffer.byteLength(JSON.stringify(payload)) <= bytes_max) return;
-  const message = `may have ${bytes_max} bytes of JSON at most; keep large data elsewhere and send where it is`;
-  throw new ProblemError("too_large", `/payload ${message}`, { errors: [{ pointer: "/payload", message }] });
-}
-
-function readJobId(text: string): string {
-  const parsed = jobId.safeParse(text);
-  if (parsed.success) return parsed.data;
-  throw invalid([{ pointer: "path:id", message: `must be ${jobId.description}; got ${showValue(text)}` }]);
-}
-
-function answerJob(c: ApiContext, status: number, job: JobRow, headers?: Record<string, string>): Response {
-  return answerJson(c, status, showJob(job), headers);
 }

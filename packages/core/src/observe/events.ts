@@ -19,6 +19,8 @@ export type AtlasEvent =
   | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
   | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)
   | ({ event: "job_released" } & OfAttempt)
+  | ({ event: "job_cancelled"; was: JobStatus } & OfJob)
+  | ({ event: "job_retried"; was: JobStatus } & OfJob)
   | ({ event: "lease_expired"; outcome: "requeued" | "dead" } & OfAttempt)
   | { event: "jobs_promoted"; scheduled: number; retried: number }
   | { event: "jobs_resignalled"; queue: string; count: number }

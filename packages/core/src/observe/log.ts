@@ -33,6 +33,8 @@ const levels: Record<EventName, Level> = {
   job_failed: "warn",
   job_dead: "error",
   job_released: "info",
+  job_cancelled: "info",
+  job_retried: "info",
   lease_expired: "warn",
   jobs_promoted: "debug",
   jobs_resignalled: "info",

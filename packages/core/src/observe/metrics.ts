@@ -124,6 +124,8 @@ export function createMetrics(): Metrics {
       case "idempotency_mismatch":
       case "job_enqueued":
       case "job_released":
+      case "job_cancelled":
+      case "job_retried":
       case "jobs_resignalled":
       case "dead_letters_projected":
       case "promotion_failed":

@@ -1,3 +1,4 @@
+import { uuidArray } from "../database/literals.ts";
 import { bounded } from "../database/bounded.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
@@ -7,4 +8,17 @@ export async function findJob(deps: Pick<Deps, "database">, tenant: string, id: 
   const { sql } = deps.database;
   const [row] = await bounded(deps.database, sql<JobRow[]>`SELECT * FROM jobs WHERE id = ${id} AND tenant = ${tenant}`);
   return row;
+}
+
+/** Those of the ids that are jobs of the tenant, in no order. */
+export async function findJobs(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  ids: readonly string[],
+): Promise<JobRow[]> {
+  const { sql } = deps.database;
+  return bounded(
+    deps.database,
+    sql<JobRow[]>`SELECT * FROM jobs WHERE id = ANY(${uuidArray(ids)}::uuid[]) AND tenant = ${tenant}`,
+  );
 }

@@ -1,4 +1,5 @@
 import { defaultTenant, type QueueRef } from "../deps.ts";
+import type { Topic } from "./signal.ts";
 
 /** The two names an operator chooses; a hash tag in them keeps all keys in one slot of a Redis Cluster. */
 export type SignalKeys = { jobs: string; dead_letters: string };
@@ -25,3 +26,4 @@ export function queueKeys({ jobs }: SignalKeys, { tenant, queue }: QueueRef): Qu
 export const turnKey = (keys: SignalKeys, name: string) => `${keys.jobs}:turn:${name}`;
 export const deadLetterMembersKey = (keys: SignalKeys) => `${keys.dead_letters}:members`;
 export const deadLetterCursorKey = (keys: SignalKeys) => `${keys.dead_letters}:cursor`;
+export const noticeChannel = (keys: SignalKeys, topic: Topic) => `${keys.jobs}:notices:${topic}`;

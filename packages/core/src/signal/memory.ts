@@ -1,6 +1,7 @@
 import type { QueueRef } from "../deps.ts";
 import { defaultKeys, queueKeys } from "./keys.ts";
 import { priorityQueue, type PriorityQueue } from "./priority-queue.ts";
+import { memoryNotices } from "./notices.ts";
 import { signals_max, type DeadLetterList, type Signal } from "./signal.ts";
 
 type Lists = { plain: Deque; prioritised: PriorityQueue; overflowed: boolean };
@@ -66,12 +67,12 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
     async wait(wanted, timeout_ms, stop) {
       const any = () => wanted.some((queue) => lengthOf(listsOf(queue)) > 0);
       if (!any() && !stop.aborted) await woken(waiters, any, timeout_ms, stop);
-      if (stop.aborted) return [];
+      if (stop.aborted) return undefined;
       for (const queue of wanted) {
-        const ids = takeFrom(listsOf(queue), 1);
-        if (ids.length > 0) return ids;
+        const [id] = takeFrom(listsOf(queue), 1);
+        if (id !== undefined) return { queue, id };
       }
-      return [];
+      return undefined;
     },
     async look(queue) {
       const lists = listsOf(queue);
@@ -87,6 +88,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       return true;
     },
     deadLetters: memoryDeadLetters(),
+    notices: memoryNotices(),
     state: () => "up",
     async close() {
       wake();

@@ -1,8 +1,10 @@
-import type { Signal } from "./signal.ts";
+import { SignalUnavailableError, type Signal } from "./signal.ts";
+
+const nothing = () => Promise.reject(new SignalUnavailableError("there is no signal: REDIS_URL is not set"));
 
 /**
  * No signal at all: for a process that submits jobs and shares neither Redis nor its memory with a worker. The workers'
- * sweep finds the jobs.
+ * sweep finds the jobs; who takes jobs here looks into Postgres, as when Redis is away.
  *
  * @example
  * const signal = noSignal();
@@ -12,8 +14,8 @@ export function noSignal(): Signal {
     heard: false,
     push: async () => 0,
     pushFront: async () => 0,
-    take: async () => [],
-    wait: async () => [],
+    take: nothing,
+    wait: nothing,
     look: async () => ({ length: 0, next: undefined, overflowed: false }),
     endOverflow: async () => {},
     takeTurn: async () => true,
@@ -25,6 +27,7 @@ export function noSignal(): Signal {
       setCursor: async () => {},
       clear: async () => {},
     },
+    notices: { tell: async () => {}, listen: () => () => {} },
     state: () => "up",
     close: async () => {},
   };

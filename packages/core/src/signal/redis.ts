@@ -1,10 +1,12 @@
 import { Redis, ReplyError } from "ioredis";
 import type { QueueRef } from "../deps.ts";
 import { queueKeys, turnKey, type SignalKeys } from "./keys.ts";
-import { unavailable, type Available } from "./available.ts";
+import { ready, unavailable, type Available } from "./available.ts";
+import { blockingConnection, type BlockingConnection } from "./blocking-connection.ts";
 import { redisDeadLetters } from "./redis-dead-letters.ts";
+import { redisNotices } from "./redis-notices.ts";
 import { scripts, type ScriptedRedis } from "./redis-scripts.ts";
-import { SignalUnavailableError, signals_max, type ReadyJob, type Signal } from "./signal.ts";
+import { SignalUnavailableError, signals_max, type ReadyJob, type Signal, type Woken } from "./signal.ts";
 
 export type RedisSignalOptions = {
   url: string;
@@ -18,8 +20,6 @@ export type RedisSignalOptions = {
 const push_ids_max = 1_000;
 /** After a command was late: for so long none is tried, so that not every caller waits for the deadline in turn. */
 const rest_after_failure_ms = 500;
-/** How much later than its own timeout a blocking pop may answer before its connection is taken for dead. */
-const late_ms_max = 1_000;
 
 /**
  * Signals through Redis lists. Never waits for a Redis that is away: commands fail at once while the connection is
@@ -33,7 +33,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
   const list_length_max = options.signals_max ?? signals_max;
   const commands = connect(options.url, options.timeout_ms ?? 250);
   // A second connection, as a blocking pop holds up whatever is sent behind it; opened by the first wait.
-  let blocking: ScriptedRedis | undefined;
+  let blocking: BlockingConnection | undefined;
 
   const timeout_ms = options.timeout_ms ?? 250;
   let resting_until = -Infinity;
@@ -82,28 +82,15 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     return ids;
   };
 
-  const wait = async (queues: readonly QueueRef[], wait_ms: number, stop: AbortSignal): Promise<string[]> => {
-    blocking ??= connect(options.url);
-    const connection = blocking;
-    if (connection.status !== "ready") await ready(connection, Math.min(wait_ms, 1_000), stop);
-    if (stop.aborted) return [];
-    const hangUp = () => connection.disconnect(!stop.aborted);
-    const deadline = setTimeout(hangUp, wait_ms + late_ms_max);
-    stop.addEventListener("abort", hangUp, { once: true });
-    try {
-      const popped = await connection.blpop(
-        queues.map((queue) => queueKeys(keys, queue).list),
-        wait_ms / 1_000,
-      );
-      return popped ? [popped[1]] : [];
-    } catch (error) {
-      if (stop.aborted) return [];
-      throw unavailable(error);
-    } finally {
-      clearTimeout(deadline);
-      stop.removeEventListener("abort", hangUp);
-    }
+  const wait = async (queues: readonly QueueRef[], wait_ms: number, stop: AbortSignal): Promise<Woken | undefined> => {
+    blocking ??= blockingConnection(connect(options.url), commands);
+    const byList = new Map(queues.map((queue) => [queueKeys(keys, queue).list, queue]));
+    const popped = await blocking.pop([...byList.keys()], wait_ms, stop);
+    const queue = popped && byList.get(popped[0]);
+    return queue && { queue, id: popped[1] };
   };
+
+  const notices = redisNotices(commands, () => connect(options.url), keys, available);
 
   return {
     heard: true,
@@ -130,10 +117,12 @@ export function redisSignal(options: RedisSignalOptions): Signal {
       return (await available(() => commands.set(turnKey(keys, name), "1", "PX", Math.ceil(period_ms), "NX"))) === "OK";
     },
     deadLetters: redisDeadLetters(commands, keys, available),
+    notices,
     state: () => (commands.status === "ready" ? "up" : "down"),
     async close() {
       commands.disconnect();
-      blocking?.disconnect();
+      blocking?.close();
+      notices.close();
     },
   };
 }
@@ -154,24 +143,4 @@ function connect(url: string, commandTimeout?: number): ScriptedRedis {
   // Every failure is seen by the command that met it; without a listener ioredis prints them all.
   redis.on("error", () => {});
   return redis;
-}
-
-/** The connection is ready, or `SignalUnavailableError` when it is not by the deadline. */
-function ready(redis: Redis, timeout_ms: number, stop: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = (error?: Error) => {
-      clearTimeout(timer);
-      redis.off("ready", end);
-      stop.removeEventListener("abort", stopped);
-      if (error instanceof Error) reject(error);
-      else resolve();
-    };
-    const stopped = () => end();
-    const timer = setTimeout(
-      () => end(new SignalUnavailableError(`Redis was not ready in ${timeout_ms} ms`)),
-      timeout_ms,
-    );
-    redis.once("ready", end);
-    stop.addEventListener("abort", stopped, { once: true });
-  });
 }

@@ -1,4 +1,4 @@
-import { redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import type { QueueRef } from "../deps.ts";
 import { memorySignal } from "./memory.ts";
@@ -66,20 +66,52 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     const signal = start();
     const waiting = signal.wait([other, main], 10_000, never);
     await signal.push([job("a")]);
-    expect(await waiting).toEqual(["a"]);
+    expect(await waiting).toEqual({ queue: main, id: "a" });
     const again = signal.wait([main], 10_000, never);
     await signal.push([job("urgent", 7)]);
     const woken = await again;
-    expect([...woken, ...(await signal.take([main], 5))].filter((id) => id !== "wake")).toEqual(["urgent"]);
+    expect([woken?.id, ...(await signal.take([main], 5))].filter((id) => id !== "wake")).toEqual(["urgent"]);
   });
 
   test("a wait ends empty-handed at its timeout, and at once when told to stop", async () => {
     const signal = start();
-    expect(await signal.wait([main], 20, never)).toEqual([]);
+    expect(await signal.wait([main], 20, never)).toBeUndefined();
     const stop = new AbortController();
     const waiting = signal.wait([main], 60_000, stop.signal);
     stop.abort();
-    expect(await waiting).toEqual([]);
+    expect(await waiting).toBeUndefined();
+    const after = signal.wait([main, other], 60_000, never);
+    await signal.push([job("a", 0, other)]);
+    expect(await after).toEqual({ queue: other, id: "a" });
+  });
+
+  test("what a wait took out is handed over or still there, however late it is told to stop", async () => {
+    const signal = start();
+    for (let round = 0; round < 50; round += 1) {
+      const stop = new AbortController();
+      const waiting = signal.wait([main], 60_000, stop.signal);
+      const pushed = signal.push([job("a")]);
+      if (round % 2 === 0) await Promise.resolve();
+      stop.abort();
+      const [woken] = await Promise.all([waiting, pushed]);
+      expect(woken ? [woken.id] : await signal.take([main], 10)).toEqual(["a"]);
+    }
+  });
+
+  test("notices reach those who listen to their topic, until they listen no more", async () => {
+    const signal = start();
+    const heard: string[] = [];
+    const stop = signal.notices.listen("finished", (ids) => void heard.push(...ids));
+    // A listener may be subscribed a moment after it asked.
+    await eventually(async () => {
+      await signal.notices.tell("cancelled", ["b"]);
+      await signal.notices.tell("finished", ["a"]);
+      expect(new Set(heard)).toEqual(new Set(["a"]));
+    });
+    stop();
+    const before = heard.length;
+    await signal.notices.tell("finished", ["a"]);
+    expect(heard.length).toBe(before);
   });
 
   test("a full list takes no more until the overflow is over, so that nothing overtakes what was dropped", async () => {

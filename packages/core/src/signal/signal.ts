@@ -24,18 +24,33 @@ export type Signal = {
   /** Up to `ids_max` ids at once, fewer or none when there are not so many. What comes out is untrusted. */
   take(queues: readonly QueueRef[], ids_max: number): Promise<string[]>;
   /**
-   * Wait until something is pushed to one of the queues, at most `timeout_ms`; an id may come with it. `stop` ends
-   * the wait at once. One wait at a time for each `Signal`.
+   * Wait until something is pushed to one of the queues, at most `timeout_ms`; undefined when nothing was. `stop` ends
+   * the wait at once; what was taken out by then is still handed over. One wait at a time for each `Signal`.
    */
-  wait(queues: readonly QueueRef[], timeout_ms: number, stop: AbortSignal): Promise<string[]>;
+  wait(queues: readonly QueueRef[], timeout_ms: number, stop: AbortSignal): Promise<Woken | undefined>;
   look(queue: QueueRef): Promise<QueueSignals>;
   /** The ids that an overflow dropped have all been pushed again. */
   endOverflow(queue: QueueRef): Promise<void>;
   /** True for one caller over all processes in each period: so that a fleet sweeps once, not once a worker. */
   takeTurn(name: string, period_ms: number): Promise<boolean>;
   deadLetters: DeadLetterList;
+  notices: Notices;
   state(): "up" | "down";
   close(): Promise<void>;
+};
+
+/** The queue that woke a waiter, and what came with it: an id, untrusted, or `wakeMark`. */
+export type Woken = { queue: QueueRef; id: string };
+
+/**
+ * What happened to jobs, for whoever waits for it: `finished` for those who want a result, `cancelled` for the worker that
+ * runs one. Told to who listens at that moment and kept nowhere, so a listener needs a net.
+ */
+export type Topic = "finished" | "cancelled";
+export type Notices = {
+  tell(topic: Topic, ids: readonly string[]): Promise<void>;
+  /** Call what it returns to listen no more. Ids are untrusted. */
+  listen(topic: Topic, hear: (ids: readonly string[]) => void): () => void;
 };
 
 /** The list that people inspect: a copy of what `status = 'dead'` says in Postgres, newest first. */

@@ -36,7 +36,7 @@ export async function enqueue(
   options: EnqueueOptions,
 ): Promise<EnqueueOutcome[]> {
   const outcomes = await enqueueWith(executeOn(deps.database), submissions, options);
-  outcomes.forEach((outcome, at) => tell(deps.observe, submissions[at] as Submission, outcome));
+  outcomes.forEach((outcome, at) => tellEnqueued(deps.observe, submissions[at] as Submission, outcome));
   return outcomes;
 }
 
@@ -131,7 +131,7 @@ function newRow({ id, tenant, request }: Draft, { created_at, run_at }: Inserted
 }
 
 /** One event for each outcome; by the submission, as the outcome may carry no job. */
-function tell(observe: Observe, { request }: Submission, outcome: EnqueueOutcome): void {
+export function tellEnqueued(observe: Observe, { request }: Submission, outcome: EnqueueOutcome): void {
   const about = { job_type: request.type, queue: request.queue };
   switch (outcome.kind) {
     case "created":

@@ -1,5 +1,4 @@
-import { firstId, hint, isUnavailable, prune, pruneKeys, type Retention } from "@atlasqueue/core";
-import { pause } from "../pause.ts";
+import { firstId, hint, isUnavailable, pause, prune, pruneKeys, type Retention } from "@atlasqueue/core";
 import type { WorkerDeps } from "../deps.ts";
 import { takeTurn } from "./take-turn.ts";
 

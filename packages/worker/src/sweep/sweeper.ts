@@ -1,6 +1,7 @@
 import {
   hint,
   isUnavailable,
+  pause,
   promoteAll,
   queuesWithReadyJobs,
   refreshStatistics,
@@ -8,7 +9,6 @@ import {
   sweepOutlook,
   type SweepOutlook,
 } from "@atlasqueue/core";
-import { pause } from "../pause.ts";
 import type { WorkerDeps } from "../deps.ts";
 import { createDeadLetterProjection } from "./dead-letter-projection.ts";
 import { recoverAll } from "./recover-all.ts";

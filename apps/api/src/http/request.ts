@@ -1,0 +1,32 @@
+import { validate } from "@atlasqueue/contract";
+import type { z } from "zod";
+import { readJson } from "./body.ts";
+import type { ApiContext } from "./context.ts";
+import { invalid, ProblemError } from "./problem.ts";
+import { refuseQuery } from "./query.ts";
+
+/**
+ * The body by a schema, of at most so many bytes, on a route without a query. Throws a problem that names everything
+ * that is wrong.
+ *
+ * @example
+ * const { value } = await readRequest(c, ackRequest, 1_048_576);
+ */
+export async function readRequest<S extends z.ZodType>(
+  c: ApiContext,
+  schema: S,
+  bytes_max: number,
+): Promise<{ value: z.output<S>; bytes: number }> {
+  refuseQuery(c);
+  const body = await readJson(c, bytes_max);
+  const checked = validate(schema, body.value);
+  if (checked.kind === "invalid") throw invalid(checked.faults);
+  return { value: checked.value, bytes: body.bytes };
+}
+
+/** 413 for a part of a body that is larger than what is stored. Counted as compact JSON, unless the body is small. */
+export function requireSmall(value: unknown, pointer: string, body_bytes: number, bytes_max: number): void {
+  if (value === undefined || body_bytes <= bytes_max || Buffer.byteLength(JSON.stringify(value)) <= bytes_max) return;
+  const message = `may have ${bytes_max} bytes of JSON at most; keep large data elsewhere and send where it is`;
+  throw new ProblemError("too_large", `${pointer} ${message}`, { errors: [{ pointer, message }] });
+}

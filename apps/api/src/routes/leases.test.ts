@@ -1,0 +1,209 @@
+import { job, leaseAnswer, problem, settleAnswer, type LeaseAnswer } from "@atlasqueue/contract";
+import { memorySignal } from "@atlasqueue/core";
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testApp } from "../../test/test-app.ts";
+
+const signal = memorySignal();
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp({ signal, backoff: { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 } });
+});
+afterAll(() => api.stop());
+
+const post = (path: string, body: object) =>
+  api.app.request(`http://localhost/v1${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+let made = 0;
+const submit = async (queue: string, fields: object = {}): Promise<string> =>
+  job.parse(await (await api.post(`leases-${(made += 1)}`, JSON.stringify({ type: "a", queue, ...fields }))).json()).id;
+const lease = async (queue: string, fields: object = {}): Promise<LeaseAnswer["jobs"]> => {
+  const response = await post(`/queues/${queue}/lease`, { worker_id: "remote-1", ...fields });
+  expect(response.status, await response.clone().text()).toBe(200);
+  return leaseAnswer.parse(await response.json()).jobs;
+};
+const leaseOne = async (queue: string, fields: object = {}) => {
+  const [held] = await lease(queue, fields);
+  if (!held) throw new Error("nothing was leased");
+  return held;
+};
+const typeOf = async (response: Response) => problem.parse(await response.json()).type;
+
+test("a job is leased whole, once, and acknowledged with its result; the same ack again is the same answer", async () => {
+  const id = await submit("whole", { payload: { to: "a" } });
+  const held = await leaseOne("whole", { lease_seconds: 60 });
+  expect(held.job).toMatchObject({ id, status: "running", attempts: 1, payload: { to: "a" }, worker_id: "remote-1" });
+  expect(held.locked_until).toBe(held.job.locked_until);
+  expect(Date.parse(held.locked_until) - Date.parse(held.job.started_at ?? "")).toBe(60_000);
+  expect(await lease("whole")).toEqual([]);
+  for (let time = 0; time < 2; time += 1) {
+    const acked = await post(`/jobs/${id}/ack`, { lease_token: held.lease_token, result: { sent: 1 } });
+    expect(acked.status).toBe(200);
+    expect(job.parse(await acked.json())).toMatchObject({ status: "succeeded", result: { sent: 1 } });
+  }
+});
+
+test("as many are leased as were asked for, the oldest first, and of this queue only", async () => {
+  const ids = [];
+  for (let at = 0; at < 5; at += 1) ids.push(await submit("many"));
+  await submit("others");
+  expect((await lease("many", { max_jobs: 3 })).map((held) => held.job.id)).toEqual(ids.slice(0, 3));
+  expect((await lease("many", { max_jobs: 100 })).map((held) => held.job.id)).toEqual(ids.slice(3));
+});
+
+test("a nack is retried after its delay, or dead at once; the same nack again is the same answer", async () => {
+  const id = await submit("nacks");
+  const held = await leaseOne("nacks");
+  const nack = { lease_token: held.lease_token, error: "SmtpError: no", delay_seconds: 60 };
+  for (let time = 0; time < 2; time += 1) {
+    const failed = await post(`/jobs/${id}/nack`, nack);
+    expect(failed.status).toBe(200);
+    const now = job.parse(await failed.json());
+    expect(now).toMatchObject({ status: "failed", last_error: "SmtpError: no" });
+    expect(Date.parse(now.run_at) - Date.parse(now.updated_at)).toBe(60_000);
+  }
+  const other = await submit("nacks");
+  const { lease_token } = await leaseOne("nacks");
+  const dead = await post(`/jobs/${other}/nack`, { lease_token, error: "no use", retry: false });
+  expect(job.parse(await dead.json())).toMatchObject({ status: "dead", dead_reason: "not_retryable" });
+  expect(await signal.deadLetters.page(0, 10)).toContain(other);
+});
+
+test("a nacked job is leased again when its delay is over, by a call that waits", async () => {
+  const id = await submit("again");
+  const first = await leaseOne("again");
+  await post(`/jobs/${id}/nack`, { lease_token: first.lease_token, error: "x", delay_seconds: 0.05 });
+  const second = await leaseOne("again", { wait_seconds: 30 });
+  expect(second.job).toMatchObject({ id, attempts: 2, last_error: "x" });
+  expect(second.lease_token).not.toBe(first.lease_token);
+});
+
+test("an error of 10 MB is cut to 4,096 characters, and a result of 300 KiB is 413", async () => {
+  const id = await submit("large");
+  const { lease_token } = await leaseOne("large");
+  const large = await post(`/jobs/${id}/ack`, { lease_token, result: "x".repeat(300 * 1_024) });
+  expect([large.status, await typeOf(large)]).toEqual([413, "/problems/too-large"]);
+  const nacked = await post(`/jobs/${id}/nack`, { lease_token, error: "e".repeat(10 * 1_048_576), retry: false });
+  expect(job.parse(await nacked.json()).last_error).toBe("e".repeat(4_096));
+});
+
+test("a heartbeat keeps the lease, as long as it says, and shows progress", async () => {
+  const id = await submit("beats");
+  const { lease_token, locked_until } = await leaseOne("beats");
+  const beat = await post(`/jobs/${id}/heartbeat`, { lease_token, lease_seconds: 600, progress: { done: 0.4 } });
+  expect(beat.status).toBe(200);
+  const until = ((await beat.json()) as { locked_until: string }).locked_until;
+  expect(Date.parse(until) - Date.parse(locked_until)).toBeGreaterThan(500_000);
+  expect((await post(`/jobs/${id}/heartbeat`, { lease_token })).status).toBe(200);
+  const now = job.parse(await (await api.get(`/v1/jobs/${id}`)).json());
+  expect(now.progress).toEqual({ done: 0.4 });
+  expect(now.locked_until && now.locked_until < until).toBe(true);
+});
+
+test("a lost lease is 409 everywhere; an unknown job is 404", async () => {
+  const id = await submit("lost");
+  const { lease_token } = await leaseOne("lost");
+  const wrong = "01920000-0000-4000-8000-000000000000";
+  const calls = (job_id: string, token: string) =>
+    Promise.all([
+      post(`/jobs/${job_id}/ack`, { lease_token: token }),
+      post(`/jobs/${job_id}/nack`, { lease_token: token, error: "x" }),
+      post(`/jobs/${job_id}/heartbeat`, { lease_token: token }),
+    ]);
+  for (const response of await calls(id, wrong))
+    expect([response.status, await typeOf(response)]).toEqual([409, "/problems/lease-lost"]);
+  for (const response of await calls(wrong, lease_token)) expect(response.status).toBe(404);
+  for (const response of await calls(id, "not-a-token")) expect(response.status).toBe(422);
+  await api.app.request(`http://localhost/v1/jobs/${id}/cancel`, { method: "POST" });
+  for (const response of await calls(id, lease_token)) expect(response.status).toBe(409);
+});
+
+test("many are settled in one call, each with its own outcome", async () => {
+  for (let at = 0; at < 4; at += 1) await submit("settles", { max_attempts: 1 + (at % 2) });
+  const held = await lease("settles", { max_jobs: 4 });
+  const of = (at: number) => ({ id: held[at]?.job.id ?? "", lease_token: held[at]?.lease_token ?? "" });
+  const stranger = "01920000-0000-7000-8000-000000000000";
+  const response = await post("/leases/settle", {
+    acks: [
+      { ...of(0), result: 1 },
+      { ...of(1), lease_token: stranger },
+      { ...of(0), id: stranger },
+    ],
+    nacks: [
+      { ...of(2), error: "x" },
+      { ...of(3), error: "x" },
+    ],
+  });
+  expect(response.status).toBe(200);
+  expect(settleAnswer.parse(await response.json())).toEqual({
+    acks: [
+      { id: of(0).id, outcome: "succeeded" },
+      { id: of(1).id, outcome: "lease_lost" },
+      { id: stranger, outcome: "not_found" },
+    ],
+    nacks: [
+      { id: of(2).id, outcome: "dead" },
+      { id: of(3).id, outcome: "failed" },
+    ],
+  });
+  const twice = await post("/leases/settle", { acks: [of(0), of(0)] });
+  expect([twice.status, await typeOf(twice)]).toEqual([422, "/problems/validation"]);
+  expect((await post("/leases/settle", {})).status).toBe(200);
+});
+
+test("a call that waits gets the job that comes", async () => {
+  const waiting = lease("waits", { wait_seconds: 30 });
+  const id = await submit("waits");
+  expect((await waiting).map((held) => held.job.id)).toEqual([id]);
+});
+
+test("a wait in vain ends empty-handed, and takes nothing afterwards", async () => {
+  expect(await lease("in-vain", { wait_seconds: 0.05 })).toEqual([]);
+  const id = await submit("in-vain");
+  expect((await leaseOne("in-vain")).job.id).toBe(id);
+});
+
+test("five hundred calls wait side by side, and each job wakes one of them", async () => {
+  const calls = Array.from({ length: 500 }, () => lease("crowd", { wait_seconds: 30 }));
+  const ids = await Promise.all(Array.from({ length: 500 }, () => submit("crowd")));
+  const got = (await Promise.all(calls)).flatMap((jobs) => jobs.map((held) => held.job.id));
+  expect(got.toSorted()).toEqual(ids.toSorted());
+});
+
+test("queues do not keep each other waiting", async () => {
+  const calls = ["q1", "q2", "q3"].map((queue) => lease(queue, { wait_seconds: 30 }));
+  const ids = [];
+  for (const queue of ["q3", "q1", "q2"]) ids.push([queue, await submit(queue)]);
+  const got = (await Promise.all(calls)).flatMap((jobs) => jobs.map((held) => [held.job.queue, held.job.id]));
+  expect(got.toSorted()).toEqual(ids.toSorted());
+});
+
+test.each([
+  [{ lease_seconds: 0 }, "/lease_seconds"],
+  [{ lease_seconds: -1 }, "/lease_seconds"],
+  [{ lease_seconds: 1e9 }, "/lease_seconds"],
+  [{ worker_id: "" }, "/worker_id"],
+  [{ max_jobs: 101 }, "/max_jobs"],
+  [{ wait_seconds: 31 }, "/wait_seconds"],
+])("row 26: a lease with %j is 422", async (fields, says) => {
+  const response = await post("/queues/default/lease", { worker_id: "w", ...fields });
+  expect(response.status).toBe(422);
+  expect(await response.text()).toContain(says);
+});
+
+test("what is leased for a worker that has hung up goes back, with no attempt spent", async () => {
+  const gone = new AbortController();
+  const call = { tenant: "default", queue: "hung-up", worker_id: "w", lease_seconds: 30, jobs_max: 1, wait_ms: 30_000 };
+  const waiting = api.deps.leaseDesk.lease(call, gone.signal);
+  const id = await submit("hung-up");
+  gone.abort();
+  const leases = await waiting;
+  if (leases.length === 0)
+    await eventually(async () => {
+      const [held] = await lease("hung-up");
+      expect(held?.job).toMatchObject({ id, attempts: 1 });
+    });
+});

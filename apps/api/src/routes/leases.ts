@@ -1,0 +1,149 @@
+import {
+  ackRequest,
+  heartbeatRequest,
+  leaseRequest,
+  limits,
+  nackRequest,
+  settleRequest,
+  type HeartbeatAnswer,
+  type LeaseAnswer,
+  type SettleAnswer,
+} from "@atlasqueue/contract";
+import {
+  findJob,
+  findJobs,
+  heartbeat,
+  LeaseDeskFullError,
+  settleRemote,
+  showJob,
+  type Ack,
+  type Deps,
+  type Lease,
+  type LeaseDesk,
+  type Nack,
+  type RemoteOutcome,
+  type RemoteSettlementDeps,
+} from "@atlasqueue/core";
+import { Hono } from "hono";
+import { answerJson } from "../http/answer.ts";
+import type { ApiContext, ApiEnv } from "../http/context.ts";
+import type { Gate } from "../http/gate.ts";
+import { hangUpOf } from "../http/hang-up.ts";
+import { readJobId, readQueueName } from "../http/params.ts";
+import { invalid, ProblemError, unavailable, unknownJob } from "../http/problem.ts";
+import { readRequest, requireSmall } from "../http/request.ts";
+import { tenantOf } from "../http/tenant.ts";
+
+export type LeaseRouteDeps = RemoteSettlementDeps & { gate: Gate; leaseDesk: LeaseDesk; body_bytes_max: number };
+
+/** What remote workers do: lease, ack, nack, heartbeat, settle. */
+export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+  const error_body_bytes_max = Math.max(deps.body_bytes_max, limits.error_body_bytes_max);
+
+  routes.post("/queues/:queue/lease", async (c) => {
+    const queue = readQueueName(c);
+    const { value } = await readRequest(c, leaseRequest, deps.body_bytes_max);
+    const { max_jobs, wait_seconds, ...claimer } = value;
+    const tenant = tenantOf(c);
+    const call = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000 };
+    const leases = await deps.leaseDesk.lease(call, hangUpOf(c)).catch(tellFull);
+    const jobs = await showLeases(deps, tenant, leases);
+    return answerJson(c, 200, { jobs } satisfies LeaseAnswer);
+  });
+
+  /** Settle one job and answer with it as it is then. */
+  const settleOne = async (c: ApiContext, acks: Ack[], nacks: Nack[], bytes: number): Promise<Response> => {
+    const tenant = tenantOf(c);
+    const [settled, job] = await deps.gate.hold(bytes, async () => {
+      const outcomes = await settleRemote(deps, tenant, acks, nacks);
+      const id = (acks[0] ?? nacks[0])?.id ?? "";
+      return [outcomes.acks[0] ?? outcomes.nacks[0], await findJob(deps, tenant, id)];
+    });
+    if (settled === "not_found" || !job) return unknownJob();
+    if (settled === "lease_lost") throw leaseLost();
+    return answerJson(c, 200, showJob(job));
+  };
+
+  routes.post("/jobs/:id/ack", async (c) => {
+    const id = readJobId(c);
+    const { value, bytes } = await readRequest(c, ackRequest, deps.body_bytes_max);
+    requireSmall(value.result, "/result", bytes, limits.result_bytes_max);
+    return settleOne(c, [{ id, ...value }], [], bytes);
+  });
+
+  routes.post("/jobs/:id/nack", async (c) => {
+    const id = readJobId(c);
+    const { value, bytes } = await readRequest(c, nackRequest, error_body_bytes_max);
+    return settleOne(c, [], [{ id, ...value }], bytes);
+  });
+
+  routes.post("/jobs/:id/heartbeat", async (c) => {
+    const id = readJobId(c);
+    const { value, bytes } = await readRequest(c, heartbeatRequest, deps.body_bytes_max);
+    requireSmall(value.progress, "/progress", bytes, limits.progress_bytes_max);
+    const outcome = await deps.gate.hold(bytes, () => heartbeat(deps, tenantOf(c), { id, ...value }));
+    switch (outcome.kind) {
+      case "extended":
+        return answerJson(c, 200, { locked_until: outcome.locked_until.toISOString() } satisfies HeartbeatAnswer);
+      case "lease_lost":
+        throw leaseLost();
+      case "unknown":
+        return unknownJob();
+      default:
+        return outcome satisfies never;
+    }
+  });
+
+  routes.post("/leases/settle", async (c) => {
+    const { value, bytes } = await readRequest(c, settleRequest, error_body_bytes_max);
+    const { acks, nacks } = value;
+    requireDistinct(acks, nacks);
+    acks.forEach(({ result }, at) => requireSmall(result, `/acks/${at}/result`, bytes, limits.result_bytes_max));
+    const outcomes = await deps.gate.hold(bytes, () => settleRemote(deps, tenantOf(c), acks, nacks));
+    const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
+      items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
+    return answerJson(c, 200, {
+      acks: show(acks, outcomes.acks),
+      nacks: show(nacks, outcomes.nacks),
+    } satisfies SettleAnswer);
+  });
+
+  return routes;
+}
+
+/** The whole job, read once more by its key; one that was cancelled in this moment is left out. */
+async function showLeases(deps: Deps, tenant: string, leases: readonly Lease[]): Promise<LeaseAnswer["jobs"]> {
+  if (leases.length === 0) return [];
+  const ids = leases.map(({ id }) => id);
+  const rows = new Map((await findJobs(deps, tenant, ids)).map((row) => [row.id, row]));
+  return leases.flatMap(({ id, lease_token }) => {
+    const row = rows.get(id);
+    if (row?.lease_token !== lease_token || !row.locked_until) return [];
+    return [{ job: showJob(row), lease_token, locked_until: row.locked_until.toISOString() }];
+  });
+}
+
+/** A job settled twice in one request would have two outcomes. */
+function requireDistinct(acks: readonly Ack[], nacks: readonly Nack[]): void {
+  const seen = new Set<string>();
+  const places = [
+    ...acks.map(({ id }, at) => ({ id, pointer: `/acks/${at}/id` })),
+    ...nacks.map(({ id }, at) => ({ id, pointer: `/nacks/${at}/id` })),
+  ];
+  const again = places.filter(({ id }) => seen.size === seen.add(id).size);
+  if (again.length > 0)
+    throw invalid(again.slice(0, 20).map(({ pointer }) => ({ pointer, message: "must not name a job again" })));
+}
+
+function leaseLost(): ProblemError {
+  return new ProblemError(
+    "lease_lost",
+    "The lease has ended, was taken over, or is of another job; what was done under it does not count",
+  );
+}
+
+function tellFull(error: unknown): never {
+  if (error instanceof LeaseDeskFullError) throw unavailable(error.message);
+  throw error;
+}

@@ -1,0 +1,116 @@
+import { job, type Job } from "@atlasqueue/contract";
+import { defaultKeys, defaultTenant, memorySignal, SignalUnavailableError } from "@atlasqueue/core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testApp } from "../../test/test-app.ts";
+
+const signal = memorySignal();
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp({ signal });
+});
+afterAll(() => api.stop());
+
+const jobOf = async (response: Response): Promise<Job> => job.parse(await response.json());
+const queueOf = (queue: string) => ({ tenant: defaultTenant, queue });
+
+test("a job is created, says where it is, is signalled, and can be read there", async () => {
+  const response = await api.post("first", { type: "mail", payload: { to: "a@b.c" }, queue: "mails", priority: 3 });
+  expect(response.status).toBe(201);
+  const created = await jobOf(response);
+  expect(created).toMatchObject({ type: "mail", status: "queued", queue: "mails", priority: 3, attempts: 0 });
+  expect(response.headers.get("location")).toBe(`/v1/jobs/${created.id}`);
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  expect(await signal.take([queueOf("mails")], 10)).toEqual([created.id]);
+
+  const read = await api.get(`/v1/jobs/${created.id}`);
+  expect(read.status).toBe(200);
+  expect(await jobOf(read)).toEqual(created);
+  expect(await jobOf(await api.get(`/v1/jobs/${created.id.toUpperCase()}`))).toEqual(created);
+});
+
+test("what is left out has its default", async () => {
+  const created = await jobOf(await api.post("defaults", { type: "a" }));
+  expect(created).toMatchObject({ queue: "default", priority: 0, max_attempts: 5, payload: {}, timeout_seconds: null });
+});
+
+test("a job for later is scheduled and not signalled, whatever offset its time has", async () => {
+  const later = await jobOf(
+    await api.post("later", { type: "a", queue: "later", run_at: "2090-01-01T00:00:00.5-03:00" }),
+  );
+  expect(later).toMatchObject({ status: "scheduled", run_at: "2090-01-01T03:00:00.500Z" });
+  const delayed = await jobOf(await api.post("delayed", { type: "a", queue: "later", delay_seconds: 60 }));
+  expect(Date.parse(delayed.run_at) - Date.parse(delayed.created_at)).toBe(60_000);
+  expect(await signal.take([queueOf("later")], 10)).toEqual([]);
+});
+
+test("the same key and request again: 200 and the same job, in any order of the JSON's keys", async () => {
+  const first = await api.post("again", '{"type":"a","payload":{"x":1,"y":{"b":2,"a":[1,2]}}}');
+  expect(first.headers.get("idempotency-replayed")).toBeNull();
+  for (const key of ["again", '"again"', "  again "]) {
+    const replay = await api.post(key, '{"payload":{"y":{"a":[1,2],"b":2.0},"x":1},"type":"a","queue":"default"}');
+    expect(replay.status).toBe(200);
+    expect(replay.headers.get("idempotency-replayed")).toBe("true");
+    expect(replay.headers.get("location")).toBeNull();
+    expect((await jobOf(replay)).id).toBe((await jobOf(first.clone())).id);
+  }
+});
+
+test.each([{ type: "b" }, { type: "a", payload: { x: 2 } }, { type: "a", priority: 1 }, { type: "a", queue: "other" }])(
+  "the same key with another request is 422 and changes nothing: %j",
+  async (other) => {
+    const key = `mismatch ${JSON.stringify(other)}`;
+    const first = await jobOf(await api.post(key, { type: "a", payload: { x: 1 } }));
+    const response = await api.post(key, other);
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ type: "/problems/idempotency-mismatch" });
+    expect((await jobOf(await api.post(key, { type: "a", payload: { x: 1 } }))).id).toBe(first.id);
+  },
+);
+
+test("50 submitters of one key at once get one job: one 201, the rest 200", async () => {
+  const responses = await Promise.all(Array.from({ length: 50 }, () => api.post("race", { type: "a", queue: "race" })));
+  expect(responses.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 49 }, () => 200), 201]);
+  const ids = new Set(await Promise.all(responses.map(async (response) => (await jobOf(response)).id)));
+  expect(ids.size).toBe(1);
+  const { sql } = api.deps.database;
+  expect(await sql`SELECT id FROM jobs WHERE queue = 'race'`).toHaveLength(1);
+  expect(await signal.take([queueOf("race")], 100)).toEqual([...ids]);
+});
+
+test("a request that is refused burns no key", async () => {
+  expect((await api.post("kept", '{"type":"a","max_attempts":0}')).status).toBe(422);
+  expect((await api.post("kept", "{")).status).toBe(400);
+  expect((await api.post("kept", { type: "a" }, { "content-type": "text/plain" })).status).toBe(415);
+  expect((await api.post("kept", { type: "a" })).status).toBe(201);
+});
+
+test("a key that expired may be used again", async () => {
+  const first = await jobOf(await api.post("expiring", { type: "a" }));
+  const { sql } = api.deps.database;
+  await sql`UPDATE idempotency_keys SET expires_at = now() WHERE key = 'expiring'`;
+  const second = await api.post("expiring", { type: "b" });
+  expect(second.status).toBe(201);
+  expect((await jobOf(second)).id).not.toBe(first.id);
+});
+
+test("an id that nobody has is 404, and so is another tenant's: with the same body", async () => {
+  const { id } = await jobOf(await api.post("foreign", { type: "a" }));
+  const { sql } = api.deps.database;
+  await sql`UPDATE jobs SET tenant = 'other' WHERE id = ${id}`;
+  const [foreign, unknown] = await Promise.all(
+    [id, "00000000-0000-0000-0000-000000000000"].map((at) => api.get(`/v1/jobs/${at}`, { "x-request-id": "same" })),
+  );
+  expect([foreign?.status, unknown?.status]).toEqual([404, 404]);
+  expect(await foreign?.text()).toBe(await unknown?.text());
+});
+
+test("a job is created even when its signal fails", async () => {
+  const broken = {
+    ...memorySignal(),
+    push: () => Promise.reject(new SignalUnavailableError(`no ${defaultKeys.jobs} today`)),
+  };
+  const other = await testApp({ signal: broken });
+  expect((await other.post("unsignalled", { type: "a" })).status).toBe(201);
+  expect(other.events).toContainEqual(expect.objectContaining({ event: "signal_failed", during: "push" }));
+  await other.stop();
+});

@@ -1,0 +1,19 @@
+import {
+  createFinishWatch,
+  createLeaseDesk,
+  createPromoter,
+  createSubmitter,
+  type Deps,
+  type EnqueueOptions,
+  type Signal,
+} from "@atlasqueue/core";
+
+/** What lives as long as the API does and that requests share: submits in groups, waits in lines, timers. */
+export function createServices(deps: Deps & { signal: Signal }, options: EnqueueOptions) {
+  return {
+    submitter: createSubmitter(deps, options),
+    leaseDesk: createLeaseDesk(deps),
+    finishWatch: createFinishWatch(deps),
+    promoter: createPromoter(deps),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Deps } from "./deps.ts";
+import { finishedAmong } from "./queries/finished-among.ts";
+import type { Signal } from "./signal/signal.ts";
+
+export type FinishWatch = {
+  /**
+   * Resolves when the job has finished, at the latest after `wait_ms` or when `gone` aborts; look at the job then. Begin
+   * before you look whether it has finished already, or that moment is missed. Never rejects.
+   */
+  until(id: string, wait_ms: number, gone: AbortSignal): Promise<void>;
+  close(): void;
+};
+
+/** A notice can be lost: all that wait share one look into Postgres each second. */
+const look_ms = 1_000;
+const looked_at_max = 10_000;
+
+/**
+ * Wakes those who wait for jobs to finish: by the notice of whoever settled them, with one query a second for all as the net.
+ *
+ * @example
+ * const finished = watch.until(id, 20_000, gone);
+ * await finished;
+ */
+export function createFinishWatch(deps: Pick<Deps, "database"> & { signal: Signal }): FinishWatch {
+  const waiting = new Map<string, Set<() => void>>();
+  let unlisten: (() => void) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const wake = (ids: readonly string[]) => {
+    for (const id of ids) for (const resolve of waiting.get(id) ?? []) resolve();
+  };
+  const look = async (): Promise<void> => {
+    timer = undefined;
+    try {
+      wake(await finishedAmong(deps, [...waiting.keys()].slice(0, looked_at_max)));
+    } catch {
+      // Postgres is away: whoever waits is told when it asks for its job.
+    }
+    schedule();
+  };
+  const schedule = () => {
+    if (waiting.size > 0) timer ??= setTimeout(() => void look(), look_ms);
+  };
+
+  return {
+    until: (id, wait_ms, gone) =>
+      new Promise((resolve) => {
+        unlisten ??= deps.signal.notices.listen("finished", wake);
+        const others = waiting.get(id) ?? new Set();
+        const end = () => {
+          clearTimeout(deadline);
+          gone.removeEventListener("abort", end);
+          if (others.delete(end) && others.size === 0) waiting.delete(id);
+          resolve();
+        };
+        const deadline = setTimeout(end, wait_ms);
+        gone.addEventListener("abort", end, { once: true });
+        waiting.set(id, others.add(end));
+        schedule();
+      }),
+    close() {
+      clearTimeout(timer);
+      unlisten?.();
+      for (const resolves of waiting.values()) for (const resolve of resolves) resolve();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { Explanation, JobStatus } from "@atlasqueue/contract";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+
+type Facts = {
+  status: JobStatus;
+  queue: string;
+  attempts: number;
+  max_attempts: number;
+  run_at: Date;
+  worker_id: string | null;
+  locked_until: Date | null;
+  lease_has_ended: boolean;
+  finished_at: Date | null;
+  last_error: string | null;
+  dead_reason: string | null;
+  paused_at: Date | null;
+  ahead: number;
+};
+type Reason = Explanation["reasons"][number];
+
+/** Jobs ahead in the queue are counted up to here. */
+const ahead_max = 1_000;
+
+/**
+ * Why a tenant's job is not running now; undefined when there is no such job. Facts of one moment, each with a code
+ * that stays the same and a sentence for a person.
+ *
+ * @example
+ * const why = await explainJob(deps, "default", id); // { status: "queued", reasons: [{ code: "queue_paused", … }] }
+ */
+export async function explainJob(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  id: string,
+): Promise<Explanation | undefined> {
+  const [facts] = await executeOn(deps.database)<Facts>({ text, params: [id, tenant, ahead_max] });
+  return facts && { status: facts.status, reasons: reasonsOf(facts) };
+}
+
+function reasonsOf(job: Facts): Reason[] {
+  const at = (time: Date | null) => time?.toISOString() ?? "an unknown time";
+  switch (job.status) {
+    case "scheduled":
+      return [{ code: "scheduled", detail: `It may run from ${at(job.run_at)} on` }, ...pausedQueue(job)];
+    case "blocked":
+      return [{ code: "blocked", detail: "A job before it in its group has not finished yet" }, ...pausedQueue(job)];
+    case "queued":
+      return [...pausedQueue(job), waiting(job)];
+    case "failed": {
+      const attempts = `Attempt ${job.attempts} of ${job.max_attempts} failed`;
+      const detail = `${attempts}; the next is due at ${at(job.run_at)}. The error was: ${job.last_error ?? ""}`;
+      return [{ code: "waiting_for_retry", detail }, ...pausedQueue(job)];
+    }
+    case "running":
+      return job.lease_has_ended
+        ? [
+            {
+              code: "lease_expired",
+              detail: `${job.worker_id} stopped renewing its lease; the next sweep takes the job back`,
+            },
+          ]
+        : [{ code: "running", detail: `${job.worker_id} runs it, with a lease until ${at(job.locked_until)}` }];
+    case "succeeded":
+    case "cancelled":
+      return [{ code: job.status, detail: `It finished at ${at(job.finished_at)}` }];
+    case "dead":
+      return [
+        {
+          code: job.dead_reason ?? "dead",
+          detail: `It died at ${at(job.finished_at)} after ${job.attempts} attempts. The error was: ${job.last_error ?? ""}`,
+        },
+      ];
+    default:
+      return job.status satisfies never;
+  }
+}
+
+function pausedQueue({ queue, paused_at }: Facts): Reason[] {
+  if (!paused_at) return [];
+  return [
+    { code: "queue_paused", detail: `The queue ${JSON.stringify(queue)} is paused since ${paused_at.toISOString()}` },
+  ];
+}
+
+function waiting({ queue, ahead }: Facts): Reason {
+  const name = JSON.stringify(queue);
+  if (ahead === 0)
+    return { code: "waiting_for_worker", detail: `It is the next of the queue ${name}; no worker has taken it yet` };
+  const many = ahead === ahead_max ? `${ahead_max} or more` : String(ahead);
+  return { code: "jobs_ahead", detail: `${many} jobs of the queue ${name} come before it` };
+}
+
+// `ahead` walks the index of ready jobs, in the order in which they run, and stops at its bound.
+const text = `
+  SELECT job.status, job.queue, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
+         job.last_error, job.dead_reason, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
+         CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
+           SELECT count(*)::int FROM (
+             SELECT FROM jobs AS other WHERE other.ready_at IS NOT NULL AND other.tenant = job.tenant AND other.queue = job.queue
+               AND (other.priority > job.priority
+                 OR (other.priority = job.priority AND (other.ready_at, other.id) < (job.ready_at, job.id)))
+             ORDER BY other.priority DESC, other.ready_at, other.id LIMIT $3::int) AS before) END AS ahead
+  FROM jobs AS job LEFT JOIN queues ON queues.tenant = job.tenant AND queues.queue = job.queue
+  WHERE job.id = $1::uuid AND job.tenant = $2`;

@@ -1,0 +1,21 @@
+import { uuidArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import type { Lease } from "../transitions/claim.ts";
+
+/** What a settlement needs to know of a job beside its token. The payload stays where it is. */
+export type Leased = Omit<Lease, "lease_token" | "payload">;
+
+/** The jobs of a tenant behind ids that a remote worker names; ids of others are left out. */
+export async function findLeased(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  ids: readonly string[],
+): Promise<Map<string, Leased>> {
+  const text = `
+    SELECT id, tenant, queue, type, priority, attempts, max_attempts, timeout_seconds, backoff, last_error,
+           coalesce(worker_id, '') AS worker_id
+    FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $2`;
+  const rows = await executeOn(deps.database)<Leased>({ text, params: [uuidArray(ids), tenant] });
+  return new Map(rows.map((row) => [row.id, row]));
+}

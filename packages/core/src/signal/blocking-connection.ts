@@ -1,0 +1,46 @@
+import type { Redis } from "ioredis";
+import { ready, unavailable } from "./available.ts";
+
+/** How much later than its own timeout a blocking pop may answer before its connection is taken for dead. */
+const late_ms_max = 1_000;
+/** How long a pop that was told to end may take; the order to end can overtake the pop itself. */
+const unblock_ms_max = 200;
+
+export type BlockingConnection = {
+  /** The list and the element that was popped, or undefined when the time was up or `stop` aborted. */
+  pop(lists: readonly string[], timeout_ms: number, stop: AbortSignal): Promise<[string, string] | undefined>;
+  close(): void;
+};
+
+/**
+ * A connection for blocking pops alone, as one holds up whatever is sent behind it. A pop ends early by CLIENT UNBLOCK
+ * on the other connection, so that what it popped in that very moment is answered and not lost with a broken socket.
+ */
+export function blockingConnection(redis: Redis, commands: Redis): BlockingConnection {
+  let own_id: Promise<number | undefined> | undefined;
+  redis.on("close", () => (own_id = undefined));
+  return {
+    async pop(lists, timeout_ms, stop) {
+      if (redis.status !== "ready") await ready(redis, Math.min(timeout_ms, 1_000), stop);
+      if (stop.aborted) return undefined;
+      const hangUp = () => redis.disconnect(true);
+      const timers = [setTimeout(hangUp, timeout_ms + late_ms_max)];
+      const id = (own_id ??= redis.client("ID").catch(() => undefined));
+      const unblock = () => {
+        timers.push(setTimeout(hangUp, unblock_ms_max));
+        id.then((own) => (own === undefined ? undefined : commands.client("UNBLOCK", own))).catch(() => {});
+      };
+      stop.addEventListener("abort", unblock, { once: true });
+      try {
+        return (await redis.blpop([...lists], timeout_ms / 1_000)) ?? undefined;
+      } catch (error) {
+        if (stop.aborted) return undefined;
+        throw unavailable(error);
+      } finally {
+        for (const timer of timers) clearTimeout(timer);
+        stop.removeEventListener("abort", unblock);
+      }
+    },
+    close: () => redis.disconnect(),
+  };
+}

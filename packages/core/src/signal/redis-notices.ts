@@ -1,0 +1,53 @@
+import type { Redis } from "ioredis";
+import type { Available } from "./available.ts";
+import { noticeChannel, type SignalKeys } from "./keys.ts";
+import { listeners } from "./notices.ts";
+import type { Notices, Topic } from "./signal.ts";
+
+/** Ids in one message; what listens splits it in one go. */
+const message_ids_max = 1_000;
+
+/**
+ * Notices through Redis' publish and subscribe: a message names the ids, separated by commas. Listening opens a
+ * connection of its own, as a subscribed one takes no other commands; it subscribes anew whenever it is connected again.
+ */
+export function redisNotices(
+  commands: Redis,
+  open: () => Redis,
+  keys: SignalKeys,
+  available: Available,
+): Notices & { close(): void } {
+  const { tell, listen } = listeners();
+  const channels = new Map<string, Topic>();
+  let subscriber: Redis | undefined;
+  const subscribe = () => {
+    if (subscriber?.status === "ready") void subscriber.subscribe(...channels.keys()).catch(() => {});
+  };
+  const openSubscriber = () => {
+    const redis = open();
+    redis.on("ready", subscribe);
+    redis.on("message", (channel: string, message: string) => {
+      const topic = channels.get(channel);
+      if (topic) tell(topic, message.split(",", message_ids_max));
+    });
+    return redis;
+  };
+  return {
+    async tell(topic, ids) {
+      for (let at = 0; at < ids.length; at += message_ids_max) {
+        const message = ids.slice(at, at + message_ids_max).join(",");
+        await available(() => commands.publish(noticeChannel(keys, topic), message));
+      }
+    },
+    listen(topic, hear) {
+      const channel = noticeChannel(keys, topic);
+      if (!channels.has(channel)) {
+        channels.set(channel, topic);
+        if (subscriber) subscribe();
+        else subscriber = openSubscriber();
+      }
+      return listen(topic, hear);
+    },
+    close: () => subscriber?.disconnect(),
+  };
+}

@@ -1,0 +1,44 @@
+import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
+
+/** What happened to each status: an aggregate over the rows of one tenant and queue. */
+type Changes = Partial<Record<JobStatus, string>>;
+
+/**
+ * A part of a WITH that keeps the counts of queues: one row for each queue the statement touched, in the statement's
+ * own transaction, and appended, so that nobody waits for a counter. `rows` is another part of the WITH that gives a
+ * row with `tenant` and `queue` for each job; take `countMoves` or `countMixedMoves` unless its cost matters.
+ *
+ * @example
+ * `WITH made AS (INSERT … RETURNING tenant, queue, due_at),
+ *    ${countChanges("made", { queued: "count(*) FILTER (WHERE due_at IS NULL)" })} SELECT …`;
+ */
+export function countChanges(rows: string, changes: Changes): string {
+  return `counted AS (
+    INSERT INTO queue_changes (tenant, queue, ${Object.keys(changes).join(", ")})
+    SELECT tenant, queue, ${Object.values(changes).join(", ")} FROM ${rows} GROUP BY tenant, queue
+  )`;
+}
+
+/**
+ * The counts, when all of `rows` went the same way.
+ *
+ * @example
+ * `WITH settled AS (UPDATE jobs … RETURNING tenant, queue), ${countMoves("settled", "running", "succeeded")} SELECT …`;
+ */
+export function countMoves(rows: string, from: JobStatus, to: JobStatus): string {
+  return countChanges(rows, { [from]: "-count(*)", [to]: "count(*)" });
+}
+
+/**
+ * The counts, when `rows` went different ways: each says its `from_status` and `to_status`, null for a job that was
+ * not there before or is gone after.
+ *
+ * @example
+ * `WITH cancelled AS (UPDATE … RETURNING tenant, queue, 'cancelled' AS to_status, held.status AS from_status),
+ *    ${countMixedMoves("cancelled")} SELECT …`;
+ */
+export function countMixedMoves(rows: string): string {
+  const change = (status: JobStatus) =>
+    `count(*) FILTER (WHERE to_status = '${status}') - count(*) FILTER (WHERE from_status = '${status}')`;
+  return countChanges(rows, Object.fromEntries(jobStatuses.map((status) => [status, change(status)])));
+}

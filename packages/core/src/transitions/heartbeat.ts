@@ -1,0 +1,38 @@
+import type { Json } from "@atlasqueue/contract";
+import { executeOn } from "../database/statement.ts";
+import { unsynced } from "../database/unsynced.ts";
+import type { Deps } from "../deps.ts";
+
+export type Heartbeat = { id: string; lease_token: string; lease_seconds: number; progress?: Json | undefined };
+export type HeartbeatOutcome = { kind: "extended"; locked_until: Date } | { kind: "lease_lost" } | { kind: "unknown" };
+
+/**
+ * running → running, until now + `lease_seconds`: the heartbeat of one job of a remote worker, with its progress. The
+ * lease may get shorter by it as well as longer.
+ *
+ * @example
+ * const outcome = await heartbeat(deps, "default", { id, lease_token, lease_seconds: 30, progress: { done: 0.4 } });
+ */
+export async function heartbeat(deps: Deps, tenant: string, beat: Heartbeat): Promise<HeartbeatOutcome> {
+  const progress = beat.progress === undefined ? "" : JSON.stringify(beat.progress);
+  const [row] = await executeOn(deps.database)<{ locked_until: Date | null }>({
+    text,
+    params: [beat.id, tenant, beat.lease_token, beat.lease_seconds, progress],
+  });
+  if (!row) return { kind: "unknown" };
+  return row.locked_until ? { kind: "extended", locked_until: row.locked_until } : { kind: "lease_lost" };
+}
+
+// Progress is a hint like the renewal itself, so neither waits for the disk. `nullif`: no progress sent keeps the old one.
+// The sweep looks at a claim when its leases would have ended: it must look sooner at one that got shorter.
+const text = `
+  WITH beaten AS (
+    UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8),
+                    progress = coalesce(nullif($5, '')::json, progress)
+    WHERE id = $1::uuid AND tenant = $2 AND lease_token = $3::uuid AND status = 'running' AND ${unsynced}
+    RETURNING id, locked_until
+  ), sooner AS (
+    UPDATE lease_batches SET check_at = beaten.locked_until FROM beaten
+    WHERE token = $3::uuid AND check_at > beaten.locked_until
+  )
+  SELECT beaten.locked_until FROM jobs LEFT JOIN beaten ON beaten.id = jobs.id WHERE jobs.id = $1::uuid AND jobs.tenant = $2`;

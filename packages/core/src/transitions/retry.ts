@@ -1,0 +1,46 @@
+import type { JobStatus } from "@atlasqueue/contract";
+import { executeOn } from "../database/statement.ts";
+import type { JobRow } from "../database/schema.ts";
+import type { Deps } from "../deps.ts";
+import { countMixedMoves } from "./count-changes.ts";
+
+export type RetryOutcome =
+  /** Signal it; `was_dead` means that it is a dead letter no more. */
+  { kind: "queued"; job: JobRow; was_dead: boolean } | { kind: "not_retryable"; job: JobRow } | { kind: "unknown" };
+
+/**
+ * dead | cancelled | failed → queued, now and as if it was new: no attempts spent, no result and no error left over.
+ * What happened before stays in its history.
+ *
+ * @example
+ * const outcome = await retry(deps, "default", id);
+ */
+export async function retry(deps: Deps, tenant: string, id: string): Promise<RetryOutcome> {
+  const [row] = await executeOn(deps.database)<JobRow & { was: JobStatus }>({ text, params: [id, tenant] });
+  if (!row) return { kind: "unknown" };
+  const { was, ...job } = row;
+  if (!retryable.has(was)) return { kind: "not_retryable", job };
+  deps.observe({ event: "job_retried", job_id: job.id, job_type: job.type, queue: job.queue, was });
+  return { kind: "queued", job, was_dead: was === "dead" };
+}
+
+const retryable = new Set<JobStatus>(["dead", "cancelled", "failed"]);
+
+// The row is locked first, so that what it was is what the UPDATE found. One that may not be retried comes back as it is.
+const text = `
+  WITH found AS MATERIALIZED (
+    SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
+  ), stopped AS MATERIALIZED (
+    SELECT * FROM found WHERE status IN ('dead', 'cancelled', 'failed')
+  ), queued AS (
+    UPDATE jobs SET status = 'queued', ready_at = now(), run_at = now(), updated_at = now(), attempts = 0,
+                    due_at = NULL, dead_at = NULL, started_at = NULL, finished_at = NULL, worker_id = NULL,
+                    locked_until = NULL, lease_token = NULL, dead_reason = NULL, last_error = NULL, progress = NULL, result = NULL
+    WHERE id IN (SELECT id FROM stopped)
+    RETURNING *
+  ), moved AS (
+    SELECT tenant, queue, status AS from_status, 'queued' AS to_status FROM stopped
+  ), ${countMixedMoves("moved")}
+  SELECT queued.*, stopped.status AS was FROM queued JOIN stopped ON stopped.id = queued.id
+  UNION ALL
+  SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM stopped)`;
