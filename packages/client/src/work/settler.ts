@@ -15,6 +15,8 @@ const batch_bytes_max = 900_000;
 /** An error text may be six bytes a character as JSON. */
 const error_bytes_max = 25_000;
 const surrounding_bytes = 200;
+/** Leases are running out meanwhile. */
+const retry_ms_max = 2_000;
 
 /**
  * Brings outcomes to the API. Idle, an outcome goes at once; what comes while a request is under way goes together in
@@ -45,7 +47,7 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
         if (isRefusal(error)) return await refused(batch, error);
         observe({ event: "api_unavailable", during: "settle", error });
         for (const { job } of batch) if (performance.now() >= job.ends_at_ms) lost(job);
-        await pause(backoffMs(failures, Math.random()), giveUp.signal);
+        await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), giveUp.signal);
       }
     }
   };
