@@ -12,6 +12,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
 import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
+import { queueRoutes } from "./routes/queues.ts";
 import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
 
 export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gate"> & {
@@ -35,6 +36,6 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   if (deps.loopback_hosts_only) app.use(hostGuard);
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
-  for (const routes of [submitRoutes, jobRoutes, leaseRoutes]) app.route("/v1", routes({ ...deps, gate }));
+  for (const routes of [submitRoutes, jobRoutes, leaseRoutes, queueRoutes]) app.route("/v1", routes({ ...deps, gate }));
   return app;
 }

@@ -1,4 +1,5 @@
 import { DatabaseTimeoutError, isLocked, isUnavailable } from "./database/errors.ts";
+import { createCountFolder } from "./count-folder.ts";
 import type { Deps } from "./deps.ts";
 import { createPromoter } from "./promoter.ts";
 import { announce } from "./signal/announce.ts";
@@ -49,6 +50,7 @@ export function createSubmitter(deps: Deps & { signal: Signal }, options: Enqueu
   const waiting: Request[] = [];
   const flying = new Set<Request>();
   const promoter = createPromoter(deps);
+  const folder = createCountFolder(deps);
   const announcing = new Set<Promise<unknown>>();
   let flights = 0;
   let watch: NodeJS.Timeout | undefined;
@@ -91,6 +93,7 @@ export function createSubmitter(deps: Deps & { signal: Signal }, options: Enqueu
   };
 
   const follow = (outcomes: readonly EnqueueOutcome[]) => {
+    folder.touch();
     signalCreated(outcomes);
     promoteOnTime(outcomes);
   };
@@ -136,6 +139,7 @@ export function createSubmitter(deps: Deps & { signal: Signal }, options: Enqueu
       if (flights > 0 || waiting.length > 0) await new Promise<void>((resolve) => idle.push(resolve));
       await Promise.all(announcing);
       promoter.stop();
+      folder.stop();
     },
   };
 }

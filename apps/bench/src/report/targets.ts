@@ -54,6 +54,7 @@ const targets: readonly Target[] = [
       oursOver(`${rate}, full`, `${rate}, empty`),
     ),
   ),
+  atMost(20, "queue counts with history and backlog, ms", ({ ours }) => ours("queue counts, full")),
   atLeast(0.9, "process the backlog ÷ process on an empty table", ({ oursOver }) =>
     oursOver("process the backlog, full", "process, empty"),
   ),

@@ -12,7 +12,10 @@ const idAt = (at: string, n: string) =>
     substr(md5((${n})::text), 4, 15))::uuid`;
 
 export async function emptyTables(servers: ServerUrls): Promise<void> {
-  await connected(servers, (sql) => sql`TRUNCATE jobs, idempotency_keys, job_attempts, lease_batches`);
+  await connected(
+    servers,
+    (sql) => sql`TRUNCATE jobs, idempotency_keys, job_attempts, lease_batches, queue_counts, queue_changes`,
+  );
 }
 
 /** So many jobs that succeeded over yesterday, as they end when a worker of ours has run them. */
@@ -20,6 +23,7 @@ export function seedHistory(servers: ServerUrls, rows: number): Promise<void> {
   return seed(
     servers,
     rows,
+    "succeeded",
     `INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, payload,
                        attempts, started_at, finished_at, lease_token, worker_id)
      SELECT ${idAt("at", "n")}, 'noop', 'succeeded', at, at, at, $4::text::json, 1, at, at, ${idAt("at", "n / 500")}, 'seed'
@@ -33,6 +37,7 @@ export async function seedBacklog(servers: ServerUrls, rows: number): Promise<vo
   await seed(
     servers,
     rows,
+    "queued",
     `INSERT INTO jobs (id, type, status, run_at, ready_at, created_at, updated_at, payload)
      SELECT ${idAt("at", "n")}, 'noop', 'queued', at, at, at, at, $4::text::json
      FROM (SELECT n, now() - interval '2 hours' + interval '1 hour' * (n::float8 / $3::int) AS at
@@ -55,12 +60,14 @@ export async function seedBacklog(servers: ServerUrls, rows: number): Promise<vo
 }
 
 /** $1 … $2: the numbers of this part, $3: how many there are in all, $4: the payload. */
-async function seed(servers: ServerUrls, rows: number, text: string): Promise<void> {
+async function seed(servers: ServerUrls, rows: number, status: "succeeded" | "queued", text: string): Promise<void> {
   await connected(servers, async (sql) => {
     for (let from = 1; from <= rows; from += part_rows)
       await sql.unsafe(text, [from, Math.min(rows, from + part_rows - 1), rows, payload]);
+    // As the statements of ours that make such rows would have counted them.
+    await sql`INSERT INTO queue_changes ${sql({ tenant: defaultTenant, queue: "default", [status]: rows })}`;
     // The rows as a database has them that came by them slowly: counted, vacuumed, on disk.
-    await sql`VACUUM (ANALYZE) jobs`;
+    await sql`VACUUM (ANALYZE) jobs, queue_changes`;
     await sql`CHECKPOINT`;
   });
 }

@@ -6,6 +6,7 @@ import type { ServerUrls } from "../variants/variant.ts";
 import { measureAdds } from "./add.ts";
 import { measureBulkAdd } from "./bulk-add.ts";
 import { measureProcess } from "./process.ts";
+import { measureStats } from "./stats.ts";
 import { onlyOurs, type Effort, type Figure, type Scenario } from "./scenario.ts";
 
 const rows_per_second_min = 10_000;
@@ -27,6 +28,7 @@ export const history: Scenario = {
     await seedHistory(servers, effort.history_rows);
     await seedBacklog(servers, effort.backlog_rows);
     const full = await measureAll(servers, effort, "full");
+    full.push(...(await measureStats(servers, effort.history_rows + effort.backlog_rows)));
     const jobs = Math.min(effort.jobs, effort.backlog_rows);
     const value = await processBacklog(servers, jobs);
     return [...empty, ...full, { scenario: "process the backlog, full", unit: "per second", value }];

@@ -13,6 +13,7 @@ import { processJobs } from "./process.ts";
 import { scaleOut } from "./scale-out.ts";
 import type { Scenario } from "./scenario.ts";
 import { snapshot } from "./snapshot.ts";
+import { stats } from "./stats.ts";
 
 /** In the order in which they run, and stand in tables. */
 export const scenarios: readonly Scenario[] = [
@@ -32,6 +33,7 @@ export const scenarios: readonly Scenario[] = [
   idle,
   snapshot,
   memory,
+  stats,
   history,
 ];
 

@@ -20,11 +20,19 @@ export const insert = `
            timeout_seconds, CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END,
            starts_at, CASE WHEN starts_at > now() THEN NULL ELSE starts_at END,
            CASE WHEN starts_at > now() THEN starts_at END, now(), now(), payload
-    FROM ${input} RETURNING id, due_at
+    FROM ${input} RETURNING id, tenant, queue, due_at
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, queued, scheduled)
+    SELECT tenant, queue, count(*) FILTER (WHERE due_at IS NULL), count(*) FILTER (WHERE due_at IS NOT NULL)
+    FROM made GROUP BY tenant, queue
   )
   SELECT now() AS created_at,
          (SELECT json_agg(json_build_object('id', id, 'run_at', due_at)) FROM made WHERE due_at IS NOT NULL) AS later,
          NULL AS taken`;
+
+const served = `ARRAY(
+      SELECT queue FROM unnest($5::text[]) AS wanted(queue)
+      WHERE NOT EXISTS (SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND paused_at IS NOT NULL))`;
 
 /** $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 queues, $6 ids. A crash may forget it, so it is not synced. */
 export const claim = `
@@ -32,11 +40,14 @@ export const claim = `
     UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = now(), updated_at = now(),
                     locked_until = now() + make_interval(secs => $3::float8)
-    WHERE id = ANY($6::uuid[]) AND tenant = $4 AND queue = ANY($5::text[]) AND status = 'queued' AND ${unsynced}
+    WHERE id = ANY($6::uuid[]) AND tenant = $4 AND queue = ANY(${served}) AND status = 'queued' AND ${unsynced}
     RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error
   ), batch AS (
     INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, now() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, queued, running)
+    SELECT tenant, queue, -count(*), count(*) FROM (SELECT $4 AS tenant, queue FROM leased) AS leased GROUP BY tenant, queue
   )
   SELECT * FROM leased`;
 
@@ -48,11 +59,13 @@ export const settle = `
     FROM ROWS FROM (unnest($1::uuid[], $2::int[]), json_array_elements($4::text::json)) AS input(id, token, result)
     WHERE jobs.id = ANY($1::uuid[]) AND jobs.id = input.id AND jobs.status = 'running'
       AND jobs.lease_token = ($3::uuid[])[input.token]
-    RETURNING jobs.id
+    RETURNING jobs.id, tenant, jobs.queue
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, running, succeeded)
+    SELECT tenant, queue, -count(*), count(*) FROM settled GROUP BY tenant, queue
   )
   SELECT json_agg(input.id) AS refused FROM unnest($1::uuid[], $2::int[]) AS input(id, token)
-  WHERE input.id NOT IN (SELECT id FROM settled) AND NOT EXISTS (
-    SELECT FROM jobs WHERE jobs.id = input.id AND status = 'succeeded' AND lease_token = ($3::uuid[])[input.token])`;
+  WHERE input.id NOT IN (SELECT id FROM settled)`;
 
 /** $1 tokens of claims that are settled to the last job. */
 export const forget = `DELETE FROM lease_batches WHERE token = ANY($1::uuid[]) AND ${unsynced}`;

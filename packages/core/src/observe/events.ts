@@ -24,7 +24,10 @@ export type AtlasEvent =
   | ({ event: "lease_expired"; outcome: "requeued" | "dead" } & OfAttempt)
   | { event: "jobs_promoted"; scheduled: number; retried: number }
   | { event: "jobs_resignalled"; queue: string; count: number }
+  | { event: "queue_paused"; tenant: string; queue: string }
+  | { event: "queue_resumed"; tenant: string; queue: string }
   | { event: "promotion_failed"; error: string }
+  | { event: "counts_failed"; error: string }
   | { event: "jobs_pruned"; jobs: number; keys: number }
   | { event: "dead_letters_projected"; added: number; removed: number }
   | { event: "sweep_complete"; promoted: number; recovered: number; resignalled: number; duration_ms: number }

@@ -1,7 +1,7 @@
 import { bounded } from "../database/bounded.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 
-/** Queues that have ready jobs, whoever serves them. Steps from one to the next in the index, whatever the backlogs. */
+/** Queues that have ready jobs and are not paused, whoever serves them. Steps from one to the next in the index, whatever the backlogs. */
 export async function queuesWithReadyJobs(deps: Pick<Deps, "database">, queues_max: number): Promise<QueueRef[]> {
   const { sql } = deps.database;
   return bounded(
@@ -14,6 +14,10 @@ export async function queuesWithReadyJobs(deps: Pick<Deps, "database">, queues_m
         SELECT tenant, queue FROM jobs WHERE ready_at IS NOT NULL AND (tenant, queue) > (found.tenant, found.queue)
         ORDER BY tenant, queue LIMIT 1) AS next
     )
-    SELECT tenant, queue FROM found LIMIT ${queues_max}`,
+    SELECT tenant, queue FROM found
+    WHERE NOT EXISTS (
+      SELECT FROM queues
+      WHERE queues.tenant = found.tenant AND queues.queue = found.queue AND paused_at IS NOT NULL)
+    LIMIT ${queues_max}`,
   );
 }

@@ -7,6 +7,7 @@ export type SweepOutlook = {
   due_in_ms: number | null;
   lease_check_in_ms: number | null;
   any_queued: boolean;
+  any_changes: boolean;
   newest_dead: Date | null;
   statistics_are_stale: boolean;
 };
@@ -26,6 +27,7 @@ export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepO
         SELECT greatest(check_at, pg_postmaster_start_time() + interval '3 seconds') FROM lease_batches ORDER BY check_at LIMIT 1
       ) - now()) * 1000)::float8 AS lease_check_in_ms,
       EXISTS (SELECT FROM jobs WHERE ready_at IS NOT NULL) AS any_queued,
+      EXISTS (SELECT FROM queue_changes) AS any_changes,
       (SELECT max(dead_at) FROM jobs) AS newest_dead,
       ${statisticsAreStale(deps.database)} AS statistics_are_stale`,
   );

@@ -4,6 +4,7 @@ import { unsynced } from "../database/unsynced.ts";
 import { isUuid, textArray, uuidArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
+import { countChanges } from "./count-changes.ts";
 
 /** A job in the hands of one worker. The token is the proof in every later call; jobs claimed together share it. */
 export type Lease = Pick<
@@ -72,15 +73,26 @@ const claiming = (which: string) => `
   ), batch AS (
     INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, now() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
-  )
+  ), ${counted}
   SELECT * FROM leased`;
 
-const claimById = claiming("id = ANY($6::uuid[]) AND tenant = $4 AND queue = ANY($5::text[])");
+// Of one tenant, so its name need not come back with every job.
+const counted = countChanges("(SELECT $4 AS tenant, queue FROM leased) AS leased", {
+  queued: "-count(*)",
+  running: "count(*)",
+});
+
+/** The queues of $5 that are not paused. Depends on no row, so PostgreSQL looks once a statement. */
+const served = `ARRAY(
+  SELECT queue FROM unnest($5::text[]) AS wanted(queue)
+  WHERE NOT EXISTS (SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND paused_at IS NOT NULL))`;
+
+const claimById = claiming(`id = ANY($6::uuid[]) AND tenant = $4 AND queue = ANY(${served})`);
 
 // Each queue's own order, then the best of those: one index scan a queue, none of them longer than the answer.
 const claimOldest = claiming(`id = ANY(ARRAY(
       SELECT ready.id
-      FROM unnest($5::text[]) AS served(queue),
+      FROM unnest(${served}) AS served(queue),
            LATERAL (SELECT id, priority, ready_at FROM jobs
                     WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
                     ORDER BY priority DESC, ready_at, id LIMIT $6::int

@@ -2,7 +2,9 @@ import type { Json } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
+import { countMoves } from "./count-changes.ts";
 import { byJob, holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
+import { settledBefore } from "./settled-before.ts";
 
 export type Completion = { lease: Lease; result: Json };
 /** What happened to a settlement, in the order they were given. */
@@ -26,8 +28,12 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
     params: [...leaseParams(leases), results],
   });
   const refused = new Set(answer?.refused);
-  return completions.map(({ lease }) => {
-    if (refused.has(lease.id)) {
+  const before = await settledBefore(
+    deps,
+    leases.filter(({ id }) => refused.has(id)),
+  );
+  return leases.map((lease) => {
+    if (refused.has(lease.id) && before.get(lease.id)?.status !== "succeeded") {
       deps.observe({ event: "lease_lost", during: "settling", ...aboutLease(lease) });
       return { kind: "lease_lost" };
     }
@@ -36,15 +42,13 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
   });
 }
 
-// The answer names those that were refused: mostly none, where naming the others would be a row for each job. One that
-// already succeeded under this very token is not: its first answer was lost on the way.
+// The answer names those that were refused: mostly none, where naming the others would be a row for each job.
 const settle = `
   WITH settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     result = ($4::text::jsonb ->> jobs.id::text)::json
     WHERE ${holdsLease}
-    RETURNING jobs.id
-  )
+    RETURNING jobs.id, tenant, queue
+  ), ${countMoves("settled", "running", "succeeded")}
   SELECT json_agg(input.id) AS refused FROM ${leaseInput}
-  WHERE input.id NOT IN (SELECT id FROM settled) AND NOT EXISTS (
-    SELECT FROM jobs WHERE jobs.id = input.id AND status = 'succeeded' AND lease_token = ($3::uuid[])[input.token])`;
+  WHERE input.id NOT IN (SELECT id FROM settled)`;

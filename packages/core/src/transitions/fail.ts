@@ -2,7 +2,9 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import { aboutLease, type Lease } from "./claim.ts";
+import { countChanges } from "./count-changes.ts";
 import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
+import { settledBefore, type SettledJob } from "./settled-before.ts";
 
 /** `error` as `errorText` makes it. */
 export type Failure = { lease: Lease; error: string; verdict: Verdict };
@@ -10,7 +12,8 @@ export type FailOutcome = { kind: "retrying"; run_at: Date } | { kind: "dead" } 
 
 /**
  * running → failed (until `run_at`) or dead, as the verdict says. The attempt goes to the history in the same
- * statement. Only the holder of the current lease may do this. Outcomes stand in the order of the failures.
+ * statement. Only the holder of the current lease may do this; repeated, as its answer may be lost on the way, it
+ * changes nothing and says the same again. Outcomes stand in the order of the failures.
  *
  * @example
  * const verdict = verdictAfterFailure({ ...lease, retryable: true }, policy, Math.random());
@@ -22,31 +25,51 @@ export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome
     const { error, verdict } = failures[at] as Failure;
     return verdict.kind === "dead" ? { error, reason: verdict.reason } : { error, delay: verdict.delay_ms / 1_000 };
   });
-  const applied = await executeOn(deps.database)<{ id: string; run_at: Date }>({
+  const applied = await executeOn(deps.database)<SettledJob>({
     text: settle,
     params: [...leaseParams(leases), verdicts],
   });
   const byId = new Map(applied.map((row) => [row.id, row]));
-  return failures.map((failure) => outcomeOf(deps, failure, byId.get(failure.lease.id)));
+  const before = await settledBefore(
+    deps,
+    leases.filter(({ id }) => !byId.has(id)),
+  );
+  return failures.map((failure) =>
+    outcomeOf(deps, failure, byId.get(failure.lease.id) ?? before.get(failure.lease.id)),
+  );
 }
 
-function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: { run_at: Date } | undefined): FailOutcome {
+/** What the row says, as a repetition may come with another delay than the one that was stored. */
+function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: SettledJob | undefined): FailOutcome {
   const about = aboutLease(lease);
-  if (!row) {
-    deps.observe({ event: "lease_lost", during: "settling", ...about });
-    return { kind: "lease_lost" };
+  switch (row?.status) {
+    case "dead":
+      deps.observe({ event: "job_dead", ...about, error, reason: row.dead_reason ?? "" });
+      return { kind: "dead" };
+    case "failed":
+    case "queued":
+      deps.observe({
+        event: "job_failed",
+        ...about,
+        error,
+        retry_in_ms: verdict.kind === "retry" ? verdict.delay_ms : 0,
+      });
+      return { kind: "retrying", run_at: row.run_at };
+    default:
+      deps.observe({ event: "lease_lost", during: "settling", ...about });
+      return { kind: "lease_lost" };
   }
-  if (verdict.kind === "dead") {
-    deps.observe({ event: "job_dead", ...about, error, reason: verdict.reason });
-    return { kind: "dead" };
-  }
-  deps.observe({ event: "job_failed", ...about, error, retry_in_ms: verdict.delay_ms });
-  return { kind: "retrying", run_at: row.run_at };
 }
 
 // The verdict of a row is looked up where it is used: a join with the verdicts could become a nested loop.
 const verdict = (field: string) => `($4::text::jsonb -> jobs.id::text ->> '${field}')`;
 const retryAt = `(now() + make_interval(secs => ${verdict("delay")}::float8))`;
+
+const counted = countChanges("settled", {
+  running: "-count(*)",
+  failed: "count(*) FILTER (WHERE status = 'failed')",
+  dead: "count(*) FILTER (WHERE status = 'dead')",
+});
 
 const settle = `
   WITH settled AS (
@@ -56,9 +79,9 @@ const settle = `
                     finished_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
                     last_error = ${verdict("error")}, updated_at = now(), locked_until = NULL
     WHERE ${holdsLease}
-    RETURNING jobs.id, attempts, worker_id, started_at, run_at, last_error
-  ), history AS (
+    RETURNING jobs.id, tenant, queue, status, attempts, worker_id, started_at, run_at, dead_reason, last_error
+  ), ${counted}, history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
     SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error FROM settled
   )
-  SELECT id, run_at FROM settled`;
+  SELECT id, status, run_at, dead_reason FROM settled`;

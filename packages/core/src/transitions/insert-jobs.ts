@@ -1,6 +1,7 @@
 import type { SubmitJob } from "@atlasqueue/contract";
 import { jsonArray, numberArray, textArray, uuidArray } from "../database/literals.ts";
 import type { Execute, Statement } from "../database/statement.ts";
+import { countChanges } from "./count-changes.ts";
 
 /** A job about to be stored. `payload` is its JSON text; `hash` is of the whole request, in hex. */
 export type Draft = {
@@ -82,8 +83,13 @@ const insertInto = `
 const later = `
   (SELECT json_agg(json_build_object('id', id, 'run_at', due_at)) FROM made WHERE due_at IS NOT NULL) AS later`;
 
+const counted = countChanges("made", {
+  queued: "count(*) FILTER (WHERE due_at IS NULL)",
+  scheduled: "count(*) FILTER (WHERE due_at IS NOT NULL)",
+});
+
 const plainText = `
-  WITH made AS (${insertInto} FROM ${input} RETURNING id, due_at)
+  WITH made AS (${insertInto} FROM ${input} RETURNING id, tenant, queue, due_at), ${counted}
   SELECT now() AS created_at, ${later}, NULL AS taken`;
 
 /**
@@ -104,8 +110,8 @@ const keyedText = (guard: string) => `
   ), taken AS MATERIALIZED (
     SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
   ), made AS (
-    ${insertInto} FROM ${input} WHERE id NOT IN (SELECT id FROM taken) RETURNING id, due_at
-  )
+    ${insertInto} FROM ${input} WHERE id NOT IN (SELECT id FROM taken) RETURNING id, tenant, queue, due_at
+  ), ${counted}
   SELECT now() AS created_at, ${later}, (SELECT json_agg(id) FROM taken) AS taken`;
 
 const impatientText = keyedText("AND (SELECT set_config('lock_timeout', '300ms', true)) IS NOT NULL");

@@ -140,6 +140,51 @@ test("a job whose last attempt failed is dead, with the reason", async () => {
   expect((await read(id))?.finished_at).toBeInstanceOf(Date);
 });
 
+test("a failure whose answer was lost is told the same when it is repeated, whatever delay it comes with", async () => {
+  const [retried, dead] = await add({}, {});
+  const [lease, last] = [await take(retried), await take(dead)];
+  const buried = { lease: last, error: "Error", verdict: { kind: "dead", reason: "attempts_exhausted" } } as const;
+  const first = await fail(deps, [{ lease, error: "Error", verdict: again }, buried]);
+  const later = { lease, error: "Error", verdict: { kind: "retry", delay_ms: 60_000 } } as const;
+  expect(await fail(deps, [later, buried])).toEqual(first);
+  expect((await promoteDue(deps, 10)).map(({ id }) => id)).toEqual([retried]);
+  expect(await fail(deps, [later, buried])).toEqual(first);
+  expect(recorded.named("lease_lost")).toEqual([]);
+  expect(await own.database.sql`SELECT FROM job_attempts`).toHaveLength(2);
+});
+
+test("a failure is not told for another's: not under the next lease, nor after a success, a release or a recovery", async () => {
+  const ids = await add({}, {}, {}, {});
+  const [claimed, succeeded, released, recovered] = await claim(deps, ids, claimer);
+  if (!claimed || !succeeded || !released || !recovered) throw new Error("four jobs were to be claimed");
+  await fail(deps, [{ lease: claimed, error: "Error", verdict: again }]);
+  await promoteDue(deps, 10);
+  await take(claimed.id);
+  await complete(deps, [{ lease: succeeded, result: null }]);
+  await release(deps, [released]);
+  await expire(recovered.id);
+  await recoverExpired(deps, 10);
+  const late = [claimed, succeeded, released, recovered].map((lease) => ({ lease, error: "late", verdict: again }));
+  expect(await fail(deps, late)).toEqual(late.map(() => ({ kind: "lease_lost" })));
+  expect(await complete(deps, [{ lease: claimed, result: null }])).toEqual([{ kind: "lease_lost" }]);
+});
+
+test("a success that commits while its repetition waits for it is known to the repetition", async () => {
+  const [id] = await add({});
+  const lease = await take(id);
+  let repeated: ReturnType<typeof complete> | undefined;
+  await own.database.sql.begin(async (first) => {
+    await first`UPDATE jobs SET status = 'succeeded', finished_at = now() WHERE id = ${id ?? ""}`;
+    repeated = complete(deps, [{ lease, result: null }]);
+    await eventually(async () => {
+      const waiting = await own.database.sql`SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE NOT granted AND datname = current_database()`;
+      expect(waiting).toHaveLength(1);
+    });
+  });
+  expect(await repeated).toEqual([{ kind: "applied" }]);
+});
+
 test("due jobs become ready, oldest first, retries and scheduled ones alike", async () => {
   const [retry] = await add({});
   await fail(deps, [{ lease: await take(retry), error: "Error", verdict: again }]);

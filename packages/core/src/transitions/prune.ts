@@ -1,6 +1,8 @@
 import { bounded } from "../database/bounded.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt, type Retention } from "../policy/retention.ts";
+import { countMixedMoves } from "./count-changes.ts";
 
 /** `next` is where the following step goes on; undefined when the pass has come to the jobs that are too young. */
 export type Pruned = { jobs: number; dead: string[]; next: string | undefined };
@@ -23,26 +25,31 @@ export async function prune(deps: Deps, retention: Retention, after: string, job
     sql<{ before: Date }[]>`SELECT now() - make_interval(secs => ${youngest_hours * 3_600}::float8) AS before`,
   );
   const before = firstIdAt(clock?.before ?? new Date(0));
-  const [step] = await bounded(
-    deps.database,
-    sql<{ looked_at: number; last: string | null; jobs: number; dead: string[] | null }[]>`
-    WITH old AS MATERIALIZED (
-      SELECT id FROM jobs WHERE id > ${after}::text::uuid AND id < ${before}::text::uuid ORDER BY id LIMIT ${jobs_max}
-    ), gone AS (
-      DELETE FROM jobs USING old
-      WHERE jobs.id = old.id AND (
-        (status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => ${retention.succeeded_hours * 3_600}::float8))
-        OR (status = 'dead' AND finished_at < now() - make_interval(secs => ${retention.dead_hours * 3_600}::float8)))
-      RETURNING jobs.id, jobs.status
-    ), attempts AS (
-      DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)
-    )
-    SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
-           (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`,
-  );
+  const [step] = await executeOn(deps.database)<Step>({
+    text: pruneStep,
+    params: [after, before, jobs_max, retention.succeeded_hours * 3_600, retention.dead_hours * 3_600],
+  });
   const more = step !== undefined && step.looked_at === jobs_max;
   return { jobs: step?.jobs ?? 0, dead: step?.dead ?? [], next: more ? (step.last ?? undefined) : undefined };
 }
+
+type Step = { looked_at: number; last: string | null; jobs: number; dead: string[] | null };
+
+/** $1 after, $2 before, $3 jobs, $4 and $5 how many seconds succeeded and dead ones are kept. */
+const pruneStep = `
+  WITH old AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
+  ), gone AS (
+    DELETE FROM jobs USING old
+    WHERE jobs.id = old.id AND (
+      (status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
+      OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
+    RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
+  ), attempts AS (
+    DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)
+  ), ${countMixedMoves("gone")}
+  SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
+         (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`;
 
 /** Forget idempotency keys that have expired, at most so many. Returns how many there were. */
 export async function pruneKeys(deps: Deps, keys_max: number): Promise<number> {

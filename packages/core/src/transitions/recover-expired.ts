@@ -1,7 +1,8 @@
-import { bounded } from "../database/bounded.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./claim.ts";
+import { countMixedMoves } from "./count-changes.ts";
 
 /** `batches` is how many were looked at; as many as the limit means there may be more. */
 export type Recovered = { requeued: ReadyJob[]; dead: string[]; batches: number };
@@ -15,49 +16,10 @@ export type Recovered = { requeued: ReadyJob[]; dead: string[]; batches: number 
  * const { requeued, dead } = await recoverExpired(deps, 50);
  */
 export async function recoverExpired(deps: Deps, batches_max: number): Promise<Recovered> {
-  const { sql } = deps.database;
-  type Row = ReadyJob & { type: string; status: "queued" | "dead"; attempts: number; worker_id: string };
-  // `still_open` asks what was recovered, not what had expired: a lease renewed while the UPDATE waited for its row
-  // is neither, and its batch must stay.
-  const [answer] = await bounded(
-    deps.database,
-    sql<{ batches: number; jobs: Row[] | null }[]>`
-    WITH due AS MATERIALIZED (
-      SELECT token, job_ids FROM lease_batches WHERE check_at <= now()
-      ORDER BY check_at LIMIT ${batches_max} FOR UPDATE SKIP LOCKED
-    ), running AS MATERIALIZED (
-      SELECT due.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
-      FROM due CROSS JOIN LATERAL unnest(due.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
-      WHERE jobs.lease_token = due.token AND jobs.status = 'running'
-    ), recovered AS (
-      UPDATE jobs SET
-        status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,
-        ready_at = CASE WHEN attempts < max_attempts THEN run_at END,
-        dead_at = CASE WHEN attempts >= max_attempts THEN now() END,
-        finished_at = CASE WHEN attempts >= max_attempts THEN now() END,
-        dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
-        last_error = ${leaseLostError}, lease_token = NULL, locked_until = NULL, updated_at = now()
-      FROM running
-      WHERE jobs.id = running.id AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.locked_until <= now()
-      RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.type, jobs.status, jobs.attempts,
-                running.worker_id, running.started_at
-    ), history AS (
-      INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
-      SELECT id, attempts, worker_id, started_at, now(), 'lost', ${leaseLostError} FROM recovered
-    ), still_open AS (
-      SELECT token, greatest(min(locked_until), now() + interval '1 second') AS check_at
-      FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
-    ), kept AS (
-      UPDATE lease_batches SET check_at = still_open.check_at FROM still_open WHERE lease_batches.token = still_open.token
-    ), gone AS (
-      DELETE FROM lease_batches USING due
-      WHERE lease_batches.token = due.token AND due.token NOT IN (SELECT token FROM still_open)
-    )
-    SELECT (SELECT count(*)::int FROM due) AS batches,
-           (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,
-                                              'status', status, 'attempts', attempts, 'worker_id', worker_id))
-            FROM recovered) AS jobs`,
-  );
+  const [answer] = await executeOn(deps.database)<{ batches: number; jobs: Recovery[] | null }>({
+    text: recover,
+    params: [batches_max, leaseLostError],
+  });
   const rows = answer?.jobs ?? [];
   for (const row of rows) {
     const about = aboutLease(row);
@@ -73,3 +35,45 @@ export async function recoverExpired(deps: Deps, batches_max: number): Promise<R
 }
 
 const leaseLostError = "LeaseLost: the worker stopped renewing its lease";
+
+type Recovery = ReadyJob & { type: string; status: "queued" | "dead"; attempts: number; worker_id: string };
+
+// `still_open` asks what was recovered, not what had expired: a lease renewed while the UPDATE waited for its row is
+// neither, and its batch must stay.
+const recover = `
+  WITH due AS MATERIALIZED (
+    SELECT token, job_ids FROM lease_batches WHERE check_at <= now()
+    ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+  ), running AS MATERIALIZED (
+    SELECT due.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
+    FROM due CROSS JOIN LATERAL unnest(due.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
+    WHERE jobs.lease_token = due.token AND jobs.status = 'running'
+  ), recovered AS (
+    UPDATE jobs SET
+      status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,
+      ready_at = CASE WHEN attempts < max_attempts THEN run_at END,
+      dead_at = CASE WHEN attempts >= max_attempts THEN now() END,
+      finished_at = CASE WHEN attempts >= max_attempts THEN now() END,
+      dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
+      last_error = $2, lease_token = NULL, locked_until = NULL, updated_at = now()
+    FROM running
+    WHERE jobs.id = running.id AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.locked_until <= now()
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.type, jobs.status, jobs.attempts,
+              'running' AS from_status, jobs.status AS to_status,
+              running.worker_id, running.started_at
+  ), history AS (
+    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
+    SELECT id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
+  ), ${countMixedMoves("recovered")}, still_open AS (
+    SELECT token, greatest(min(locked_until), now() + interval '1 second') AS check_at
+    FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
+  ), kept AS (
+    UPDATE lease_batches SET check_at = still_open.check_at FROM still_open WHERE lease_batches.token = still_open.token
+  ), gone AS (
+    DELETE FROM lease_batches USING due
+    WHERE lease_batches.token = due.token AND due.token NOT IN (SELECT token FROM still_open)
+  )
+  SELECT (SELECT count(*)::int FROM due) AS batches,
+         (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,
+                                            'status', status, 'attempts', attempts, 'worker_id', worker_id))
+          FROM recovered) AS jobs`;

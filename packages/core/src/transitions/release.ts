@@ -1,6 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
+import { countMoves } from "./count-changes.ts";
 import { holdsLease, leaseParams } from "./lease-rows.ts";
 
 /**
@@ -20,7 +21,10 @@ export async function release(deps: Deps, leases: Lease[]): Promise<Lease[]> {
 }
 
 const giveBack = `
-  UPDATE jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL,
-                  worker_id = NULL, updated_at = now()
-  WHERE ${holdsLease}
-  RETURNING jobs.id`;
+  WITH given AS (
+    UPDATE jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL,
+                    worker_id = NULL, updated_at = now()
+    WHERE ${holdsLease}
+    RETURNING jobs.id, tenant, queue
+  ), ${countMoves("given", "running", "queued")}
+  SELECT id FROM given`;

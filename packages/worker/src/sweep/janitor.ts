@@ -1,4 +1,13 @@
-import { firstId, hint, isUnavailable, pause, prune, pruneKeys, type Retention } from "@atlasqueue/core";
+import {
+  firstId,
+  forgetEmptyQueues,
+  hint,
+  isUnavailable,
+  pause,
+  prune,
+  pruneKeys,
+  type Retention,
+} from "@atlasqueue/core";
 import type { WorkerDeps } from "../deps.ts";
 import { takeTurn } from "./take-turn.ts";
 
@@ -8,7 +17,7 @@ const pass_ms = 60_000;
 const rest_ms_min = 20;
 
 /**
- * Removes what has been kept long enough: finished jobs with their attempts, and expired idempotency keys. In steps of
+ * Removes what has been kept long enough: finished jobs with their attempts, expired idempotency keys, and the totals of empty queues. In steps of
  * a few hundred rows, with rests twice as long as the steps, so that nobody's latency shows it.
  */
 export async function clearAway(deps: WorkerDeps, retention: Retention, stop: AbortSignal): Promise<void> {
@@ -45,5 +54,6 @@ async function passOver(deps: WorkerDeps, retention: Retention, stop: AbortSigna
     }
     await pause(Math.max(rest_ms_min, 2 * (performance.now() - started)), stop);
   }
+  await forgetEmptyQueues(deps, rows_max);
   if (jobs + keys > 0) deps.observe({ event: "jobs_pruned", jobs, keys });
 }

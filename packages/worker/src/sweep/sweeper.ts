@@ -1,4 +1,5 @@
 import {
+  foldAll,
   hint,
   isUnavailable,
   pause,
@@ -40,7 +41,7 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
   let away = false;
   let recover_from = -Infinity;
 
-  const sweep = async (outlook: SweepOutlook, started: number): Promise<{ changed: boolean }> => {
+  const sweep = async (outlook: SweepOutlook, started: number, asked: boolean): Promise<{ changed: boolean }> => {
     const promoted = isPast(outlook.due_in_ms) ? await promoteAll(deps) : 0;
     const settled_in = started >= recover_from;
     const recovered = settled_in && isPast(outlook.lease_check_in_ms) ? await recoverAll(deps) : 0;
@@ -49,6 +50,8 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
     for (const queue of outlook.any_queued ? await queuesWithReadyJobs(deps, queues_max) : [])
       await hint(deps.observe, "sweep", async () => void (resignalled += await resignalOrphans(deps, queue)));
     await hint(deps.observe, "dead letters", () => projectDeadLetters(outlook.newest_dead));
+    // Once a turn is enough, however often something becomes due.
+    if (outlook.any_changes && !asked) await foldAll(deps);
     const duration_ms = performance.now() - started;
     deps.observe({ event: "sweep_complete", promoted, recovered, resignalled, duration_ms });
     if (outlook.statistics_are_stale && (await takeTurn(deps, "statistics", statistics_ms))) await refresh();
@@ -74,7 +77,7 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
       away = false;
       recover_from = performance.now() + grace_after_outage_ms;
     }
-    const { changed } = await sweep(outlook, started);
+    const { changed } = await sweep(outlook, started, asked);
     const { due_in_ms } = changed ? await sweepOutlook(deps) : outlook;
     if (due_in_ms !== null && due_in_ms < period_ms) expectIn(Math.max(rest_ms_min, due_in_ms));
   };

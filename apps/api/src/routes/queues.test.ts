@@ -1,0 +1,59 @@
+import { job, queue, queueList } from "@atlasqueue/contract";
+import { memorySignal } from "@atlasqueue/core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testApp } from "../../test/test-app.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp({ signal: memorySignal() });
+});
+afterAll(() => api.stop());
+
+const post = (path: string, body?: object) =>
+  api.app.request(`http://localhost/v1${path}`, {
+    method: "POST",
+    ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+  });
+const queues = async () => queueList.parse(await (await api.get("/v1/queues")).json()).items;
+
+test("queues show how many jobs they have of each status, and since when the oldest waits", async () => {
+  const first = job.parse(await (await api.post("q-1", { type: "a", queue: "mail" })).json());
+  await api.post("q-2", { type: "a", queue: "mail", priority: 5 });
+  await api.post("q-3", { type: "a", queue: "mail", delay_seconds: 60 });
+  const cancelled = job.parse(await (await api.post("q-4", { type: "a", queue: "other" })).json());
+  await post(`/jobs/${cancelled.id}/cancel`);
+  const [mail, other, ...more] = await queues();
+  expect(more).toEqual([]);
+  expect(mail).toMatchObject({ queue: "mail", paused: false, oldest_queued_at: first.created_at });
+  expect(mail?.counts).toMatchObject({ queued: 2, scheduled: 1, running: 0 });
+  expect(other).toMatchObject({ queue: "other", oldest_queued_at: null });
+  expect(other?.counts).toMatchObject({ queued: 0, cancelled: 1 });
+});
+
+test("a paused queue hands out nothing until it is resumed, to those that wait as well", async () => {
+  expect(queue.parse(await (await post("/queues/held/pause")).json())).toMatchObject({ queue: "held", paused: true });
+  expect((await post("/queues/held/pause")).status).toBe(200);
+  const created = job.parse(await (await api.post("q-5", { type: "a", queue: "held" })).json());
+  const lease = (wait_seconds: number) => post("/queues/held/lease", { worker_id: "w", wait_seconds });
+  expect(await (await lease(0)).json()).toEqual({ jobs: [] });
+  expect(await (await api.get(`/v1/jobs/${created.id}/explain`)).json()).toMatchObject({
+    status: "queued",
+    reasons: [{ code: "queue_paused" }, { code: "waiting_for_worker" }],
+  });
+  const waiting = lease(30);
+  const resumed = queue.parse(await (await post("/queues/held/resume")).json());
+  expect(resumed).toMatchObject({ paused: false });
+  expect(await (await waiting).json()).toMatchObject({ jobs: [{ job: { id: created.id } }] });
+});
+
+test("a queue without jobs can be paused and resumed, and is forgotten then", async () => {
+  await post("/queues/empty/pause");
+  expect((await queues()).map((one) => one.queue)).toContain("empty");
+  expect(queue.parse(await (await post("/queues/empty/resume", {})).json()).counts.queued).toBe(0);
+  expect((await queues()).map((one) => one.queue)).not.toContain("empty");
+});
+
+test.each(["pause", "resume"])("POST %s refuses a name that no queue can have", async (what) => {
+  expect((await post(`/queues/a%20b/${what}`)).status).toBe(422);
+  expect((await post(`/queues/${"x".repeat(129)}/${what}`)).status).toBe(422);
+});

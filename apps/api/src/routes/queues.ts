@@ -1,0 +1,52 @@
+import type { Queue, QueueList } from "@atlasqueue/contract";
+import { pauseQueue, queueStats, resumeQueue, type Deps, type QueueStats, type Signal } from "@atlasqueue/core";
+import { Hono } from "hono";
+import { answerJson } from "../http/answer.ts";
+import type { ApiContext, ApiEnv } from "../http/context.ts";
+import type { Gate } from "../http/gate.ts";
+import { requireNoBody } from "../http/no-body.ts";
+import { readQueueName } from "../http/params.ts";
+import { refuseQuery } from "../http/query.ts";
+import { tenantOf } from "../http/tenant.ts";
+
+export type QueueRouteDeps = Deps & { signal: Signal; gate: Gate };
+
+/** `GET /queues`, and a queue's pause and resume. A queue comes to be with its first job, so any name may be paused. */
+export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.get("/queues", async (c) => {
+    refuseQuery(c);
+    const stats = await deps.gate.hold(0, () => queueStats(deps, tenantOf(c)));
+    return answerJson(c, 200, { items: stats.map(showQueue) } satisfies QueueList);
+  });
+
+  /** Change a queue, and answer with it as it is then. */
+  const change = async (c: ApiContext, apply: (queue: { tenant: string; queue: string }) => Promise<unknown>) => {
+    refuseQuery(c);
+    const queue = readQueueName(c);
+    await requireNoBody(c);
+    const ref = { tenant: tenantOf(c), queue };
+    const stats = await deps.gate.hold(0, async () => {
+      await apply(ref);
+      return queueStats(deps, ref.tenant, { queue });
+    });
+    return answerJson(c, 200, showQueue(stats[0] ?? { ...nothing, queue }));
+  };
+
+  routes.post("/queues/:queue/pause", (c) => change(c, (ref) => pauseQueue(deps, ref)));
+  routes.post("/queues/:queue/resume", (c) => change(c, (ref) => resumeQueue(deps, ref)));
+
+  return routes;
+}
+
+/** A queue without jobs, about which nobody decided anything. */
+const nothing: Omit<QueueStats, "queue"> = {
+  paused_at: null,
+  counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },
+  oldest_queued_at: null,
+};
+
+function showQueue({ queue, paused_at, counts, oldest_queued_at }: QueueStats): Queue {
+  return { queue, paused: paused_at !== null, counts, oldest_queued_at: oldest_queued_at?.toISOString() ?? null };
+}

@@ -1,0 +1,62 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Deps } from "../deps.ts";
+import { claimReady } from "../transitions/claim.ts";
+import { enqueue } from "../transitions/enqueue.ts";
+import { pauseQueue } from "../transitions/pause-queue.ts";
+import { queueStats, queue_stats_max } from "./queue-stats.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches, queue_counts, queue_changes, queues`);
+
+const add = (...requests: Parameters<typeof submission>[0][]) =>
+  enqueue(
+    deps,
+    requests.map((request) => submission(request)),
+    { idempotency_ttl_seconds: 60 },
+  );
+
+test("each queue of the tenant has a row with every status, by name", async () => {
+  await add({}, {}, { delay_seconds: 60 }, { queue: "mail" });
+  await enqueue(deps, [{ ...submission(), tenant: "acme" }], { idempotency_ttl_seconds: 60 });
+  await claimReady(deps, 1, { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
+  const [main, mail, ...others] = await queueStats(deps, "default");
+  expect(others).toEqual([]);
+  const zero = { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 };
+  expect(main).toMatchObject({ queue: "default", counts: { ...zero, scheduled: 1, queued: 1, running: 1 } });
+  expect(mail).toMatchObject({ queue: "mail", paused_at: null, counts: { ...zero, queued: 1 } });
+  expect(await queueStats(deps, "default", { queue: "mail" })).toEqual([mail]);
+  expect(await queueStats(deps, "default", { queue: "nobody's" })).toEqual([]);
+});
+
+test("the oldest job is found whatever its priority", async () => {
+  await add({ priority: 5 }, { priority: -7 }, {}, { priority: 2 });
+  await own.database.sql`UPDATE jobs SET ready_at = now() - interval '1 hour' WHERE priority = -7`;
+  const [row] = await own.database.sql<{ oldest: Date }[]>`SELECT min(ready_at) AS oldest FROM jobs`;
+  expect(await queueStats(deps, "default")).toMatchObject([{ oldest_queued_at: row?.oldest, counts: { queued: 4 } }]);
+});
+
+test("no job waits: there is no oldest", async () => {
+  await add({ delay_seconds: 60 });
+  expect(await queueStats(deps, "default")).toMatchObject([{ oldest_queued_at: null, counts: { scheduled: 1 } }]);
+});
+
+test("a paused queue is told of without a job", async () => {
+  const { paused_at } = await pauseQueue(deps, { tenant: "default", queue: "quiet" });
+  expect(await queueStats(deps, "default")).toMatchObject([
+    { queue: "quiet", paused_at, oldest_queued_at: null, counts: { queued: 0 } },
+  ]);
+  expect(await queueStats(deps, "acme")).toEqual([]);
+});
+
+test("an answer is bounded, however many queues there are", async () => {
+  await own.database.sql`
+    INSERT INTO queue_counts (tenant, queue, succeeded) SELECT 'default', 'q' || n, 1 FROM generate_series(1, 1005) AS n`;
+  expect(await queueStats(deps, "default")).toHaveLength(queue_stats_max);
+});

@@ -1,0 +1,71 @@
+import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+
+/** Queues in one answer at most, in the order of their names. */
+export const queue_stats_max = 1_000;
+
+export type QueueStats = {
+  queue: string;
+  /** While paused: since when. */
+  paused_at: Date | null;
+  counts: Record<JobStatus, number>;
+  /** Since when the job has been ready that waits longest. */
+  oldest_queued_at: Date | null;
+};
+
+/**
+ * How many jobs of each status a tenant's queues hold: all that have jobs or are paused, or one of them. Exact, and as
+ * fast with millions of jobs as with none: the totals are kept by the moves themselves (`count-changes.ts`).
+ *
+ * @example
+ * const [mail] = await queueStats(deps, "default", { queue: "mail" });
+ */
+export async function queueStats(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  { queue }: { queue?: string | undefined } = {},
+): Promise<QueueStats[]> {
+  const [text, params] = queue === undefined ? [ofAll, [tenant]] : [ofOne, [tenant, queue]];
+  const rows = await executeOn(deps.database)<Row>({ text, params });
+  return rows.map(({ queue: name, paused_at, oldest_queued_at, ...counts }) => ({
+    queue: name,
+    paused_at,
+    counts,
+    oldest_queued_at,
+  }));
+}
+
+type Row = Omit<QueueStats, "counts"> & QueueStats["counts"];
+
+/**
+ * The totals and the changes are read in one snapshot, so a fold meanwhile is seen whole or not at all. The oldest job
+ * is looked for by stepping from one priority that occurs to the next: the index has the oldest of each in front, and
+ * min(ready_at) would read the whole backlog.
+ */
+const stats = (one: string) => `
+  SELECT queue, paused.paused_at, ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
+         CASE WHEN queued > 0 THEN (
+           WITH RECURSIVE fronts AS (
+             (SELECT priority, ready_at FROM jobs
+              WHERE tenant = $1 AND jobs.queue = held.queue AND ready_at IS NOT NULL
+              ORDER BY priority DESC, ready_at LIMIT 1)
+             UNION ALL
+             SELECT next.priority, next.ready_at FROM fronts, LATERAL (
+               SELECT priority, ready_at FROM jobs
+               WHERE tenant = $1 AND jobs.queue = held.queue AND ready_at IS NOT NULL AND priority < fronts.priority
+               ORDER BY priority DESC, ready_at LIMIT 1) AS next
+           ) SELECT min(ready_at) FROM fronts
+         ) END AS oldest_queued_at
+  FROM (
+    SELECT queue, ${jobStatuses.map((status) => `sum(${status}) AS ${status}`).join(", ")}
+    FROM (SELECT * FROM queue_counts WHERE tenant = $1 ${one}
+          UNION ALL SELECT * FROM queue_changes WHERE tenant = $1 ${one}) AS known
+    GROUP BY queue
+    HAVING ${jobStatuses.map((status) => `sum(${status}) <> 0`).join(" OR ")}
+  ) AS held
+  FULL JOIN (SELECT queue, paused_at FROM queues WHERE tenant = $1 ${one} AND paused_at IS NOT NULL) AS paused USING (queue)
+  ORDER BY queue LIMIT ${queue_stats_max}`;
+
+const ofAll = stats("");
+const ofOne = stats("AND queue = $2");

@@ -1,0 +1,204 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { foldAll } from "../count-folder.ts";
+import type { Deps } from "../deps.ts";
+import { queueStats } from "../queries/queue-stats.ts";
+import { memorySignal } from "../signal/memory.ts";
+import { createSubmitter } from "../submitter.ts";
+import { claim, claimReady, type Lease } from "./claim.ts";
+import { complete } from "./complete.ts";
+import { enqueue } from "./enqueue.ts";
+import { fail } from "./fail.ts";
+import { foldCounts, forgetEmptyQueues } from "./fold-counts.ts";
+import { promoteDue } from "./promote-due.ts";
+import { firstId, prune } from "./prune.ts";
+import { recoverExpired } from "./recover-expired.ts";
+import { release } from "./release.ts";
+import { eventually } from "@atlasqueue/testing";
+
+let own: TestDatabase;
+let deps: Deps;
+const options = { idempotency_ttl_seconds: 60 };
+const queues = ["default", "mail", "Mail.2"];
+const tenants = ["default", "acme"];
+
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(
+  () =>
+    own.database.sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, queue_counts, queue_changes, queues`,
+);
+
+type Counts = Record<JobStatus, number>;
+const none = (): Counts => Object.fromEntries(jobStatuses.map((status) => [status, 0])) as Counts;
+
+const counted = async (tenant: string) =>
+  Object.fromEntries((await queueStats(deps, tenant)).map(({ queue, counts }) => [queue, counts]));
+const truth = async (tenant: string) => {
+  const found: Record<string, Counts> = {};
+  const rows = await own.database.sql<{ queue: string; status: JobStatus; count: number }[]>`
+    SELECT queue, status, count(*)::int AS count FROM jobs WHERE tenant = ${tenant} GROUP BY queue, status`;
+  for (const { queue, status, count } of rows) (found[queue] ??= none())[status] = count;
+  return found;
+};
+const countsAreTrue = async () => {
+  for (const tenant of tenants) expect(await counted(tenant)).toEqual(await truth(tenant));
+};
+
+/** Numbers that look random and are the same in every run. */
+function chance(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** Every move there is, of some jobs at a time, over several tenants and queues. */
+function moves(pick: (below: number) => number) {
+  let held: Lease[] = [];
+  const some = <T>(items: T[]) => items.filter(() => pick(2) === 0);
+  const letGo = (leases: Lease[]) => void (held = held.filter((lease) => !leases.includes(lease)));
+  const claimer = () => {
+    const tenant = tenants[pick(2)] ?? "";
+    return { tenant, queues: queues.slice(0, 1 + pick(3)), worker_id: "w", lease_seconds: 30 };
+  };
+  const requests = () =>
+    Array.from({ length: 1 + pick(8) }, () => {
+      const delay = pick(4) === 0 ? { delay_seconds: 3_600 } : {};
+      const request = { queue: queues[pick(3)] ?? "", max_attempts: 1 + pick(3), priority: pick(3) - 1, ...delay };
+      const keyed = pick(2) === 0 ? [`key-${pick(40)}`] : [];
+      return { ...submission(request, ...keyed), tenant: tenants[pick(2)] ?? "" };
+    });
+  return [
+    async () => void (await enqueue(deps, requests(), options)),
+    async () => void (await enqueue(deps, requests(), options)),
+    async () => void held.push(...(await claimReady(deps, 1 + pick(9), claimer()))),
+    async () => {
+      const ids = await own.database.sql<{ id: string }[]>`SELECT id FROM jobs ORDER BY id LIMIT 20`;
+      held.push(
+        ...(await claim(
+          deps,
+          ids.map(({ id }) => id),
+          claimer(),
+        )),
+      );
+    },
+    async () => {
+      const done = some(held);
+      if (done.length > 0)
+        await complete(
+          deps,
+          done.map((lease) => ({ lease, result: null })),
+        );
+      // Some are kept, and settled once more: that must count for nothing.
+      letGo(some(done));
+    },
+    async () => {
+      const failed = some(held);
+      const verdicts = [
+        { kind: "retry", delay_ms: 0 },
+        { kind: "dead", reason: "attempts_exhausted" },
+      ] as const;
+      if (failed.length > 0)
+        await fail(
+          deps,
+          failed.map((lease) => ({ lease, error: "Error", verdict: verdicts[pick(2)] ?? verdicts[0] })),
+        );
+      letGo(some(failed));
+    },
+    async () => letGo(await release(deps, some(held))),
+    async () => {
+      await own.database.sql`UPDATE jobs SET due_at = now(), run_at = now() WHERE due_at IS NOT NULL`;
+      await promoteDue(deps, 1 + pick(9));
+    },
+    async () => {
+      await own.database
+        .sql`UPDATE jobs SET locked_until = now() WHERE status = 'running' AND get_byte(uuid_send(id), 15) < 128`;
+      await own.database.sql`UPDATE lease_batches SET check_at = now()`;
+      await recoverExpired(deps, 1 + pick(5));
+    },
+    async () => void (await prune(deps, { succeeded_hours: -1, dead_hours: -1 }, firstId, 5)),
+    async () => void (await foldCounts(deps, 1 + pick(20))),
+    async () => forgetEmptyQueues(deps, 10),
+  ];
+}
+
+test("whatever happens to jobs, in any order, the counts are those of the table", { timeout: 60_000 }, async () => {
+  const pick = chance(20_261_120);
+  const all = moves(pick);
+  for (let step = 0; step < 400; step += 1) {
+    await all[pick(all.length)]?.();
+    await countsAreTrue();
+  }
+  const seen = await own.database.sql<{ status: string }[]>`SELECT DISTINCT status FROM jobs`;
+  expect(seen.length).toBeGreaterThan(3);
+  await foldAll(deps);
+  expect(await own.database.sql`SELECT FROM queue_changes`).toHaveLength(0);
+  await countsAreTrue();
+});
+
+test(
+  "folders side by side, with writers and readers between them, count each change once",
+  { timeout: 60_000 },
+  async () => {
+    let writing = true;
+    const folder = async () => {
+      while (writing) await foldCounts(deps, 7);
+    };
+    const forgetter = async () => {
+      while (writing) await forgetEmptyQueues(deps, 5);
+    };
+    const write = async (seed: number) => {
+      const pick = chance(seed);
+      // Without recovery and pruning, which would take the others' jobs.
+      const [submit, , claimSome, , settle, failSome, giveBack] = moves(pick);
+      const mine = [submit, claimSome, settle, failSome, giveBack];
+      for (let step = 0; step < 100; step += 1) await mine[pick(mine.length)]?.();
+    };
+    // In one snapshot the number of jobs is that of all changes so far, however far the folders are.
+    const read = async () => {
+      while (writing) {
+        const [row] = await own.database.sql`
+        SELECT (SELECT count(*)::int FROM jobs WHERE status = 'queued') AS jobs,
+               (SELECT coalesce(sum(queued), 0)::int FROM queue_counts) + (SELECT coalesce(sum(queued), 0)::int FROM queue_changes) AS counted`;
+        expect(row?.["counted"]).toBe(row?.["jobs"]);
+      }
+    };
+    const others = [folder(), folder(), folder(), folder(), forgetter(), read()];
+    try {
+      await Promise.all([write(1), write(2), write(3)]);
+    } finally {
+      writing = false;
+      await Promise.all(others);
+    }
+    await countsAreTrue();
+    await foldAll(deps);
+    await countsAreTrue();
+  },
+);
+
+test("a transaction of the caller's that rolls back counts nothing", async () => {
+  await own.database.sql
+    .begin(async (tx) => {
+      await tx`INSERT INTO queue_changes (tenant, queue, queued) VALUES ('default', 'default', 5)`;
+      throw new Error("no");
+    })
+    .catch(() => {});
+  expect(await queueStats(deps, "default")).toEqual([]);
+});
+
+test("a process that only submits keeps the table of changes short", async () => {
+  const submitter = createSubmitter({ ...deps, signal: memorySignal() }, options);
+  try {
+    for (let at = 0; at < 20; at += 1) await submitter.submit(submission(), 10);
+    await eventually(async () => expect(await own.database.sql`SELECT FROM queue_changes`).toHaveLength(0));
+  } finally {
+    await submitter.close();
+  }
+  expect((await queueStats(deps, "default"))[0]?.counts.queued).toBe(20);
+});

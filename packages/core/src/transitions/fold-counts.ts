@@ -1,0 +1,46 @@
+import { jobStatuses } from "@atlasqueue/contract";
+import { unsynced } from "../database/unsynced.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+
+const sums = jobStatuses.map((status) => `sum(${status})`).join(", ");
+const additions = jobStatuses.map((status) => `${status} = total.${status} + excluded.${status}`).join(", ");
+
+/**
+ * Add up to `rows_max` of the changes to the totals of their queues. Returns how many; fewer than asked for means that
+ * none is left but those that others have in hand. One statement, so a reader sees each change once, before or after;
+ * not synced to disk, as a crash forgets the sum and the deletions together.
+ *
+ * @example
+ * while ((await foldCounts(deps, 1_000)) === 1_000);
+ */
+export async function foldCounts(deps: Pick<Deps, "database">, rows_max: number): Promise<number> {
+  const [row] = await executeOn(deps.database)<{ folded: number }>({ text: fold, params: [rows_max] });
+  return row?.folded ?? 0;
+}
+
+// Folders skip each other's changes, and lock the totals in one order over all processes: they never deadlock.
+const fold = `
+  WITH taken AS (
+    DELETE FROM queue_changes WHERE ${unsynced} AND ctid = ANY(ARRAY(
+      SELECT ctid FROM queue_changes LIMIT $1::int FOR UPDATE SKIP LOCKED))
+    RETURNING *
+  ), added AS (
+    INSERT INTO queue_counts AS total (tenant, queue, ${jobStatuses.join(", ")})
+    SELECT tenant, queue, ${sums} FROM taken GROUP BY tenant, queue ORDER BY tenant, queue
+    ON CONFLICT (tenant, queue) DO UPDATE SET ${additions}
+  )
+  SELECT count(*)::int AS folded FROM taken`;
+
+/**
+ * Forget the totals of queues that have no job left, at most so many: names come and go, and a table of all that ever
+ * were would only grow. A total that somebody is adding to is passed over.
+ */
+export async function forgetEmptyQueues(deps: Pick<Deps, "database">, queues_max: number): Promise<void> {
+  await executeOn(deps.database)({ text: forget, params: [queues_max] });
+}
+
+const empty = `(${jobStatuses.join(", ")}) = (${jobStatuses.map(() => "0").join(", ")})`;
+const forget = `
+  DELETE FROM queue_counts WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM queue_counts WHERE ${empty} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${empty}`;

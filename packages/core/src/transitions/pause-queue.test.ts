@@ -1,0 +1,81 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Deps } from "../deps.ts";
+import { queuesWithReadyJobs } from "../queries/queues-with-ready-jobs.ts";
+import { memorySignal } from "../signal/memory.ts";
+import type { Signal } from "../signal/signal.ts";
+import { submit } from "../submit.ts";
+import { claim, claimReady } from "./claim.ts";
+import { complete } from "./complete.ts";
+import { pauseQueue, resumeQueue } from "./pause-queue.ts";
+import { promoteDue } from "./promote-due.ts";
+
+let own: TestDatabase;
+let deps: Deps & { signal: Signal };
+const recorded = recordEvents();
+const main = { tenant: "default", queue: "default" };
+const claimer = { tenant: "default", queues: ["default", "mail"], worker_id: "w1", lease_seconds: 30 };
+
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`TRUNCATE jobs, lease_batches, queue_counts, queue_changes, queues`;
+  recorded.events.length = 0;
+  deps = { database: own.database, observe: recorded.observe, signal: memorySignal() };
+});
+
+const add = async (...requests: Parameters<typeof submission>[0][]) => {
+  const submissions = requests.map((request) => submission(request));
+  const outcomes = await submit(deps, submissions, { idempotency_ttl_seconds: 60 });
+  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+};
+
+test("nothing of a paused queue is claimed, by id or without; other queues and tenants go on", async () => {
+  const [mine = "", mail = ""] = await add({}, { queue: "mail" });
+  await pauseQueue(deps, main);
+  await pauseQueue(deps, { tenant: "acme", queue: "mail" });
+  expect((await claim(deps, [mine, mail], claimer)).map(({ id }) => id)).toEqual([mail]);
+  expect(await claimReady(deps, 10, claimer)).toEqual([]);
+  await resumeQueue(deps, main);
+  expect((await claimReady(deps, 10, claimer)).map(({ id }) => id)).toEqual([mine]);
+});
+
+test("what runs when its queue is paused can be finished", async () => {
+  const [id = ""] = await add({});
+  const [lease] = await claim(deps, [id], claimer);
+  if (!lease) throw new Error("the job was to be claimed");
+  await pauseQueue(deps, main);
+  expect(await complete(deps, [{ lease, result: 1 }])).toEqual([{ kind: "applied" }]);
+});
+
+test("in a paused queue jobs still become due", async () => {
+  await add({ delay_seconds: 60 });
+  await pauseQueue(deps, main);
+  await own.database.sql`UPDATE jobs SET due_at = now(), run_at = now()`;
+  expect(await promoteDue(deps, 10)).toHaveLength(1);
+});
+
+test("pausing and resuming again changes nothing, and is told once", async () => {
+  const first = await pauseQueue(deps, main);
+  expect(await pauseQueue(deps, main)).toEqual(first);
+  expect(await resumeQueue(deps, main)).toEqual({ resumed: true });
+  expect(await resumeQueue(deps, main)).toEqual({ resumed: false });
+  expect(recorded.events).toEqual([
+    { event: "queue_paused", ...main },
+    { event: "queue_resumed", ...main },
+  ]);
+});
+
+test("the sweep leaves paused queues alone, and a resumed one is signalled at once, oldest first", async () => {
+  const ids = await add({}, {}, {});
+  await add({ queue: "mail" });
+  await pauseQueue(deps, main);
+  expect(await queuesWithReadyJobs(deps, 10)).toEqual([{ tenant: "default", queue: "mail" }]);
+  // A worker pops them in vain.
+  expect(await deps.signal.take([main], 10)).toEqual(ids);
+  expect(await claim(deps, ids, claimer)).toEqual([]);
+  await resumeQueue(deps, main);
+  expect(await deps.signal.take([main], 10)).toEqual(ids);
+});

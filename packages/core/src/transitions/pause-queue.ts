@@ -1,0 +1,51 @@
+import { executeOn } from "../database/statement.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+import { readyJobs } from "../queries/ready-jobs.ts";
+import { announce } from "../signal/announce.ts";
+import type { Signal } from "../signal/signal.ts";
+
+/** Signalled at once when a queue is resumed; the sweep signals the others when these are taken. */
+const signals_max = 10_000;
+
+/**
+ * From now on nothing of the queue is claimed: what runs finishes, what waits keeps waiting, and jobs can still be
+ * submitted and become due. A claim that was under way already may still start its jobs. Returns since when the queue
+ * is paused; pausing it again changes nothing. The queue need not have jobs.
+ *
+ * @example
+ * const { paused_at } = await pauseQueue(deps, { tenant: "default", queue: "mail" });
+ */
+export async function pauseQueue(deps: Deps, { tenant, queue }: QueueRef): Promise<{ paused_at: Date }> {
+  const [row] = await executeOn(deps.database)<{ paused_at: Date; was_paused: boolean }>({
+    text: pause,
+    params: [tenant, queue],
+  });
+  if (!row) throw new Error("pausing gave no row");
+  if (!row.was_paused) deps.observe({ event: "queue_paused", tenant, queue });
+  return { paused_at: row.paused_at };
+}
+
+// Two at the same time may both be told that they were the first; the earlier time stays.
+const pause = `
+  INSERT INTO queues AS known (tenant, queue, paused_at) VALUES ($1, $2, now())
+  ON CONFLICT (tenant, queue) DO UPDATE SET paused_at = coalesce(known.paused_at, now())
+  RETURNING paused_at, paused_at < now() AS was_paused`;
+
+/**
+ * Let the queue's jobs be claimed again, and signal those that are ready, oldest first, whatever was popped in vain
+ * meanwhile. Resuming a queue that is not paused changes nothing.
+ *
+ * @example
+ * const { resumed } = await resumeQueue(deps, { tenant: "default", queue: "mail" });
+ */
+export async function resumeQueue(deps: Deps & { signal: Signal }, ref: QueueRef): Promise<{ resumed: boolean }> {
+  const { tenant, queue } = ref;
+  const [row] = await executeOn(deps.database)({ text: resume, params: [tenant, queue] });
+  if (!row) return { resumed: false };
+  deps.observe({ event: "queue_resumed", tenant, queue });
+  await announce(deps, await readyJobs(deps, ref, 0, signals_max), "front");
+  return { resumed: true };
+}
+
+const resume = `
+  UPDATE queues SET paused_at = NULL WHERE tenant = $1 AND queue = $2 AND paused_at IS NOT NULL RETURNING queue`;

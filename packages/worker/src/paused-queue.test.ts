@@ -1,0 +1,72 @@
+import { claim, pauseQueue, redisSignal, resumeQueue, type Signal } from "@atlasqueue/core";
+import { eventually } from "@atlasqueue/testing";
+import { beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { drivers, gate, workerHarness } from "../test/harness.ts";
+import { defineHandler } from "./handler.ts";
+
+const any = z.looseObject({});
+const main = { tenant: "default", queue: "default" };
+const { add, becomes, deps, read, sql, useSignal, work } = workerHarness();
+
+const signals: Record<string, () => Signal> = {
+  ...drivers,
+  "Redis away": () =>
+    redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", dead_letters: "dlq" }, timeout_ms: 50 }),
+};
+
+describe.each(Object.entries(signals))("with %s", (_name, driver) => {
+  beforeEach(async () => {
+    useSignal(driver);
+    await sql()`TRUNCATE queues`;
+  });
+
+  test("while a queue is paused what runs finishes and nothing starts; resumed, every job runs", async () => {
+    const { open, opened } = gate();
+    const started: unknown[] = [];
+    work(
+      [
+        defineHandler("noop", any, async ({ n }) => {
+          started.push(n);
+          if (n === 0) await opened;
+        }),
+      ],
+      { queues: ["default", "mail"], poll_timeout_seconds: 1 },
+    );
+    const [first] = await add({ payload: { n: 0 } });
+    await becomes(first, { status: "running" });
+    await pauseQueue(deps(), main);
+    const waiting = await add({ payload: { n: 1 } }, { payload: { n: 2 } }, { payload: { n: 3 }, delay_seconds: 0.1 });
+    open();
+    await becomes(first, { status: "succeeded" });
+    // The worker is at work meanwhile: it makes a job due, and runs one of another queue that came after them.
+    await becomes(waiting[2], { status: "queued" });
+    const [mail] = await add({ queue: "mail", payload: { n: "mail" } });
+    await becomes(mail, { status: "succeeded" });
+    expect(started).toEqual([0, "mail"]);
+    for (const id of waiting) expect(await read(id)).toMatchObject({ status: "queued", attempts: 0 });
+
+    await resumeQueue(deps(), main);
+    for (const id of waiting) await becomes(id, { status: "succeeded", attempts: 1 });
+    expect(started).toHaveLength(5);
+  });
+});
+
+test("the jobs of a paused queue are not signalled again and again", async () => {
+  useSignal(drivers["redis"] as () => Signal);
+  await pauseQueue(deps(), main);
+  const { open, opened } = gate();
+  work([defineHandler("noop", any, open)], { queues: ["mail"] });
+  await add({});
+  // Popped in vain, as a worker of the queue would.
+  const [id = ""] = await deps().signal.take([main], 10);
+  expect(await claim(deps(), [id], { ...main, queues: ["default"], worker_id: "w", lease_seconds: 30 })).toEqual([]);
+  await sql()`UPDATE jobs SET ready_at = ready_at - interval '1 minute', updated_at = updated_at - interval '1 minute'`;
+  // A job that only a sweep can find shows that one has passed.
+  await sql()`INSERT INTO jobs (id, queue, type, status, run_at, ready_at, created_at, updated_at, payload)
+    VALUES (gen_random_uuid(), 'mail', 'noop', 'queued', now(), now(), now(), now() - interval '1 minute', '{}')`;
+  await eventually(() => opened);
+  expect((await deps().signal.look(main)).length).toBe(0);
+  await resumeQueue(deps(), main);
+  expect(await deps().signal.take([main], 10)).toEqual([id]);
+});
