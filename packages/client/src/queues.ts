@@ -5,14 +5,15 @@ export type QueueCalls = {
   /** Every queue: whether it is paused, its jobs by status, since when its oldest one waits. */
   queues(call?: CallOptions): Promise<Queue[]>;
   /** Start no more jobs of a queue; they are still accepted, and those that run go on. Again is fine. */
-  pause(queue: string, call?: CallOptions): Promise<void>;
+  pause(queue: string, call?: CallOptions): Promise<Queue>;
   /** Undo `pause`. Again is fine. */
-  resume(queue: string, call?: CallOptions): Promise<void>;
+  resume(queue: string, call?: CallOptions): Promise<Queue>;
 };
 
 export function queueCalls(send: Send): QueueCalls {
   const post = async (queue: string, verb: "pause" | "resume", call: CallOptions | undefined) => {
-    await send({ method: "POST", path: `/v1/queues/${segment(queue)}/${verb}`, repeat: "always" }, call);
+    const path = `/v1/queues/${segment(queue)}/${verb}`;
+    return (await send({ method: "POST", path, repeat: "always" }, call)).body as Queue;
   };
   return {
     async queues(call) {
