@@ -163,7 +163,7 @@ test("a lease is kept, shown and settled by hand; another's is a LeaseLostError"
   expect(Date.parse(locked_until)).toBeGreaterThan(Date.parse(held.locked_until));
   expect(await client.get(id)).toMatchObject({ progress: { done: 0.5 }, worker_id: "by-hand" });
   const stale = { ...held, lease_token: randomUUID() };
-  for (const call of [client.ack, client.heartbeat, (held: Held) => client.nack(held, "x")])
+  for (const call of [client.ack, client.heartbeat, (of: Held) => client.nack(of, "x")])
     expect(await failed(call(stale))).toBeInstanceOf(LeaseLostError);
   expect(await client.ack(held)).toMatchObject({ status: "succeeded", result: null });
   expect(await client.ack(held)).toMatchObject({ status: "succeeded" });

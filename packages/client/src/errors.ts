@@ -53,7 +53,7 @@ export class ConflictError extends AtlasQueueError {
 
 /**
  * The job is not held under this lease any more: stop working on it. After a nack whose first answer was lost on the
- * way it may also mean that the nack was done.
+ * way it may also mean that the nack was done and the job has gone on since.
  */
 export class LeaseLostError extends ConflictError {
   override readonly name = "LeaseLostError";

@@ -13,7 +13,7 @@ import {
 } from "@atlasqueue/contract";
 import { JobFinishedError, TimeoutError } from "./errors.ts";
 import { keyHeader, randomKey } from "./idempotency-key.ts";
-import { pause } from "./http/time.ts";
+import { pause, within } from "./http/time.ts";
 import { segment, type CallOptions, type Send } from "./http/transport.ts";
 import { submitInParts, type Submitted } from "./submit-many.ts";
 
@@ -75,6 +75,8 @@ const page_jobs_default = 50;
 /** Of one request that waits on the server: shorter than what proxies and load balancers cut. */
 const hold_seconds_max = 20;
 const poll_ms = 250;
+/** For the answer that says what the job was at the end of a wait. */
+const last_word_ms_max = 1_000;
 
 export function jobCalls(send: Send): JobCalls {
   const get = async (id: string, call?: CallOptions, wait_seconds = 0): Promise<Job> => {
@@ -123,24 +125,13 @@ export function jobCalls(send: Send): JobCalls {
         cursor = page.next_cursor;
       }
     },
-    async wait(id, { timeoutMs = 60_000, signal } = {}) {
-      const deadline = performance.now() + timeoutMs;
-      for (;;) {
-        const asked = performance.now();
-        const left_ms = Math.max(deadline - asked, 0);
-        const hold_seconds = Math.min(hold_seconds_max, limits.wait_seconds_max, Math.floor(left_ms / 1_000));
-        const options = { retries: Infinity, retryMaxMs: left_ms, ...(signal ? { signal } : {}) };
-        const job = await get(id, options, hold_seconds);
-        if (isFinal(job.status)) return job;
-        const now = performance.now();
-        if (now >= deadline)
-          throw new TimeoutError(`job ${id} was ${job.status} after ${timeoutMs} ms, and is left as it is`);
-        // A server that answers early, as one that stops does, must not be asked again at once.
-        const early = now - asked < hold_seconds * 1_000 - poll_ms || hold_seconds === 0;
-        if (early) await pause(Math.min(poll_ms, deadline - now), signal);
-        signal?.throwIfAborted();
-      }
-    },
+    wait: (id, { timeoutMs = 60_000, signal } = {}) =>
+      within(
+        timeoutMs + last_word_ms_max,
+        signal,
+        (ending) => waitUntilFinal(get, id, timeoutMs, ending),
+        () => new TimeoutError(`job ${id}: no answer within ${timeoutMs} ms`),
+      ),
     async cancel(id, call) {
       let repeated = false;
       try {
@@ -164,4 +155,27 @@ export function jobCalls(send: Send): JobCalls {
       return (await send({ method: "GET", path, repeat: "always" }, call)).body as Explanation;
     },
   };
+}
+
+async function waitUntilFinal(
+  get: (id: string, call: CallOptions, wait_seconds: number) => Promise<Job>,
+  id: string,
+  timeout_ms: number,
+  signal: AbortSignal,
+): Promise<Job> {
+  const deadline = performance.now() + timeout_ms;
+  for (;;) {
+    const asked = performance.now();
+    const left_ms = Math.max(deadline - asked, 0);
+    const hold_seconds = Math.min(hold_seconds_max, limits.wait_seconds_max, Math.floor(left_ms / 1_000));
+    const job = await get(id, { retries: Infinity, retryMaxMs: left_ms, signal }, hold_seconds);
+    if (isFinal(job.status)) return job;
+    const now = performance.now();
+    if (now >= deadline)
+      throw new TimeoutError(`job ${id} was ${job.status} after ${timeout_ms} ms, and is left as it is`);
+    // A server that answers early, as one that stops does, must not be asked again at once.
+    const early = hold_seconds === 0 || now - asked < hold_seconds * 1_000 - poll_ms;
+    if (early) await pause(Math.min(poll_ms, deadline - now), signal);
+    signal.throwIfAborted();
+  }
 }

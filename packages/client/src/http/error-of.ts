@@ -90,7 +90,7 @@ export function networkError(what: string, thrown: unknown, hide: (text: string)
   return new NetworkError(`${what}: ${hide(words)}`, { cause: thrown, refused: codes.some(isRefusal) });
 }
 
-/** No connection was made: as Node and Deno call it, and Bun. A browser does not tell. */
+/** No connection was made, as Node and Bun call it. Deno and browsers do not tell, so there it is not known. */
 function isRefusal(code: unknown): boolean {
-  return ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ConnectionRefused"].includes(String(code));
+  return ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"].includes(String(code));
 }

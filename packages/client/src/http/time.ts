@@ -35,7 +35,7 @@ export async function within<T>(
     controller.abort(reason);
   };
   const forward = () => end(signal?.reason);
-  const timer = setTimeout(() => end(late()), Math.min(ms, timer_ms_max));
+  const timer = ms === Infinity ? undefined : setTimeout(() => end(late()), Math.min(ms, timer_ms_max));
   signal?.addEventListener("abort", forward, { once: true });
   try {
     return await Promise.race([act(controller.signal), ended]);

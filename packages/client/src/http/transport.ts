@@ -24,7 +24,7 @@ export type TransportOptions = {
   retryMaxMs: number;
 };
 
-export type Call = {
+type Call = {
   method: "GET" | "POST";
   path: string;
   query?: Record<string, string | number | undefined>;
@@ -38,7 +38,7 @@ export type Call = {
   onRepeat?: () => void;
 };
 
-export type Answer = { status: number; body: unknown };
+type Answer = { status: number; body: unknown };
 export type Send = (call: Call, options?: CallOptions) => Promise<Answer>;
 
 /** Sends requests: each try with a deadline, again after what passes, and every failure as a typed error. */

@@ -49,19 +49,24 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
     } catch (error) {
       if (!held.holds(job)) return;
       if (error instanceof LeaseLostError || error instanceof NotFoundError) return lose();
+      if (progress && isRefusal(error)) {
+        // It must not cost the lease: the next heartbeat goes at once, and without it.
+        observe({ event: "progress_refused", job: job.leased.job, error });
+        due_at_ms = asked_ms;
+        continue;
+      }
       observe({ event: "api_unavailable", during: "heartbeat", error });
-      // A progress that is refused must not cost the lease; one that did not arrive goes with the next.
-      if (!isRefusal(error)) job.progress ??= progress;
-      progress_at_ms = performance.now();
+      job.progress ??= progress;
       failures += 1;
-      due_at_ms = isRefusal(error) && progress ? 0 : performance.now() + backoffMs(failures, Math.random());
+      due_at_ms = performance.now() + backoffMs(failures, Math.random());
+      progress_at_ms = performance.now();
     }
   }
 }
 
-/** The API has read the request and will not have it, now or later. */
+/** The API has read the request and will not have it, now or later; or it cannot even be written as JSON. */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof AtlasQueueError && [400, 413, 422].includes(error.status ?? 0);
+  return !(error instanceof AtlasQueueError) || [400, 413, 422].includes(error.status ?? 0);
 }
 
 /** Until the time has come, or the job has left or has something to tell. */

@@ -123,8 +123,6 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
     giveUp: () => giveUp.abort(),
   };
 }
-export type Settler = ReturnType<typeof createSettler>;
-
 type Success = Settlement & { outcome: { kind: "succeeded" } };
 type Failure = Settlement & { outcome: { kind: "failed" } };
 const isSuccess = (item: Settlement): item is Success => item.outcome.kind === "succeeded";

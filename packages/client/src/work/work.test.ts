@@ -12,6 +12,7 @@ import {
   type Client,
   type Handler,
   type HandlerFunction,
+  type Json,
   type JsonObject,
   type WorkOptions,
 } from "../index.ts";
@@ -172,19 +173,26 @@ test("a lease is renewed while the handler runs, and progress is shown meanwhile
   expect(named("lease_lost")).toEqual([]);
 });
 
-test("a progress that the API refuses costs no lease", async () => {
+test.each([
+  ["a NUL", "\0"],
+  ["a BigInt", 1n],
+])("a progress that cannot be stored, %s, costs no lease", async (name, value) => {
   const { opened, open } = gate();
-  const { named } = work("bad-progress", async (_payload, { progress }) => (progress("\0"), opened), {
-    leaseSeconds: 1,
-  });
-  const id = await submit("bad-progress");
-  await eventually(() => expect(named("api_unavailable")).toMatchObject([{ during: "heartbeat" }]));
+  const queue = `progress-${name.replace(" ", "-")}`;
+  const handler: HandlerFunction<JsonObject> = async (_payload, { progress }) => {
+    progress(value as Json);
+    await opened;
+  };
+  const { named } = work(queue, handler, { leaseSeconds: 1 });
+  const id = await submit(queue);
+  await eventually(() => expect(named("progress_refused")).toMatchObject([{ job: { id } }]));
   await eventually(async () => {
     const { started_at, locked_until } = await client.get(id);
     expect(Date.parse(locked_until ?? "") - Date.parse(started_at ?? "")).toBeGreaterThan(1_200);
   });
   open();
   expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(named("api_unavailable")).toEqual([]);
 });
 
 test("a handler whose job is cancelled is aborted, and its slot is free", async () => {
