@@ -42,17 +42,16 @@ const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 test("a submitted job can be read, and the same key is the same job", async () => {
   const job = { type: "a", payload: { n: 1 }, idempotency_key: randomUUID() };
   const first = await client.submit(job);
-  expect(first).toMatchObject({ type: "a", payload: { n: 1 }, status: "queued", created: true });
+  expect(first).toMatchObject({ created: true, job: { type: "a", payload: { n: 1 }, status: "queued" } });
   const again = await client.submit(job);
   expect(again).toMatchObject({ id: first.id, created: false });
-  const { created: _, ...read } = first;
-  expect(await client.get(first.id)).toEqual(read);
+  expect(await client.get(first.id)).toEqual(first.job);
   const other = await failed(client.submit({ ...job, payload: { n: 2 } }));
   expect(other).toBeInstanceOf(IdempotencyMismatchError);
 });
 
 test("a definition checks the payload before anything is sent", async () => {
-  const job = await client.submit(sendEmail, { to: "ada@example.org" }, { queue: "mail", priority: 3 });
+  const { job } = await client.submit(sendEmail, { to: "ada@example.org" }, { queue: "mail", priority: 3 });
   expect(job).toMatchObject({ type: "email.send", payload: { to: "ada@example.org" }, queue: "mail", priority: 3 });
   expect(await failed(client.submit(sendEmail, { to: "nobody" }))).toBeInstanceOf(PayloadError);
   // @ts-expect-error the payload is typed by the schema

@@ -18,6 +18,11 @@ export type ClientOptions = {
   retries?: number;
   /** No try starts later than this after the first, so a Retry-After past it is an error at once. Default 60,000. */
   retryMaxMs?: number;
+  /**
+   * Requests under way at once that wait for jobs, however many jobs are waited for. Default 32; for a browser that
+   * speaks HTTP/1.1, whose 6 connections a host are also needed for the rest, 4.
+   */
+  waitsMax?: number;
 };
 
 export type Client = JobCalls &
@@ -37,7 +42,8 @@ export type Client = JobCalls &
  *
  * @example
  * const client = createClient({ url: "http://127.0.0.1:8000", token });
- * const { id } = await client.submit({ type: "email.send", payload: { to: "ada@example.org" } });
+ * const handle = await client.submit({ type: "email.send", payload: { to: "ada@example.org" } });
+ * console.log(handle.id, await handle.result({ timeoutMs: 30_000 }));
  */
 export function createClient(options: ClientOptions): Client {
   const send = createTransport({
@@ -51,7 +57,7 @@ export function createClient(options: ClientOptions): Client {
   });
   const leases = leaseCalls(send);
   return {
-    ...jobCalls(send),
+    ...jobCalls(send, options.waitsMax ?? 32),
     ...leases,
     ...queueCalls(send),
     work: (queue, handlers, workOptions) => startRemoteWorker(leases, queue, handlers, workOptions),

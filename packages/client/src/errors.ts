@@ -1,4 +1,4 @@
-import type { Problem } from "@atlasqueue/contract";
+import type { Job, JobError, Problem } from "@atlasqueue/contract";
 
 /** What is known about a failed call beside its message. */
 export type ErrorFacts = {
@@ -115,4 +115,27 @@ export class NetworkError extends AtlasQueueError {
 /** A success that is not the API's: perhaps the URL is another server's, or something stands in between. */
 export class UnexpectedAnswerError extends AtlasQueueError {
   override readonly name = "UnexpectedAnswerError";
+}
+
+/** The job whose result was asked for is dead: `error` is what its handler threw last, `job` says the rest. */
+export class JobFailedError extends AtlasQueueError {
+  override readonly name = "JobFailedError";
+  readonly job: Job;
+  /** `data` is the `data` of the error that was thrown, up to 16 KiB of JSON. */
+  readonly error: JobError;
+  constructor(job: Job, error: JobError) {
+    super(`job ${job.id} is dead: ${job.last_error ?? job.dead_reason ?? "no reason was given"}`);
+    this.job = job;
+    this.error = error;
+  }
+}
+
+/** The job whose result was asked for was cancelled. */
+export class JobCancelledError extends AtlasQueueError {
+  override readonly name = "JobCancelledError";
+  readonly job: Job;
+  constructor(job: Job) {
+    super(`job ${job.id} was cancelled`);
+    this.job = job;
+  }
 }

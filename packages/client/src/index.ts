@@ -4,6 +4,9 @@ export type { CallOptions } from "./http/transport.ts";
 export type { JobCalls, ListFilter, SubmittedJob } from "./jobs.ts";
 export type { Held, LeaseCalls, LeasedJob, LeaseOptions } from "./leases.ts";
 export type { QueueCalls } from "./queues.ts";
+export { gather, waitAll, type ResultOf, type Slot, type WaitedFor } from "./results/gather.ts";
+export type { Handle } from "./results/handle.ts";
+export type { WaitOptions } from "./results/waits.ts";
 export type { Submitted } from "./submit-many.ts";
 export {
   defineHandler,
@@ -18,11 +21,13 @@ export {
   defineJob,
   DoNotRetryError,
   PayloadError,
+  ResultError,
   RetryAfterError,
   type Attempt,
   type Explanation,
   type Job,
   type JobDefinition,
+  type JobError,
   type JobOptions,
   type JobStatus,
   type JobSubmission,

@@ -1,6 +1,4 @@
 import {
-  isFinal,
-  limits,
   type Attempt,
   type AttemptList,
   type Explanation,
@@ -10,15 +8,20 @@ import {
   type JobPage,
   type JobStatus,
   type JobSubmission,
+  type Json,
 } from "@atlasqueue/contract";
-import { JobFinishedError, TimeoutError } from "./errors.ts";
+import { JobFinishedError } from "./errors.ts";
 import { keyHeader, randomKey } from "./idempotency-key.ts";
-import { pause, within } from "./http/time.ts";
 import { segment, type CallOptions, type Send } from "./http/transport.ts";
+import { createHandle, type Handle } from "./results/handle.ts";
+import { createWaits, type WaitOptions } from "./results/waits.ts";
 import { submitInParts, type Submitted } from "./submit-many.ts";
 
-/** `created` is false when the key was used for the same job before, an earlier try of the same call included. */
-export type SubmittedJob = Job & { created: boolean };
+/**
+ * The handle of a job that was submitted. `created` is false when the key was used for the same job before, an earlier
+ * try of the same call included; `job` is what it was then, all of it, or its id and status as one of many.
+ */
+export type SubmittedJob<Result = Json, Fields = Job> = Handle<Result> & { created: boolean; job: Fields };
 
 export type ListFilter = {
   queue?: string;
@@ -40,27 +43,31 @@ export type JobCalls = {
    * TooLargeError (payload 256 KiB).
    */
   submit(job: JobSubmission, call?: CallOptions): Promise<SubmittedJob>;
-  submit<Input>(
-    definition: JobDefinition<Input>,
+  submit<Input, Result>(
+    definition: JobDefinition<Input, unknown, Result>,
     payload: NoInfer<Input>,
     options?: JobOptions,
     call?: CallOptions,
-  ): Promise<SubmittedJob>;
+  ): Promise<SubmittedJob<Result>>;
   /**
-   * Any number of jobs, answers in their order. Up to 1,000 jobs and 1 MiB go in one request, all of it stored or none;
+   * Any number of jobs, handles in their order. Up to 1,000 jobs and 1 MiB go in one request, all of it stored or none;
    * more go in parts, one after the other, and when one fails those before it are stored: with keys of your own it is
    * safe to call again. Rejects as `submit`, the ValidationError naming every bad job of its part.
    */
-  submitMany(jobs: readonly JobSubmission[], call?: CallOptions): Promise<Submitted[]>;
+  submitMany(jobs: readonly JobSubmission[], call?: CallOptions): Promise<SubmittedJob<Json, Submitted>[]>;
+  /** The handle of a job whose id was kept; of a definition's type, its result is what the definition makes of it. */
+  handle(id: string): Handle;
+  handle<Result>(id: string, definition: JobDefinition<never, unknown, Result>): Handle<Result>;
   /** Rejects with NotFoundError. */
   get(id: string, call?: CallOptions): Promise<Job>;
   /** Newest first, a page at a time as they are read. Jobs that come meanwhile are not among them. */
   list(filter?: ListFilter, call?: CallOptions): AsyncGenerator<Job, void, undefined>;
   /**
    * The job when it is final: succeeded, dead or cancelled. Rejects with TimeoutError after `timeoutMs` (default a
-   * minute; Infinity for ever) and with NotFoundError; an API that is away meanwhile is waited for.
+   * minute; Infinity for ever) and with NotFoundError; an API that is away meanwhile is waited for. However many jobs
+   * are waited for, `waitsMax` requests of the client are under way for it at most.
    */
-  wait(id: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<Job>;
+  wait(id: string, options?: WaitOptions): Promise<Job>;
   /** End a job that is not final; the handler of a running one is aborted. Rejects with JobFinishedError. */
   cancel(id: string, call?: CallOptions): Promise<Job>;
   /** Queue a dead, cancelled or failed job again, now and with all its attempts. Rejects with NotRetryableError. */
@@ -72,13 +79,8 @@ export type JobCalls = {
 };
 
 const page_jobs_default = 50;
-/** Of one request that waits on the server: shorter than what proxies and load balancers cut. */
-const hold_seconds_max = 20;
-const poll_ms = 250;
-/** For the answer that says what the job was at the end of a wait. */
-const last_word_ms_max = 1_000;
 
-export function jobCalls(send: Send): JobCalls {
+export function jobCalls(send: Send, waits_max: number): JobCalls {
   const get = async (id: string, call?: CallOptions, wait_seconds = 0): Promise<Job> => {
     const query = wait_seconds > 0 ? { wait_seconds } : {};
     const path = `/v1/jobs/${segment(id)}`;
@@ -86,13 +88,11 @@ export function jobCalls(send: Send): JobCalls {
     return answer.body as Job;
   };
 
-  const submit = async (given: JobSubmission, call?: CallOptions): Promise<SubmittedJob> => {
-    const { idempotency_key = randomKey(), ...job } = given;
-    const headers = { "idempotency-key": keyHeader(idempotency_key) };
-    const body = JSON.stringify(job);
-    const answer = await send({ method: "POST", path: "/v1/jobs", headers, body, repeat: "always" }, call);
-    return { ...(answer.body as Job), created: answer.status === 201 };
-  };
+  const wait = createWaits(get, waits_max);
+  const handleOf = <Result, Fields extends { id: string }>(
+    fields: Fields,
+    parse: (result: Json) => Result | Promise<Result>,
+  ) => createHandle(fields, { get, wait, parse });
 
   const post = async (id: string, verb: string, repeat: "always" | "undone", call?: CallOptions, told?: () => void) => {
     const path = `/v1/jobs/${segment(id)}/${verb}`;
@@ -100,18 +100,32 @@ export function jobCalls(send: Send): JobCalls {
     return answer.body as Job;
   };
 
+  const submit = async (given: JobSubmission, call?: CallOptions) => {
+    const { idempotency_key = randomKey(), ...request } = given;
+    const headers = { "idempotency-key": keyHeader(idempotency_key) };
+    const body = JSON.stringify(request);
+    const answer = await send({ method: "POST", path: "/v1/jobs", headers, body, repeat: "always" }, call);
+    const job = answer.body as Job;
+    return { id: job.id, created: answer.status === 201, job };
+  };
+
   return {
-    async submit<Input>(
-      first: JobSubmission | JobDefinition<Input>,
+    async submit<Input, Result>(
+      first: JobSubmission | JobDefinition<Input, unknown, Result>,
       second?: Input | CallOptions,
       options?: JobOptions,
       call?: CallOptions,
-    ) {
-      if (!("parse" in first)) return submit(first, second as CallOptions | undefined);
+    ): Promise<SubmittedJob<Result>> {
+      if (!("parse" in first)) return handleOf(await submit(first, second as CallOptions), asItIs<Result>);
       await first.parse(second);
-      return submit(first.submission(second as Input, options), call);
+      return handleOf(await submit(first.submission(second as Input, options), call), first.parseResult);
     },
-    submitMany: (jobs, call) => submitInParts(send, jobs, call),
+    async submitMany(jobs, call) {
+      const submitted = await submitInParts(send, jobs, call);
+      return submitted.map((job) => handleOf({ id: job.id, created: job.created, job }, asItIs<Json>));
+    },
+    handle: <Result>(id: string, definition?: JobDefinition<never, unknown, Result>) =>
+      handleOf({ id }, definition?.parseResult ?? asItIs<Result>),
     get: (id, call) => get(id, call),
     async *list({ limit = Infinity, pageSize = page_jobs_default, ...filter } = {}, call) {
       let cursor: string | null | undefined;
@@ -125,13 +139,7 @@ export function jobCalls(send: Send): JobCalls {
         cursor = page.next_cursor;
       }
     },
-    wait: (id, { timeoutMs = 60_000, signal } = {}) =>
-      within(
-        timeoutMs + last_word_ms_max,
-        signal,
-        (ending) => waitUntilFinal(get, id, timeoutMs, ending),
-        () => new TimeoutError(`job ${id}: no answer within ${timeoutMs} ms`),
-      ),
+    wait,
     async cancel(id, call) {
       let repeated = false;
       try {
@@ -157,25 +165,5 @@ export function jobCalls(send: Send): JobCalls {
   };
 }
 
-async function waitUntilFinal(
-  get: (id: string, call: CallOptions, wait_seconds: number) => Promise<Job>,
-  id: string,
-  timeout_ms: number,
-  signal: AbortSignal,
-): Promise<Job> {
-  const deadline = performance.now() + timeout_ms;
-  for (;;) {
-    const asked = performance.now();
-    const left_ms = Math.max(deadline - asked, 0);
-    const hold_seconds = Math.min(hold_seconds_max, limits.wait_seconds_max, Math.floor(left_ms / 1_000));
-    const job = await get(id, { retries: Infinity, retryMaxMs: left_ms, signal }, hold_seconds);
-    if (isFinal(job.status)) return job;
-    const now = performance.now();
-    if (now >= deadline)
-      throw new TimeoutError(`job ${id} was ${job.status} after ${timeout_ms} ms, and is left as it is`);
-    // A server that answers early, as one that stops does, must not be asked again at once.
-    const early = hold_seconds === 0 || now - asked < hold_seconds * 1_000 - poll_ms;
-    if (early) await pause(Math.min(poll_ms, deadline - now), signal);
-    signal.throwIfAborted();
-  }
-}
+/** A result without a schema. */
+const asItIs = <Result>(result: Json): Result => result as Result;

@@ -1,4 +1,5 @@
 import {
+  errorData,
   errorText,
   storableText,
   type HeartbeatAnswer,
@@ -39,13 +40,14 @@ export type LeaseCalls = {
   /** The job has succeeded; `result` is any JSON, 256 KiB at most. The same ack again is fine. LeaseLostError. */
   ack(held: Held, result?: Json, call?: CallOptions): Promise<Job>;
   /**
-   * The attempt failed. `error` is stored as "Type: message", 4,096 characters of it, a string as it is. The job is
-   * tried again after its backoff, after `delaySeconds`, or with `retry: false` never. LeaseLostError.
+   * The attempt failed. `error` is stored as "Type: message", 4,096 characters of it, a string as it is, and its `data`
+   * (16 KiB of JSON) when it was the last one. The job is tried again after its backoff, after `delaySeconds`, or with
+   * `retry: false` never. LeaseLostError.
    */
   nack(
     held: Held,
     error: unknown,
-    options?: { retry?: boolean; delaySeconds?: number },
+    options?: { retry?: boolean | undefined; delaySeconds?: number | undefined; data?: Json | undefined },
     call?: CallOptions,
   ): Promise<Job>;
   /** Hold the job for `leaseSeconds` (default 30) from now, and show how far it is. LeaseLostError. */
@@ -86,9 +88,15 @@ export function leaseCalls(send: Send): LeaseCalls {
     },
     ack: async (held, result, call) =>
       (await post(path(held, "ack"), { lease_token: held.lease_token, result }, call)) as Job,
-    async nack(held, error, { retry, delaySeconds } = {}, call) {
+    async nack(held, error, { retry, delaySeconds, data = errorData(error) } = {}, call) {
       const text = typeof error === "string" ? storableText(error) : errorText(error);
-      const fields = { lease_token: held.lease_token, error: text, retry, delay_seconds: delaySeconds };
+      const fields = {
+        lease_token: held.lease_token,
+        error: text,
+        retry,
+        delay_seconds: delaySeconds,
+        error_data: data,
+      };
       return (await post(path(held, "nack"), fields, call)) as Job;
     },
     async heartbeat(held, { leaseSeconds, progress } = {}, call) {

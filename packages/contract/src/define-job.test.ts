@@ -1,12 +1,12 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { defineJob, PayloadError, submitJob, type JobDefinition } from "./index.ts";
+import { defineJob, PayloadError, submitJob, type JobDefinition, type Json } from "./index.ts";
 
 const sendEmail = defineJob("email.send", z.object({ to: z.email(), tries: z.coerce.number().default(1) }));
 
 test("a definition knows what is submitted and what the handler gets", () => {
   expectTypeOf(sendEmail).toEqualTypeOf<
-    JobDefinition<{ to: string; tries?: unknown }, { to: string; tries: number }>
+    JobDefinition<{ to: string; tries?: unknown }, { to: string; tries: number }, Json>
   >();
   expect(sendEmail.parse({ to: "ada@example.org", tries: "3" })).toEqual({ to: "ada@example.org", tries: 3 });
   expect(() => sendEmail.parse({ to: "nobody" })).toThrow(PayloadError);

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { PayloadError } from "./handler-errors.ts";
+import { PayloadError, ResultError } from "./handler-errors.ts";
 import { jobType, type SubmitJobInput } from "./job.ts";
-import type { JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 
 /** What a submission says beside type and payload; with a key of its own it is safe to submit again. */
 export type JobOptions = Omit<SubmitJobInput, "type" | "payload"> & { idempotency_key?: string };
@@ -11,14 +11,16 @@ export type JobSubmission = SubmitJobInput & { idempotency_key?: string };
 
 /**
  * A type of job, known to both sides: who submits it gives what the schema takes (`Input`), who handles it gets what the
- * schema makes of that (`Output`).
+ * schema makes of that (`Output`). Who waits for its result gets what the schema of results makes of that (`Result`).
  */
-export type JobDefinition<Input = unknown, Output = unknown> = {
+export type JobDefinition<Input = unknown, Output = unknown, Result = unknown> = {
   readonly type: string;
   /** A submission of this type, unchecked, for one of many or for a queue in your own transaction. */
   submission(payload: Input, options?: JobOptions): JobSubmission;
   /** What the handler gets; at once unless the schema has asynchronous checks. Fails with a PayloadError. */
   parse(payload: unknown): Output | Promise<Output>;
+  /** What a handle's `result()` resolves with; any JSON without a schema of results. Fails with a ResultError. */
+  parseResult(result: Json): Result | Promise<Result>;
 };
 
 /**
@@ -28,11 +30,13 @@ export type JobDefinition<Input = unknown, Output = unknown> = {
  * @example
  * export const sendEmail = defineJob("email.send", z.object({ to: z.email() }));
  * await client.submit(sendEmail, { to: "ada@example.org" });
+ * export const sum = defineJob("sum", z.object({ a: z.number(), b: z.number() }), z.number()); // and of its results
  */
-export function defineJob<S extends z.ZodType<unknown, object>>(
+export function defineJob<S extends z.ZodType<unknown, object>, R extends z.ZodType = z.ZodType<Json>>(
   type: string,
   schema: S,
-): JobDefinition<z.input<S>, z.output<S>> {
+  result?: R,
+): JobDefinition<z.input<S>, z.output<S>, z.output<R>> {
   if (!jobType.safeParse(type).success)
     throw new TypeError(`a job's type must be ${jobType.description}; got ${JSON.stringify(type)}`);
   return {
@@ -40,6 +44,7 @@ export function defineJob<S extends z.ZodType<unknown, object>>(
     // The schema takes objects; whether JSON can hold what is in them is for the server to say.
     submission: (payload, options = {}) => ({ ...options, type, payload: payload as JsonObject }),
     parse: (payload) => parsePayload(schema, payload),
+    parseResult: (value) => (result ? parseWith(result, value, ResultError) : (value as z.output<R>)),
   };
 }
 
@@ -51,15 +56,22 @@ export function defineJob<S extends z.ZodType<unknown, object>>(
  * parsePayload(z.object({ to: z.email() }), { to: "ada@example.org" }); // { to: "ada@example.org" }
  */
 export function parsePayload<S extends z.ZodType>(schema: S, payload: unknown): z.output<S> | Promise<z.output<S>> {
-  try {
-    return accepted(schema.safeParse(payload));
-  } catch (error) {
-    if (error instanceof z.core.$ZodAsyncError) return schema.safeParseAsync(payload).then(accepted);
-    throw error;
-  }
+  return parseWith(schema, payload, PayloadError);
 }
 
-function accepted<T>(parsed: z.ZodSafeParseResult<T>): T {
-  if (parsed.success) return parsed.data;
-  throw new PayloadError(z.prettifyError(parsed.error).replaceAll("\n", " "));
+function parseWith<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  Fault: new (message: string) => Error,
+): z.output<S> | Promise<z.output<S>> {
+  const accepted = (parsed: z.ZodSafeParseResult<z.output<S>>): z.output<S> => {
+    if (parsed.success) return parsed.data;
+    throw new Fault(z.prettifyError(parsed.error).replaceAll("\n", " "));
+  };
+  try {
+    return accepted(schema.safeParse(value));
+  } catch (error) {
+    if (error instanceof z.core.$ZodAsyncError) return schema.safeParseAsync(value).then(accepted);
+    throw error;
+  }
 }

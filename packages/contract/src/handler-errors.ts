@@ -8,6 +8,11 @@ export class PayloadError extends Error {
   override readonly name = "PayloadError";
 }
 
+/** The result does not fit the schema that its definition has for results: told to who waits for it. */
+export class ResultError extends Error {
+  override readonly name = "ResultError";
+}
+
 /**
  * Throw this to choose when the job is tried again, instead of its backoff. At most a year; a delay that is not a number
  * is as if none was given.

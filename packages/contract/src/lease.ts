@@ -64,6 +64,9 @@ export const nackRequest = z.strictObject({
   error: errorText,
   retry: z.boolean().default(true).describe("true or false; false makes the job a dead letter at once"),
   delay_seconds: retryDelay,
+  error_data: json
+    .optional()
+    .describe("any JSON value, kept as the result {error_data} of a job that becomes a dead letter by it"),
 });
 export type NackRequestInput = z.input<typeof nackRequest>;
 export type NackRequest = z.output<typeof nackRequest>;

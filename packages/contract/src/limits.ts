@@ -5,6 +5,7 @@ export const limits = {
   result_bytes_max: 262_144,
   progress_bytes_max: 16_384,
   error_chars_max: 4_096,
+  error_data_bytes_max: 16_384,
   /** Of a request that carries the text of an error, which is cut afterwards. */
   error_body_bytes_max: 16_777_216,
   json_depth_max: 64,

@@ -20,6 +20,7 @@ export type Nack = {
   retry: boolean;
   /** Until the next attempt, instead of the backoff. */
   delay_seconds?: number | undefined;
+  error_data?: Json | undefined;
 };
 /** What became of the job, or why nothing did. */
 export type RemoteOutcome = "succeeded" | "failed" | "dead" | "lease_lost" | "not_found";
@@ -100,7 +101,7 @@ async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]): Promis
     const delay_ms = item.delay_seconds === undefined ? undefined : item.delay_seconds * 1_000;
     const attempt = { attempts, max_attempts, backoff, retryable: item.retry, delay_ms };
     const verdict = verdictAfterFailure(attempt, deps.backoff, Math.random());
-    return { lease, error: storableText(item.error), verdict };
+    return { lease, error: storableText(item.error), error_data: item.error_data, verdict };
   });
   const outcomes = await fail(deps, failures);
   const dead = failures.filter((_, at) => outcomes[at]?.kind === "dead").map(({ lease }) => lease.id);

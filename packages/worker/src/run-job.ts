@@ -1,4 +1,4 @@
-import { findFaults, limits, type Json } from "@atlasqueue/contract";
+import { errorData, findFaults, limits, type Json } from "@atlasqueue/contract";
 import { errorText, storableText, type Lease, type Logger } from "@atlasqueue/core";
 import { abort, signalOf, type LazyAbort } from "./lazy-abort.ts";
 import { DoNotRetryError, RetryAfterError, type Handler, type JobContext } from "./handler.ts";
@@ -6,7 +6,7 @@ import { DoNotRetryError, RetryAfterError, type Handler, type JobContext } from 
 export type Outcome =
   /** `bytes` is the length of the result as JSON. */
   | { kind: "succeeded"; result: Json; bytes: number }
-  | { kind: "failed"; error: string; retryable: boolean; delay_ms?: number | undefined };
+  | { kind: "failed"; error: string; error_data?: Json | undefined; retryable: boolean; delay_ms?: number | undefined };
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
@@ -65,8 +65,9 @@ class Context implements JobContext {
 
 function failed(thrown: unknown, name?: string): Outcome {
   const error = name && thrown instanceof Error ? storableText(`${name}: ${thrown.message}`) : errorText(thrown);
-  if (thrown instanceof RetryAfterError) return { kind: "failed", error, retryable: true, delay_ms: thrown.delay_ms };
-  return { kind: "failed", error, retryable: !(thrown instanceof DoNotRetryError) };
+  const failure = { kind: "failed", error, error_data: errorData(thrown) } as const;
+  if (thrown instanceof RetryAfterError) return { ...failure, retryable: true, delay_ms: thrown.delay_ms };
+  return { ...failure, retryable: !(thrown instanceof DoNotRetryError) };
 }
 
 /** A result as it will be read back: what JSON makes of it. Nothing (undefined) is null. */

@@ -23,7 +23,7 @@ const retry_ms = 250;
 
 type Settlement = { job: RunningJob; outcome: Outcome };
 type Success = { job: RunningJob; result: Json };
-type Fault = { job: RunningJob; error: string; retryable: boolean; delay_ms?: number | undefined };
+type Fault = { job: RunningJob } & Omit<Extract<Outcome, { kind: "failed" }>, "kind">;
 
 /**
  * Brings outcomes to the database, those that are ready together in one statement. Idle, an outcome goes at once;
@@ -97,10 +97,10 @@ export function createSettler(
     if (ids.length > 0) void hint(deps.observe, "notice", () => deps.signal.notices.tell("finished", ids));
   };
 
-  const failureOf = ({ job: { lease }, error, retryable, delay_ms }: Fault): Failure => {
+  const failureOf = ({ job: { lease }, error, error_data, retryable, delay_ms }: Fault): Failure => {
     const { attempts, max_attempts, backoff: own } = lease;
     const attempt = { attempts, max_attempts, backoff: own, retryable, delay_ms };
-    return { lease, error, verdict: verdictAfterFailure(attempt, backoff, Math.random()) };
+    return { lease, error, error_data, verdict: verdictAfterFailure(attempt, backoff, Math.random()) };
   };
 
   /** One statement for all; when a row spoils it, one for each, so the neighbours are settled all the same. */

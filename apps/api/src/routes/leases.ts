@@ -76,6 +76,7 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
   routes.post("/jobs/:id/nack", requires("work"), async (c) => {
     const id = readJobId(c);
     const { value, bytes } = await readRequest(c, nackRequest, error_body_bytes_max);
+    requireSmall(value.error_data, "/error_data", bytes, limits.error_data_bytes_max);
     return settleOne(c, [], [{ id, ...value }], bytes);
   });
 
@@ -101,6 +102,9 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
     const { acks, nacks } = value;
     requireDistinct(acks, nacks);
     acks.forEach(({ result }, at) => requireSmall(result, `/acks/${at}/result`, bytes, limits.result_bytes_max));
+    nacks.forEach(({ error_data }, at) =>
+      requireSmall(error_data, `/nacks/${at}/error_data`, bytes, limits.error_data_bytes_max),
+    );
     const outcomes = await deps.gate.hold(bytes, () => settleRemote(deps, tenantOf(c), acks, nacks));
     const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
       items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));

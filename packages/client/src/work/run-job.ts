@@ -1,5 +1,6 @@
 import {
   DoNotRetryError,
+  errorData,
   errorText,
   findFaults,
   limits,
@@ -13,7 +14,7 @@ import type { Handler, RemoteContext } from "./handler.ts";
 export type Outcome =
   /** `bytes` is the length of the result as JSON. */
   | { kind: "succeeded"; result: Json; bytes: number }
-  | { kind: "failed"; error: string; retryable: boolean; delay_ms?: number | undefined };
+  | { kind: "failed"; error: string; error_data?: Json | undefined; retryable: boolean; delay_ms?: number | undefined };
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
@@ -49,8 +50,9 @@ export async function runJob(
 
 function failed(thrown: unknown, name?: string): Outcome {
   const error = name && thrown instanceof Error ? storableText(`${name}: ${thrown.message}`) : errorText(thrown);
-  if (thrown instanceof RetryAfterError) return { kind: "failed", error, retryable: true, delay_ms: thrown.delay_ms };
-  return { kind: "failed", error, retryable: !(thrown instanceof DoNotRetryError) };
+  const failure = { kind: "failed", error, error_data: errorData(thrown) } as const;
+  if (thrown instanceof RetryAfterError) return { ...failure, retryable: true, delay_ms: thrown.delay_ms };
+  return { ...failure, retryable: !(thrown instanceof DoNotRetryError) };
 }
 
 /** A result as it will be read back: what JSON makes of it. Nothing (undefined) is null. */

@@ -1,3 +1,4 @@
+import { limits } from "@atlasqueue/contract";
 import { LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
@@ -12,8 +13,8 @@ type Settlement = { job: HeldJob; outcome: Outcome };
 const batch_max = 200;
 /** Under the 1 MiB of a body, with room for what surrounds the results. */
 const batch_bytes_max = 900_000;
-/** An error text may be six bytes a character as JSON. */
-const error_bytes_max = 25_000;
+/** An error text may be six bytes a character as JSON, and its data come on top. */
+const error_bytes_max = 25_000 + limits.error_data_bytes_max;
 const surrounding_bytes = 200;
 /** Leases are running out meanwhile. */
 const retry_ms_max = 2_000;
@@ -78,8 +79,8 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
         await calls.ack(job.leased, outcome.result, { retries: 0 });
         return settled(job, "succeeded", outcome);
       }
-      const { error, retry, delay_seconds } = nackFields(outcome);
-      const options = { retry, ...(delay_seconds === undefined ? {} : { delaySeconds: delay_seconds }) };
+      const { error, retry, delay_seconds: delaySeconds, error_data: data } = nackFields(outcome);
+      const options = { retry, delaySeconds, data };
       const { status } = await calls.nack(job.leased, error, options, { retries: 0 });
       settled(job, status === "dead" ? "dead" : "failed", outcome);
     } catch (error) {
@@ -132,8 +133,13 @@ function heldFields({ leased }: HeldJob) {
   return { id: leased.job.id, lease_token: leased.lease_token };
 }
 
-function nackFields({ error, retryable, delay_ms }: Extract<Outcome, { kind: "failed" }>) {
-  return { error, retry: retryable, ...(delay_ms === undefined ? {} : { delay_seconds: delay_ms / 1_000 }) };
+function nackFields({ error, error_data, retryable, delay_ms }: Extract<Outcome, { kind: "failed" }>) {
+  return {
+    error,
+    retry: retryable,
+    ...(delay_ms === undefined ? {} : { delay_seconds: delay_ms / 1_000 }),
+    ...(error_data === undefined ? {} : { error_data }),
+  };
 }
 
 function takeBatch(waiting: Settlement[]): Settlement[] {

@@ -1,3 +1,4 @@
+import type { DeadResult, Json } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "../policy/verdict.ts";
@@ -7,8 +8,8 @@ import { handOver } from "./join-groups.ts";
 import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
 
-/** `error` as `errorText` makes it. */
-export type Failure = { lease: Lease; error: string; verdict: Verdict };
+/** `error` as `errorText` makes it, `error_data` as `errorData` does. */
+export type Failure = { lease: Lease; error: string; error_data?: Json | undefined; verdict: Verdict };
 export type FailOutcome = { kind: "retrying"; run_at: Date } | { kind: "dead" } | { kind: "lease_lost" };
 
 /**
@@ -23,8 +24,11 @@ export type FailOutcome = { kind: "retrying"; run_at: Date } | { kind: "dead" } 
 export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome[]> {
   const leases = failures.map(({ lease }) => lease);
   const verdicts = byJob(leases, (at) => {
-    const { error, verdict } = failures[at] as Failure;
-    return verdict.kind === "dead" ? { error, reason: verdict.reason } : { error, delay: verdict.delay_ms / 1_000 };
+    const { error, error_data, verdict } = failures[at] as Failure;
+    if (verdict.kind === "retry") return { error, delay: verdict.delay_ms / 1_000 };
+    // As text: jsonb would sort its keys.
+    const result = error_data === undefined ? {} : { result: JSON.stringify({ error_data } satisfies DeadResult) };
+    return { error, reason: verdict.reason, ...result };
   });
   const applied = await executeOn(deps.database)<SettledJob>({
     text: settle,
@@ -79,7 +83,7 @@ const settle = `
                     dead_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
                     finished_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
                     holds_group = CASE WHEN ${verdict("reason")} IS NULL THEN holds_group END,
-                    last_error = ${verdict("error")}, updated_at = now(), locked_until = NULL
+                    last_error = ${verdict("error")}, result = ${verdict("result")}::json, updated_at = now(), locked_until = NULL
     WHERE ${holdsLease}
     RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error
   ), ${counted}, history AS (

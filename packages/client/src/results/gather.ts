@@ -1,0 +1,103 @@
+import { pause } from "../http/time.ts";
+import type { Handle } from "./handle.ts";
+import type { WaitOptions } from "./waits.ts";
+
+/** What the handle's job results in. */
+export type ResultOf<H> = H extends Handle<infer Result> ? Result : never;
+type Handles = readonly Handle<unknown>[];
+type Results<H extends Handles> = { -readonly [At in keyof H]: ResultOf<H[At]> };
+type ResultsOrErrors<H extends Handles> = { -readonly [At in keyof H]: ResultOf<H[At]> | Error };
+
+/**
+ * The results of many jobs, in the order of the handles. Rejects with the first failure to come, as `Promise.all` does,
+ * and waits for no other then; with `returnErrors` each failure stands in its place instead. `timeoutMs` (default a
+ * minute) is for all of them together.
+ *
+ * @example
+ * const [user, orders] = await gather([await client.submit(loadUser, { id }), await client.submit(loadOrders, { id })]);
+ */
+export function gather<const H extends Handles>(
+  handles: H,
+  options: WaitOptions & { returnErrors: true },
+): Promise<ResultsOrErrors<H>>;
+export function gather<const H extends Handles>(handles: H, options?: WaitOptions): Promise<Results<H>>;
+export async function gather(
+  handles: Handles,
+  { timeoutMs, signal, returnErrors = false }: WaitOptions & { returnErrors?: boolean } = {},
+): Promise<unknown[]> {
+  return whileWaiting(signal, async (ending, stop) => {
+    const results = handles.map((handle) => handle.result({ timeoutMs, signal: ending }));
+    if (!returnErrors) return Promise.all(results).finally(stop);
+    const settled = await Promise.allSettled(results);
+    signal?.throwIfAborted();
+    return settled.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : outcome.reason));
+  });
+}
+
+/** What became of one of many; pending when nothing did by the end of the wait. */
+export type Slot<H = Handle> =
+  | { kind: "succeeded"; handle: H; result: ResultOf<H> }
+  | { kind: "failed"; handle: H; error: unknown }
+  | { kind: "pending"; handle: H };
+
+export type WaitedFor<H = Handle> = {
+  /** One for each handle, in their order. */
+  slots: Slot<H>[];
+  /** The handles of those that succeeded or failed, in their order. */
+  done: H[];
+  /** The others, to wait for again. */
+  pending: H[];
+};
+
+/**
+ * Wait until all of the jobs are final, the first is, or the first has failed, and at most `timeoutMs` (default a
+ * minute; Infinity for ever). Rejects only for the `signal`: what went wrong with one job is in its slot, and the end of
+ * the time leaves slots pending.
+ *
+ * @example
+ * const { done, pending } = await waitAll(handles, { timeoutMs: 5_000, returnWhen: "first_error" });
+ */
+export async function waitAll<H extends Handle<unknown>>(
+  handles: readonly H[],
+  options: WaitOptions & { returnWhen?: "all" | "first" | "first_error" } = {},
+): Promise<WaitedFor<H>> {
+  const { timeoutMs = 60_000, signal, returnWhen = "all" } = options;
+  const slots: Slot<H>[] = handles.map((handle) => ({ kind: "pending", handle }));
+  await whileWaiting(signal, async (ending, stop) => {
+    if (timeoutMs < Infinity) void pause(timeoutMs, ending).then(stop);
+    const follow = async (handle: H, at: number): Promise<void> => {
+      try {
+        // One clock for all: a job that is not final at its end is pending, not failed.
+        const result = (await handle.result({ timeoutMs: Infinity, signal: ending })) as ResultOf<H>;
+        slots[at] = { kind: "succeeded", handle, result };
+        if (returnWhen === "first") stop();
+      } catch (error) {
+        if (ending.aborted) return;
+        slots[at] = { kind: "failed", handle, error };
+        if (returnWhen !== "all") stop();
+      }
+    };
+    await Promise.all(handles.map(follow));
+    // Ends the pause.
+    stop();
+  });
+  signal?.throwIfAborted();
+  const of = (kinds: Slot["kind"][]) => slots.filter(({ kind }) => kinds.includes(kind)).map(({ handle }) => handle);
+  return { slots, done: of(["succeeded", "failed"]), pending: of(["pending"]) };
+}
+
+/** Do something with a signal that aborts when the caller's does, and when it is stopped. */
+async function whileWaiting<T>(
+  outer: AbortSignal | undefined,
+  act: (signal: AbortSignal, stop: () => void) => Promise<T>,
+): Promise<T> {
+  outer?.throwIfAborted();
+  const controller = new AbortController();
+  const forward = () => controller.abort(outer?.reason);
+  outer?.addEventListener("abort", forward, { once: true });
+  try {
+    return await act(controller.signal, () => controller.abort());
+  } finally {
+    outer?.removeEventListener("abort", forward);
+  }
+}
