@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseSettings, setting } from "@atlasqueue/core";
+import { parseSettings, serverConfig, serverSettings, setting, type ServerConfig } from "@atlasqueue/core";
 import { z } from "zod";
 
 export type Env = Record<string, string | undefined>;
@@ -41,6 +41,12 @@ export function readServerSettings(env: Env): ServerSettings {
 /** Throws `SettingError` when there is none. */
 export function readDatabaseUrl(env: Env): string {
   return parseSettings(z.object({ DATABASE_URL: setting.databaseUrl() }), env).DATABASE_URL;
+}
+
+/** The servers as API and worker read them, for what looks at both. Throws `SettingError`. */
+export function readServersConfig(env: Env): ServerConfig {
+  const set = parseSettings(z.object(serverSettings), env);
+  return serverConfig({ ...set, DATABASE_CONNECTIONS_MAX: 2, DATABASE_TIMEOUT_SECONDS: 10 });
 }
 
 /** Where `submit` sends jobs unless `--url` says otherwise. */

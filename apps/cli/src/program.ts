@@ -1,13 +1,18 @@
 import { readFileSync } from "node:fs";
 import { Command } from "@commander-js/extra-typings";
 import { addApi } from "./commands/api.ts";
+import { addCompletion } from "./commands/completion.ts";
+import { addDoctor } from "./commands/doctor.ts";
+import { addJobs } from "./commands/jobs.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addQueues } from "./commands/queues.ts";
 import { addStart } from "./commands/start.ts";
 import { addSubmit } from "./commands/submit.ts";
 import { addTokens } from "./commands/tokens.ts";
+import { addTop } from "./commands/top.ts";
 import { addWorker } from "./commands/worker.ts";
 import type { Env } from "./config.ts";
-import { exitCodes } from "./exit.ts";
+import { exitCodes, exitCodesText } from "./exit.ts";
 
 /**
  * The `atlasqueue` command. Each subcommand loads what it needs only when it runs.
@@ -21,17 +26,18 @@ export function createProgram(env: Env): Command {
     .version(version())
     .showHelpAfterError("(--help says more)")
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.ok : exitCodes.usage))
-    .addHelpText(
-      "after",
-      "\nExit codes: 0 done, 1 failed (one line on stderr says why), 2 wrong usage.\n" +
-        "Settings are environment variables; the README lists them.",
-    );
+    .addHelpText("after", `\n${exitCodesText}\nSettings are environment variables; the README lists them.`);
   addStart(program, env);
   addApi(program, env);
   addWorker(program, env);
   addMigrate(program, env);
   addSubmit(program, env);
+  addJobs(program, env);
+  addQueues(program, env);
+  addTop(program, env);
   addTokens(program, env);
+  addDoctor(program, env);
+  addCompletion(program);
   return program;
 }
 

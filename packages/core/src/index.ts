@@ -3,6 +3,7 @@ export { DatabaseTimeoutError, isBadRow, isUnavailable } from "./database/errors
 export { isUuid } from "./database/literals.ts";
 export { migrateDatabase } from "./database/migrate.ts";
 export { refreshStatistics } from "./database/refresh-statistics.ts";
+export { schemaState } from "./database/schema-state.ts";
 export type { JobRow } from "./database/schema.ts";
 export { defaultTenant, type Deps, type QueueRef } from "./deps.ts";
 export { observeAll, type AtlasEvent, type EventName, type Observe } from "./observe/events.ts";
@@ -27,6 +28,9 @@ export {
 } from "./remote-settlement.ts";
 export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
 export { explainJob } from "./queries/explain-job.ts";
+export { countDrift } from "./queries/count-drift.ts";
+export { queueDepths } from "./queries/queue-depths.ts";
+export { clockSkewMs } from "./queries/server-clock.ts";
 export { findJob, findJobs } from "./queries/find-job.ts";
 export { findToken, type FoundToken } from "./queries/find-token.ts";
 export { listAttempts } from "./queries/list-attempts.ts";
@@ -70,6 +74,7 @@ export { release } from "./transitions/release.ts";
 export { revokeToken } from "./transitions/revoke-token.ts";
 export { rotateToken } from "./transitions/rotate-token.ts";
 export { resignalOrphans } from "./transitions/resignal-orphans.ts";
+export { rebuildSignals } from "./transitions/rebuild-signals.ts";
 export {
   createQueue,
   IdempotencyMismatchError,

@@ -47,7 +47,7 @@ const arrows: Record<string, string[]> = {
   "packages/testing": ["contract", "core", "embedded"],
   "apps/api": ["contract", "core"],
   "apps/worker": ["core", "worker"],
-  "apps/cli": ["contract", "core", "embedded", "api", "worker-app"],
+  "apps/cli": ["contract", "client", "core", "embedded", "api", "worker-app"],
   "apps/bench": ["contract", "core", "worker", "embedded", "api", "worker-app"],
 };
 

@@ -3,6 +3,7 @@ import { InvalidArgumentError, type Command } from "@commander-js/extra-typings"
 import { idempotencyKeyAccepts, parseIdempotencyKey } from "@atlasqueue/contract";
 import { callersFolder, readApiToken, readApiUrl, type Env } from "../config.ts";
 import { orExit } from "../exit.ts";
+import { jsonOption, urlOption } from "../remote/options.ts";
 import { integer, jobFieldOptions, jobFields, number } from "../submit/job-fields.ts";
 import { submitFile } from "../submit/submit-file.ts";
 import { submitOne } from "../submit/submit-one.ts";
@@ -17,7 +18,7 @@ export function addSubmit(program: Command, env: Env): void {
     .argument("[type]", "the job's type, such as demo.echo")
     .argument("[json]", "its payload, a JSON object (default: {})", parsePayload)
     .option("--file <path>", 'jobs as NDJSON: {"type", "payload", …, "idempotency_key"?} per line; - is stdin')
-    .option("--url <url>", "the API (default: ATLASQUEUE_URL, or http://127.0.0.1:8000)", parseUrl)
+    .addOption(urlOption())
     .option("--key <key>", "the Idempotency-Key (default: a random one, printed)", parseKey)
     .addOption(jobFieldOptions.queue)
     .addOption(jobFieldOptions.priority)
@@ -26,7 +27,7 @@ export function addSubmit(program: Command, env: Env): void {
     .option("--wait <seconds>", "wait for the job's end and print it; exit 1 unless it succeeded", parseWait)
     .option("--concurrency <n>", "with --file: requests at once", (text) => integer(text, 1, 1_000), 20)
     .option("--key-prefix <text>", "with --file: start of the keys of lines without one", parseKeyPrefix, "file")
-    .option("--json", "tell the result as one line of JSON", false)
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       "\nA line without a key gets one made of the file's name, the line's number and its content, so sending the same" +
@@ -71,11 +72,6 @@ function parsePayload(text: string): Record<string, unknown> {
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new InvalidArgumentError("It must be a JSON object.");
-}
-
-function parseUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new InvalidArgumentError("It must be a URL such as http://127.0.0.1:8000.");
 }
 
 function parseKey(text: string): string {

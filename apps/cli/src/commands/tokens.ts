@@ -3,6 +3,7 @@ import { defaultTenant, isUuid } from "@atlasqueue/core";
 import { InvalidArgumentError, Option, type Command } from "@commander-js/extra-typings";
 import type { Env } from "../config.ts";
 import { orExit } from "../exit.ts";
+import { jsonOption } from "../remote/options.ts";
 import { integer } from "../submit/job-fields.ts";
 import { create, list, revoke, rotate, type TokenIo } from "../tokens/actions.ts";
 import { withDatabase } from "../tokens/with-database.ts";
@@ -13,7 +14,6 @@ const io: TokenIo = {
 };
 
 const tenantOption = () => new Option("--tenant <name>", "whose tokens").default(defaultTenant);
-const jsonOption = () => new Option("--json", "tell the result as one line of JSON").default(false);
 
 export function addTokens(program: Command, env: Env): void {
   const tokens = program

@@ -3,7 +3,7 @@ import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate } from "drizzle-orm/postgres-js/migrator";
 import postgres from "postgres";
 
-const migrationsFolder = fileURLToPath(new URL("../../../../drizzle", import.meta.url));
+export const migrationsFolder = fileURLToPath(new URL("../../../../drizzle", import.meta.url));
 // "AtlasQ" in ASCII: any fixed number that other programs in the same database will not pick by chance.
 const migrationLock = 0x41746c617351;
 

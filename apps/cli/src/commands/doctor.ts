@@ -1,0 +1,25 @@
+import { Option, type Command } from "@commander-js/extra-typings";
+import type { Env } from "../config.ts";
+import { exitCodes, orExit } from "../exit.ts";
+import { outputOf } from "../output/output.ts";
+import { jsonOption } from "../remote/options.ts";
+
+export function addDoctor(program: Command, env: Env): void {
+  program
+    .command("doctor")
+    .description("Look whether the servers answer and agree: settings, schema, clocks, leases, counts, signals.")
+    .addOption(new Option("--rebuild-signals", "fill Redis anew from Postgres, with every ready job").default(false))
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      "\nOn DATABASE_URL and REDIS_URL, with JOB_QUEUE_KEY and DLQ_KEY. What seems wrong is looked at again after 2 s, as" +
+        "\nit may be on its way. Exit code 1 when something is wrong.",
+    )
+    .action(({ rebuildSignals, json }) =>
+      orExit(async () => {
+        const { runDoctor } = await import("../doctor/doctor.ts");
+        const well = await runDoctor(env, outputOf({ json }), { rebuild_signals: rebuildSignals });
+        if (!well) process.exitCode = exitCodes.failed;
+      }),
+    );
+}

@@ -1,0 +1,24 @@
+import { Option, type Command } from "@commander-js/extra-typings";
+import type { Env } from "../config.ts";
+import { orExit } from "../exit.ts";
+import { outputOf } from "../output/output.ts";
+import { urlOption } from "../remote/options.ts";
+import { withClient } from "../remote/with-client.ts";
+import { number } from "../submit/job-fields.ts";
+
+export function addTop(program: Command, env: Env): void {
+  program
+    .command("top")
+    .description("Watch the queues: jobs by status, how many a second, how long the oldest waits. Ctrl-C ends it.")
+    .addOption(
+      new Option("--every <seconds>", "between two looks").argParser((text) => number(text, 0.2, 3_600)).default(1),
+    )
+    .addOption(urlOption())
+    .addHelpText("after", "\nWithout a terminal it looks once.")
+    .action(({ every, url }) =>
+      orExit(async () => {
+        const { watch } = await import("../top/watch.ts");
+        await withClient(env, { url }, (client) => watch(client, outputOf(), every * 1_000));
+      }),
+    );
+}

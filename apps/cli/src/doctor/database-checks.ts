@@ -1,0 +1,63 @@
+import { clockSkewMs, countDrift, schemaState, sweepOutlook, type Deps } from "@atlasqueue/core";
+import { duration } from "../output/plain.ts";
+import { ok, skipped, wrong, type Check } from "./check.ts";
+
+type Look = (deps: Deps) => Promise<Check>;
+
+const skew_ms_max = 1_000;
+/** A sweep comes every second; what it left for longer, nobody sweeps. */
+const sweep_ms_max = 15_000;
+const counted_jobs_max = 200_000;
+
+export const checkSchema: Look = async ({ database }) => {
+  const { kind, applied, shipped } = await schemaState(database);
+  switch (kind) {
+    case "current":
+      return ok("schema", `the newest, ${applied} migrations`);
+    case "behind":
+      return wrong("schema", `${applied} of ${shipped} migrations are applied; run \`atlasqueue migrate\``);
+    case "missing":
+      return wrong("schema", "there are no AtlasQueue tables; run `atlasqueue migrate`");
+    case "ahead":
+      return wrong("schema", `the database is newer than this program (${applied} migrations, here ${shipped})`);
+    default:
+      return kind satisfies never;
+  }
+};
+
+export const checkClock: Look = async (deps) => {
+  const skew_ms = await clockSkewMs(deps);
+  const detail = `the database's is ${Math.abs(Math.round(skew_ms))} ms ${skew_ms < 0 ? "behind" : "ahead of"} this machine's`;
+  return Math.abs(skew_ms) <= skew_ms_max ? ok("clocks", detail) : wrong("clocks", `${detail}; does NTP run?`);
+};
+
+/** What a running sweep would have done long ago. */
+export const checkSweep: Look = async (deps) => {
+  const { due_in_ms, lease_check_in_ms } = await sweepOutlook(deps);
+  const late = ([what, in_ms]: [string, number | null]) =>
+    in_ms !== null && in_ms < -sweep_ms_max ? [`${what} for ${duration(-in_ms)}`] : [];
+  const left = [
+    ...late(["jobs are due and not promoted", due_in_ms]),
+    ...late(["leases have ended and are not recovered", lease_check_in_ms]),
+  ];
+  if (left.length === 0) return ok("sweep", "no lease is stale, no due job is left behind");
+  return wrong("sweep", `${left.join("; ")}: does a worker run?`);
+};
+
+/** A hand-over is done in the moment that it is written, so what two looks see waits for somebody. */
+export const checkGroups: Look = async (deps) =>
+  (await sweepOutlook(deps)).any_handovers
+    ? wrong("groups", "groups wait to be handed over to their next job: does a worker run?")
+    : ok("groups", "no group waits to be handed over");
+
+export const checkCounts: Look = async (deps) => {
+  const { jobs, drifted } = await countDrift(deps, counted_jobs_max);
+  if (jobs > counted_jobs_max) return skipped("counts", `more than ${counted_jobs_max} jobs are too many to count`);
+  const [first] = drifted;
+  if (!first) return ok("counts", `those of ${jobs} jobs are true`);
+  const { tenant, queue, status, kept, real } = first;
+  return wrong(
+    "counts",
+    `${drifted.length} are not true: queue ${queue} of ${tenant} has ${real} ${status} jobs, not ${kept}`,
+  );
+};

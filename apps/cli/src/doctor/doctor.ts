@@ -1,0 +1,56 @@
+import { styleText } from "node:util";
+import { connectDatabase, rebuildSignals, SignalUnavailableError } from "@atlasqueue/core";
+import { readServersConfig, type Env } from "../config.ts";
+import { Trouble } from "../exit.ts";
+import { writeJson, type Output } from "../output/output.ts";
+import { plain } from "../output/plain.ts";
+import type { Check } from "./check.ts";
+import { examine, openSignal } from "./examine.ts";
+
+/**
+ * Examine the servers and tell what was found. Resolves with whether all is well. Throws `SettingError` for a setting
+ * that cannot be used, `Trouble` when the signals cannot be made anew.
+ *
+ * @example
+ * const well = await runDoctor(process.env, outputOf({}), { rebuild_signals: false });
+ */
+export async function runDoctor(env: Env, output: Output, wish: { rebuild_signals: boolean }): Promise<boolean> {
+  const config = readServersConfig(env);
+  const database = connectDatabase({ ...config.database, application_name: "atlasqueue-doctor" });
+  const signal = openSignal(config.redis);
+  const deps = { database, observe: () => {} };
+  try {
+    let rebuilt: Rebuilt;
+    if (wish.rebuild_signals) {
+      if (!signal) throw new Trouble("REDIS_URL is not set, so there are no signals to rebuild");
+      rebuilt = await rebuildSignals({ ...deps, signal }).catch((error: unknown) => {
+        throw error instanceof SignalUnavailableError ? new Trouble(`Redis: ${error.message}`) : error;
+      });
+    }
+    const checks = await examine(deps, signal);
+    return tell(output, checks, rebuilt);
+  } finally {
+    await Promise.all([database.close(), signal?.close()]);
+  }
+}
+
+type Rebuilt = { queues: number; jobs: number } | undefined;
+
+const marks = { ok: styled("green", "✓"), wrong: styled("red", "✗"), skipped: "–" };
+const name_width = 14;
+
+function tell(output: Output, checks: readonly Check[], rebuilt: Rebuilt): boolean {
+  const well = checks.every(({ state }) => state !== "wrong");
+  if (output.json) {
+    writeJson(output, { ok: well, checks, ...(rebuilt ? { rebuilt } : {}) });
+    return well;
+  }
+  if (rebuilt) output.write(`signalled ${rebuilt.jobs} ready jobs of ${rebuilt.queues} queues anew\n`);
+  for (const { name, state, detail } of checks)
+    output.write(`${marks[state]} ${name.padEnd(name_width)}${plain(detail)}\n`);
+  return well;
+}
+
+function styled(color: "green" | "red", mark: string): string {
+  return styleText(color, mark, { stream: process.stdout });
+}

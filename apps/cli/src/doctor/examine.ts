@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  clockSkewMs,
+  redisSignal,
+  SignalUnavailableError,
+  troubleLine,
+  type Deps,
+  type ServerConfig,
+  type Signal,
+} from "@atlasqueue/core";
+import { ok, skipped, wrong, type Check } from "./check.ts";
+import { checkClock, checkCounts, checkGroups, checkSchema, checkSweep } from "./database-checks.ts";
+import { checkDeadLetters, checkSignals } from "./signal-checks.ts";
+
+/** What is on its way at the first look has come by the second. */
+const second_look_ms = 2_000;
+const redis_timeout_ms = 2_000;
+
+/**
+ * Look at everything, each thing that seems wrong a second time. Never rejects for what it finds: without a connection
+ * the checks that need it are left out.
+ *
+ * @example
+ * const checks = await examine(deps, signal);
+ */
+export async function examine(deps: Deps, signal: Signal | undefined): Promise<Check[]> {
+  const database = await attempt("Postgres", async () => (await clockSkewMs(deps), ok("Postgres", "answers")));
+  const redis = signal
+    ? await attempt("Redis", async () => (await signal.deadLetters.look(), ok("Redis", "answers")))
+    : skipped("Redis", "REDIS_URL is not set: workers find jobs by their sweep");
+  if (database.state !== "ok") return [database, redis];
+  const schema = await attempt("schema", () => checkSchema(deps));
+  if (schema.state !== "ok") return [database, redis, schema];
+  const looks: [name: string, look: () => Promise<Check>][] = [
+    ["clocks", () => checkClock(deps)],
+    ["sweep", () => checkSweep(deps)],
+    ["groups", () => checkGroups(deps)],
+    ["counts", () => checkCounts(deps)],
+  ];
+  if (signal && redis.state === "ok")
+    looks.push(
+      ["signals", () => checkSignals({ ...deps, signal })],
+      ["dead letters", () => checkDeadLetters({ ...deps, signal })],
+    );
+  const first = await inTurn(looks);
+  if (first.every(({ state }) => state !== "wrong")) return [database, redis, schema, ...first];
+  await sleep(second_look_ms);
+  const again = await inTurn(looks.filter((_, at) => first[at]?.state === "wrong"));
+  const second = new Map(again.map((check) => [check.name, check]));
+  return [database, redis, schema, ...first.map((check) => second.get(check.name) ?? check)];
+}
+
+async function inTurn(looks: readonly [string, () => Promise<Check>][]): Promise<Check[]> {
+  const checks: Check[] = [];
+  for (const [name, look] of looks) checks.push(await attempt(name, look));
+  return checks;
+}
+
+/** What a person can mend is found, not thrown. */
+async function attempt(name: string, look: () => Promise<Check>): Promise<Check> {
+  try {
+    return await look();
+  } catch (error) {
+    const line = error instanceof SignalUnavailableError ? `cannot be reached: ${error.message}` : troubleLine(error);
+    if (line === undefined) throw error;
+    return wrong(name, line);
+  }
+}
+
+/** As the workers reach Redis, but more patient. */
+export function openSignal(redis: ServerConfig["redis"]): Signal | undefined {
+  return redis && redisSignal({ ...redis, timeout_ms: redis_timeout_ms });
+}

@@ -1,0 +1,36 @@
+import { queueDepths, type Deps, type Signal } from "@atlasqueue/core";
+import { ok, wrong, type Check } from "./check.ts";
+
+type Look = (deps: Deps & { signal: Signal }) => Promise<Check>;
+
+const queues_max = 1_000;
+/** Ids that busy workers have in hand between the list and their claim. */
+const in_hand_max = 1_000;
+
+/** Ready jobs without a signal. More signals than jobs are no harm: what is not ready is not claimed. */
+export const checkSignals: Look = async (deps) => {
+  const depths = await queueDepths(deps, queues_max);
+  // A paused queue's signals are taken in vain; resuming makes them anew.
+  const open = depths.filter(({ queued, paused }) => queued > 0 && !paused);
+  const missing: { tenant: string; queue: string; count: number; queued: number }[] = [];
+  for (const { tenant, queue, queued, running } of open) {
+    const { length, overflowed } = await deps.signal.look({ tenant, queue });
+    const count = queued - length - (running > 0 ? in_hand_max : 0);
+    if (count > 0 && !overflowed) missing.push({ tenant, queue, count, queued });
+  }
+  const [first] = missing;
+  if (!first) return ok("signals", `every ready job of ${open.length} queues has one in Redis`);
+  const where = `queue ${first.queue} of ${first.tenant}`;
+  return wrong(
+    "signals",
+    `${where} has ${first.queued} ready jobs, ${first.count} of them without a signal` +
+      `${missing.length > 1 ? `, and ${missing.length - 1} more queues` : ""}: does a worker run? --rebuild-signals makes them`,
+  );
+};
+
+export const checkDeadLetters: Look = async (deps) => {
+  const dead = (await queueDepths(deps, queues_max)).reduce((sum, queue) => sum + queue.dead, 0);
+  const { length, consistent } = await deps.signal.deadLetters.look();
+  if (length === dead && consistent) return ok("dead letters", `${dead}, the same in Redis`);
+  return wrong("dead letters", `${dead} jobs are dead, Redis lists ${length}: does a worker run? Its sweep mends it`);
+};

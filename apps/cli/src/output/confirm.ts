@@ -1,0 +1,18 @@
+import confirm from "@inquirer/confirm";
+import { Trouble } from "../exit.ts";
+
+/**
+ * Ask before something that cannot be undone; throws `Trouble` unless the answer is yes. Where nobody can be asked, only
+ * `--yes` is one.
+ *
+ * @example
+ * await sure("Delete 17 dead jobs for good?", options.yes);
+ */
+export async function sure(question: string, yes: boolean): Promise<void> {
+  if (yes) return;
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new Trouble(`${question} There is no terminal to ask on: --yes says so`);
+  // On stderr, as stdout may go into a file. Ctrl-C is a no.
+  const answer = await confirm({ message: question, default: false }, { output: process.stderr }).catch(() => false);
+  if (!answer) throw new Trouble("nothing was changed");
+}

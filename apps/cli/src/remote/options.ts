@@ -1,0 +1,34 @@
+import { jobId, queueName } from "@atlasqueue/contract";
+import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
+
+/** Which API a command talks to. The token is no option: what stands on a command line is shown to everybody. */
+export const urlOption = () =>
+  new Option("--url <url>", "the API (default: ATLASQUEUE_URL, or http://127.0.0.1:8000)").argParser(parseUrl);
+export const jsonOption = () => new Option("--json", "tell the result as one line of JSON").default(false);
+export const yesOption = () => new Option("-y, --yes", "do not ask").default(false);
+
+export function parseUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError("It must be a URL such as http://127.0.0.1:8000.");
+}
+
+/** One id of several. */
+export function parseIds(text: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), parseId(text)];
+}
+
+export function parseId(text: string): string {
+  const parsed = jobId.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError("It must be a job's id, a UUID.");
+}
+
+export function parseQueue(text: string): string {
+  if (queueName.safeParse(text).success) return text;
+  throw new InvalidArgumentError(`It must be ${queueName.description}.`);
+}
+
+/** One queue of several. */
+export function parseQueues(text: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), parseQueue(text)];
+}

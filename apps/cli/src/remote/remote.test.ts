@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import { readApiConfig, startApi } from "@atlasqueue/api";
+import { createLogger } from "@atlasqueue/core";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { cliSystem, runCli, type CliSystem } from "../../test/run-cli.ts";
+
+let system: CliSystem;
+beforeAll(async () => {
+  system = await cliSystem();
+});
+afterAll(() => system.close());
+
+const lines = (text: string) => text.trimEnd().split("\n");
+const cells = (text: string) => lines(text).map((line) => line.split("\t"));
+
+/** A dead job, with what its handler said last. */
+async function deadJob(queue: string, error: string): Promise<string> {
+  const { id } = await system.client.submit({ type: "a", queue, max_attempts: 1 });
+  const [held] = await system.client.lease(queue, { workerId: "w-1", waitSeconds: 10 });
+  if (held) await system.client.nack(held, error);
+  return id;
+}
+
+test("jobs are listed newest first: on a pipe a line each with tabs between, in JSON whole", async () => {
+  const { id: first } = await system.client.submit({ type: "a", queue: "listed" });
+  const second = await deadJob("listed-dead", "Odd: two\tlines\nof it");
+  const rows = cells((await system.run("jobs", "list", "--queue", "listed-dead")).stdout);
+  expect(rows).toEqual([[second, "a", "listed-dead", "dead", "1/1", expect.any(String), "Odd: two lines of it"]]);
+  const all = JSON.parse((await system.run("jobs", "list", "--limit", "2", "--json")).stdout) as { items: unknown[] };
+  expect(all.items).toMatchObject([
+    { id: second, status: "dead" },
+    { id: first, last_error: null },
+  ]);
+  const queued = await system.run("jobs", "list", "--status", "queued", "--type", "a");
+  expect(cells(queued.stdout).map(([id]) => id)).toEqual([first]);
+  const none = await system.run("jobs", "list", "--group", "nobody");
+  expect(none).toEqual({ code: 0, stdout: "", stderr: "there are no such jobs\n" });
+});
+
+test("a job is shown with its attempts and why it is not running", async () => {
+  const id = await deadJob("shown", "TypeError: no address");
+  const { stdout } = await system.run("jobs", "show", id.toUpperCase());
+  expect(stdout).toMatch(/^status +dead$/m);
+  expect(stdout).toMatch(/^last_error +TypeError: no address$/m);
+  expect(cells(stdout).at(-1)).toEqual([
+    "1",
+    "failed",
+    expect.any(String),
+    expect.any(String),
+    "w-1",
+    "TypeError: no address",
+  ]);
+  const { stdout: json } = await system.run("jobs", "show", id, "--json");
+  expect(JSON.parse(json)).toMatchObject({
+    job: { id },
+    attempts: [{ attempt: 1 }],
+    reasons: [{ code: expect.any(String) }],
+  });
+});
+
+test("jobs are cancelled and retried; one that is refused is told, and the others are done", async () => {
+  const { id } = await system.client.submit({ type: "a", queue: "changed" });
+  const nobody = randomUUID();
+  const cancelled = await system.run("jobs", "cancel", nobody, id);
+  expect(cancelled.code).toBe(1);
+  expect(lines(cancelled.stderr)).toEqual([
+    expect.stringContaining(`${nobody} is not cancelled: `),
+    `${id} is cancelled`,
+  ]);
+  const again = await system.run("jobs", "cancel", id, "--json");
+  expect(again.code).toBe(1);
+  expect(JSON.parse(again.stdout)).toEqual({ items: [{ id, error: expect.stringContaining("409") }] });
+  expect(await system.run("jobs", "retry", id)).toEqual({ code: 0, stdout: "", stderr: `${id} is queued again\n` });
+  expect(await system.client.get(id)).toMatchObject({ status: "queued" });
+});
+
+test("queues are paused, listed and resumed", async () => {
+  await system.client.submit({ type: "a", queue: "mail" });
+  expect(await system.run("queues", "pause", "mail", "other")).toMatchObject({
+    code: 0,
+    stderr: "mail is paused\nother is paused\n",
+  });
+  const rows = cells((await system.run("queues", "list")).stdout);
+  expect(rows.find(([name]) => name === "mail")).toEqual([
+    "mail",
+    "paused",
+    "0",
+    "0",
+    "1",
+    "0",
+    "0",
+    "0",
+    "0",
+    "0",
+    expect.stringMatching(/^\d+s$/),
+  ]);
+  const resumed = await system.run("queues", "resume", "mail", "--json");
+  expect(JSON.parse(resumed.stdout)).toMatchObject({ items: [{ queue: "mail", paused: false }] });
+});
+
+test("without a terminal, top looks once", async () => {
+  await system.client.submit({ type: "a", queue: "watched" });
+  const { code, stdout } = await system.run("top");
+  expect(code).toBe(0);
+  expect(lines(stdout)[0]).toMatch(/^\d\d:\d\d:\d\d {2}\d+ queues {2}\d+ queued/);
+  expect(stdout).toMatch(/^watched +open +0 +0 +1 +0/m);
+});
+
+test("a token is asked for, taken from the environment, and never shown", async () => {
+  const config = readApiConfig({ ...system.env, API_PORT: "0", AUTH: "required" });
+  const guarded = await startApi(config, { logger: createLogger("silent", "test") });
+  onTestFinished(() => guarded.stop());
+  const env = { ...system.env, ATLASQUEUE_URL: guarded.url };
+  const bare = await runCli(["queues", "list"], env);
+  expect(bare).toMatchObject({ code: 1, stdout: "" });
+  expect(bare.stderr).toMatch(/^GET \/v1\/queues: 401 .*; set ATLASQUEUE_TOKEN\n$/);
+  const made = await runCli(["tokens", "create", "--name", "cli", "--scopes", "read"], env);
+  const ATLASQUEUE_TOKEN = made.stdout.trim();
+  expect((await runCli(["queues", "list"], { ...env, ATLASQUEUE_TOKEN })).code).toBe(0);
+  const forbidden = await runCli(["queues", "pause", "mail"], { ...env, ATLASQUEUE_TOKEN });
+  expect(forbidden).toMatchObject({ code: 1, stderr: expect.stringContaining("403") });
+  expect(forbidden.stderr).not.toContain(ATLASQUEUE_TOKEN);
+});
+
+test("an API that is away is one line", async () => {
+  const { code, stdout, stderr } = await system.run("queues", "list", "--url", "http://127.0.0.1:65534");
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(lines(stderr)).toEqual([
+    expect.stringMatching(/^http:\/\/127\.0\.0\.1:65534 cannot be reached \(.*ECONNREFUSED.*\); is/),
+  ]);
+});
+
+test.each([
+  [["jobs", "show", "17"], "UUID"],
+  [["jobs", "list", "--status", "odd"], "Allowed choices are scheduled"],
+  [["jobs", "cancel"], "missing required argument"],
+  [["queues", "pause", "a queue"], "characters out of A-Z"],
+  [["queues", "list", "--url", "ftp://x"], "http://127.0.0.1:8000"],
+  [["completion", "tcsh"], "zsh, bash, fish"],
+])("wrong usage is exit code 2: %j", async (words, message) => {
+  const { code, stderr } = await system.run(...words);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+});
+
+test("a shell completes commands, options and what an option takes", async () => {
+  const complete = async (...words: string[]) =>
+    lines((await system.run("complete", "--", ...words)).stdout).map((line) => line.split("\t")[0]);
+  expect(await complete("do")).toContain("doctor");
+  expect(await complete("jobs", "")).toEqual(expect.arrayContaining(["list", "show", "cancel", "retry"]));
+  expect(await complete("jobs", "list", "--status", "")).toContain("dead");
+  for (const shell of ["bash", "zsh", "fish"])
+    expect((await system.run("completion", shell)).stdout).toContain("atlasqueue complete --");
+});

@@ -1,0 +1,35 @@
+import { readMigrationFiles } from "drizzle-orm/migrator";
+import { bounded } from "./bounded.ts";
+import type { Database } from "./connect.ts";
+import { migrationsFolder } from "./migrate.ts";
+
+/** How the database's schema stands to the one that this program was made with, in numbers of migrations. */
+export type SchemaState = {
+  kind: "current" | "behind" | "ahead" | "missing";
+  applied: number;
+  shipped: number;
+};
+
+/**
+ * Compare the migrations that were applied with those that are shipped.
+ *
+ * @example
+ * if ((await schemaState(database)).kind === "behind") await migrateDatabase(url);
+ */
+export async function schemaState(database: Database): Promise<SchemaState> {
+  const shipped = readMigrationFiles({ migrationsFolder }).map(({ folderMillis }) => folderMillis);
+  const newest = Math.max(...shipped);
+  const { sql } = database;
+  const [there] = await bounded(
+    database,
+    sql<{ found: string | null }[]>`SELECT to_regclass('drizzle.__drizzle_migrations')::text AS found`,
+  );
+  if (!there?.found) return { kind: "missing", applied: 0, shipped: shipped.length };
+  const rows = await bounded(
+    database,
+    sql<{ at: number }[]>`SELECT created_at::float8 AS at FROM drizzle.__drizzle_migrations ORDER BY created_at`,
+  );
+  const last = rows.at(-1)?.at ?? 0;
+  const kind = rows.length === 0 ? "missing" : last < newest ? "behind" : last > newest ? "ahead" : "current";
+  return { kind, applied: rows.length, shipped: shipped.length };
+}

@@ -1,0 +1,44 @@
+import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
+import { executeOn } from "../database/statement.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+
+export type CountDrift = {
+  /** How many jobs were looked at; more than `jobs_max` means that nothing was compared. */
+  jobs: number;
+  /** Where what is kept differs from what is there. */
+  drifted: (QueueRef & { status: JobStatus; kept: number; real: number })[];
+};
+
+/**
+ * Compare the kept counts of all tenants with the jobs themselves, in one snapshot. Reads every job, so it gives up
+ * when there are more than `jobs_max`.
+ *
+ * @example
+ * const { drifted } = await countDrift(deps, 200_000);
+ */
+export async function countDrift(deps: Pick<Deps, "database">, jobs_max: number): Promise<CountDrift> {
+  const [row] = await executeOn(deps.database)<{ jobs: number; drifted: CountDrift["drifted"] | null }>({
+    text: compare,
+    params: [jobs_max],
+  });
+  return { jobs: row?.jobs ?? 0, drifted: row?.drifted ?? [] };
+}
+
+const perStatus = jobStatuses.map((status) => `('${status}', ${status})`).join(", ");
+
+const compare = `
+  WITH looked AS MATERIALIZED (SELECT tenant, queue, status FROM jobs LIMIT $1::int + 1),
+  total AS (SELECT count(*)::int AS jobs FROM looked),
+  truth AS (SELECT tenant, queue, status, count(*) AS jobs FROM looked GROUP BY tenant, queue, status),
+  kept AS (
+    SELECT tenant, queue, status, sum(jobs) AS jobs
+    FROM (SELECT * FROM queue_counts UNION ALL SELECT * FROM queue_changes) AS known,
+         LATERAL (VALUES ${perStatus}) AS of(status, jobs)
+    GROUP BY tenant, queue, status
+  ), drifted AS (
+    SELECT tenant, queue, status, coalesce(kept.jobs, 0)::float8 AS kept, coalesce(truth.jobs, 0)::float8 AS real
+    FROM kept FULL JOIN truth USING (tenant, queue, status)
+    WHERE coalesce(kept.jobs, 0) <> coalesce(truth.jobs, 0) AND (SELECT jobs FROM total) <= $1::int
+    ORDER BY tenant, queue, status LIMIT 20
+  )
+  SELECT jobs, (SELECT json_agg(drifted) FROM drifted) AS drifted FROM total`;

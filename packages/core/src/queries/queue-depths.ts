@@ -1,0 +1,25 @@
+import { executeOn } from "../database/statement.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+
+/** Of one queue, for who looks after all tenants. */
+export type QueueDepth = QueueRef & { queued: number; running: number; dead: number; paused: boolean };
+
+/**
+ * The queues of all tenants that have jobs waiting, running or dead, by the kept counts.
+ *
+ * @example
+ * const dead = (await queueDepths(deps, 10_000)).reduce((sum, queue) => sum + queue.dead, 0);
+ */
+export async function queueDepths(deps: Pick<Deps, "database">, queues_max: number): Promise<readonly QueueDepth[]> {
+  return executeOn(deps.database)<QueueDepth>({ text: depths, params: [queues_max] });
+}
+
+const depths = `
+  SELECT tenant, queue, sum(queued)::float8 AS queued, sum(running)::float8 AS running, sum(dead)::float8 AS dead,
+         EXISTS (SELECT FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue
+                   AND paused_at IS NOT NULL) AS paused
+  FROM (SELECT tenant, queue, queued, running, dead FROM queue_counts
+        UNION ALL SELECT tenant, queue, queued, running, dead FROM queue_changes) AS known
+  GROUP BY tenant, queue
+  HAVING sum(queued) <> 0 OR sum(running) <> 0 OR sum(dead) <> 0
+  ORDER BY tenant, queue LIMIT $1::int`;

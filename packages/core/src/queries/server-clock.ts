@@ -1,0 +1,20 @@
+import { bounded } from "../database/bounded.ts";
+import type { Deps } from "../deps.ts";
+
+/**
+ * By how much the database's clock is ahead of this machine's, in milliseconds: as exact as half the round trip.
+ *
+ * @example
+ * const skew_ms = await clockSkewMs(deps);
+ */
+export async function clockSkewMs(deps: Pick<Deps, "database">): Promise<number> {
+  const { sql } = deps.database;
+  // Once before, so that what is measured is no connection's opening.
+  await bounded(deps.database, sql`SELECT 1`);
+  const asked = Date.now();
+  const [row] = await bounded(
+    deps.database,
+    sql<{ now: number }[]>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
+  );
+  return (row?.now ?? Number.NaN) - (asked + Date.now()) / 2;
+}

@@ -1,0 +1,69 @@
+import { executeOn } from "../database/statement.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+import { queuesWithReadyJobs } from "../queries/queues-with-ready-jobs.ts";
+import type { ReadyJob, Signal } from "../signal/signal.ts";
+
+const queues_max = 10_000;
+const page_jobs_max = 1_000;
+
+/**
+ * queued → queued, all signalled anew: the lists of every queue that has ready jobs are emptied and filled again from
+ * the truth, in its order. Safe beside workers: a job signalled twice is claimed once, and what a crash leaves empty the
+ * sweep fills. Returns how many were signalled. Throws SignalUnavailableError.
+ *
+ * @example
+ * const { queues, jobs } = await rebuildSignals(deps);
+ */
+export async function rebuildSignals(deps: Deps & { signal: Signal }): Promise<{ queues: number; jobs: number }> {
+  const queues = await queuesWithReadyJobs(deps, queues_max);
+  let jobs = 0;
+  for (const queue of queues) {
+    const count = await rebuild(deps, queue);
+    if (count > 0) deps.observe({ event: "jobs_resignalled", queue: queue.queue, count });
+    jobs += count;
+  }
+  return { queues: queues.length, jobs };
+}
+
+async function rebuild(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<number> {
+  const { signal } = deps;
+  // No more than what was there, or a busy queue would never be empty.
+  let old = (await signal.look(queue)).length;
+  while (old > 0) {
+    const taken = await signal.take([queue], Math.min(old, page_jobs_max));
+    if (taken.length === 0) break;
+    old -= taken.length;
+  }
+  await signal.endOverflow(queue);
+  let pushed = 0;
+  for (let after: Place | undefined; ;) {
+    const page = await readyAfter(deps, queue, after);
+    const taken = page.length === 0 ? 0 : await signal.push(page);
+    pushed += taken;
+    after = page.at(-1);
+    // A full list takes no more: the sweep brings the rest when it is empty.
+    if (page.length < page_jobs_max || taken === 0) return pushed;
+  }
+}
+
+/** The time as Postgres writes it: JavaScript's would lose microseconds. */
+type Place = Pick<ReadyJob, "id" | "priority"> & { ready: string };
+
+async function readyAfter(
+  deps: Pick<Deps, "database">,
+  { tenant, queue }: QueueRef,
+  after: Place | undefined,
+): Promise<readonly (ReadyJob & Place)[]> {
+  const { priority = 32_767, ready = "-infinity", id = "00000000-0000-0000-0000-000000000000" } = after ?? {};
+  return executeOn(deps.database)<ReadyJob & Place>({
+    text: readyPage,
+    params: [tenant, queue, priority, ready, id],
+  });
+}
+
+const readyPage = `
+  SELECT id, tenant, queue, priority, to_char(ready_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ready
+  FROM jobs
+  WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2
+    AND (priority < $3::int OR priority = $3::int AND (ready_at, id) > ($4::text::timestamptz, $5::uuid))
+  ORDER BY priority DESC, ready_at, id LIMIT ${page_jobs_max}`;
