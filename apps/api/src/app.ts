@@ -8,6 +8,7 @@ import { answerUnmatched } from "./middleware/method-not-allowed.ts";
 import { hostGuard } from "./middleware/host-guard.ts";
 import { pathGuard } from "./middleware/path-guard.ts";
 import { requestId } from "./middleware/request-id.ts";
+import { openQueueRoutes } from "./openqueue/routes.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
 import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
@@ -37,5 +38,6 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
   for (const routes of [submitRoutes, jobRoutes, leaseRoutes, queueRoutes]) app.route("/v1", routes({ ...deps, gate }));
+  app.route("/", openQueueRoutes({ ...deps, gate }));
   return app;
 }

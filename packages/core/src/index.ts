@@ -27,6 +27,8 @@ export { explainJob } from "./queries/explain-job.ts";
 export { findJob, findJobs } from "./queries/find-job.ts";
 export { listAttempts } from "./queries/list-attempts.ts";
 export { listJobs, type JobFilter, type JobRows } from "./queries/list-jobs.ts";
+export { listJobsAt, type JobsFilter } from "./queries/list-jobs-at.ts";
+export { oldestWaiting } from "./queries/oldest-waiting.ts";
 export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-stats.ts";
 export { queuesWithReadyJobs } from "./queries/queues-with-ready-jobs.ts";
 export { showJob } from "./queries/show-job.ts";
