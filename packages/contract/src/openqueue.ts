@@ -50,9 +50,7 @@ export const openQueueListQuery = z.strictObject({
     .optional()
     .describe(`one of ${openQueueStatuses.join(", ")}`),
   limit: listJobsQuery.shape.limit,
-  offset: wholeNumber(0, limits.list_offset_max)
-    .default(0)
-    .describe(`an integer from 0 to ${limits.list_offset_max}`),
+  offset: wholeNumber(0, limits.list_offset_max).default(0).describe(`an integer from 0 to ${limits.list_offset_max}`),
 });
 
 /** The body of `POST /queues/{queue}/lease`. */

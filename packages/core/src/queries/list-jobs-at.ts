@@ -104,7 +104,7 @@ const inStretch = `
   WITH stretch AS MATERIALIZED (
     SELECT id, ${matches} AS found FROM jobs WHERE id < $4::uuid ORDER BY id DESC LIMIT ${stretch_jobs_max}
   )
-  SELECT ARRAY(SELECT id FROM stretch WHERE found ORDER BY id DESC OFFSET $5::int LIMIT $6::int)::text[] AS ids,
+  SELECT to_json(ARRAY(SELECT id FROM stretch WHERE found ORDER BY id DESC OFFSET $5::int LIMIT $6::int)) AS ids,
          (count(*) FILTER (WHERE found))::int AS found,
          CASE WHEN count(*) = ${stretch_jobs_max} THEN min(id::text) END AS last
   FROM stretch`;
