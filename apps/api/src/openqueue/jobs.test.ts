@@ -1,5 +1,6 @@
 import { cancel, claim, complete, fail, listAttempts } from "@atlasqueue/core";
-import type { OpenQueueStatus } from "@atlasqueue/contract";
+import { job, type OpenQueueStatus } from "@atlasqueue/contract";
+import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";
@@ -52,6 +53,17 @@ test.each([
     const page = await client.list(`?queue_name=word-${status}&status=${one}`);
     expect([page.total, page.items.map((item) => item.id)]).toEqual(one === word ? [1, [id]] : [0, []]);
   }
+});
+
+test("a job behind another of its group is pending, and goes when the one ahead is cancelled here", async () => {
+  const ahead = await api.post("group-1", { type: "a", queue: "grouped", group: "g" });
+  const behind = await api.post("group-2", { type: "a", queue: "grouped", group: "g" });
+  const [first, second] = [job.parse(await ahead.json()), job.parse(await behind.json())];
+  expect(second.status).toBe("blocked");
+  expect(await client.detail(second.id)).toMatchObject({ status: "pending", retry_count: 0 });
+  expect((await client.list("?queue_name=grouped&status=pending")).total).toBe(2);
+  expect((await client.cancel(first.id)).status).toBe(200);
+  await eventually(async () => expect((await client.lease("grouped"))?.job.id).toBe(second.id));
 });
 
 test("the list is newest first, and its total the same on every page", async () => {

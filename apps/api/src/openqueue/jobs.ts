@@ -42,6 +42,7 @@ export function openQueueJobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     const outcome = await deps.gate.hold(0, () => cancel(deps, tenantOf(c), id, pending));
     switch (outcome.kind) {
       case "cancelled":
+        if (outcome.job.group_key !== null) deps.groups.kick();
         await hint(deps.observe, "notice", () => deps.signal.notices.tell("finished", [id]));
         return answerJson(c, 200, { job_id: id, status: "cancelled" } satisfies OpenQueueJobStatus);
       case "not_cancellable":

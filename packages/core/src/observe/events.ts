@@ -26,6 +26,8 @@ export type AtlasEvent =
   | { event: "jobs_resignalled"; queue: string; count: number }
   | { event: "queue_paused"; tenant: string; queue: string }
   | { event: "queue_resumed"; tenant: string; queue: string }
+  | { event: "groups_advanced"; count: number }
+  | { event: "groups_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }
   | { event: "jobs_pruned"; jobs: number; keys: number }

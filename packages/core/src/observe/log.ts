@@ -41,6 +41,8 @@ const levels: Record<EventName, Level> = {
   dead_letters_projected: "info",
   queue_paused: "info",
   queue_resumed: "info",
+  groups_advanced: "debug",
+  groups_failed: "error",
   promotion_failed: "warn",
   counts_failed: "warn",
   jobs_pruned: "info",

@@ -133,6 +133,8 @@ export function createMetrics(): Metrics {
       case "queue_paused":
       case "queue_resumed":
       case "promotion_failed":
+      case "groups_advanced":
+      case "groups_failed":
       case "counts_failed":
       case "jobs_pruned":
       case "sweep_complete":

@@ -14,7 +14,9 @@ beforeAll(async () => {
   deps = { database: own.database, observe: recordEvents().observe };
 });
 afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches, queue_counts, queue_changes`);
+beforeEach(
+  () => own.database.sql`TRUNCATE jobs, lease_batches, queue_counts, queue_changes, job_groups, group_handovers`,
+);
 
 const add = async (count: number, request: Parameters<typeof submission>[0] = {}): Promise<string[]> => {
   const submissions = Array.from({ length: count }, () => submission(request));
@@ -76,6 +78,14 @@ test("a page goes on where a stretch ends, and its offset counts across stretche
   expect((await ids({}, 3, 0)).ids).toEqual(newest.toReversed());
 });
 
+test("jobs that wait behind another of their group are found under a long history, too", async () => {
+  await addHistory(200_001);
+  await add(1, { group: "g" });
+  const [blocked = ""] = await add(1, { group: "g" });
+  await own.database.sql`UPDATE jobs SET id = '00000000-0000-7000-8000-000000000000' WHERE id = ${blocked}`;
+  expect((await ids({ statuses: ["queued", "blocked"] }, 10, 1)).ids).toEqual(["00000000-0000-7000-8000-000000000000"]);
+});
+
 test("running jobs are found by their leases", async () => {
   await add(3);
   const leases = await claimReady(deps, 2, {
@@ -92,13 +102,16 @@ test("the oldest waiting job of each queue is known by when it was made", async 
   const [first = ""] = await add(1, { delay_seconds: 60 });
   await add(2);
   await add(1, { queue: "mail" });
+  await add(2, { queue: "grouped", group: "g" });
+  await own.database.sql`UPDATE jobs SET created_at = created_at - interval '2 hours' WHERE status = 'blocked'`;
   await own.database.sql`UPDATE jobs SET created_at = created_at - interval '1 hour' WHERE id = ${first}`;
   const rows = await own.database.sql<{ queue: string; created_at: Date }[]>`SELECT queue, created_at FROM jobs`;
   const oldest = (queue: string) =>
     new Date(Math.min(...rows.filter((row) => row.queue === queue).map((row) => row.created_at.getTime())));
-  const since = await oldestWaiting(deps, "default", ["default", "mail", "nobody's"]);
+  const since = await oldestWaiting(deps, "default", ["default", "grouped", "mail", "nobody's"]);
   expect([...since].toSorted()).toEqual([
     ["default", oldest("default")],
+    ["grouped", oldest("grouped")],
     ["mail", oldest("mail")],
   ]);
   expect((await oldestWaiting(deps, "acme", ["default"])).size).toBe(0);

@@ -47,6 +47,7 @@ type Query = { tenant: string; queue: string; statuses: readonly JobStatus[]; to
 const idsOf: Partial<Record<JobStatus, string>> = {
   scheduled: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
   failed: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
+  blocked: "SELECT id FROM jobs WHERE blocked_seq IS NOT NULL AND tenant = $1 AND ($2 = '' OR queue = $2)",
   queued: "SELECT id FROM jobs WHERE ready_at IS NOT NULL AND tenant = $1 AND ($2 = '' OR queue = $2)",
   dead: "SELECT id FROM jobs WHERE dead_at IS NOT NULL",
   running: "SELECT unnest(job_ids) AS id FROM lease_batches",
