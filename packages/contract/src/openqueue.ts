@@ -139,6 +139,15 @@ export const openQueueQueues = z.array(
 );
 export type OpenQueueQueues = z.infer<typeof openQueueQueues>;
 
+/** The body of `POST /admin/provision`. */
+export const openQueueProvision = z.strictObject({
+  email: z.email().max(254).describe("an email address of at most 254 characters"),
+});
+
+/** The answer to it, the only one that holds the token. `created` is false when the email had a tenant already. */
+export const openQueueProvisioned = z.strictObject({ token: z.string(), email: z.string(), created: z.boolean() });
+export type OpenQueueProvisioned = z.infer<typeof openQueueProvisioned>;
+
 /** The body of every error: a sentence, or a list where parts of the request are not valid, as FastAPI tells them. */
 export const openQueueError = z.strictObject({
   detail: z.union([

@@ -4,18 +4,21 @@ import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "./context.ts";
 import { internal, ProblemError, unavailable } from "./problem.ts";
 
-/** The one place that turns what was thrown into an answer. Causes go to the log, never to the client. */
+/** The one place that turns what was thrown into an answer. */
 export function answerErrors(deps: { observe: Observe; logger: Logger }) {
-  return (error: Error, c: ApiContext): Response => {
-    if (error instanceof ProblemError) return answerError(c, error);
-    if (isUnavailable(error)) {
-      const during = `${c.req.method} ${routePath(c, -1)}`;
-      deps.observe({ event: "database_unavailable", during, error: textOf(error) });
-      return answerError(c, unavailable("The database did not answer"));
-    }
-    deps.logger.error({ event: "http_error", request_id: c.get("request_id"), err: error }, "http_error");
-    return answerError(c, internal());
-  };
+  return (error: Error, c: ApiContext): Response => answerError(c, problemOf(deps, error, c));
+}
+
+/** What the client is told of an error. Causes go to the log, never to the client. */
+function problemOf(deps: { observe: Observe; logger: Logger }, error: Error, c: ApiContext): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (isUnavailable(error)) {
+    const during = `${c.req.method} ${routePath(c, -1)}`;
+    deps.observe({ event: "database_unavailable", during, error: textOf(error) });
+    return unavailable("The database did not answer");
+  }
+  deps.logger.error({ event: "http_error", request_id: c.get("request_id"), err: error }, "http_error");
+  return internal();
 }
 
 /** A failed connection to several addresses has a code and no message. */

@@ -1,6 +1,7 @@
 import type { JobStatus, OpenQueueQueues, OpenQueueStatus } from "@atlasqueue/contract";
 import { oldestWaiting, queueStats, type Deps, type QueueStats } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
@@ -12,7 +13,7 @@ import { statusesOf } from "./words.ts";
 export function openQueueDashboardRoutes(deps: Deps & { gate: Gate }): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  routes.get("/dashboard/queues", async (c) => {
+  routes.get("/dashboard/queues", requires("read"), async (c) => {
     refuseQuery(c);
     const tenant = tenantOf(c);
     const queues = await deps.gate.hold(0, async () => {

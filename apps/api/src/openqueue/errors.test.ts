@@ -1,6 +1,7 @@
 import { openQueueError, problem } from "@atlasqueue/contract";
 import { connectDatabase } from "@atlasqueue/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { guardedApp } from "../../test/guarded-app.ts";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";
 
@@ -56,6 +57,29 @@ test.each([
 ])("415: %s %s takes JSON only", async (method, path) => {
   const response = await client.send(method, path, job, { "content-type": "text/plain" });
   expect(await client.errorOf(response, 415)).toContain("Content-Type must be application/json");
+});
+
+test("401 and 403: without a token, and with one for something else", async () => {
+  const guarded = await guardedApp();
+  const missing = await guarded.send("GET", "/dashboard/queues");
+  expect(missing.headers.get("www-authenticate")).toBe('Bearer realm="atlasqueue"');
+  expect(await client.errorOf(missing, 401)).toBe("Send a token: Authorization: Bearer aq_…");
+  const { token } = await guarded.token("submit");
+  const forbidden = await guarded.send("GET", "/dashboard/queues", token);
+  expect(await client.errorOf(forbidden, 403)).toBe('This needs a token with the scope "read"');
+  await guarded.stop();
+});
+
+test("429: a tenant that calls too often is told when to come again; a batch costs a permit a job", async () => {
+  const limited = await testApp({ rate_limit: { limit: 3, period_ms: 3_600_000 } });
+  const { send } = openQueueClient(limited);
+  const batch = await send("POST", "/jobs/batch", { jobs: [{ payload: {} }, { payload: {} }, { payload: {} }] });
+  expect([batch.status, batch.headers.get("ratelimit")]).toEqual([201, expect.stringContaining("r=0")]);
+  const refused = await send("GET", "/jobs");
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(refused.headers.get("ratelimit-policy")).toContain("q=3");
+  expect(await client.errorOf(refused, 429)).toBe("The tenant may make 3 requests in 3600 s");
+  await limited.stop();
 });
 
 test("413: a body over the limit", async () => {

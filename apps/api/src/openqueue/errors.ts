@@ -11,11 +11,15 @@ export function isOpenQueuePath(path: string): boolean {
 }
 
 /** A problem as OpenQueue tells it. Its status and headers are those of /v1. */
-export function answerDetail(request_id: string, { kind, message, extras }: ProblemError): Response {
+export function answerDetail(
+  request_id: string,
+  { kind, message, extras }: ProblemError,
+  headers?: Record<string, string>,
+): Response {
   // FastAPI, whose format it is, has a list where parts of the request are not valid, and a sentence for all else.
   const detail = kind === "validation" && extras.errors ? extras.errors.map(showFault) : message;
   const text = JSON.stringify({ detail } satisfies OpenQueueError);
-  return answerText(request_id, problems[kind].status, text, "application/json", extras.headers);
+  return answerText(request_id, problems[kind].status, text, "application/json", { ...headers, ...extras.headers });
 }
 
 type Detail = Exclude<OpenQueueError["detail"], string>[number];

@@ -1,6 +1,7 @@
 import { openQueueListQuery, type OpenQueueJobPage, type OpenQueueJobStatus } from "@atlasqueue/contract";
 import { cancel, findJob, hint, listJobsAt, type JobRow } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import { requireNoBody } from "../http/no-body.ts";
@@ -20,7 +21,7 @@ export function openQueueJobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     return (await deps.gate.hold(0, () => findJob(deps, tenantOf(c), id))) ?? unknownJob();
   };
 
-  routes.get("/jobs", async (c) => {
+  routes.get("/jobs", requires("read"), async (c) => {
     const { queue_name: queue, status, limit, offset } = readQuery(c, openQueueListQuery);
     const filter = { queue, statuses: status && statusesOf(status) };
     const page = await deps.gate.hold(0, () => listJobsAt(deps, tenantOf(c), filter, { limit, offset }));
@@ -28,14 +29,14 @@ export function openQueueJobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     return answerJson(c, 200, { items, total: page.total, limit, offset } satisfies OpenQueueJobPage);
   });
 
-  routes.get("/jobs/:id", async (c) => {
+  routes.get("/jobs/:id", requires("read"), async (c) => {
     const { id, status } = await find(c);
     return answerJson(c, 200, { job_id: id, status: wordOf(status) } satisfies OpenQueueJobStatus);
   });
 
-  routes.get("/jobs/:id/detail", async (c) => answerJson(c, 200, showOpenQueueJob(await find(c))));
+  routes.get("/jobs/:id/detail", requires("read"), async (c) => answerJson(c, 200, showOpenQueueJob(await find(c))));
 
-  routes.post("/jobs/:id/cancel", async (c) => {
+  routes.post("/jobs/:id/cancel", requires("submit"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c);
     await requireNoBody(c);

@@ -9,6 +9,7 @@ import {
 } from "@atlasqueue/contract";
 import { findJob, heartbeat, isUuid, settleRemote, type RemoteOutcome } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import { hangUpOf } from "../http/hang-up.ts";
@@ -26,7 +27,7 @@ export function openQueueLeaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
   const settling = { ...deps, backoff: openQueueBackoff };
   const error_body_bytes_max = Math.max(deps.body_bytes_max, limits.error_body_bytes_max);
 
-  routes.post("/queues/:queue/lease", async (c) => {
+  routes.post("/queues/:queue/lease", requires("work"), async (c) => {
     const queue = readQueueName(c);
     const { value, bytes } = await readRequest(c, openQueueLeaseRequest, deps.body_bytes_max);
     const call = { ...value, tenant: tenantOf(c), queue, jobs_max: 1, wait_ms: 0 };
@@ -34,7 +35,7 @@ export function openQueueLeaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
     return answerJson(c, 200, lease);
   });
 
-  routes.post("/jobs/:id/ack", async (c) => {
+  routes.post("/jobs/:id/ack", requires("work"), async (c) => {
     const id = readJobId(c);
     const { value, bytes } = await readRequest(c, openQueueAck, deps.body_bytes_max);
     requireSmall(value.result, "/result", bytes, limits.result_bytes_max);
@@ -43,7 +44,7 @@ export function openQueueLeaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
     return answerSettled(c, id, acks, "completed");
   });
 
-  routes.post("/jobs/:id/nack", async (c) => {
+  routes.post("/jobs/:id/nack", requires("work"), async (c) => {
     const id = readJobId(c);
     const { value, bytes } = await readRequest(c, openQueueNack, error_body_bytes_max);
     const nack = { id, lease_token: tokenOf(value), error: value.error, retry: value.retry };
@@ -51,7 +52,7 @@ export function openQueueLeaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
     return answerSettled(c, id, nacks, "failed_or_requeued");
   });
 
-  routes.post("/jobs/:id/heartbeat", async (c) => {
+  routes.post("/jobs/:id/heartbeat", requires("work"), async (c) => {
     const id = readJobId(c);
     const { value, bytes } = await readRequest(c, openQueueHeartbeat, deps.body_bytes_max);
     const beat = { id, lease_token: tokenOf(value), lease_seconds: value.lease_seconds };

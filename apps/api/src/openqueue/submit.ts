@@ -8,6 +8,8 @@ import {
 } from "@atlasqueue/contract";
 import { enqueueAll, type EnqueueOutcome, type Submission } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { chargeJobs } from "../access/charge.ts";
+import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import { readIdempotencyKey } from "../http/idempotency-key.ts";
@@ -21,7 +23,7 @@ import { nativeRequest } from "./native.ts";
 export function openQueueSubmitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  routes.post("/jobs", async (c) => {
+  routes.post("/jobs", requires("submit"), async (c) => {
     const { value, bytes } = await readRequest(c, openQueueSubmit, deps.body_bytes_max);
     const idempotency_key = readOptionalKey(c);
     requireSmall(value.payload, "/payload", bytes, deps.payload_bytes_max);
@@ -32,8 +34,9 @@ export function openQueueSubmitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     return outcome.kind === "created" ? answerJson(c, 201, answer) : answerJson(c, 200, answer, replayed);
   });
 
-  routes.post("/jobs/batch", async (c) => {
+  routes.post("/jobs/batch", requires("submit"), async (c) => {
     const { value, bytes } = await readRequest(c, openQueueSubmitBatch, deps.body_bytes_max);
+    await chargeJobs(c, value.jobs.length);
     const key = readOptionalKey(c);
     value.jobs.forEach(({ payload }, at) =>
       requireSmall(payload, `/jobs/${at}/payload`, bytes, deps.payload_bytes_max),
