@@ -1,4 +1,5 @@
 import {
+  createClaimCleaner,
   createFinishWatch,
   createLeaseDesk,
   createPromoter,
@@ -15,5 +16,6 @@ export function createServices(deps: Deps & { signal: Signal }, options: Enqueue
     leaseDesk: createLeaseDesk(deps),
     finishWatch: createFinishWatch(deps),
     promoter: createPromoter(deps),
+    claimCleaner: createClaimCleaner(deps),
   };
 }

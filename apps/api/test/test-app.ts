@@ -41,6 +41,7 @@ export async function testApp(changes: Partial<AppDeps> = {}) {
       await deps.leaseDesk.close();
       deps.finishWatch.close();
       deps.promoter.stop();
+      deps.claimCleaner.stop();
       await deps.submitter.close();
       await drop();
     },

@@ -12,8 +12,9 @@ export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
 export { defaultRetention, type Retention } from "./policy/retention.ts";
 export { errorText, storableText } from "./policy/error-text.ts";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
+export { createClaimCleaner, type ClaimCleaner } from "./claim-cleaner.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
-export { createLeaseDesk, LeaseDeskFullError, type LeaseCall, type LeaseDesk } from "./lease-desk.ts";
+export { createLeaseDesk, LeaseDeskFullError, type LeaseDesk } from "./lease-desk.ts";
 export { pause } from "./pause.ts";
 export {
   settleRemote,
@@ -42,7 +43,7 @@ export { noSignal } from "./signal/none.ts";
 export { redisSignal, type RedisSignalOptions } from "./signal/redis.ts";
 export { SignalUnavailableError, wakeMark, type DeadLetterList, type ReadyJob, type Signal } from "./signal/signal.ts";
 export { submit } from "./submit.ts";
-export { aboutLease, claim, claimReady, type Claimer, type Lease } from "./transitions/claim.ts";
+export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./transitions/claim.ts";
 export { cancel, type CancelOutcome } from "./transitions/cancel.ts";
 export { complete, type Completion, type SettleOutcome } from "./transitions/complete.ts";
 export { enqueueAll, type EnqueueAllOutcome } from "./transitions/enqueue-all.ts";

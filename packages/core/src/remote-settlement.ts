@@ -1,4 +1,5 @@
 import type { Json } from "@atlasqueue/contract";
+import type { ClaimCleaner } from "./claim-cleaner.ts";
 import type { Deps } from "./deps.ts";
 import type { BackoffPolicy } from "./policy/backoff.ts";
 import { storableText } from "./policy/error-text.ts";
@@ -24,7 +25,12 @@ export type Nack = {
 /** What became of the job, or why nothing did. */
 export type RemoteOutcome = "succeeded" | "failed" | "dead" | "lease_lost" | "not_found";
 
-export type RemoteSettlementDeps = Deps & { signal: Signal; backoff: BackoffPolicy; promoter: Promoter };
+export type RemoteSettlementDeps = Deps & {
+  signal: Signal;
+  backoff: BackoffPolicy;
+  promoter: Promoter;
+  claimCleaner: ClaimCleaner;
+};
 
 /**
  * Settle what remote workers finished, all acks in one statement and all nacks in another. Outcomes stand in the order
@@ -48,6 +54,7 @@ export async function settleRemote(
     settleKnown(acks, leased, (known) => succeed(deps, known)),
     settleKnown(nacks, leased, (known) => failAll(deps, known)),
   ]);
+  deps.claimCleaner.settled(new Set([...acks, ...nacks].map(({ lease_token }) => lease_token)));
   const final = [
     ...acks.filter((_, at) => acked[at] === "succeeded"),
     ...nacks.filter((_, at) => nacked[at] === "dead"),
