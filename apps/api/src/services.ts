@@ -1,6 +1,7 @@
 import {
   createClaimCleaner,
   createFinishWatch,
+  createGroupAdvancer,
   createLeaseDesk,
   createPromoter,
   createSubmitter,
@@ -17,5 +18,6 @@ export function createServices(deps: Deps & { signal: Signal }, options: Enqueue
     finishWatch: createFinishWatch(deps),
     promoter: createPromoter(deps),
     claimCleaner: createClaimCleaner(deps),
+    groups: createGroupAdvancer(deps),
   };
 }

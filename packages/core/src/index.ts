@@ -10,10 +10,13 @@ export { createLogger, logEvents, logLevels, type Logger, type LogLevel } from "
 export { createMetrics, type Metrics } from "./observe/metrics.ts";
 export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
 export { defaultRetention, type Retention } from "./policy/retention.ts";
+export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./policy/rate-limit.ts";
+export { hashToken, isToken } from "./policy/token.ts";
 export { errorText, storableText } from "./policy/error-text.ts";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { createClaimCleaner, type ClaimCleaner } from "./claim-cleaner.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
+export { advanceAll, createGroupAdvancer, type GroupAdvancer } from "./group-advancer.ts";
 export { createLeaseDesk, LeaseDeskFullError, type LeaseDesk } from "./lease-desk.ts";
 export { pause } from "./pause.ts";
 export {
@@ -26,8 +29,10 @@ export {
 export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
 export { explainJob } from "./queries/explain-job.ts";
 export { findJob, findJobs } from "./queries/find-job.ts";
+export { findToken, type FoundToken } from "./queries/find-token.ts";
 export { listAttempts } from "./queries/list-attempts.ts";
 export { listJobs, type JobFilter, type JobRows } from "./queries/list-jobs.ts";
+export { listTokens, showToken } from "./queries/list-tokens.ts";
 export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-stats.ts";
 export { queuesWithReadyJobs } from "./queries/queues-with-ready-jobs.ts";
 export { showJob } from "./queries/show-job.ts";
@@ -46,6 +51,8 @@ export { submit } from "./submit.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./transitions/claim.ts";
 export { cancel, type CancelOutcome } from "./transitions/cancel.ts";
 export { complete, type Completion, type SettleOutcome } from "./transitions/complete.ts";
+export { createToken, type CreateTokenOutcome, type TokenWish } from "./transitions/create-token.ts";
+export type { MadeToken, TokenRow } from "./transitions/token-rows.ts";
 export { enqueueAll, type EnqueueAllOutcome } from "./transitions/enqueue-all.ts";
 export { enqueue, type EnqueueOptions, type EnqueueOutcome, type Submission } from "./transitions/enqueue.ts";
 export { extendLeases } from "./transitions/extend-lease.ts";
@@ -55,10 +62,14 @@ export { retry, type RetryOutcome } from "./transitions/retry.ts";
 export { projectDeadLetters } from "./transitions/project-dead-letters.ts";
 export { forgetEmptyQueues } from "./transitions/fold-counts.ts";
 export { forgetLeaseBatches } from "./transitions/forget-lease-batches.ts";
+export { noteTokenUse } from "./transitions/note-token-use.ts";
+export { provisionTenant } from "./transitions/provision-tenant.ts";
 export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
 export { firstId, prune, pruneKeys } from "./transitions/prune.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
 export { release } from "./transitions/release.ts";
+export { revokeToken } from "./transitions/revoke-token.ts";
+export { rotateToken } from "./transitions/rotate-token.ts";
 export { resignalOrphans } from "./transitions/resignal-orphans.ts";
 export {
   createQueue,

@@ -2,6 +2,7 @@ import type { Json } from "@atlasqueue/contract";
 import type { ClaimCleaner } from "./claim-cleaner.ts";
 import type { Deps } from "./deps.ts";
 import type { BackoffPolicy } from "./policy/backoff.ts";
+import type { GroupAdvancer } from "./group-advancer.ts";
 import { storableText } from "./policy/error-text.ts";
 import { verdictAfterFailure } from "./policy/verdict.ts";
 import type { Promoter } from "./promoter.ts";
@@ -30,6 +31,7 @@ export type RemoteSettlementDeps = Deps & {
   backoff: BackoffPolicy;
   promoter: Promoter;
   claimCleaner: ClaimCleaner;
+  groups: GroupAdvancer;
 };
 
 /**
@@ -50,11 +52,13 @@ export async function settleRemote(
     tenant,
     [...acks, ...nacks].map(({ id }) => id),
   );
+  const grouped = [...leased.values()].some(({ group_key }) => group_key !== null);
   const [acked, nacked] = await Promise.all([
     settleKnown(acks, leased, (known) => succeed(deps, known)),
     settleKnown(nacks, leased, (known) => failAll(deps, known)),
   ]);
   deps.claimCleaner.settled(new Set([...acks, ...nacks].map(({ lease_token }) => lease_token)));
+  if (grouped) deps.groups.kick();
   const final = [
     ...acks.filter((_, at) => acked[at] === "succeeded"),
     ...nacks.filter((_, at) => nacked[at] === "dead"),

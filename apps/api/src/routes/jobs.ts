@@ -18,10 +18,12 @@ import {
   showJob,
   type Deps,
   type FinishWatch,
+  type GroupAdvancer,
   type JobRow,
   type Signal,
 } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import { readCursor, writeCursor } from "../http/cursor.ts";
@@ -33,7 +35,7 @@ import { ProblemError, unknownJob } from "../http/problem.ts";
 import { readQuery, refuseQuery } from "../http/query.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type JobRouteDeps = Deps & { signal: Signal; gate: Gate; finishWatch: FinishWatch };
+export type JobRouteDeps = Deps & { signal: Signal; gate: Gate; finishWatch: FinishWatch; groups: GroupAdvancer };
 
 /** Jobs as people see them and what they do with them: list, look, wait, cancel, retry. */
 export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
@@ -41,7 +43,7 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
   const find = async (c: ApiContext, id: string): Promise<JobRow> =>
     (await deps.gate.hold(0, () => findJob(deps, tenantOf(c), id))) ?? unknownJob();
 
-  routes.get("/jobs", async (c) => {
+  routes.get("/jobs", requires("read"), async (c) => {
     const { limit, cursor, ...filter } = readQuery(c, listJobsQuery);
     const below = cursor === undefined ? undefined : readCursor(cursor);
     const { rows, next } = await deps.gate.hold(0, () => listJobs(deps, tenantOf(c), filter, limit, below));
@@ -49,7 +51,7 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     return answerJson(c, 200, { items: rows.map(showJob), next_cursor } satisfies JobPage);
   });
 
-  routes.get("/jobs/:id", async (c) => {
+  routes.get("/jobs/:id", requires("read"), async (c) => {
     const id = readJobId(c);
     const { wait_seconds } = readQuery(c, getJobQuery);
     if (wait_seconds === 0) return answerJson(c, 200, showJob(await find(c, id)));
@@ -65,27 +67,28 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     return answerJson(c, 200, showJob(await find(c, id)));
   });
 
-  routes.get("/jobs/:id/attempts", async (c) => {
+  routes.get("/jobs/:id/attempts", requires("read"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c);
     const items = await deps.gate.hold(0, () => listAttempts(deps, tenantOf(c), id));
     return answerJson(c, 200, { items: items ?? unknownJob() } satisfies AttemptList);
   });
 
-  routes.get("/jobs/:id/explain", async (c) => {
+  routes.get("/jobs/:id/explain", requires("read"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c);
     const explanation = await deps.gate.hold(0, () => explainJob(deps, tenantOf(c), id));
     return answerJson(c, 200, (explanation ?? unknownJob()) satisfies Explanation);
   });
 
-  routes.post("/jobs/:id/cancel", async (c) => {
+  routes.post("/jobs/:id/cancel", requires("submit"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c);
     await requireNoBody(c);
     const outcome = await deps.gate.hold(0, () => cancel(deps, tenantOf(c), id));
     switch (outcome.kind) {
       case "cancelled":
+        if (outcome.job.group_key !== null) deps.groups.kick();
         for (const topic of ["cancelled", "finished"] as const)
           await hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, [id]));
         return answerJson(c, 200, showJob(outcome.job));
@@ -98,15 +101,15 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     }
   });
 
-  routes.post("/jobs/:id/retry", async (c) => {
+  routes.post("/jobs/:id/retry", requires("submit"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c);
     await requireNoBody(c);
     const outcome = await deps.gate.hold(0, () => retry(deps, tenantOf(c), id));
     switch (outcome.kind) {
-      case "queued":
+      case "retried":
         if (outcome.was_dead) await hint(deps.observe, "dead letter", () => deps.signal.deadLetters.remove([id]));
-        await announce(deps, [outcome.job]);
+        if (outcome.job.status === "queued") await announce(deps, [outcome.job]);
         return answerJson(c, 200, showJob(outcome.job));
       case "not_retryable":
         throw new ProblemError("not_retryable", `The job is ${outcome.job.status}`);

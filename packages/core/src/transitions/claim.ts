@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
-import { isUuid, textArray, uuidArray } from "../database/literals.ts";
+import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
 import { countChanges } from "./count-changes.ts";
@@ -19,6 +19,7 @@ export type Lease = Pick<
   | "timeout_seconds"
   | "backoff"
   | "last_error"
+  | "group_key"
 > & { tenant: string; lease_token: string; worker_id: string };
 
 /** A lease with the whole job as it is now: what a remote worker is told. */
@@ -93,7 +94,8 @@ async function claimWith<L extends Lease>(
 }
 
 /** What a worker needs to run a job: everything else would come back with each of thousands. */
-const leaseColumns = "id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error";
+const leaseColumns =
+  "id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key";
 
 /**
  * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 queues. Not synced to disk: if a crash of the database forgets
@@ -123,7 +125,7 @@ const served = `ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND paused_at IS NOT NULL))`;
 
-const byId = `id = ANY($6::uuid[]) AND tenant = $4 AND queue = ANY(${served})`;
+const byId = `id = ANY(${hidden("$6::uuid[]")}) AND tenant = $4 AND queue = ANY(${served})`;
 const claimById = claiming(byId);
 const claimWholeById = claiming(byId, "*");
 
