@@ -30,7 +30,7 @@ export async function enqueueAll(
     return outcomes;
   });
   try {
-    const outcomes = await inTime(transaction, database.timeout_ms * 2);
+    const outcomes = await inTime(transaction, database.timeout_ms);
     outcomes.forEach((outcome, at) => tellEnqueued(deps.observe, submissions[at] as Submission, outcome));
     return { kind: "stored", outcomes };
   } catch (error) {
