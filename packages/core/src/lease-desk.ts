@@ -1,5 +1,6 @@
 import type { Deps, QueueRef } from "./deps.ts";
 import { pause } from "./pause.ts";
+import type { Refiller } from "./refiller.ts";
 import { announce, hint } from "./signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "./signal/signal.ts";
 import { claim, claimReady, type Claimer, type Lease } from "./transitions/claim.ts";
@@ -46,7 +47,7 @@ const takes_max = 5;
  * const desk = createLeaseDesk({ database, signal, observe });
  * const leases = await desk.lease({ tenant, queue, worker_id, lease_seconds: 30, jobs_max: 1, wait_ms: 20_000 }, gone);
  */
-export function createLeaseDesk(deps: Deps & { signal: Signal }): LeaseDesk {
+export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refiller }): LeaseDesk {
   const lines = new Map<string, Waiter[]>();
   const closing = new AbortController();
   let changed = new AbortController();
@@ -56,7 +57,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal }): LeaseDesk {
 
   /** Claim for a call; what comes too late for it goes back to the front. */
   const claimFor = async (call: LeaseCall, gone: AbortSignal, ids: readonly string[] | "oldest"): Promise<Lease[]> => {
-    const claimer: Claimer = { ...call, queues: [call.queue] };
+    const claimer: Claimer = { ...call, queues: [call.queue], throttled: deps.refiller.freeIn };
     const leases = ids === "oldest" ? await claimReady(deps, call.jobs_max, claimer) : await claim(deps, ids, claimer);
     if (!gone.aborted || leases.length === 0) return leases;
     await announce(deps, await release(deps, leases), "front");

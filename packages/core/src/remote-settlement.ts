@@ -5,6 +5,7 @@ import type { GroupAdvancer } from "./group-advancer.ts";
 import { verdictAfterFailure } from "./policy/verdict.ts";
 import type { Promoter } from "./promoter.ts";
 import { findLeased, type Leased } from "./queries/find-leased.ts";
+import type { Refiller } from "./refiller.ts";
 import { hint } from "./signal/announce.ts";
 import type { Signal } from "./signal/signal.ts";
 import type { Lease } from "./transitions/claim.ts";
@@ -55,6 +56,7 @@ export async function settleRemote(
     settleKnown(nacks, leased, (known) => failAll(deps, known)),
   ]);
   if (grouped) deps.groups.kick();
+  for (const { tenant: of, queue, limited } of leased.values()) if (limited) deps.refiller.freed({ tenant: of, queue });
   const final = [
     ...acks.filter((_, at) => acked[at] === "succeeded"),
     ...nacks.filter((_, at) => nacked[at] === "dead"),

@@ -3,7 +3,9 @@ import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema.ts";
-import type { Deps } from "../deps.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+import { isLimited } from "../queries/queue-room.ts";
+import { claimLimited } from "./claim-limited.ts";
 import { countChanges } from "./count-changes.ts";
 
 /** A job in the hands of one worker. The token is the proof in every later call; jobs claimed together share it. */
@@ -20,9 +22,22 @@ export type Lease = Pick<
   | "backoff"
   | "last_error"
   | "group_key"
-> & { tenant: string; lease_token: string; worker_id: string };
+> & {
+  tenant: string;
+  lease_token: string;
+  worker_id: string;
+  /** Its queue has limits: when it has finished, another may start. */
+  limited?: boolean;
+};
 
-export type Claimer = { tenant: string; queues: readonly string[]; worker_id: string; lease_seconds: number };
+export type Claimer = {
+  tenant: string;
+  queues: readonly string[];
+  worker_id: string;
+  lease_seconds: number;
+  /** Jobs of a queue could not be taken because of its rate; in so long there is room again. */
+  throttled?: (queue: QueueRef, retry_in_ms: number) => void;
+};
 
 /**
  * queued → running, for ids that the signal handed out. One statement by primary key; ids that are junk, taken, finished
@@ -35,6 +50,11 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
   const wanted = [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];
   if (wanted.length === 0) return [];
   const leases = await claimWith(deps, claimer, claimById, uuidArray(wanted));
+  if (leases.length < wanted.length) {
+    const taken = new Set(leases.map(({ id }) => id));
+    const left = wanted.filter((id) => !taken.has(id));
+    leases.push(...tellTaken(deps, await claimLimited(deps, claimer, left)));
+  }
   const missed = ids.length - leases.length;
   if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });
   const place = new Map(wanted.map((id, at) => [id, at]));
@@ -47,6 +67,8 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
  */
 export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer): Promise<Lease[]> {
   const leases = await claimWith(deps, claimer, claimOldest, jobs_max);
+  if (leases.length < jobs_max)
+    leases.push(...tellTaken(deps, await claimLimited(deps, claimer, jobs_max - leases.length)));
   return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
 }
 
@@ -55,7 +77,13 @@ async function claimWith(deps: Deps, claimer: Claimer, text: string, which: stri
   const lease_token = randomUUID();
   const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];
   const rows = await executeOn(deps.database)<Omit<Lease, "tenant" | "lease_token" | "worker_id">>({ text, params });
-  const leases = rows.map((row) => Object.assign(row, { tenant, lease_token, worker_id }));
+  return tellTaken(
+    deps,
+    rows.map((row) => Object.assign(row, { tenant, lease_token, worker_id })),
+  );
+}
+
+function tellTaken(deps: Deps, leases: Lease[]): Lease[] {
   for (const one of leases) deps.observe({ event: "lease_acquired", ...aboutLease(one) });
   return leases;
 }
@@ -83,10 +111,11 @@ const counted = countChanges("(SELECT $4 AS tenant, queue FROM leased) AS leased
   running: "count(*)",
 });
 
-/** The queues of $5 that are not paused. Depends on no row, so PostgreSQL looks once a statement. */
+/** The queues of $5 that are neither paused nor limited. Depends on no row, so PostgreSQL looks once a statement. */
 const served = `ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
-  WHERE NOT EXISTS (SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND paused_at IS NOT NULL))`;
+  WHERE NOT EXISTS (
+    SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${isLimited})))`;
 
 const claimById = claiming(`id = ANY(${hidden("$6::uuid[]")}) AND tenant = $4 AND queue = ANY(${served})`);
 
