@@ -30,6 +30,7 @@ export type RemoteSettlementDeps = Deps & {
   backoff: BackoffPolicy;
   promoter: Promoter;
   groups: GroupAdvancer;
+  refiller: Refiller;
 };
 
 /**

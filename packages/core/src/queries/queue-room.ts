@@ -21,10 +21,10 @@ const running = (row: string) => `(
  * crash leaks no slot: a job whose worker died counts until its lease is taken back. Exact under the lock of the queue's row.
  */
 export const roomIn = (row: string) => `
-    coalesce(greatest(0, least(
+    greatest(0, coalesce(least(
       ${row}.concurrency - ${running(row)},
       ${row}.rate_limit - (SELECT coalesce(sum(count), 0) FROM queue_starts
-                           WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")}))), 1000000)::int AS room,
+                           WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})), 1000000))::int AS room,
     (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + ${row}.rate_period_seconds * 1000 FROM queue_starts
      WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})::float8 AS retry_in_ms`;
 
