@@ -19,6 +19,9 @@ export const openRoutes = [
   "GET /readyz",
   "GET /ready",
   "GET /metrics",
+  "GET /openapi.json",
+  "GET /docs",
+  "GET /docs/:file",
   "POST /admin/provision",
 ];
 
@@ -55,8 +58,20 @@ export const tenantRoutes: Record<string, { scope: Scope; foreign(ids: Ids): Pro
   // A queue is there from its first mention on, so another tenant's is one of one's own.
   "POST /v1/queues/:queue/pause": own("admin", () => ({ params: { queue: "theirs" } })),
   "POST /v1/queues/:queue/resume": own("admin", () => ({ params: { queue: "theirs" } })),
+  "PUT /v1/queues/:queue/limits": own("admin", () => ({ params: { queue: "theirs" }, body: {} })),
   "GET /v1/tokens": own("admin"),
   "POST /v1/tokens": own("admin", () => ({ body: { name: "mine", scopes: ["read"] } })),
   "POST /v1/tokens/:id/rotate": byToken({}),
   "DELETE /v1/tokens/:id": byToken(),
+  "POST /jobs": own("submit", () => ({ body: { payload: {} }, headers: { "idempotency-key": "theirs too" } })),
+  "POST /jobs/batch": own("submit", () => ({ body: { jobs: [{ payload: {} }] } })),
+  "GET /jobs": own("read"),
+  "GET /jobs/:id": byJob("read"),
+  "GET /jobs/:id/detail": byJob("read"),
+  "POST /jobs/:id/cancel": byJob("submit"),
+  "POST /queues/:queue/lease": own("work", () => ({ params: { queue: "theirs" }, body: { worker_id: "w" } })),
+  "POST /jobs/:id/ack": byJob("work", ({ lease_token }) => ({ lease_token })),
+  "POST /jobs/:id/nack": byJob("work", ({ lease_token }) => ({ lease_token, error: "no" })),
+  "POST /jobs/:id/heartbeat": byJob("work", ({ lease_token }) => ({ lease_token })),
+  "GET /dashboard/queues": own("read"),
 };

@@ -15,10 +15,12 @@ export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./
 export { hashToken, isToken } from "./policy/token.ts";
 export { errorText, storableText } from "@atlasqueue/contract";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
+export { createClaimCleaner, type ClaimCleaner } from "./claim-cleaner.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
 export { advanceAll, createGroupAdvancer, type GroupAdvancer } from "./group-advancer.ts";
-export { createLeaseDesk, LeaseDeskFullError, type LeaseCall, type LeaseDesk } from "./lease-desk.ts";
+export { createLeaseDesk, LeaseDeskFullError, type LeaseDesk } from "./lease-desk.ts";
 export { pause } from "./pause.ts";
+export { createRefiller, refillQueue, type Refiller } from "./refiller.ts";
 export {
   settleRemote,
   type Ack,
@@ -30,11 +32,13 @@ export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
 export { explainJob } from "./queries/explain-job.ts";
 export { countDrift } from "./queries/count-drift.ts";
 export { queueDepths } from "./queries/queue-depths.ts";
-export { clockSkewMs } from "./queries/server-clock.ts";
+export { clockSkewMs } from "./database/server-clock.ts";
 export { findJob, findJobs } from "./queries/find-job.ts";
 export { findToken, type FoundToken } from "./queries/find-token.ts";
 export { listAttempts } from "./queries/list-attempts.ts";
 export { listJobs, type JobFilter, type JobRows } from "./queries/list-jobs.ts";
+export { listJobsAt, type JobsFilter } from "./queries/list-jobs-at.ts";
+export { oldestWaiting } from "./queries/oldest-waiting.ts";
 export { listTokens, showToken } from "./queries/list-tokens.ts";
 export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-stats.ts";
 export { queuesWithReadyJobs } from "./queries/queues-with-ready-jobs.ts";
@@ -51,7 +55,7 @@ export { noSignal } from "./signal/none.ts";
 export { redisSignal, type RedisSignalOptions } from "./signal/redis.ts";
 export { SignalUnavailableError, wakeMark, type DeadLetterList, type ReadyJob, type Signal } from "./signal/signal.ts";
 export { submit } from "./submit.ts";
-export { aboutLease, claim, claimReady, type Claimer, type Lease } from "./transitions/claim.ts";
+export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./transitions/claim.ts";
 export { cancel, type CancelOutcome } from "./transitions/cancel.ts";
 export { complete, type Completion, type SettleOutcome } from "./transitions/complete.ts";
 export { createToken, type CreateTokenOutcome, type TokenWish } from "./transitions/create-token.ts";
@@ -68,6 +72,7 @@ export { forgetLeaseBatches } from "./transitions/forget-lease-batches.ts";
 export { noteTokenUse } from "./transitions/note-token-use.ts";
 export { provisionTenant } from "./transitions/provision-tenant.ts";
 export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
+export { setLimits } from "./transitions/set-limits.ts";
 export { firstId, prune, pruneKeys } from "./transitions/prune.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
 export { release } from "./transitions/release.ts";

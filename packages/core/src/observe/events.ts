@@ -26,6 +26,8 @@ export type AtlasEvent =
   | { event: "jobs_resignalled"; queue: string; count: number }
   | { event: "queue_paused"; tenant: string; queue: string }
   | { event: "queue_resumed"; tenant: string; queue: string }
+  | { event: "queue_limited"; tenant: string; queue: string }
+  | { event: "refill_failed"; queue: string; error: string }
   | { event: "groups_advanced"; count: number }
   | { event: "groups_failed"; error: string }
   | { event: "promotion_failed"; error: string }

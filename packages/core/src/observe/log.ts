@@ -41,6 +41,8 @@ const levels: Record<EventName, Level> = {
   dead_letters_projected: "info",
   queue_paused: "info",
   queue_resumed: "info",
+  queue_limited: "info",
+  refill_failed: "error",
   groups_advanced: "debug",
   groups_failed: "error",
   promotion_failed: "warn",

@@ -144,6 +144,8 @@ export function createMetrics(): Metrics {
       case "queue_paused":
       case "queue_resumed":
       case "promotion_failed":
+      case "queue_limited":
+      case "refill_failed":
       case "groups_advanced":
       case "groups_failed":
       case "counts_failed":

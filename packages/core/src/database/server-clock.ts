@@ -1,4 +1,4 @@
-import { bounded } from "../database/bounded.ts";
+import { bounded } from "./bounded.ts";
 import type { Deps } from "../deps.ts";
 
 /**
