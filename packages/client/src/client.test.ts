@@ -183,6 +183,18 @@ test("many are settled at once, each with its outcome", async () => {
   });
 });
 
+test("a queue is limited, and its limits are replaced", async () => {
+  const rate = { limit: 5, period_seconds: 60 };
+  const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null };
+  expect((await client.setLimits("limited", { concurrency: 2, rate })).limits).toEqual({
+    ...unlimited,
+    concurrency: 2,
+    rate,
+  });
+  expect((await client.setLimits("limited", {})).limits).toEqual(unlimited);
+  expect(await failed(client.setLimits("limited", { concurrency: 0 }))).toBeInstanceOf(ValidationError);
+});
+
 test("a queue is paused, explained, resumed and counted", async () => {
   expect(await client.pause("paused")).toMatchObject({ queue: "paused", paused: true });
   expect(await client.pause("paused")).toMatchObject({ paused: true });

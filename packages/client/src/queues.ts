@@ -1,4 +1,4 @@
-import type { Queue, QueueList } from "@atlasqueue/contract";
+import type { Queue, QueueLimitsInput, QueueList } from "@atlasqueue/contract";
 import { segment, type CallOptions, type Send } from "./http/transport.ts";
 
 export type QueueCalls = {
@@ -8,6 +8,11 @@ export type QueueCalls = {
   pause(queue: string, call?: CallOptions): Promise<Queue>;
   /** Undo `pause`. Again is fine. */
   resume(queue: string, call?: CallOptions): Promise<Queue>;
+  /**
+   * Limit a queue: jobs at once, jobs of a group at once, starts in a period. They replace the limits it has: what is left
+   * out is unlimited, and jobs of a group go one by one. Rejects with ValidationError.
+   */
+  setLimits(queue: string, limits: QueueLimitsInput, call?: CallOptions): Promise<Queue>;
 };
 
 export function queueCalls(send: Send): QueueCalls {
@@ -21,5 +26,10 @@ export function queueCalls(send: Send): QueueCalls {
     },
     pause: (queue, call) => post(queue, "pause", call),
     resume: (queue, call) => post(queue, "resume", call),
+    async setLimits(queue, limits, call) {
+      const path = `/v1/queues/${segment(queue)}/limits`;
+      const answer = await send({ method: "PUT", path, body: JSON.stringify(limits), repeat: "always" }, call);
+      return answer.body as Queue;
+    },
   };
 }

@@ -62,7 +62,7 @@ export const nackRequest = z.strictObject({
   error: errorText,
   retry: z.boolean().default(true).describe("true or false; false makes the job a dead letter at once"),
   delay_seconds: retryDelay,
-  error_data: json
+  error_data: anyJson
     .optional()
     .describe("any JSON value, kept as the result {error_data} of a job that becomes a dead letter by it"),
 });

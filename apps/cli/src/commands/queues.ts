@@ -4,7 +4,8 @@ import { orExit } from "../exit.ts";
 import { outputOf, writeJson } from "../output/output.ts";
 import { showTable } from "../output/table.ts";
 import { queueColumns } from "../queues/columns.ts";
-import { jsonOption, parseQueues, urlOption } from "../remote/options.ts";
+import { limitFields, limitOptions, limitsText } from "../queues/limits.ts";
+import { jsonOption, parseQueue, parseQueues, urlOption } from "../remote/options.ts";
 import { withClient } from "../remote/with-client.ts";
 
 export function addQueues(program: Command, env: Env): void {
@@ -50,4 +51,29 @@ export function addQueues(program: Command, env: Env): void {
           }),
         ),
       );
+
+  queues
+    .command("limits")
+    .description("Show a queue's limits, or change those that are given; the others stay.")
+    .argument("<queue>", "its name", parseQueue)
+    .addOption(limitOptions.concurrency())
+    .addOption(limitOptions.groupConcurrency())
+    .addOption(limitOptions.rate())
+    .addOption(limitOptions.groupRate())
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .addHelpText("after", "\nJobs of one group run one at a time, in their order, unless --group-concurrency is more.")
+    .action((name, { url, json, ...flags }) =>
+      orExit(() =>
+        withClient(env, { url }, async (client) => {
+          const output = outputOf({ json });
+          const now = (await client.queues()).find(({ queue }) => queue === name)?.limits ?? {};
+          const given = limitFields(flags);
+          const change = Object.keys(given).length > 0;
+          const limits = change ? (await client.setLimits(name, { ...now, ...given })).limits : now;
+          if (json) writeJson(output, { queue: name, limits });
+          else output.write(`${name}\t${limitsText(limits) || "no limits"}\n`);
+        }),
+      ),
+    );
 }

@@ -10,8 +10,8 @@ const in_hand_max = 1_000;
 /** Ready jobs without a signal. More signals than jobs are no harm: what is not ready is not claimed. */
 export const checkSignals: Look = async (deps) => {
   const depths = await queueDepths(deps, queues_max);
-  // A paused queue's signals are taken in vain; resuming makes them anew.
-  const open = depths.filter(({ queued, paused }) => queued > 0 && !paused);
+  // Of a paused queue, signals are taken in vain; of a limited one, there are as many as may start.
+  const open = depths.filter(({ queued, held }) => queued > 0 && !held);
   const missing: { tenant: string; queue: string; count: number; queued: number }[] = [];
   for (const { tenant, queue, queued, running } of open) {
     const { length, overflowed } = await deps.signal.look({ tenant, queue });

@@ -1,6 +1,7 @@
 import type { JobStatus, Queue } from "@atlasqueue/contract";
 import { duration } from "../output/plain.ts";
 import type { Columns } from "../output/table.ts";
+import { limitsText } from "./limits.ts";
 
 const count = (status: JobStatus) => (queue: Queue) => String(queue.counts[status] ?? 0);
 
@@ -21,4 +22,5 @@ export const queueColumns: Columns<Queue> = {
   dead: count("dead"),
   cancelled: count("cancelled"),
   waiting: (queue) => waitOf(queue, Date.now()),
+  limits: ({ limits }) => limitsText(limits),
 };

@@ -93,9 +93,19 @@ test("queues are paused, listed and resumed", async () => {
     "0",
     "0",
     expect.stringMatching(/^\d+s$/),
+    "",
   ]);
   const resumed = await system.run("queues", "resume", "mail", "--json");
   expect(JSON.parse(resumed.stdout)).toMatchObject({ items: [{ queue: "mail", paused: false }] });
+});
+
+test("a queue's limits are changed one by one, and shown", async () => {
+  expect((await system.run("queues", "limits", "narrow")).stdout).toBe("narrow\tno limits\n");
+  await system.run("queues", "limits", "narrow", "--concurrency", "2", "--group-rate", "5/0.5");
+  const { stdout } = await system.run("queues", "limits", "narrow", "--rate", "100/60", "--group-rate", "none");
+  expect(stdout).toBe("narrow\t2 at once, 100 in 60 s\n");
+  const refused = await system.run("queues", "limits", "narrow", "--rate", "0/60");
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("/rate/limit must be an integer from 1") });
 });
 
 test("without a terminal, top looks once", async () => {
@@ -136,6 +146,7 @@ test.each([
   [["jobs", "cancel"], "missing required argument"],
   [["queues", "pause", "a queue"], "characters out of A-Z"],
   [["queues", "list", "--url", "ftp://x"], "http://127.0.0.1:8000"],
+  [["queues", "limits", "a", "--rate", "5"], "100/60"],
   [["completion", "tcsh"], "zsh, bash, fish"],
 ])("wrong usage is exit code 2: %j", async (words, message) => {
   const { code, stderr } = await system.run(...words);

@@ -25,7 +25,7 @@ export type TransportOptions = {
 };
 
 type Call = {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PUT";
   path: string;
   query?: Record<string, string | number | undefined>;
   /** Written once, so that every try says the same. */

@@ -1,8 +1,9 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
+import { isLimited } from "./queue-room.ts";
 
-/** Of one queue, for who looks after all tenants. */
-export type QueueDepth = QueueRef & { queued: number; running: number; dead: number; paused: boolean };
+/** Of one queue, for who looks after all tenants. `held`: paused or limited, so that not every ready job may start. */
+export type QueueDepth = QueueRef & { queued: number; running: number; dead: number; held: boolean };
 
 /**
  * The queues of all tenants that have jobs waiting, running or dead, by the kept counts.
@@ -17,7 +18,7 @@ export async function queueDepths(deps: Pick<Deps, "database">, queues_max: numb
 const depths = `
   SELECT tenant, queue, sum(queued)::float8 AS queued, sum(running)::float8 AS running, sum(dead)::float8 AS dead,
          EXISTS (SELECT FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue
-                   AND paused_at IS NOT NULL) AS paused
+                   AND (paused_at IS NOT NULL OR ${isLimited})) AS held
   FROM (SELECT tenant, queue, queued, running, dead FROM queue_counts
         UNION ALL SELECT tenant, queue, queued, running, dead FROM queue_changes) AS known
   GROUP BY tenant, queue

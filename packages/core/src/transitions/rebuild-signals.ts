@@ -1,6 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { queuesWithReadyJobs } from "../queries/queues-with-ready-jobs.ts";
+import { refillQueue } from "../refiller.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
 const queues_max = 10_000;
@@ -25,7 +26,7 @@ export async function rebuildSignals(deps: Deps & { signal: Signal }): Promise<{
   return { queues: queues.length, jobs };
 }
 
-async function rebuild(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<number> {
+async function rebuild(deps: Deps & { signal: Signal }, queue: QueueRef & { limited: boolean }): Promise<number> {
   const { signal } = deps;
   // No more than what was there, or a busy queue would never be empty.
   let old = (await signal.look(queue)).length;
@@ -35,6 +36,11 @@ async function rebuild(deps: Deps & { signal: Signal }, queue: QueueRef): Promis
     old -= taken.length;
   }
   await signal.endOverflow(queue);
+  // As many as may start; more would be taken in vain.
+  if (queue.limited) {
+    await refillQueue(deps, queue);
+    return (await signal.look(queue)).length;
+  }
   let pushed = 0;
   for (let after: Place | undefined; ;) {
     const page = await readyAfter(deps, queue, after);

@@ -1,0 +1,58 @@
+import { limits, type QueueLimitsInput } from "@atlasqueue/contract";
+import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
+import { integer } from "../submit/job-fields.ts";
+
+type Rate = { limit: number; period_seconds: number };
+
+/** `null` takes a limit away. */
+export type LimitFlags = {
+  concurrency?: number | null | undefined;
+  groupConcurrency?: number | null | undefined;
+  rate?: Rate | null | undefined;
+  groupRate?: Rate | null | undefined;
+};
+
+const none = "none";
+
+export const limitOptions = {
+  concurrency: () => new Option("--concurrency <n>", "jobs at once; none for no limit").argParser(jobsAtOnce),
+  groupConcurrency: () =>
+    new Option("--group-concurrency <n>", "jobs of one group at once; none for one").argParser(jobsAtOnce),
+  rate: () =>
+    new Option("--rate <n/seconds>", "starts in a period, such as 100/60; none for no limit").argParser(parseRate),
+  groupRate: () => new Option("--group-rate <n/seconds>", "the same for each group").argParser(parseRate),
+};
+
+/** Only what was given. */
+export function limitFields({ concurrency, groupConcurrency, rate, groupRate }: LimitFlags): QueueLimitsInput {
+  return {
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(groupConcurrency === undefined ? {} : { group_concurrency: groupConcurrency }),
+    ...(rate === undefined ? {} : { rate }),
+    ...(groupRate === undefined ? {} : { group_rate: groupRate }),
+  };
+}
+
+/** @example limitsText({ concurrency: 2, rate: { limit: 100, period_seconds: 60 } }); // "2 at once, 100 in 60 s" */
+export function limitsText({ concurrency, group_concurrency, rate, group_rate }: QueueLimitsInput): string {
+  const rateText = ({ limit, period_seconds }: Rate) => `${limit} in ${period_seconds} s`;
+  const parts = [
+    concurrency && `${concurrency} at once`,
+    rate && rateText(rate),
+    group_concurrency && `${group_concurrency} of a group at once`,
+    group_rate && `${rateText(group_rate)} of a group`,
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+
+function jobsAtOnce(text: string): number | null {
+  return text === none ? null : integer(text, 1, limits.concurrency_max);
+}
+
+function parseRate(text: string): Rate | null {
+  if (text === none) return null;
+  const [, limit, period] = /^(\d+)\/(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  // What the numbers may be is for the API to say.
+  if (limit !== undefined && period !== undefined) return { limit: Number(limit), period_seconds: Number(period) };
+  throw new InvalidArgumentError("It must be a number of jobs and one of seconds, such as 100/60, or none.");
+}
