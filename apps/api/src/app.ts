@@ -13,6 +13,7 @@ import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
 import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { queueRoutes } from "./routes/queues.ts";
+import { scheduleRoutes } from "./routes/schedules.ts";
 import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
 
 export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gate"> & {
@@ -36,6 +37,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   if (deps.loopback_hosts_only) app.use(hostGuard);
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
-  for (const routes of [submitRoutes, jobRoutes, leaseRoutes, queueRoutes]) app.route("/v1", routes({ ...deps, gate }));
+  for (const routes of [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, scheduleRoutes])
+    app.route("/v1", routes({ ...deps, gate }));
   return app;
 }

@@ -6,5 +6,6 @@ export * from "./limits.ts";
 export * from "./listing.ts";
 export * from "./problem.ts";
 export * from "./queue.ts";
+export * from "./schedule.ts";
 export * from "./token.ts";
 export * from "./validate.ts";

@@ -14,6 +14,11 @@ export function answerJson(c: ApiContext, status: number, body: unknown, headers
   return answerText(c.get("request_id"), status, JSON.stringify(body), "application/json", headers);
 }
 
+/** 204: done, and there is nothing to say. */
+export function answerEmpty(c: ApiContext): Response {
+  return new Response(null, { status: 204, headers: { "x-request-id": c.get("request_id"), ...everywhere } });
+}
+
 /** The one place where answers are made. */
 export function answerText(
   request_id: string,
