@@ -1,5 +1,6 @@
 import {
   createFinishWatch,
+  createGroupAdvancer,
   createLeaseDesk,
   createPromoter,
   createSubmitter,
@@ -15,5 +16,6 @@ export function createServices(deps: Deps & { signal: Signal }, options: Enqueue
     leaseDesk: createLeaseDesk(deps),
     finishWatch: createFinishWatch(deps),
     promoter: createPromoter(deps),
+    groups: createGroupAdvancer(deps),
   };
 }

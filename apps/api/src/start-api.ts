@@ -50,6 +50,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       await Promise.all([services.leaseDesk.close(), services.finishWatch.close()]);
       await server.stop(config.shutdown_ms);
       services.promoter.stop();
+      await services.groups.idle();
       await services.submitter.close();
       await closeParts();
       // What is still unwritten would be written at exit, bit by bit.

@@ -37,6 +37,14 @@ export const queueName = z
   .regex(/^[A-Za-z0-9._:-]+$/)
   .describe(`a string of 1 to ${limits.queue_chars_max} characters out of A-Z a-z 0-9 . _ : -`);
 
+/** Jobs of one group run one at a time, in the order in which they were submitted. */
+export const groupName = z
+  .string()
+  .min(1)
+  .max(limits.group_chars_max)
+  .regex(noControlCharacters)
+  .describe(`a string of 1 to ${limits.group_chars_max} characters without control characters`);
+
 // Any UUID, not only those RFC 9562 makes: an id that nobody made is unknown, not malformed.
 export const jobId = z.guid().toLowerCase().describe("a UUID");
 
@@ -106,6 +114,7 @@ const submitFields = z.strictObject({
     .max(limits.timeout_seconds_max)
     .optional()
     .describe(`an integer of seconds from 1 to ${limits.timeout_seconds_max}`),
+  group: groupName.optional().describe(groupName.description ?? ""),
   backoff: backoff.optional().describe("an object {kind, base_seconds, max_seconds?}"),
 });
 

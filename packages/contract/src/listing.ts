@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { job, jobStatuses, jobType, queueName } from "./job.ts";
+import { groupName, job, jobStatuses, jobType, queueName } from "./job.ts";
 import { limits } from "./limits.ts";
 
 /** A whole number as a query parameter. */
@@ -18,12 +18,7 @@ export const listJobsQuery = z.strictObject({
     .enum(jobStatuses)
     .optional()
     .describe(`one of ${jobStatuses.join(", ")}`),
-  group: z
-    .string()
-    .min(1)
-    .max(limits.group_chars_max)
-    .optional()
-    .describe(`a string of 1 to ${limits.group_chars_max} characters`),
+  group: groupName.optional().describe(groupName.description ?? ""),
   limit: wholeNumber(1, limits.list_items_max)
     .default(limits.list_items_default)
     .describe(`an integer from 1 to ${limits.list_items_max}`),

@@ -14,6 +14,7 @@ export { defaultRetention, type Retention } from "./policy/retention.ts";
 export { errorText, storableText } from "./policy/error-text.ts";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
+export { advanceAll, createGroupAdvancer, type GroupAdvancer } from "./group-advancer.ts";
 export { createLeaseDesk, LeaseDeskFullError, type LeaseCall, type LeaseDesk } from "./lease-desk.ts";
 export { pause } from "./pause.ts";
 export {

@@ -45,7 +45,7 @@ export type Queue = {
   /** Resolves when the job is durable. Jobs submitted side by side share one commit. */
   submit(job: QueueJob): Promise<Submitted>;
   /**
-   * Any number of jobs, answers in their order. All are checked first; then they are stored 500 at a time, each part a
+   * Any number of jobs, answers in their order, which is the order of groups as well. All are checked first; then they are stored 500 at a time, each part a
    * transaction of its own. When one part fails, or a key was used for another job, the promise rejects and others may
    * be stored: with keys it is safe to call again.
    */
@@ -150,7 +150,9 @@ export function createQueue(options: QueueOptions): Queue {
           });
         }
       };
-      await Promise.all(Array.from({ length: bulk_lanes }, lane));
+      // Parts side by side could be committed in another order than they stand in.
+      const lanes = jobs.some(({ group }) => group !== undefined) ? 1 : bulk_lanes;
+      await Promise.all(Array.from({ length: lanes }, lane));
       return outcomes.map((outcome, at) => answer(submissions[at] as Submission, outcome));
     },
     async submitIn(tx, job) {

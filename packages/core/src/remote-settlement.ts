@@ -1,6 +1,7 @@
 import type { Json } from "@atlasqueue/contract";
 import type { Deps } from "./deps.ts";
 import type { BackoffPolicy } from "./policy/backoff.ts";
+import type { GroupAdvancer } from "./group-advancer.ts";
 import { storableText } from "./policy/error-text.ts";
 import { verdictAfterFailure } from "./policy/verdict.ts";
 import type { Promoter } from "./promoter.ts";
@@ -24,7 +25,12 @@ export type Nack = {
 /** What became of the job, or why nothing did. */
 export type RemoteOutcome = "succeeded" | "failed" | "dead" | "lease_lost" | "not_found";
 
-export type RemoteSettlementDeps = Deps & { signal: Signal; backoff: BackoffPolicy; promoter: Promoter };
+export type RemoteSettlementDeps = Deps & {
+  signal: Signal;
+  backoff: BackoffPolicy;
+  promoter: Promoter;
+  groups: GroupAdvancer;
+};
 
 /**
  * Settle what remote workers finished, all acks in one statement and all nacks in another. Outcomes stand in the order
@@ -44,10 +50,12 @@ export async function settleRemote(
     tenant,
     [...acks, ...nacks].map(({ id }) => id),
   );
+  const grouped = [...leased.values()].some(({ group_key }) => group_key !== null);
   const [acked, nacked] = await Promise.all([
     settleKnown(acks, leased, (known) => succeed(deps, known)),
     settleKnown(nacks, leased, (known) => failAll(deps, known)),
   ]);
+  if (grouped) deps.groups.kick();
   const final = [
     ...acks.filter((_, at) => acked[at] === "succeeded"),
     ...nacks.filter((_, at) => nacked[at] === "dead"),

@@ -1,5 +1,6 @@
 import {
   complete,
+  createGroupAdvancer,
   DatabaseTimeoutError,
   fail,
   hint,
@@ -35,6 +36,7 @@ export function createSettler(
   backoff: BackoffPolicy,
   retrying: (delay_ms: number) => void,
 ) {
+  const groups = createGroupAdvancer(deps);
   const waiting: Settlement[] = [];
   const giveUp = new AbortController();
   let flushes = 0;
@@ -63,6 +65,7 @@ export function createSettler(
       else faults.push({ job, ...outcome });
     }
     await Promise.all([inBatch(successes, succeed), inBatch(faults, failAll)]);
+    if (batch.some(({ job }) => job.lease.group_key !== null)) groups.kick();
     // Those that could not be settled: their leases run out, and the sweep finds them.
     for (const { job } of batch) running.leave(job);
   };
@@ -146,9 +149,11 @@ export function createSettler(
       waiting.push({ job, outcome });
       kick();
     },
-    /** Resolves when everything given so far has been settled. */
-    drained: () =>
-      flushes === 0 && waiting.length === 0 ? Promise.resolve() : new Promise<void>((resolve) => idle.push(resolve)),
+    /** Resolves when everything given so far has been settled, and the groups handed on. */
+    async drained(): Promise<void> {
+      if (flushes > 0 || waiting.length > 0) await new Promise<void>((resolve) => idle.push(resolve));
+      await groups.idle();
+    },
     /** Stop waiting for a database that is away. */
     giveUp: () => giveUp.abort(),
   };

@@ -190,6 +190,21 @@ test("a job explains why it is not running", async () => {
   expect(await why(first.id)).toEqual(["cancelled"]);
 });
 
+test("a blocked job names the one of its group that it waits for, and goes when that is cancelled", async () => {
+  const first = await submit({ queue: "grouped", group: "order-17" });
+  const second = await submit({ queue: "grouped", group: "order-17" });
+  expect([first.status, second.status, second.group]).toEqual(["queued", "blocked", "order-17"]);
+  const { reasons } = explanation.parse(await (await api.get(`/v1/jobs/${second.id}/explain`)).json());
+  expect(reasons).toEqual([{ code: "blocked", detail: `The job ${first.id} comes first in its group` }]);
+  const page = jobPage.parse(await (await api.get("/v1/jobs?group=order-17&status=blocked")).json());
+  expect(page.items.map(({ id }) => id)).toEqual([second.id]);
+  await act(`${first.id}/cancel`);
+  await eventually(async () => expect((await read(second.id)).status).toBe("queued"));
+  await eventually(async () =>
+    expect(await signal.take([{ tenant: "default", queue: "grouped" }], 10)).toContain(second.id),
+  );
+});
+
 test.each(["attempts", "explain"])("GET %s of an unknown job is 404, of a malformed id 422", async (what) => {
   expect((await api.get(`/v1/jobs/01920000-0000-7000-8000-000000000000/${what}`)).status).toBe(404);
   expect((await api.get(`/v1/jobs/not-a-uuid/${what}`)).status).toBe(422);

@@ -18,6 +18,7 @@ import {
   showJob,
   type Deps,
   type FinishWatch,
+  type GroupAdvancer,
   type JobRow,
   type Signal,
 } from "@atlasqueue/core";
@@ -33,7 +34,7 @@ import { ProblemError, unknownJob } from "../http/problem.ts";
 import { readQuery, refuseQuery } from "../http/query.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type JobRouteDeps = Deps & { signal: Signal; gate: Gate; finishWatch: FinishWatch };
+export type JobRouteDeps = Deps & { signal: Signal; gate: Gate; finishWatch: FinishWatch; groups: GroupAdvancer };
 
 /** Jobs as people see them and what they do with them: list, look, wait, cancel, retry. */
 export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
@@ -86,6 +87,7 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     const outcome = await deps.gate.hold(0, () => cancel(deps, tenantOf(c), id));
     switch (outcome.kind) {
       case "cancelled":
+        if (outcome.job.group_key !== null) deps.groups.kick();
         for (const topic of ["cancelled", "finished"] as const)
           await hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, [id]));
         return answerJson(c, 200, showJob(outcome.job));
@@ -104,9 +106,9 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     await requireNoBody(c);
     const outcome = await deps.gate.hold(0, () => retry(deps, tenantOf(c), id));
     switch (outcome.kind) {
-      case "queued":
+      case "retried":
         if (outcome.was_dead) await hint(deps.observe, "dead letter", () => deps.signal.deadLetters.remove([id]));
-        await announce(deps, [outcome.job]);
+        if (outcome.job.status === "queued") await announce(deps, [outcome.job]);
         return answerJson(c, 200, showJob(outcome.job));
       case "not_retryable":
         throw new ProblemError("not_retryable", `The job is ${outcome.job.status}`);

@@ -11,6 +11,7 @@ import {
   smallint,
   text,
   timestamp,
+  uniqueIndex,
   uuid,
   bigserial,
 } from "drizzle-orm/pg-core";
@@ -57,6 +58,10 @@ export const jobs = pgTable(
     due_at: time(),
     /** While dead: since when. */
     dead_at: time(),
+    /** While blocked: its place in its group. */
+    blocked_seq: bigint({ mode: "number" }),
+    /** While it is the one job of its group that may run: the group. */
+    holds_group: text(),
     created_at: time().notNull(),
     updated_at: time().notNull(),
     started_at: time(),
@@ -78,6 +83,8 @@ export const jobs = pgTable(
     check("jobs_ready_at", sql`(status = 'queued') = (ready_at IS NOT NULL)`),
     check("jobs_due_at", sql`(status IN ('scheduled', 'failed')) = (due_at IS NOT NULL)`),
     check("jobs_dead_at", sql`(status = 'dead') = (dead_at IS NOT NULL)`),
+    check("jobs_blocked_seq", sql`(status = 'blocked') = (blocked_seq IS NOT NULL)`),
+    check("jobs_holds_group_open", sql`holds_group IS NULL OR status IN ('scheduled', 'queued', 'running', 'failed')`),
     // The order of a queue: what the sweep signals again and the fallback claims by.
     index("jobs_ready")
       .on(job.tenant, job.queue, job.priority.desc().nullsFirst(), job.ready_at, job.id)
@@ -88,6 +95,13 @@ export const jobs = pgTable(
     index("jobs_dead")
       .on(job.dead_at, job.id)
       .where(sql`dead_at IS NOT NULL`),
+    index("jobs_blocked")
+      .on(job.tenant, job.queue, job.group_key, job.blocked_seq)
+      .where(sql`blocked_seq IS NOT NULL`),
+    // The backstop under the groups' rows: two of a group cannot be let through at once, whatever goes wrong.
+    uniqueIndex("jobs_holds_group")
+      .on(job.tenant, job.queue, job.holds_group)
+      .where(sql`holds_group IS NOT NULL`),
   ],
 );
 export type JobRow = typeof jobs.$inferSelect;
@@ -151,6 +165,8 @@ export const queues = pgTable(
     queue: text().notNull(),
     /** While paused: since when. Nothing of the queue is claimed then. */
     paused_at: time(),
+    /** Jobs of one group that may run at once; without a decision one, which is what makes it strictly first in, first out. */
+    group_concurrency: integer(),
   },
   (row) => [primaryKey({ columns: [row.tenant, row.queue] })],
 );
@@ -187,6 +203,33 @@ export const schedules = pgTable(
   ],
 );
 export type ScheduleRow = typeof schedules.$inferSelect;
+
+/**
+ * The groups that have jobs which are not final. Whoever adds a job locks its group's row until the commit, so that the
+ * order in the group is the order of the commits; whoever lets the next one through does too.
+ */
+export const jobGroups = pgTable(
+  "job_groups",
+  {
+    tenant: text().notNull(),
+    queue: text().notNull(),
+    group_key: text().notNull(),
+    /** The place of the job that was added last. */
+    last_seq: bigint({ mode: "number" }).notNull(),
+    /** How many of the jobs that were added last were let through at once. */
+    admitted: integer().notNull(),
+    /** The jobs that were let through and may not have finished yet. */
+    heads: uuid().array().notNull(),
+  },
+  (group) => [primaryKey({ columns: [group.tenant, group.queue, group.group_key] })],
+);
+
+/** Groups of which a job has finished: written with that, deleted when the next job was let through. */
+export const groupHandovers = pgTable("group_handovers", {
+  tenant: text().notNull(),
+  queue: text().notNull(),
+  group_key: text().notNull(),
+});
 
 const counts = <T>(column: () => T) => ({
   scheduled: column(),

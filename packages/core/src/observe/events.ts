@@ -34,6 +34,8 @@ export type AtlasEvent =
   /** The slots from `since` on, up to the next that is fired, are given up. */
   | ({ event: "schedule_slots_missed"; since: string } & OfSchedule)
   | ({ event: "schedule_failed"; error: string } & OfSchedule)
+  | { event: "groups_advanced"; count: number }
+  | { event: "groups_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }
   | { event: "jobs_pruned"; jobs: number; keys: number }

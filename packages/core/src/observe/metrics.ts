@@ -141,6 +141,8 @@ export function createMetrics(): Metrics {
       case "schedule_changed":
       case "schedule_slots_missed":
       case "promotion_failed":
+      case "groups_advanced":
+      case "groups_failed":
       case "counts_failed":
       case "jobs_pruned":
       case "sweep_complete":

@@ -16,6 +16,8 @@ type Facts = {
   dead_reason: string | null;
   paused_at: Date | null;
   ahead: number;
+  /** The job of its group that was let through before it. */
+  head: string | null;
 };
 type Reason = Explanation["reasons"][number];
 
@@ -44,7 +46,7 @@ function reasonsOf(job: Facts): Reason[] {
     case "scheduled":
       return [{ code: "scheduled", detail: `It may run from ${at(job.run_at)} on` }, ...pausedQueue(job)];
     case "blocked":
-      return [{ code: "blocked", detail: "A job before it in its group has not finished yet" }, ...pausedQueue(job)];
+      return [{ code: "blocked", detail: `${firstOfGroup(job)} comes first in its group` }, ...pausedQueue(job)];
     case "queued":
       return [...pausedQueue(job), waiting(job)];
     case "failed": {
@@ -83,6 +85,10 @@ function pausedQueue({ queue, paused_at }: Facts): Reason[] {
   ];
 }
 
+function firstOfGroup({ head }: Facts): string {
+  return head === null ? "A job that has just finished" : `The job ${head}`;
+}
+
 function waiting({ queue, ahead }: Facts): Reason {
   const name = JSON.stringify(queue);
   if (ahead === 0)
@@ -94,7 +100,7 @@ function waiting({ queue, ahead }: Facts): Reason {
 // `ahead` walks the index of ready jobs, in the order in which they run, and stops at its bound.
 const text = `
   SELECT job.status, job.queue, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
-         job.last_error, job.dead_reason, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
+         job.last_error, job.dead_reason, job_groups.heads[1] AS head, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
            SELECT count(*)::int FROM (
              SELECT FROM jobs AS other WHERE other.ready_at IS NOT NULL AND other.tenant = job.tenant AND other.queue = job.queue
@@ -102,4 +108,5 @@ const text = `
                  OR (other.priority = job.priority AND (other.ready_at, other.id) < (job.ready_at, job.id)))
              ORDER BY other.priority DESC, other.ready_at, other.id LIMIT $3::int) AS before) END AS ahead
   FROM jobs AS job LEFT JOIN queues ON queues.tenant = job.tenant AND queues.queue = job.queue
+  LEFT JOIN job_groups ON job_groups.tenant = job.tenant AND job_groups.queue = job.queue AND job_groups.group_key = job.group_key
   WHERE job.id = $1::uuid AND job.tenant = $2`;

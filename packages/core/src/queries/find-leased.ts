@@ -13,7 +13,7 @@ export async function findLeased(
   ids: readonly string[],
 ): Promise<Map<string, Leased>> {
   const text = `
-    SELECT id, tenant, queue, type, priority, attempts, max_attempts, timeout_seconds, backoff, last_error,
+    SELECT id, tenant, queue, type, priority, attempts, max_attempts, timeout_seconds, backoff, last_error, group_key,
            coalesce(worker_id, '') AS worker_id
     FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $2`;
   const rows = await executeOn(deps.database)<Leased>({ text, params: [uuidArray(ids), tenant] });

@@ -70,6 +70,7 @@ const inStretch = `
 const fewIds: Partial<Record<JobStatus, string>> = {
   scheduled: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
   failed: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
+  blocked: "SELECT id FROM jobs WHERE blocked_seq IS NOT NULL",
   dead: "SELECT id FROM jobs WHERE dead_at IS NOT NULL",
   running: "SELECT unnest(job_ids) AS id FROM lease_batches",
 };

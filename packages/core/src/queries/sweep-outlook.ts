@@ -10,6 +10,7 @@ export type SweepOutlook = {
   any_queued: boolean;
   any_changes: boolean;
   newest_dead: Date | null;
+  any_handovers: boolean;
   statistics_are_stale: boolean;
 };
 
@@ -31,6 +32,7 @@ export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepO
       EXISTS (SELECT FROM jobs WHERE ready_at IS NOT NULL) AS any_queued,
       EXISTS (SELECT FROM queue_changes) AS any_changes,
       (SELECT max(dead_at) FROM jobs) AS newest_dead,
+      EXISTS (SELECT FROM group_handovers) AS any_handovers,
       ${statisticsAreStale(deps.database)} AS statistics_are_stale`,
   );
   if (!row) throw new Error("the outlook query gave no row");

@@ -3,6 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
 import { countMixedMoves } from "./count-changes.ts";
+import { handOver } from "./join-groups.ts";
 
 export type CancelOutcome =
   | { kind: "cancelled"; job: JobRow }
@@ -12,7 +13,7 @@ export type CancelOutcome =
 
 /**
  * Any status that is not final → cancelled. A running job's lease ends with it: its worker's next heartbeat and its
- * settlement are refused, and the attempt goes to the history.
+ * settlement are refused, and the attempt goes to the history. The next of its group may go then.
  *
  * @example
  * const outcome = await cancel(deps, "default", id);
@@ -34,7 +35,7 @@ const text = `
     SELECT * FROM found WHERE status NOT IN ('succeeded', 'dead', 'cancelled')
   ), cancelled AS (
     UPDATE jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
-                    locked_until = NULL, lease_token = NULL
+                    locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL
     WHERE id IN (SELECT id FROM open)
     RETURNING *
   ), history AS (
@@ -42,7 +43,9 @@ const text = `
     SELECT id, attempts, worker_id, started_at, now(), 'cancelled' FROM open WHERE status = 'running'
   ), moved AS (
     SELECT tenant, queue, status AS from_status, 'cancelled' AS to_status FROM open
-  ), ${countMixedMoves("moved")}
+  ), ${countMixedMoves("moved")}, let_through AS (
+    SELECT tenant, queue, group_key FROM open WHERE status <> 'blocked'
+  ), ${handOver("let_through")}
   SELECT cancelled.*, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM open)`;

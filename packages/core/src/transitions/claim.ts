@@ -19,6 +19,7 @@ export type Lease = Pick<
   | "timeout_seconds"
   | "backoff"
   | "last_error"
+  | "group_key"
 > & { tenant: string; lease_token: string; worker_id: string };
 
 export type Claimer = { tenant: string; queues: readonly string[]; worker_id: string; lease_seconds: number };
@@ -69,7 +70,7 @@ const claiming = (which: string) => `
                     worker_id = $2, started_at = now(), updated_at = now(),
                     locked_until = now() + make_interval(secs => $3::float8)
     WHERE ${which} AND status = 'queued' AND ${unsynced}
-    RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error
+    RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key
   ), batch AS (
     INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, now() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0

@@ -3,6 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
 import { countMoves } from "./count-changes.ts";
+import { handOver } from "./join-groups.ts";
 import { byJob, holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
 import { settledBefore } from "./settled-before.ts";
 
@@ -24,7 +25,7 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
     return result === null ? undefined : JSON.stringify(result);
   });
   const [answer] = await executeOn(deps.database)<{ refused: string[] | null }>({
-    text: settle,
+    text: leases.some(({ group_key }) => group_key !== null) ? settleGrouped : settle,
     params: [...leaseParams(leases), results],
   });
   const refused = new Set(answer?.refused);
@@ -43,12 +44,15 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
 }
 
 // The answer names those that were refused: mostly none, where naming the others would be a row for each job.
-const settle = `
+const settling = (grouped: boolean) => `
   WITH settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
-                    result = ($4::text::jsonb ->> jobs.id::text)::json
+                    ${grouped ? "holds_group = NULL," : ""} result = ($4::text::jsonb ->> jobs.id::text)::json
     WHERE ${holdsLease}
-    RETURNING jobs.id, tenant, queue
-  ), ${countMoves("settled", "running", "succeeded")}
+    RETURNING jobs.id, tenant, queue ${grouped ? ", group_key" : ""}
+  ), ${countMoves("settled", "running", "succeeded")} ${grouped ? `, ${handOver("settled")}` : ""}
   SELECT json_agg(input.id) AS refused FROM ${leaseInput}
   WHERE input.id NOT IN (SELECT id FROM settled)`;
+
+const settle = settling(false);
+const settleGrouped = settling(true);

@@ -96,23 +96,26 @@ function settleConflicts(drafts: Draft[], found: KeyedJob[], outcomes: Map<Draft
   }
 }
 
-/** The row as it was just written, without reading it back. */
-function newRow({ id, tenant, request }: Draft, { created_at, run_at }: Inserted): JobRow {
+/** The row as it was just written, without reading it back; its place in its group is for the database alone. */
+function newRow({ id, tenant, request }: Draft, { created_at, run_at, blocked }: Inserted): JobRow {
   const later = run_at.get(id) ?? null;
+  const waits = blocked.has(id);
   return {
     id,
     tenant,
     queue: request.queue,
     type: request.type,
-    status: later ? "scheduled" : "queued",
+    status: waits ? "blocked" : later ? "scheduled" : "queued",
     priority: request.priority,
     attempts: 0,
     max_attempts: request.max_attempts,
     timeout_seconds: request.timeout_seconds ?? null,
     run_at: later ?? created_at,
-    ready_at: later ? null : created_at,
-    due_at: later,
+    ready_at: waits || later ? null : created_at,
+    due_at: waits ? null : later,
     dead_at: null,
+    blocked_seq: null,
+    holds_group: null,
     created_at,
     updated_at: created_at,
     started_at: null,
@@ -120,7 +123,7 @@ function newRow({ id, tenant, request }: Draft, { created_at, run_at }: Inserted
     lease_token: null,
     locked_until: null,
     worker_id: null,
-    group_key: null,
+    group_key: request.group ?? null,
     dead_reason: null,
     last_error: null,
     backoff: request.backoff ?? null,

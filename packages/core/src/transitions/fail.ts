@@ -3,6 +3,7 @@ import type { Deps } from "../deps.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import { aboutLease, type Lease } from "./claim.ts";
 import { countChanges } from "./count-changes.ts";
+import { handOver } from "./join-groups.ts";
 import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
 
@@ -77,11 +78,14 @@ const settle = `
                     dead_reason = ${verdict("reason")}, run_at = coalesce(${retryAt}, run_at), due_at = ${retryAt},
                     dead_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
                     finished_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
+                    holds_group = CASE WHEN ${verdict("reason")} IS NULL THEN holds_group END,
                     last_error = ${verdict("error")}, updated_at = now(), locked_until = NULL
     WHERE ${holdsLease}
-    RETURNING jobs.id, tenant, queue, status, attempts, worker_id, started_at, run_at, dead_reason, last_error
+    RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error
   ), ${counted}, history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
     SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error FROM settled
-  )
+  ), dead AS (
+    SELECT tenant, queue, group_key FROM settled WHERE status = 'dead'
+  ), ${handOver("dead")}
   SELECT id, status, run_at, dead_reason FROM settled`;

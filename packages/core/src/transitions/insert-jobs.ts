@@ -2,6 +2,7 @@ import type { SubmitJob } from "@atlasqueue/contract";
 import { jsonArray, numberArray, textArray, uuidArray } from "../database/literals.ts";
 import type { Execute, Statement } from "../database/statement.ts";
 import { countChanges } from "./count-changes.ts";
+import { joinGroups } from "./join-groups.ts";
 
 /** A job about to be stored. `payload` is its JSON text; `hash` is of the whole request, in hex. */
 export type Draft = {
@@ -13,8 +14,16 @@ export type Draft = {
   hash: string;
 };
 
-/** What only the database knows. `taken` are the drafts whose key exists already: they got no job. */
-export type Inserted = { created_at: Date; run_at: ReadonlyMap<string, Date>; taken: ReadonlySet<string> };
+/**
+ * What only the database knows. `taken` are the drafts whose key exists already: they got no job; `blocked` those that
+ * wait for others of their group; `run_at` has those that are for later.
+ */
+export type Inserted = {
+  created_at: Date;
+  run_at: ReadonlyMap<string, Date>;
+  taken: ReadonlySet<string>;
+  blocked: ReadonlySet<string>;
+};
 
 export type InsertOptions = {
   idempotency_ttl_seconds: number;
@@ -31,28 +40,39 @@ export async function insertJobs(
   drafts: readonly Draft[],
   { idempotency_ttl_seconds, waits_for_held_keys }: InsertOptions,
 ): Promise<Inserted> {
-  const keyed = drafts.some((one) => one.key !== null);
-  const [row] = await execute<Row>(
-    keyed ? withKeys(drafts, idempotency_ttl_seconds, waits_for_held_keys ?? false) : withoutKeys(drafts),
-  );
+  const kind = {
+    keyed: drafts.some((one) => one.key !== null),
+    grouped: drafts.some((one) => one.request.group !== undefined),
+    patient: waits_for_held_keys ?? false,
+  };
+  const [row] = await execute<Row>({
+    text: textOf(kind),
+    params: [...inputParams(drafts), ...(kind.keyed ? keyParams(drafts, idempotency_ttl_seconds) : [])],
+  });
   if (!row) throw new Error("the insert gave no row");
   return {
     created_at: new Date(row.created_at),
     run_at: new Map((row.later ?? []).map(({ id, run_at }) => [id, new Date(run_at)])),
     taken: new Set(row.taken ?? []),
+    blocked: new Set(row.blocked ?? []),
   };
 }
 
-type Row = { created_at: Date | string; later: { id: string; run_at: string }[] | null; taken: string[] | null };
+type Row = {
+  created_at: Date | string;
+  later: { id: string; run_at: string }[] | null;
+  taken: string[] | null;
+  blocked: string[] | null;
+};
 
-/** $1 … $11: a column each. A time in the past means now: a job must not get ahead of those that came before it. */
+/** $1 … $12: a column each. A time in the past means now: a job must not get ahead of those that came before it. */
 const input = `(
   SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
-           $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[]),
-    json_array_elements($10::text::json), json_array_elements($11::text::json)
-  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, backoff, payload)
+           $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
+    json_array_elements($11::text::json), json_array_elements($12::text::json)
+  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload)
 ) AS input`;
 
 function inputParams(drafts: readonly Draft[]): Statement["params"] {
@@ -67,65 +87,87 @@ function inputParams(drafts: readonly Draft[]): Statement["params"] {
     numberArray(of((job) => job.timeout_seconds)),
     textArray(of((job) => job.run_at)),
     numberArray(of((job) => job.delay_seconds)),
+    textArray(of((job) => job.group)),
     jsonArray(of((job) => (job.backoff ? JSON.stringify(job.backoff) : null))),
     jsonArray(drafts.map((one) => one.payload)),
   ];
 }
 
-const insertInto = `
-  INSERT INTO jobs (id, tenant, queue, type, status, priority, max_attempts, timeout_seconds, backoff,
-                    run_at, ready_at, due_at, created_at, updated_at, payload)
-  SELECT id, tenant, queue, type, CASE WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END, priority, max_attempts,
-         timeout_seconds, CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END,
-         starts_at, CASE WHEN starts_at > now() THEN NULL ELSE starts_at END,
-         CASE WHEN starts_at > now() THEN starts_at END, now(), now(), payload`;
+function keyParams(drafts: readonly Draft[], key_ttl_seconds: number): Statement["params"] {
+  return [textArray(drafts.map((one) => one.key)), textArray(drafts.map((one) => one.hash)), key_ttl_seconds];
+}
 
-const later = `
-  (SELECT json_agg(json_build_object('id', id, 'run_at', due_at)) FROM made WHERE due_at IS NOT NULL) AS later`;
+type Kind = { keyed: boolean; grouped: boolean; patient: boolean };
+
+/** Jobs without groups, mostly all of them, pay nothing for those that have one. */
+const plainColumns = `
+    CASE WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END,
+    CASE WHEN starts_at > now() THEN NULL ELSE starts_at END, CASE WHEN starts_at > now() THEN starts_at END`;
+const groupedColumns = `
+    CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END,
+    CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END,
+    CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END,
+    group_key, CASE WHEN NOT may_run THEN seq END, CASE WHEN may_run AND is_strict THEN group_key END`;
+
+const insertInto = ({ keyed, grouped }: Kind) => `
+  made AS (
+    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+                      payload, status, ready_at, due_at ${grouped ? ", group_key, blocked_seq, holds_group" : ""})
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
+           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload,
+           ${grouped ? groupedColumns : plainColumns}
+    FROM ${input} ${grouped ? "LEFT JOIN seated USING (id)" : ""}
+    ${keyed ? "WHERE id NOT IN (SELECT id FROM taken)" : ""}
+    RETURNING id, tenant, queue, status, run_at
+  )`;
 
 const counted = countChanges("made", {
-  queued: "count(*) FILTER (WHERE due_at IS NULL)",
-  scheduled: "count(*) FILTER (WHERE due_at IS NOT NULL)",
+  queued: "count(*) FILTER (WHERE status = 'queued')",
+  scheduled: "count(*) FILTER (WHERE status = 'scheduled')",
+  blocked: "count(*) FILTER (WHERE status = 'blocked')",
 });
 
-const plainText = `
-  WITH made AS (${insertInto} FROM ${input} RETURNING id, tenant, queue, due_at), ${counted}
-  SELECT now() AS created_at, ${later}, NULL AS taken`;
+/** A lock that another transaction holds for longer is an error (55P03), and not the wait of everybody in the statement. */
+const impatient = "(SELECT set_config('lock_timeout', '300ms', true)) IS NOT NULL";
 
 /**
  * The keys go in first, in one order over all processes (else two statements could deadlock); only those whose key
  * was new get a job. A conflict waits for the other transaction to end, so that a SELECT afterwards sees its row:
- * that SELECT must stay a statement of its own, as this one's snapshot is older than the row. A key that a transaction
- * holds for longer is an error (55P03), and not the wait of everybody in the statement.
+ * that SELECT must stay a statement of its own, as this one's snapshot is older than the row.
  */
-const keyedText = (guard: string) => `
-  WITH keyed AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $12::text[], $13::text[]) AS keyed(id, tenant, key, hash)
-    WHERE key IS NOT NULL ${guard}
+const takeKeys = ({ patient }: Kind) => `
+  keyed AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::text[], $13::text[], $14::text[]) AS keyed(id, tenant, key, hash)
+    WHERE key IS NOT NULL ${patient ? "" : `AND ${impatient}`}
   ), new_keys AS (
     INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
-    SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $14::float8) FROM keyed ORDER BY tenant, key
+    SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $15::float8) FROM keyed ORDER BY tenant, key
     ON CONFLICT DO NOTHING
     RETURNING job_id
   ), taken AS MATERIALIZED (
     SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
-  ), made AS (
-    ${insertInto} FROM ${input} WHERE id NOT IN (SELECT id FROM taken) RETURNING id, tenant, queue, due_at
-  ), ${counted}
-  SELECT now() AS created_at, ${later}, (SELECT json_agg(id) FROM taken) AS taken`;
+  ),`;
 
-const impatientText = keyedText("AND (SELECT set_config('lock_timeout', '300ms', true)) IS NOT NULL");
-const patientText = keyedText("");
+/** After the keys, whose locks come first for everybody: only jobs that will be there get a place. */
+const takePlaces = ({ keyed, patient }: Kind) =>
+  `${joinGroups(`
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY
+      AS member(id, tenant, queue, group_key, place)
+    WHERE group_key IS NOT NULL ${patient ? "" : `AND ${impatient}`}
+      ${keyed ? "AND id NOT IN (SELECT id FROM taken)" : ""}`)},`;
 
-function withoutKeys(drafts: readonly Draft[]): Statement {
-  return { text: plainText, params: inputParams(drafts) };
-}
+const build = (kind: Kind) => `
+  WITH ${kind.keyed ? takeKeys(kind) : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted}
+  SELECT now() AS created_at, ${kind.keyed ? "(SELECT json_agg(id) FROM taken)" : "NULL"} AS taken,
+         (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
+         ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE status = 'blocked')" : "NULL"} AS blocked`;
 
-function withKeys(drafts: readonly Draft[], key_ttl_seconds: number, patient: boolean): Statement {
-  const keys = textArray(drafts.map((one) => one.key));
-  const hashes = textArray(drafts.map((one) => one.hash));
-  return {
-    text: patient ? patientText : impatientText,
-    params: [...inputParams(drafts), keys, hashes, key_ttl_seconds],
-  };
+const texts = new Map<string, string>();
+
+/** Built once for each kind: the driver prepares a statement by its text. */
+function textOf(kind: Kind): string {
+  const name = `${kind.keyed} ${kind.grouped} ${kind.patient}`;
+  const known = texts.get(name) ?? build(kind);
+  texts.set(name, known);
+  return known;
 }

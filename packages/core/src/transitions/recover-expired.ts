@@ -3,6 +3,7 @@ import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./claim.ts";
 import { countMixedMoves } from "./count-changes.ts";
+import { handOver } from "./join-groups.ts";
 
 /** `batches` is how many were looked at; as many as the limit means there may be more. */
 export type Recovered = { requeued: ReadyJob[]; dead: string[]; batches: number };
@@ -54,17 +55,20 @@ const recover = `
       ready_at = CASE WHEN attempts < max_attempts THEN run_at END,
       dead_at = CASE WHEN attempts >= max_attempts THEN now() END,
       finished_at = CASE WHEN attempts >= max_attempts THEN now() END,
+      holds_group = CASE WHEN attempts < max_attempts THEN holds_group END,
       dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
       last_error = $2, lease_token = NULL, locked_until = NULL, updated_at = now()
     FROM running
     WHERE jobs.id = running.id AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.locked_until <= now()
-    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.type, jobs.status, jobs.attempts,
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.type, jobs.status, jobs.attempts,
               'running' AS from_status, jobs.status AS to_status,
               running.worker_id, running.started_at
   ), history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
     SELECT id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
-  ), ${countMixedMoves("recovered")}, still_open AS (
+  ), ${countMixedMoves("recovered")}, dead AS (
+    SELECT tenant, queue, group_key FROM recovered WHERE status = 'dead'
+  ), ${handOver("dead")}, still_open AS (
     SELECT token, greatest(min(locked_until), now() + interval '1 second') AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
   ), kept AS (

@@ -1,4 +1,5 @@
 import {
+  advanceAll,
   fireAll,
   foldAll,
   hint,
@@ -47,6 +48,7 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
     const promoted = isPast(outlook.due_in_ms) ? await promoteAll(deps) : 0;
     const settled_in = started >= recover_from;
     const recovered = settled_in && isPast(outlook.lease_check_in_ms) ? await recoverAll(deps) : 0;
+    if (outlook.any_handovers) await advanceAll(deps);
     // Those of every queue, whoever serves it: the turn is the fleet's.
     let resignalled = 0;
     for (const queue of outlook.any_queued ? await queuesWithReadyJobs(deps, queues_max) : [])

@@ -1,0 +1,118 @@
+import type postgres from "postgres";
+import { bounded } from "../database/bounded.ts";
+import { isLocked } from "../database/errors.ts";
+import { textArray } from "../database/literals.ts";
+import { unsynced } from "../database/unsynced.ts";
+import type { Deps } from "../deps.ts";
+import type { ReadyJob } from "../signal/signal.ts";
+import { countChanges } from "./count-changes.ts";
+import { slotsOf } from "./join-groups.ts";
+
+/** `handovers` is how many were taken; as many as the limit means there may be more. Signal what is `ready`. */
+export type Advanced = { handovers: number; ready: ReadyJob[] };
+
+/**
+ * blocked → queued | scheduled: the next job of each group of which one has finished. Groups that have none left are
+ * forgotten. Two statements, as the second must see what was committed while the first waited for a group's row; not
+ * synced to disk, as a crash forgets this together with the note that it is to be done.
+ *
+ * @example
+ * const { ready } = await advanceGroups(deps, 500);
+ */
+export async function advanceGroups(deps: Deps, handovers_max: number): Promise<Advanced> {
+  try {
+    return await advance(deps, handovers_max, waitingForLocks);
+  } catch (error) {
+    // Somebody's open transaction adds to one of the groups: the others go on, that one when it has ended.
+    if (!isLocked(error)) throw error;
+    return advance(deps, handovers_max, passingOverLocked);
+  }
+}
+
+type Group = { tenant: string; queue: string; group_key: string };
+type Released = ReadyJob & { status: "queued" | "scheduled" };
+
+async function advance(deps: Deps, handovers_max: number, lock: string): Promise<Advanced> {
+  const { database } = deps;
+  return (await database.sql.begin(async (tx) => {
+    const ask = <Row extends postgres.MaybeRow>(text: string, params: (string | number)[]) =>
+      bounded(database, tx.unsafe<Row[]>(text, params, { prepare: true }));
+    const rows = await ask<Group & { handovers: number }>(lock, [handovers_max]);
+    const handovers = rows[0]?.handovers ?? 0;
+    const groups = rows.filter((row) => (row.group_key as string | null) !== null);
+    if (groups.length === 0) return { handovers, ready: [] };
+    const columns = (["tenant", "queue", "group_key"] as const).map((column) =>
+      textArray(groups.map((one) => one[column])),
+    );
+    const released = await ask<Released>(letThrough, columns);
+    if (released.length > 0) deps.observe({ event: "groups_advanced", count: released.length });
+    return { handovers, ready: released.filter(({ status }) => status === "queued") };
+  })) as Advanced;
+}
+
+// The rows of the groups are locked in one order over all processes, so that nobody deadlocks with those that add jobs.
+const lockGroups = (taken: string) => `
+  WITH ${taken}, gone AS (
+    DELETE FROM group_handovers WHERE ctid IN (SELECT ctid FROM taken)
+  ), locked AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM job_groups
+    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM taken)
+    ORDER BY tenant, queue, group_key FOR UPDATE
+  )
+  SELECT locked.*, (SELECT count(*)::int FROM taken) AS handovers FROM (SELECT) AS always LEFT JOIN locked ON true`;
+
+const waitingForLocks = lockGroups(`taken AS MATERIALIZED (
+    SELECT ctid, tenant, queue, group_key FROM group_handovers
+    WHERE ${unsynced} AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
+    LIMIT $1::int FOR UPDATE SKIP LOCKED
+  )`);
+
+const passingOverLocked = lockGroups(`free AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM job_groups
+    WHERE ${unsynced} AND (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM group_handovers LIMIT $1::int)
+    FOR UPDATE SKIP LOCKED
+  ), taken AS MATERIALIZED (
+    SELECT ctid, tenant, queue, group_key FROM group_handovers
+    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free)
+    LIMIT $1::int FOR UPDATE SKIP LOCKED
+  )`);
+
+// `still` are those let through before that have not finished. FOR UPDATE passes over a job that is being cancelled, to
+// the one after it: a group is forgotten only when there is none.
+const letThrough = `
+  WITH held AS MATERIALIZED (
+    SELECT job_groups.*, ${slotsOf("job_groups")} AS slots,
+           ARRAY(SELECT jobs.id FROM jobs WHERE jobs.id = ANY(job_groups.heads)
+                 AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS locked(tenant, queue, group_key)
+    JOIN job_groups USING (tenant, queue, group_key)
+  ), next AS MATERIALIZED (
+    SELECT held.tenant, held.queue, held.group_key, slots, member.id
+    FROM held CROSS JOIN LATERAL (
+      SELECT id FROM jobs
+      WHERE jobs.tenant = held.tenant AND jobs.queue = held.queue AND jobs.group_key = held.group_key AND blocked_seq IS NOT NULL
+      ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still)) FOR UPDATE) AS member
+  ), released AS (
+    UPDATE jobs SET status = CASE WHEN run_at > now() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
+                    ready_at = CASE WHEN run_at > now() THEN NULL ELSE now() END,
+                    due_at = CASE WHEN run_at > now() THEN run_at END,
+                    holds_group = CASE WHEN slots = 1 THEN jobs.group_key END, updated_at = now()
+    FROM next WHERE jobs.id = next.id
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.status
+  ), kept AS (
+    UPDATE job_groups SET heads = still || ARRAY(
+      SELECT id FROM next WHERE (next.tenant, next.queue, next.group_key) = (held.tenant, held.queue, held.group_key))
+    FROM held
+    WHERE job_groups.tenant = held.tenant AND job_groups.queue = held.queue AND job_groups.group_key = held.group_key
+      AND (cardinality(still) > 0 OR (held.tenant, held.queue, held.group_key) IN (SELECT tenant, queue, group_key FROM next))
+  ), forgotten AS (
+    DELETE FROM job_groups USING held
+    WHERE job_groups.tenant = held.tenant AND job_groups.queue = held.queue AND job_groups.group_key = held.group_key
+      AND cardinality(still) = 0
+      AND (held.tenant, held.queue, held.group_key) NOT IN (SELECT tenant, queue, group_key FROM next)
+  ), ${countChanges("released", {
+    blocked: "-count(*)",
+    queued: "count(*) FILTER (WHERE status = 'queued')",
+    scheduled: "count(*) FILTER (WHERE status = 'scheduled')",
+  })}
+  SELECT id, tenant, queue, priority, status FROM released`;

@@ -1,0 +1,211 @@
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Deps } from "../deps.ts";
+import { findJob } from "../queries/find-job.ts";
+import { advanceGroups } from "./advance-groups.ts";
+import { cancel } from "./cancel.ts";
+import { claim, type Lease } from "./claim.ts";
+import { complete } from "./complete.ts";
+import { enqueue } from "./enqueue.ts";
+import { fail } from "./fail.ts";
+import { promoteDue } from "./promote-due.ts";
+import { recoverExpired } from "./recover-expired.ts";
+import { release } from "./release.ts";
+import { retry } from "./retry.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+const dead = { kind: "dead", reason: "not_retryable" } as const;
+
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database
+    .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, job_groups, group_handovers, queues`;
+});
+
+const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
+  const options = { idempotency_ttl_seconds: 60 };
+  const outcomes = await enqueue(
+    deps,
+    requests.map((request) => submission({ group: "g", ...request })),
+    options,
+  );
+  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+};
+const statuses = (...ids: (string | undefined)[]) =>
+  Promise.all(ids.map(async (id) => (await findJob(deps, "default", id ?? ""))?.status));
+const take = async (id: string | undefined): Promise<Lease> => {
+  const [lease] = await claim(deps, [id ?? ""], claimer);
+  if (!lease) throw new Error(`${id} could not be claimed`);
+  return lease;
+};
+const succeed = async (id: string | undefined) => complete(deps, [{ lease: await take(id), result: null }]);
+const advance = async () => (await advanceGroups(deps, 100)).ready.map(({ id }) => id);
+const groups = async () => (await own.database.sql`SELECT group_key FROM job_groups`).map((row) => row["group_key"]);
+
+test("the first of a group is ready, the others wait; each goes when the one before has succeeded", async () => {
+  const [a, b, c] = await add({}, {}, {});
+  expect(await statuses(a, b, c)).toEqual(["queued", "blocked", "blocked"]);
+  expect(await claim(deps, [b ?? ""], claimer)).toEqual([]);
+  await succeed(a);
+  expect(await advance()).toEqual([b]);
+  await succeed(b);
+  expect(await advance()).toEqual([c]);
+  await succeed(c);
+  expect(await advance()).toEqual([]);
+  expect(await groups()).toEqual([]);
+});
+
+test("what the answer says of a job is what is stored", async () => {
+  const options = { idempotency_ttl_seconds: 60 };
+  const outcomes = await enqueue(
+    deps,
+    [submission({ group: "g" }), submission({ group: "g", delay_seconds: 9 })],
+    options,
+  );
+  for (const outcome of outcomes) {
+    if (outcome.kind !== "created") throw new Error(outcome.kind);
+    const stored = await findJob(deps, "default", outcome.job.id);
+    expect({ ...outcome.job, blocked_seq: 0, holds_group: "" }).toEqual({ ...stored, blocked_seq: 0, holds_group: "" });
+  }
+});
+
+test("groups do not hold each other, nor jobs without one, nor the same name in another queue", async () => {
+  const ids = await add({}, { group: "h" }, { group: undefined }, { queue: "other" }, { group: "h" });
+  expect(await statuses(...ids)).toEqual(["queued", "queued", "queued", "queued", "blocked"]);
+});
+
+test("a failing job holds its group until it succeeds or dies", async () => {
+  const [a, b] = await add({}, {});
+  await fail(deps, [{ lease: await take(a), error: "E: x", verdict: { kind: "retry", delay_ms: 0 } }]);
+  expect(await advance()).toEqual([]);
+  expect(await statuses(a, b)).toEqual(["failed", "blocked"]);
+  await promoteDue(deps, 10);
+  await fail(deps, [{ lease: await take(a), error: "E: x", verdict: dead }]);
+  expect(await advance()).toEqual([b]);
+});
+
+test("a job that loses its last lease lets the next go; a lease given back does not", async () => {
+  const [a, b] = await add({ max_attempts: 1 }, {});
+  await release(deps, [await take(a)]);
+  expect([await advance(), await statuses(a, b)]).toEqual([[], ["queued", "blocked"]]);
+  await take(a);
+  await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${a ?? ""}`;
+  await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
+  expect((await recoverExpired(deps, 10)).dead).toEqual([a]);
+  expect(await advance()).toEqual([b]);
+});
+
+test("the cancel of the head wakes the next; that of one that waits changes nothing else", async () => {
+  const [a, b, c] = await add({}, {}, {});
+  await cancel(deps, "default", b ?? "");
+  expect(await advance()).toEqual([]);
+  await cancel(deps, "default", a ?? "");
+  expect(await advance()).toEqual([c]);
+  await cancel(deps, "default", c ?? "");
+  expect([await advance(), await groups()]).toEqual([[], []]);
+});
+
+test("a scheduled job has its turn when it is submitted, and holds its group until it is due", async () => {
+  const [a, b, c] = await add({ delay_seconds: 60 }, {}, { delay_seconds: 90 });
+  expect(await statuses(a, b, c)).toEqual(["scheduled", "blocked", "blocked"]);
+  await cancel(deps, "default", a ?? "");
+  expect(await advance()).toEqual([b]);
+  await succeed(b);
+  expect([await advance(), await statuses(c)]).toEqual([[], ["scheduled"]]);
+});
+
+test("a job that is retried goes behind those that came meanwhile; one that failed keeps its turn", async () => {
+  const [a, b] = await add({}, {});
+  await fail(deps, [{ lease: await take(a), error: "E: x", verdict: { kind: "retry", delay_ms: 60_000 } }]);
+  expect(await retry(deps, "default", a ?? "")).toMatchObject({ kind: "retried", job: { status: "queued" } });
+  expect(await statuses(a, b)).toEqual(["queued", "blocked"]);
+  await fail(deps, [{ lease: await take(a), error: "E: x", verdict: dead }]);
+  expect(await retry(deps, "default", a ?? "")).toMatchObject({ kind: "retried", job: { status: "blocked" } });
+  expect(await advance()).toEqual([b]);
+  await succeed(b);
+  expect(await advance()).toEqual([a]);
+  await succeed(a);
+  await advance();
+  await add({});
+  await cancel(deps, "default", b ?? "");
+  expect(await groups()).toEqual(["g"]);
+});
+
+test("the last of a group and a new one cross: none is stranded", async () => {
+  for (let round = 0; round < 30; round += 1) {
+    const [a] = await add({});
+    const lease = await take(a);
+    const [[b]] = await Promise.all([add({}), complete(deps, [{ lease, result: null }]).then(advance)]);
+    await advance();
+    expect(await statuses(b)).toEqual(["queued"]);
+    await succeed(b);
+    await advance();
+  }
+});
+
+test("a job that is cancelled while its group is handed on does not strand those behind it", async () => {
+  for (let round = 0; round < 30; round += 1) {
+    const [a, b, c] = await add({}, {}, {});
+    await succeed(a);
+    await Promise.all([cancel(deps, "default", b ?? ""), advance()]);
+    await advance();
+    expect(await statuses(b, c)).toEqual(["cancelled", "queued"]);
+    await succeed(c);
+    await advance();
+  }
+});
+
+test("producers side by side are given the order of their commits, each array in its own order", async () => {
+  const arrays = await Promise.all(Array.from({ length: 8 }, () => add({}, {}, {}, {}, {})));
+  const order: string[] = [];
+  for (;;) {
+    const [next] = await own.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
+    if (!next) break;
+    order.push(next.id);
+    await succeed(next.id);
+    await advance();
+  }
+  expect(order.toSorted()).toEqual(arrays.flat().toSorted());
+  for (const array of arrays) expect(order.filter((id) => array.includes(id))).toEqual(array);
+});
+
+test("advancers side by side hand each group on once", async () => {
+  const heads = await add(...Array.from({ length: 50 }, (_, at) => ({ group: `g${at}` })));
+  const nexts = await add(...Array.from({ length: 50 }, (_, at) => ({ group: `g${at}` })));
+  for (const id of heads) await succeed(id);
+  const handed = await Promise.all(Array.from({ length: 4 }, () => advanceGroups(deps, 20)));
+  handed.push(await advanceGroups(deps, 100));
+  expect(handed.flatMap(({ ready }) => ready.map(({ id }) => id)).toSorted()).toEqual(nexts.toSorted());
+});
+
+test("a group to which an open transaction adds does not keep the others waiting", async () => {
+  const [a, , c] = await add({}, {}, { group: "h" });
+  const [, d] = await add({ group: "x" }, { group: "h" });
+  const held = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const adding = own.database.sql.begin(async (tx) => {
+    await tx`SELECT * FROM job_groups WHERE group_key = 'g' FOR UPDATE`;
+    locked.resolve();
+    await held.promise;
+  });
+  await locked.promise;
+  await Promise.all([succeed(a), succeed(c)]);
+  expect(await advance()).toEqual([d]);
+  held.resolve();
+  await adding;
+  expect((await advance()).length).toBe(1);
+});
+
+test("a thousand wait in one group, and adding to it is as quick as ever", async () => {
+  await add(...Array.from({ length: 500 }, () => ({})));
+  const [a] = await add({});
+  const [row] = await own.database.sql`SELECT blocked_seq::int FROM jobs WHERE id = ${a ?? ""}`;
+  expect(row?.["blocked_seq"]).toBe(501);
+});

@@ -1,0 +1,39 @@
+/**
+ * Parts of a WITH that give jobs their places in their groups. `members` is a query for (id, tenant, queue, group_key,
+ * place), where `place` is their order in the statement. Each group's row is locked until the commit, in one order over
+ * all processes, so that places are given in the order of the commits. `seated` is then a row for each: its `seq`, whether
+ * it `may_run` or must wait, and whether the group `is_strict`: one at a time.
+ *
+ * What is known of the group comes from its row as the lock finds it. A sub-select on the jobs would not do: it sees the
+ * jobs as they were before the wait for the lock.
+ */
+export const joinGroups = (members: string) => `
+  members AS MATERIALIZED (${members}), joined AS (
+    INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
+    SELECT members.tenant, members.queue, group_key, count(*), least(count(*), ${slotsOf("members")}),
+           (array_agg(id ORDER BY place))[1 : ${slotsOf("members")}]
+    FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY members.tenant, members.queue, group_key
+    ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
+      last_seq = known.last_seq + excluded.last_seq,
+      admitted = least(excluded.last_seq, greatest(0, ${slotsOf("known")} - cardinality(known.heads))),
+      heads = known.heads || excluded.heads[1 : ${slotsOf("known")} - cardinality(known.heads)]
+    RETURNING tenant, queue, group_key, last_seq, admitted
+  ), seated AS MATERIALIZED (
+    SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
+           row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, ${slotsOf("members")} = 1 AS is_strict
+    FROM members JOIN joined USING (tenant, queue, group_key)
+    WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
+  )`;
+
+/** How many jobs of a group may run at once, for rows with a tenant and a queue. */
+export const slotsOf = (row: string) => `coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = ${row}.tenant AND queues.queue = ${row}.queue), 1)`;
+
+/**
+ * A part of a WITH that says, in the transaction that finished jobs, that the next of their groups may go. `rows` is a
+ * part that gives the finished ones.
+ */
+export const handOver = (rows: string) => `handed AS (
+    INSERT INTO group_handovers (tenant, queue, group_key)
+    SELECT DISTINCT tenant, queue, group_key FROM ${rows} WHERE group_key IS NOT NULL
+  )`;
