@@ -1,5 +1,8 @@
-import type { Logger, Metrics } from "@atlasqueue/core";
+import type { Logger, Metrics, RateLimit } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { noAuthentication, type Authenticator } from "./access/authenticate.ts";
+import { createRateLimiter } from "./access/rate-limiter.ts";
+import { withAccess } from "./access/requires.ts";
 import type { ApiEnv } from "./http/context.ts";
 import { createGate, type Gate } from "./http/gate.ts";
 import { answerErrors } from "./http/on-error.ts";
@@ -8,6 +11,7 @@ import { answerUnmatched } from "./middleware/method-not-allowed.ts";
 import { hostGuard } from "./middleware/host-guard.ts";
 import { pathGuard } from "./middleware/path-guard.ts";
 import { requestId } from "./middleware/request-id.ts";
+import { provisionRoutes } from "./openqueue/provision.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
 import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
@@ -15,11 +19,18 @@ import { metricsRoutes } from "./routes/metrics.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
+import { tokenRoutes } from "./routes/tokens.ts";
 
 export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gate"> & {
   logger: Logger;
   gate?: Gate;
   loopback_hosts_only?: boolean;
+  /** Default: anybody may do anything, as the default tenant. */
+  authenticator?: Authenticator;
+  /** Of each tenant; default: none. */
+  rate_limit?: RateLimit | undefined;
+  /** Default: nobody may provision tenants. */
+  admin_secret?: string | undefined;
 } & Pick<Metrics, "registry">;
 
 /**
@@ -34,10 +45,13 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.onError(answerErrors(deps));
   app.notFound(answerUnmatched(app));
   app.use(requestId, accessLog(deps.observe), pathGuard);
+  const { authenticator = noAuthentication, rate_limit, observe } = deps;
+  app.use(withAccess({ authenticator, limiter: rate_limit && createRateLimiter(deps, rate_limit), observe }));
   if (deps.loopback_hosts_only) app.use(hostGuard);
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
-  for (const routes of [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, scheduleRoutes])
-    app.route("/v1", routes({ ...deps, gate }));
+  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, scheduleRoutes, tokenRoutes];
+  for (const routes of v1) app.route("/v1", routes({ ...deps, gate }));
+  app.route("/", provisionRoutes({ ...deps, gate }));
   return app;
 }

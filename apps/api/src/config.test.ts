@@ -27,11 +27,13 @@ test.each([
   [{ DATABASE_URL: "mysql://secret@x" }, "DATABASE_URL must be a URL such as postgres://"],
   [{ DATABASE_URL, API_PORT: "65536" }, 'API_PORT must be a port from 0 (any free one) to 65535; got "65536"'],
   [{ DATABASE_URL, BODY_BYTES_MAX: "2000000" }, "BODY_BYTES_MAX must be an integer from 1024 to 1048576"],
-  [{ DATABASE_URL, AUTH: "required" }, 'AUTH must be "disabled"; got "required"'],
+  [{ DATABASE_URL, AUTH: "on" }, 'AUTH must be "disabled" or "required"; got "on"'],
+  [{ DATABASE_URL, ADMIN_SECRET: "secret" }, "ADMIN_SECRET must be a text of at least 16 characters; got something"],
+  [{ DATABASE_URL, RATE_LIMIT_SECONDS: "0.5" }, "RATE_LIMIT_SECONDS must be a number of seconds from 1 to 86400"],
   [{ DATABASE_URL, LOG_LEVEL: "loud" }, "LOG_LEVEL must be DEBUG, INFO, WARNING or ERROR"],
 ])("a setting that is wrong names itself in one line: %j", (env, message) => {
   expect(() => readApiConfig(env)).toThrow(message);
-  expect(() => readApiConfig(env)).not.toThrow(/\n|secret/);
+  expect(() => readApiConfig(env)).not.toThrow(/\n|secret(?!s)/);
 });
 
 test.each(["0.0.0.0", "::", "192.168.1.5", "example.com"])(
@@ -44,4 +46,23 @@ test.each(["0.0.0.0", "::", "192.168.1.5", "example.com"])(
 
 test.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])("listening on %s needs no permission", (API_HOST) => {
   expect(readApiConfig({ DATABASE_URL, API_HOST }).listen.host).toBe(API_HOST);
+});
+
+test("with tokens it may listen anywhere and under any name, and tenants have a limit", () => {
+  const set = { DATABASE_URL, API_HOST: "0.0.0.0", AUTH: "required" };
+  expect(readApiConfig(set)).toMatchObject({
+    auth: "required",
+    loopback_hosts_only: false,
+    rate_limit: { limit: 600_000, period_ms: 60_000 },
+  });
+  expect(readApiConfig({ ...set, RATE_LIMIT_REQUESTS: "0" }).rate_limit).toBeUndefined();
+  expect(readApiConfig({ ...set, RATE_LIMIT_REQUESTS: "5", RATE_LIMIT_SECONDS: "1" }).rate_limit).toEqual({
+    limit: 5,
+    period_ms: 1_000,
+  });
+});
+
+test("without tokens there is no limit unless one is set", () => {
+  expect(readApiConfig({ DATABASE_URL }).rate_limit).toBeUndefined();
+  expect(readApiConfig({ DATABASE_URL, RATE_LIMIT_REQUESTS: "5" }).rate_limit?.limit).toBe(5);
 });

@@ -8,6 +8,7 @@ import {
   setting,
   SettingError,
   type BackoffPolicy,
+  type RateLimit,
   type ServerConfig,
 } from "@atlasqueue/core";
 import { z } from "zod";
@@ -16,8 +17,11 @@ import { isLoopback } from "./middleware/host-guard.ts";
 /** Every environment variable the API reads. */
 export const apiSettings = z.object({
   ...serverSettings,
-  // A system that expects tokens to be checked must not start before they are.
-  AUTH: z.enum(["disabled"]).describe('"disabled"').default("disabled"),
+  AUTH: z.enum(["disabled", "required"]).describe('"disabled" or "required"').default("disabled"),
+  ADMIN_SECRET: z.string().min(16).describe("a text of at least 16 characters").optional(),
+  // 0 is no limit; the default is decided below.
+  RATE_LIMIT_REQUESTS: setting.integer(0, 1_000_000_000).optional(),
+  RATE_LIMIT_SECONDS: setting.seconds(1, 86_400).default(60),
   ALLOW_UNAUTHENTICATED: setting.flag().default(false),
   API_HOST: setting.text("an address to listen on, such as 127.0.0.1").default("127.0.0.1"),
   API_PORT: setting.port().default(8_000),
@@ -32,7 +36,14 @@ export const apiSettings = z.object({
   SHUTDOWN_SECONDS: setting.seconds(0, 600).default(10),
 });
 
+/** 10,000 a second: against a tenant's runaway loop, not against its work. Only with tokens are there tenants to limit. */
+const rate_limit_default = { disabled: 0, required: 600_000 };
+
 export type ApiConfig = ServerConfig & {
+  auth: "disabled" | "required";
+  /** What a caller of `POST /admin/provision` must know; nobody may when it is undefined. */
+  admin_secret: string | undefined;
+  rate_limit: RateLimit | undefined;
   listen: { host: string; port: number };
   /** Answer only requests that were addressed to this machine by its loopback names. */
   loopback_hosts_only: boolean;
@@ -51,15 +62,20 @@ export type ApiConfig = ServerConfig & {
  */
 export function readApiConfig(env: Record<string, string | undefined>): ApiConfig {
   const set = parseSettings(apiSettings, env);
-  if (!isLoopback(set.API_HOST) && !set.ALLOW_UNAUTHENTICATED)
+  const open = set.AUTH === "disabled";
+  if (open && !isLoopback(set.API_HOST) && !set.ALLOW_UNAUTHENTICATED)
     throw new SettingError(
       `API_HOST must be a loopback address such as 127.0.0.1, as nothing checks who calls; got ` +
-        `${JSON.stringify(set.API_HOST)}. ALLOW_UNAUTHENTICATED=true lets everyone who can reach it submit jobs`,
+        `${JSON.stringify(set.API_HOST)}. AUTH=required checks it, ALLOW_UNAUTHENTICATED=true lets everyone in who can reach it`,
     );
+  const limit = set.RATE_LIMIT_REQUESTS ?? rate_limit_default[set.AUTH];
   return {
     ...serverConfig(set),
+    auth: set.AUTH,
+    admin_secret: set.ADMIN_SECRET,
+    rate_limit: limit === 0 ? undefined : { limit, period_ms: set.RATE_LIMIT_SECONDS * 1_000 },
     listen: { host: set.API_HOST, port: set.API_PORT },
-    loopback_hosts_only: !set.ALLOW_UNAUTHENTICATED,
+    loopback_hosts_only: open && !set.ALLOW_UNAUTHENTICATED,
     body_bytes_max: set.BODY_BYTES_MAX,
     payload_bytes_max: set.PAYLOAD_BYTES_MAX,
     idempotency_ttl_seconds: set.IDEMPOTENCY_TTL_SECONDS,

@@ -10,6 +10,7 @@ import {
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
+import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
 import { requireDatabase } from "./check-database.ts";
 import type { ApiConfig } from "./config.ts";
@@ -42,7 +43,8 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     await requireDatabase(database);
     const core = { database, signal, observe };
     const services = createServices(core, config);
-    const app = createApp({ ...config, ...core, ...services, logger, registry });
+    const authenticator = config.auth === "required" ? requireTokens(core) : noAuthentication;
+    const app = createApp({ ...config, ...core, ...services, logger, registry, authenticator });
     const server = await listen(app, config, logger);
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
@@ -52,6 +54,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       services.promoter.stop();
       await services.groups.idle();
       await services.submitter.close();
+      await authenticator.close();
       await closeParts();
       // What is still unwritten would be written at exit, bit by bit.
       await new Promise((resolve) => logger.flush(resolve));

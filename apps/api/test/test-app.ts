@@ -5,9 +5,13 @@ import { testDatabase } from "@atlasqueue/testing";
 import { createApp, type AppDeps } from "../src/app.ts";
 import { createServices } from "../src/services.ts";
 
+type Changes = Partial<AppDeps>;
+type Core = Pick<AppDeps, "database" | "signal" | "observe">;
+
 /** The app over a database of its own, with everything it logged and told. */
-export async function testApp(changes: Partial<AppDeps> = {}) {
+export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
   const { database, drop } = await testDatabase();
+  const early = typeof given === "function" ? {} : given;
   const written: string[] = [];
   const events: AtlasEvent[] = [];
   const destination = new Writable({
@@ -19,8 +23,9 @@ export async function testApp(changes: Partial<AppDeps> = {}) {
   const logger = createLogger("debug", "atlasqueue-api", destination);
   const { registry, observe: count } = createMetrics();
   const observe = observeAll(logEvents(logger), count, (event) => void events.push(event));
-  const signal = changes.signal ?? memorySignal();
-  const core = { database: changes.database ?? database, signal, observe };
+  const signal = early.signal ?? memorySignal();
+  const core = { database: early.database ?? database, signal, observe };
+  const changes = typeof given === "function" ? given(core) : given;
   const deps: AppDeps = {
     ...core,
     ...createServices(core, { idempotency_ttl_seconds: 86_400 }),
@@ -48,6 +53,17 @@ export async function testApp(changes: Partial<AppDeps> = {}) {
     logLines: () => written.join("").trimEnd().split("\n"),
     get: async (path: string, headers: Record<string, string> = {}) =>
       app.request(`http://localhost${path}`, { headers }),
+    /** Any request; a body goes as JSON. */
+    send: async (method: string, path: string, token?: string, body?: unknown, headers: Record<string, string> = {}) =>
+      app.request(`http://localhost${path}`, {
+        method,
+        headers: {
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
     /** Submit with a key; `body` is sent as it is when it is text or bytes. */
     post: async (key: string, body: SubmitJobInput | string | Uint8Array, headers: Record<string, string> = {}) =>
       app.request("http://localhost/v1/jobs", submission(key, body, headers)),

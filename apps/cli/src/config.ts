@@ -14,6 +14,12 @@ export const cliSettings = z.object({
     .url({ protocol: /^https?$/ })
     .describe("a URL such as http://127.0.0.1:8000")
     .default("http://127.0.0.1:8000"),
+  // Not an option: what stands on a command line is shown to everybody on the machine.
+  ATLASQUEUE_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,1000}$/)
+    .describe("a token such as aq_…")
+    .optional(),
 });
 
 export type ServerSettings = {
@@ -25,7 +31,10 @@ export type ServerSettings = {
 
 /** Which servers `start` uses. Throws `SettingError` for a wrong variable. */
 export function readServerSettings(env: Env): ServerSettings {
-  const { DATA_DIR, DATABASE_URL, REDIS_URL } = parseSettings(cliSettings.omit({ ATLASQUEUE_URL: true }), env);
+  const { DATA_DIR, DATABASE_URL, REDIS_URL } = parseSettings(
+    cliSettings.omit({ ATLASQUEUE_URL: true, ATLASQUEUE_TOKEN: true }),
+    env,
+  );
   return { data_dir: resolve(callersFolder(env), DATA_DIR), database_url: DATABASE_URL, redis_url: REDIS_URL };
 }
 
@@ -37,6 +46,11 @@ export function readDatabaseUrl(env: Env): string {
 /** Where `submit` sends jobs unless `--url` says otherwise. */
 export function readApiUrl(env: Env): string {
   return parseSettings(cliSettings.pick({ ATLASQUEUE_URL: true }), env).ATLASQUEUE_URL;
+}
+
+/** What `submit` shows to an API with `AUTH=required`. */
+export function readApiToken(env: Env): string | undefined {
+  return parseSettings(cliSettings.pick({ ATLASQUEUE_TOKEN: true }), env).ATLASQUEUE_TOKEN;
 }
 
 const repository = resolve(fileURLToPath(new URL("../../..", import.meta.url)));

@@ -4,6 +4,7 @@ import { addApi } from "./commands/api.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addStart } from "./commands/start.ts";
 import { addSubmit } from "./commands/submit.ts";
+import { addTokens } from "./commands/tokens.ts";
 import { addWorker } from "./commands/worker.ts";
 import type { Env } from "./config.ts";
 import { exitCodes } from "./exit.ts";
@@ -30,6 +31,7 @@ export function createProgram(env: Env): Command {
   addWorker(program, env);
   addMigrate(program, env);
   addSubmit(program, env);
+  addTokens(program, env);
   return program;
 }
 

@@ -20,6 +20,8 @@ export const limits = {
   queue_chars_max: 128,
   group_chars_max: 256,
   token_name_chars_max: 128,
+  /** Working tokens of one tenant. */
+  tokens_max: 200,
   token_seconds_max: 315_360_000,
   token_overlap_seconds_max: 2_592_000,
   token_overlap_seconds_default: 86_400,

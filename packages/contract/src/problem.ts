@@ -14,6 +14,7 @@ export const problems = {
   lease_lost: { status: 409, title: "The job is not held under this lease any more" },
   job_finished: { status: 409, title: "The job has finished" },
   not_retryable: { status: 409, title: "Only a dead, cancelled or failed job can be retried" },
+  too_many_tokens: { status: 409, title: "The tenant has as many tokens as it may" },
   too_large: { status: 413, title: "Too large" },
   not_json: { status: 415, title: "The body must be application/json" },
   validation: { status: 422, title: "The request is not valid" },

@@ -11,12 +11,17 @@ const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-s
  * return answerJson(c, 201, job, { location: `/v1/jobs/${job.id}` });
  */
 export function answerJson(c: ApiContext, status: number, body: unknown, headers?: Record<string, string>): Response {
-  return answerText(c.get("request_id"), status, JSON.stringify(body), "application/json", headers);
+  const limit = c.get("limit_headers");
+  const all = limit ? { ...limit, ...headers } : headers;
+  return answerText(c.get("request_id"), status, JSON.stringify(body), "application/json", all);
 }
 
 /** 204: done, and there is nothing to say. */
 export function answerEmpty(c: ApiContext): Response {
-  return new Response(null, { status: 204, headers: { "x-request-id": c.get("request_id"), ...everywhere } });
+  return new Response(null, {
+    status: 204,
+    headers: { "x-request-id": c.get("request_id"), ...everywhere, ...c.get("limit_headers") },
+  });
 }
 
 /** The one place where answers are made. */

@@ -1,8 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
+import type { Caller } from "../access/caller.ts";
+import type { Access } from "../access/requires.ts";
 
-export type ApiEnv = { Bindings: Partial<HttpBindings>; Variables: { request_id: string } };
+export type ApiEnv = {
+  Bindings: Partial<HttpBindings>;
+  Variables: {
+    request_id: string;
+    access: Access;
+    /** Set by `requires`. */
+    caller: Caller | undefined;
+    /** What the answer says about the rate limit, where there is one. */
+    limit_headers: Record<string, string> | undefined;
+  };
+};
 export type ApiContext = Context<ApiEnv>;
 
 /** Node's request; there is none when `app.request()` is called without a server. */

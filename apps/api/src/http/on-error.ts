@@ -3,19 +3,24 @@ import { routePath } from "hono/route";
 import type { ApiContext } from "./context.ts";
 import { answerProblem, internal, ProblemError, unavailable } from "./problem.ts";
 
-/** The one place that turns what was thrown into an answer. Causes go to the log, never to the client. */
-export function answerErrors(deps: { observe: Observe; logger: Logger }) {
-  return (error: Error, c: ApiContext): Response => {
-    const request_id = c.get("request_id");
-    if (error instanceof ProblemError) return answerProblem(request_id, error);
-    if (isUnavailable(error)) {
-      const during = `${c.req.method} ${routePath(c, -1)}`;
-      deps.observe({ event: "database_unavailable", during, error: textOf(error) });
-      return answerProblem(request_id, unavailable("The database did not answer"));
-    }
-    deps.logger.error({ event: "http_error", request_id, err: error }, "http_error");
-    return answerProblem(request_id, internal());
-  };
+export type ErrorDeps = { observe: Observe; logger: Logger };
+
+/** The one place that turns what was thrown into an answer. */
+export function answerErrors(deps: ErrorDeps) {
+  return (error: Error, c: ApiContext): Response =>
+    answerProblem(c.get("request_id"), problemOf(deps, error, c), c.get("limit_headers"));
+}
+
+/** What the client is told of an error. Causes go to the log, never to the client. */
+export function problemOf(deps: ErrorDeps, error: Error, c: ApiContext): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (isUnavailable(error)) {
+    const during = `${c.req.method} ${routePath(c, -1)}`;
+    deps.observe({ event: "database_unavailable", during, error: textOf(error) });
+    return unavailable("The database did not answer");
+  }
+  deps.logger.error({ event: "http_error", request_id: c.get("request_id"), err: error }, "http_error");
+  return internal();
 }
 
 /** A failed connection to several addresses has a code and no message. */

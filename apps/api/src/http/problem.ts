@@ -51,9 +51,13 @@ export function problemBody(kind: ProblemKind, detail: string, request_id: strin
 export const problemContentType = "application/problem+json";
 
 /** @example return answerProblem(c.get("request_id"), new ProblemError("not_found", "There is no such job")); */
-export function answerProblem(request_id: string, { kind, message, extras }: ProblemError): Response {
+export function answerProblem(
+  request_id: string,
+  { kind, message, extras }: ProblemError,
+  headers?: Record<string, string>,
+): Response {
   const body = problemBody(kind, message, request_id);
   if (extras.errors) body.errors = extras.errors;
   const text = JSON.stringify(body);
-  return answerText(request_id, body.status, text, problemContentType, extras.headers);
+  return answerText(request_id, body.status, text, problemContentType, { ...headers, ...extras.headers });
 }

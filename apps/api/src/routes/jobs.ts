@@ -23,6 +23,7 @@ import {
   type Signal,
 } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import { readCursor, writeCursor } from "../http/cursor.ts";
@@ -42,7 +43,7 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
   const find = async (c: ApiContext, id: string): Promise<JobRow> =>
     (await deps.gate.hold(0, () => findJob(deps, tenantOf(c), id))) ?? unknownJob();
 
-  routes.get("/jobs", async (c) => {
+  routes.get("/jobs", requires("read"), async (c) => {
     const { limit, cursor, ...filter } = readQuery(c, listJobsQuery);
     const below = cursor === undefined ? undefined : readCursor(cursor);
     const { rows, next } = await deps.gate.hold(0, () => listJobs(deps, tenantOf(c), filter, limit, below));
@@ -50,7 +51,7 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     return answerJson(c, 200, { items: rows.map(showJob), next_cursor } satisfies JobPage);
   });
 
-  routes.get("/jobs/:id", async (c) => {
+  routes.get("/jobs/:id", requires("read"), async (c) => {
     const id = readJobId(c);
     const { wait_seconds } = readQuery(c, getJobQuery);
     if (wait_seconds === 0) return answerJson(c, 200, showJob(await find(c, id)));
@@ -66,21 +67,21 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     return answerJson(c, 200, showJob(await find(c, id)));
   });
 
-  routes.get("/jobs/:id/attempts", async (c) => {
+  routes.get("/jobs/:id/attempts", requires("read"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c);
     const items = await deps.gate.hold(0, () => listAttempts(deps, tenantOf(c), id));
     return answerJson(c, 200, { items: items ?? unknownJob() } satisfies AttemptList);
   });
 
-  routes.get("/jobs/:id/explain", async (c) => {
+  routes.get("/jobs/:id/explain", requires("read"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c);
     const explanation = await deps.gate.hold(0, () => explainJob(deps, tenantOf(c), id));
     return answerJson(c, 200, (explanation ?? unknownJob()) satisfies Explanation);
   });
 
-  routes.post("/jobs/:id/cancel", async (c) => {
+  routes.post("/jobs/:id/cancel", requires("submit"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c);
     await requireNoBody(c);
@@ -100,7 +101,7 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     }
   });
 
-  routes.post("/jobs/:id/retry", async (c) => {
+  routes.post("/jobs/:id/retry", requires("submit"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c);
     await requireNoBody(c);

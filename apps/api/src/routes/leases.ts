@@ -25,6 +25,7 @@ import {
   type RemoteSettlementDeps,
 } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
@@ -41,7 +42,7 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const error_body_bytes_max = Math.max(deps.body_bytes_max, limits.error_body_bytes_max);
 
-  routes.post("/queues/:queue/lease", async (c) => {
+  routes.post("/queues/:queue/lease", requires("work"), async (c) => {
     const queue = readQueueName(c);
     const { value } = await readRequest(c, leaseRequest, deps.body_bytes_max);
     const { max_jobs, wait_seconds, ...claimer } = value;
@@ -65,20 +66,20 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
     return answerJson(c, 200, showJob(job));
   };
 
-  routes.post("/jobs/:id/ack", async (c) => {
+  routes.post("/jobs/:id/ack", requires("work"), async (c) => {
     const id = readJobId(c);
     const { value, bytes } = await readRequest(c, ackRequest, deps.body_bytes_max);
     requireSmall(value.result, "/result", bytes, limits.result_bytes_max);
     return settleOne(c, [{ id, ...value }], [], bytes);
   });
 
-  routes.post("/jobs/:id/nack", async (c) => {
+  routes.post("/jobs/:id/nack", requires("work"), async (c) => {
     const id = readJobId(c);
     const { value, bytes } = await readRequest(c, nackRequest, error_body_bytes_max);
     return settleOne(c, [], [{ id, ...value }], bytes);
   });
 
-  routes.post("/jobs/:id/heartbeat", async (c) => {
+  routes.post("/jobs/:id/heartbeat", requires("work"), async (c) => {
     const id = readJobId(c);
     const { value, bytes } = await readRequest(c, heartbeatRequest, deps.body_bytes_max);
     requireSmall(value.progress, "/progress", bytes, limits.progress_bytes_max);
@@ -95,7 +96,7 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
     }
   });
 
-  routes.post("/leases/settle", async (c) => {
+  routes.post("/leases/settle", requires("work"), async (c) => {
     const { value, bytes } = await readRequest(c, settleRequest, error_body_bytes_max);
     const { acks, nacks } = value;
     requireDistinct(acks, nacks);

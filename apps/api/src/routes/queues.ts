@@ -1,6 +1,7 @@
 import type { Queue, QueueList } from "@atlasqueue/contract";
 import { pauseQueue, queueStats, resumeQueue, type Deps, type QueueStats, type Signal } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
@@ -15,7 +16,7 @@ export type QueueRouteDeps = Deps & { signal: Signal; gate: Gate };
 export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  routes.get("/queues", async (c) => {
+  routes.get("/queues", requires("read"), async (c) => {
     refuseQuery(c);
     const stats = await deps.gate.hold(0, () => queueStats(deps, tenantOf(c)));
     return answerJson(c, 200, { items: stats.map(showQueue) } satisfies QueueList);
@@ -34,8 +35,8 @@ export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
     return answerJson(c, 200, showQueue(stats[0] ?? { ...nothing, queue }));
   };
 
-  routes.post("/queues/:queue/pause", (c) => change(c, (ref) => pauseQueue(deps, ref)));
-  routes.post("/queues/:queue/resume", (c) => change(c, (ref) => resumeQueue(deps, ref)));
+  routes.post("/queues/:queue/pause", requires("admin"), (c) => change(c, (ref) => pauseQueue(deps, ref)));
+  routes.post("/queues/:queue/resume", requires("admin"), (c) => change(c, (ref) => resumeQueue(deps, ref)));
 
   return routes;
 }

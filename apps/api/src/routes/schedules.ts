@@ -23,6 +23,7 @@ import {
   type StoreOutcome,
 } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { requires } from "../access/requires.ts";
 import { answerEmpty, answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
@@ -40,20 +41,20 @@ type Ref = { tenant: string; name: string };
 export function scheduleRoutes(deps: ScheduleRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  routes.get("/schedules", async (c) => {
+  routes.get("/schedules", requires("read"), async (c) => {
     const { limit, cursor } = readQuery(c, listSchedulesQuery);
     const { rows, next } = await deps.gate.hold(0, () => listSchedules(deps, tenantOf(c), limit, readCursor(cursor)));
     const page: SchedulePage = { items: rows.map(showSchedule), next_cursor: next ?? null };
     return answerJson(c, 200, page);
   });
 
-  routes.post("/schedules", async (c) => {
+  routes.post("/schedules", requires("admin"), async (c) => {
     const { value, bytes } = await readRequest(c, createScheduleSchema, deps.body_bytes_max);
     check(value, bytes);
     return answerStored(c, await deps.gate.hold(bytes, () => createSchedule(deps, tenantOf(c), value)));
   });
 
-  routes.put("/schedules/:name", async (c) => {
+  routes.put("/schedules/:name", requires("admin"), async (c) => {
     const name = readScheduleName(c);
     const { value, bytes } = await readRequest(c, putScheduleSchema, deps.body_bytes_max);
     if (value.name !== undefined && value.name !== name)
@@ -63,7 +64,7 @@ export function scheduleRoutes(deps: ScheduleRouteDeps): Hono<ApiEnv> {
     return answerStored(c, await deps.gate.hold(bytes, () => putSchedule(deps, tenantOf(c), definition)));
   });
 
-  routes.get("/schedules/:name", async (c) => {
+  routes.get("/schedules/:name", requires("read"), async (c) => {
     refuseQuery(c);
     const ref = { tenant: tenantOf(c), name: readScheduleName(c) };
     return answerFound(c, await deps.gate.hold(0, () => findSchedule(deps, ref)));
@@ -75,10 +76,10 @@ export function scheduleRoutes(deps: ScheduleRouteDeps): Hono<ApiEnv> {
     await requireNoBody(c);
     return answerFound(c, await deps.gate.hold(0, () => apply(ref)));
   };
-  routes.post("/schedules/:name/pause", (c) => change(c, (ref) => pauseSchedule(deps, ref)));
-  routes.post("/schedules/:name/resume", (c) => change(c, (ref) => resumeSchedule(deps, ref)));
+  routes.post("/schedules/:name/pause", requires("admin"), (c) => change(c, (ref) => pauseSchedule(deps, ref)));
+  routes.post("/schedules/:name/resume", requires("admin"), (c) => change(c, (ref) => resumeSchedule(deps, ref)));
 
-  routes.delete("/schedules/:name", async (c) => {
+  routes.delete("/schedules/:name", requires("admin"), async (c) => {
     refuseQuery(c);
     const ref = { tenant: tenantOf(c), name: readScheduleName(c) };
     await requireNoBody(c);

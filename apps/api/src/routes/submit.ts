@@ -9,6 +9,8 @@ import {
   type Submitter,
 } from "@atlasqueue/core";
 import { Hono } from "hono";
+import { chargeJobs } from "../access/charge.ts";
+import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import { readJson, type JsonBody } from "../http/body.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
@@ -31,7 +33,7 @@ export type SubmitRouteDeps = Deps &
 export function submitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  routes.post("/jobs", async (c) => {
+  routes.post("/jobs", requires("submit"), async (c) => {
     refuseQuery(c);
     const body = await readJson(c, deps.body_bytes_max);
     const { request, idempotency_key } = checkSubmission(c, body);
@@ -53,8 +55,9 @@ export function submitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     }
   });
 
-  routes.post("/jobs/batch", async (c) => {
+  routes.post("/jobs/batch", requires("submit"), async (c) => {
     const { value, bytes } = await readRequest(c, submitBatch, deps.body_bytes_max);
+    await chargeJobs(c, value.jobs.length);
     const tenant = tenantOf(c);
     const submissions = value.jobs.map(({ idempotency_key, ...request }) => ({ tenant, request, idempotency_key }));
     submissions.forEach(({ request }, at) =>

@@ -23,7 +23,7 @@ export const insert = `
     FROM ${input} RETURNING id, tenant, queue, due_at
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, queued, scheduled)
-    SELECT tenant, queue, count(*) FILTER (WHERE due_at IS NULL), count(*) FILTER (WHERE due_at IS NOT NULL)
+    SELECT tenant, queue, count(*) - count(due_at), count(due_at)
     FROM made GROUP BY tenant, queue
   )
   SELECT now() AS created_at,
@@ -40,7 +40,7 @@ export const claim = `
     UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = now(), updated_at = now(),
                     locked_until = now() + make_interval(secs => $3::float8)
-    WHERE id = ANY($6::uuid[]) AND tenant = $4 AND queue = ANY(${served}) AND status = 'queued' AND ${unsynced}
+    WHERE id = ANY((SELECT $6::uuid[])::uuid[]) AND tenant = $4 AND queue = ANY(${served}) AND status = 'queued' AND ${unsynced}
     RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error
   ), batch AS (
     INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
@@ -57,7 +57,7 @@ export const settle = `
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     result = CASE WHEN json_typeof(input.result) = 'null' THEN NULL ELSE input.result END
     FROM ROWS FROM (unnest($1::uuid[], $2::int[]), json_array_elements($4::text::json)) AS input(id, token, result)
-    WHERE jobs.id = ANY($1::uuid[]) AND jobs.id = input.id AND jobs.status = 'running'
+    WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.id = input.id AND jobs.status = 'running'
       AND jobs.lease_token = ($3::uuid[])[input.token]
     RETURNING jobs.id, tenant, jobs.queue
   ), counted AS (

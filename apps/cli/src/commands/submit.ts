@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { InvalidArgumentError, type Command } from "@commander-js/extra-typings";
 import { idempotencyKeyAccepts, parseIdempotencyKey } from "@atlasqueue/contract";
-import { callersFolder, readApiUrl, type Env } from "../config.ts";
+import { callersFolder, readApiToken, readApiUrl, type Env } from "../config.ts";
 import { orExit } from "../exit.ts";
 import { integer, jobFieldOptions, jobFields, number } from "../submit/job-fields.ts";
 import { submitFile } from "../submit/submit-file.ts";
@@ -37,11 +37,12 @@ export function addSubmit(program: Command, env: Env): void {
     orExit(async () => {
       if ((type === undefined) === (options.file === undefined)) command.error("Give either a type or --file.");
       const url = options.url ?? readApiUrl(env);
+      const token = readApiToken(env);
       const fields = jobFields(options);
       if (type !== undefined) {
         const wait_ms = options.wait === undefined ? undefined : options.wait * 1_000;
         const request = { type, ...(payload === undefined ? {} : { payload }), ...fields };
-        const target = { url, patience_ms: patience_ms.one };
+        const target = { url, token, patience_ms: patience_ms.one };
         process.exitCode = await submitOne({ target, key: options.key, request, wait_ms, json: options.json, write });
         return;
       }
@@ -49,7 +50,7 @@ export function addSubmit(program: Command, env: Env): void {
         command.error("--key and --wait are for one job; with --file, lines carry their own idempotency_key.");
       const path = options.file ?? "-";
       process.exitCode = await submitFile({
-        target: { url, patience_ms: patience_ms.file },
+        target: { url, token, patience_ms: patience_ms.file },
         file: path === "-" ? path : resolve(callersFolder(env), path),
         key_prefix: options.keyPrefix,
         concurrency: options.concurrency,

@@ -8,6 +8,8 @@ export type BannerFacts = {
   dlq_key: string | undefined;
   database: DatabaseServer;
   redis: RedisServer;
+  /** Whether the API asks for a token. */
+  tokens: boolean;
 };
 
 /** What a person needs to use the running system: plain lines, each command one that works when pasted. */
@@ -17,7 +19,8 @@ export function banner(facts: BannerFacts): string {
     `AtlasQueue runs at ${facts.api_url}`,
     "",
     "Submit a job (again with the same key: the same job):",
-    `  ${curlLine(facts.api_url)}`,
+    `  ${curlLine(facts)}`,
+    ...tokenLines(facts),
     "",
     ...databaseLines(facts.database),
     ...redisLines(facts.redis, facts.dlq_key),
@@ -29,10 +32,18 @@ export function banner(facts: BannerFacts): string {
 }
 
 /** A key of its own each time, so that the first paste after a start always makes a job. */
-function curlLine(url: string): string {
+function curlLine({ api_url: url, tokens }: BannerFacts): string {
+  const token = tokens ? ` -H "Authorization: Bearer $ATLASQUEUE_TOKEN"` : "";
   const key = `hello-${randomUUID().slice(0, 8)}`;
   const body = JSON.stringify({ type: "demo.echo", payload: { hello: "world" } });
-  return `curl -sS ${url}/v1/jobs -H 'Content-Type: application/json' -H 'Idempotency-Key: ${key}' -d '${body}'`;
+  return `curl -sS ${url}/v1/jobs${token} -H 'Content-Type: application/json' -H 'Idempotency-Key: ${key}' -d '${body}'`;
+}
+
+/** The first token is made past the API. */
+function tokenLines({ tokens, database }: BannerFacts): string[] {
+  if (!tokens) return [];
+  const url = shellWord(withoutPassword(database.url));
+  return ["with a token of", `  DATABASE_URL=${url} atlasqueue tokens create --name first --scopes admin`];
 }
 
 function databaseLines(database: DatabaseServer): string[] {

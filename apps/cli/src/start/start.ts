@@ -63,7 +63,9 @@ export async function startSystem(env: Env, options: StartOptions): Promise<Syst
     });
     const { metrics_url } = worker;
     const dlq_key = api_config.redis?.keys.dead_letters;
-    options.stdout.write(banner({ api_url: api.url, metrics_url, database, redis, dlq_key }));
+    options.stdout.write(
+      banner({ api_url: api.url, metrics_url, database, redis, dlq_key, tokens: api_config.auth === "required" }),
+    );
     output.release();
     return { api_url: api.url, stop: () => undo.run() };
   } catch (error) {

@@ -5,6 +5,8 @@ import { jobSummary, refusalReason, type JobSummary } from "./answers.ts";
 export type Target = {
   /** Of the API, without /v1. */
   url: string;
+  /** For an API with `AUTH=required`. */
+  token?: string | undefined;
   /** How long an API that is away or busy is asked again, from the first failure on. */
   patience_ms: number;
 };
@@ -34,7 +36,7 @@ export async function postJob(target: Target, key: string, request: unknown): Pr
   const body = JSON.stringify(request);
   let deadline: number | undefined;
   for (let tries = 1; ; tries += 1) {
-    const tried = await tryOnce(target.url, key, body);
+    const tried = await tryOnce(target, key, body);
     if (tried.kind !== "later") return tried;
     const now = performance.now();
     deadline ??= now + target.patience_ms;
@@ -44,7 +46,7 @@ export async function postJob(target: Target, key: string, request: unknown): Pr
   }
 }
 
-async function tryOnce(url: string, key: string, body: string): Promise<Tried> {
+async function tryOnce({ url, token }: Target, key: string, body: string): Promise<Tried> {
   let response: Response;
   let text: string;
   // Not AbortSignal.timeout: each one is kept until its time is over, and a file makes thousands a second.
@@ -53,7 +55,7 @@ async function tryOnce(url: string, key: string, body: string): Promise<Tried> {
   try {
     response = await fetch(new URL("v1/jobs", folderOf(url)), {
       method: "POST",
-      headers: { "content-type": "application/json", "idempotency-key": key },
+      headers: { "content-type": "application/json", "idempotency-key": key, ...authorization(token) },
       body,
       redirect: "manual",
       signal: late.signal,
@@ -73,6 +75,10 @@ async function tryOnce(url: string, key: string, body: string): Promise<Tried> {
   const job = jobSummary.safeParse(parseJson(text));
   if (!job.success) return { kind: "refused", reason: `${url} answered ${response.status} with something not a job` };
   return { kind: response.status === 201 ? "created" : "existing", job: job.data };
+}
+
+export function authorization(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
 /** `URL` would replace the last part of a path that has no slash at its end. */

@@ -39,7 +39,7 @@ export async function submitOne(options: OneOptions): Promise<number> {
     if (json) tell(posted.job);
     return exitCodes.ok;
   }
-  const final = await waitForJob(target.url, posted.job.id, wait_ms);
+  const final = await waitForJob(target, posted.job.id, wait_ms);
   if (!final) {
     if (json) tell(posted.job);
     throw new Trouble(`the job ${posted.job.id} is not finished after ${wait_ms / 1_000} s`);

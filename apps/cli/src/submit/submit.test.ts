@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
-import { createLogger } from "@atlasqueue/core";
+import { createLogger, createToken } from "@atlasqueue/core";
 import { httpReceiver, spawnProcess, testDatabase, type Answer, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { dataFolder, mainFile } from "../../test/run-start.ts";
@@ -18,8 +18,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function submit(args: string[], url = api.url) {
-  const process = await spawnProcess(mainFile, { args: ["submit", ...args], env: { ATLASQUEUE_URL: url } });
+async function submit(args: string[], url = api.url, token?: string) {
+  const env = { ATLASQUEUE_URL: url, ATLASQUEUE_TOKEN: token };
+  const process = await spawnProcess(mainFile, { args: ["submit", ...args], env });
   const { code } = await process.waitForExit(15_000);
   return { code, stdout: process.lines, stderr: process.errorLines, result: process.logs[0] };
 }
@@ -64,6 +65,21 @@ test("without a key a random one is made and printed", async () => {
     expect.stringMatching(/^key +[0-9a-f-]{36}$/),
     expect.stringMatching(/^status +scheduled$/),
   ]);
+});
+
+test("an API that checks tokens is shown ATLASQUEUE_TOKEN, by --wait too", async () => {
+  const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0", AUTH: "required" });
+  const guarded = await startApi(config, { logger: createLogger("silent", "test") });
+  onTestFinished(() => guarded.stop());
+  const wish = { tenant: "default", name: "cli", scopes: ["submit", "read"] as const };
+  const made = await createToken({ database: database.database, observe: () => {} }, wish);
+  const token = made.kind === "created" ? made.token : undefined;
+  const refused = await submit(["noop", "--wait", "0"], guarded.url);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toEqual([expect.stringMatching(/^401 /)]);
+  const waited = await submit(["noop", "--wait", "0"], guarded.url, token);
+  expect(waited.stdout[0]).toMatch(/^created/);
+  expect(waited.stderr).toEqual([expect.stringContaining("is not finished")]);
 });
 
 test.each([

@@ -36,6 +36,8 @@ const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
  * writes the settled row beside the old one and touches no index (a HOT update), which costs 40 % less. So each state
  * that is searched for has a time of its own, set while the job is in that state and null otherwise, and the partial
  * indexes are on those. Which jobs run is in `lease_batches`. See decisions/2026-11-20-storage.md before adding one.
+ *
+ * Tenants, queues and keys are in the order of their bytes (COLLATE "C", 0003_byte_order.sql), which drizzle cannot say.
  */
 export const jobs = pgTable(
   "jobs",

@@ -50,6 +50,13 @@ export type AtlasEvent =
     }
   | { event: "signal_failed"; during: string; error: string }
   | { event: "database_unavailable"; during: string; error: string }
+  /** Redis is away, so each process counts for itself until it is back: told once for each absence. */
+  | { event: "rate_limit_unshared"; error: string }
+  | { event: "rate_limited"; tenant: string }
+  /** A caller was refused: `too_many` tokens that nobody knows were looked up a moment ago. */
+  | { event: "token_refused"; reason: "missing" | "malformed" | "unknown" | "too_many" }
+  | { event: "token_created" | "token_rotated" | "token_revoked"; tenant: string; token_id: string }
+  | { event: "tenant_provisioned"; tenant: string; created: boolean }
   | { event: "worker_started"; worker_id: string; queues: string[]; handlers: string[]; concurrency: number }
   | { event: "worker_draining"; worker_id: string; running: number; deadline_ms: number }
   | { event: "worker_stopped"; worker_id: string; released: number }

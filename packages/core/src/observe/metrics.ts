@@ -52,6 +52,13 @@ export function createMetrics(): Metrics {
   );
   const signalErrors = plain("signal_errors_total", "Calls to Redis that failed");
   const databaseErrors = plain("database_errors_total", "Calls to Postgres that failed because it was away");
+  const limited = plain("rate_limited_total", "Requests refused for their tenant's rate limit");
+  const tokensRefused = new Counter({
+    name: "atlasqueue_tokens_refused_total",
+    help: "Requests refused for want of a valid token",
+    labelNames: ["reason"] as const,
+    registers,
+  });
   const active = new Gauge({ name: "atlasqueue_worker_active_jobs", help: "Handlers running now", registers });
   const jobSeconds = new Histogram({
     name: "atlasqueue_job_duration_seconds",
@@ -124,6 +131,10 @@ export function createMetrics(): Metrics {
         return signalErrors.inc();
       case "database_unavailable":
         return databaseErrors.inc();
+      case "rate_limited":
+        return limited.inc();
+      case "token_refused":
+        return tokensRefused.inc({ reason: event.reason });
       case "http_request": {
         const labels = { method: event.method, path_template: event.path_template, status_code: event.status_code };
         requests.inc(labels);
@@ -149,6 +160,11 @@ export function createMetrics(): Metrics {
       case "worker_started":
       case "worker_draining":
       case "worker_stopped":
+      case "rate_limit_unshared":
+      case "token_created":
+      case "token_rotated":
+      case "token_revoked":
+      case "tenant_provisioned":
         return;
       default:
         event satisfies never;

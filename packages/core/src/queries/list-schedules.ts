@@ -25,7 +25,5 @@ export async function listSchedules(
   return { rows: page, next: rows.length > limit ? page.at(-1)?.name : undefined };
 }
 
-// By bytes: the same order whatever the database's language, and the one that the cursor is compared in.
 const list = `
-  SELECT *, now() AS seen_at FROM schedules WHERE tenant = $1 AND name COLLATE "C" > $2
-  ORDER BY name COLLATE "C" LIMIT $3::int`;
+  SELECT *, now() AS seen_at FROM schedules WHERE tenant = $1 AND name > $2 ORDER BY name LIMIT $3::int`;

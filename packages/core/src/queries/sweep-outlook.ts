@@ -15,7 +15,8 @@ export type SweepOutlook = {
 };
 
 /**
- * One cheap statement, so that an idle system asks the database one question a second. Each part is an index's end.
+ * One cheap statement, so that an idle system asks the database one question a second. Each part is an index's end;
+ * that of the ready jobs where the newest are, as at the other one lie the entries of those claimed meanwhile.
  * For three seconds after the server's start no lease is looked at: the renewals of workers that live come first.
  */
 export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepOutlook> {
@@ -29,7 +30,7 @@ export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepO
       (extract(epoch FROM (
         SELECT greatest(check_at, pg_postmaster_start_time() + interval '3 seconds') FROM lease_batches ORDER BY check_at LIMIT 1
       ) - now()) * 1000)::float8 AS lease_check_in_ms,
-      EXISTS (SELECT FROM jobs WHERE ready_at IS NOT NULL) AS any_queued,
+      (SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL AS any_queued,
       EXISTS (SELECT FROM queue_changes) AS any_changes,
       (SELECT max(dead_at) FROM jobs) AS newest_dead,
       EXISTS (SELECT FROM group_handovers) AS any_handovers,

@@ -24,6 +24,8 @@ export function queueKeys({ jobs }: SignalKeys, { tenant, queue }: QueueRef): Qu
 }
 
 export const turnKey = (keys: SignalKeys, name: string) => `${keys.jobs}:turn:${name}`;
+/** A bucket of a rate limit. */
+export const permitsKey = (keys: SignalKeys, name: string) => `${keys.jobs}:permits:${name}`;
 export const deadLetterMembersKey = (keys: SignalKeys) => `${keys.dead_letters}:members`;
 export const deadLetterCursorKey = (keys: SignalKeys) => `${keys.dead_letters}:cursor`;
 export const noticeChannel = (keys: SignalKeys, topic: Topic) => `${keys.jobs}:notices:${topic}`;

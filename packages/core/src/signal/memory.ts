@@ -1,4 +1,5 @@
 import type { QueueRef } from "../deps.ts";
+import { localPermits } from "../policy/rate-limit.ts";
 import { defaultKeys, queueKeys } from "./keys.ts";
 import { priorityQueue, type PriorityQueue } from "./priority-queue.ts";
 import { memoryNotices } from "./notices.ts";
@@ -17,6 +18,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
   const queues = new Map<string, Lists>();
   const turns = new Map<string, number>();
   const waiters = new Set<() => void>();
+  const draw = localPermits();
 
   const listsOf = (queue: QueueRef): Lists => {
     const key = queueKeys(defaultKeys, queue).list;
@@ -87,6 +89,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       turns.set(name, now + period_ms);
       return true;
     },
+    takePermits: async (name, costs, rate) => draw(name, costs, rate),
     deadLetters: memoryDeadLetters(),
     notices: memoryNotices(),
     state: () => "up",

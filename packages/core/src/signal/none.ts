@@ -1,3 +1,4 @@
+import { localPermits } from "../policy/rate-limit.ts";
 import { SignalUnavailableError, type Signal } from "./signal.ts";
 
 const nothing = () => Promise.reject(new SignalUnavailableError("there is no signal: REDIS_URL is not set"));
@@ -10,6 +11,7 @@ const nothing = () => Promise.reject(new SignalUnavailableError("there is no sig
  * const signal = noSignal();
  */
 export function noSignal(): Signal {
+  const draw = localPermits();
   return {
     heard: false,
     push: async () => 0,
@@ -19,6 +21,7 @@ export function noSignal(): Signal {
     look: async () => ({ length: 0, next: undefined, overflowed: false }),
     endOverflow: async () => {},
     takeTurn: async () => true,
+    takePermits: async (name, costs, rate) => draw(name, costs, rate),
     deadLetters: {
       add: async () => 0,
       remove: async () => 0,

@@ -1,4 +1,5 @@
 import type { Redis } from "ioredis";
+import { drawScript } from "./redis-permits.ts";
 
 /**
  * KEYS: list, priorities, overflow. ARGV: list length max, n, n ids, then score and id of each prioritised job.
@@ -72,6 +73,7 @@ export const scripts = {
   signalTake: { lua: take, numberOfKeys: 2 },
   deadLettersAdd: { lua: addDeadLetters, numberOfKeys: 2 },
   deadLettersRemove: { lua: removeDeadLetters, numberOfKeys: 2 },
+  permitsDraw: { lua: drawScript, numberOfKeys: 1 },
 };
 
 type Words = (string | number)[];
@@ -83,4 +85,5 @@ export type ScriptedRedis = Redis & {
   signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
   deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;
   deadLettersRemove(list: string, members: string, ...ids: Words): Promise<number>;
+  permitsDraw(bucket: string, limit: number, period_us: number, ...costs: number[]): Promise<number[]>;
 };

@@ -5,6 +5,7 @@ import { ready, unavailable, type Available } from "./available.ts";
 import { blockingConnection, type BlockingConnection } from "./blocking-connection.ts";
 import { redisDeadLetters } from "./redis-dead-letters.ts";
 import { redisNotices } from "./redis-notices.ts";
+import { redisPermits } from "./redis-permits.ts";
 import { scripts, type ScriptedRedis } from "./redis-scripts.ts";
 import { SignalUnavailableError, signals_max, type ReadyJob, type Signal, type Woken } from "./signal.ts";
 
@@ -116,6 +117,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     async takeTurn(name, period_ms) {
       return (await available(() => commands.set(turnKey(keys, name), "1", "PX", Math.ceil(period_ms), "NX"))) === "OK";
     },
+    takePermits: redisPermits(commands, keys, available),
     deadLetters: redisDeadLetters(commands, keys, available),
     notices,
     state: () => (commands.status === "ready" ? "up" : "down"),

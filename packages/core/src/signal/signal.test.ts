@@ -147,6 +147,27 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(await deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
   });
 
+  test("draws permits for wishes in their order, and says when the refused ones may come again", async () => {
+    const signal = start();
+    const rate = { limit: 10, period_ms: 60_000 };
+    expect(await signal.takePermits("acme", [4, 7, 6], rate)).toEqual([
+      { allowed: true, remaining: 6, reset_ms: 24_000, retry_after_ms: 0 },
+      { allowed: false, remaining: 6, reset_ms: 24_000, retry_after_ms: 6_000 },
+      { allowed: true, remaining: 0, reset_ms: 60_000, retry_after_ms: 0 },
+    ]);
+    const [apart] = await signal.takePermits("other", [10], rate);
+    expect(apart?.allowed).toBe(true);
+  });
+
+  test("gives permits back as time goes by", async () => {
+    const signal = start();
+    const rate = { limit: 10, period_ms: 500 };
+    await signal.takePermits("acme", [10], rate);
+    const [first] = await signal.takePermits("acme", [5], rate);
+    expect(first?.allowed).toBe(false);
+    await eventually(async () => (await signal.takePermits("acme", [10], rate))[0]?.allowed === true);
+  });
+
   test("hands out twenty thousand in order", async () => {
     const signal = start();
     const ids = Array.from({ length: 20_000 }, (_, at) => `job-${at}`);

@@ -1,4 +1,5 @@
 import type { QueueRef } from "../deps.ts";
+import type { Permit, RateLimit } from "../policy/rate-limit.ts";
 
 /** A queued job, as far as a signal needs to know it. */
 export type ReadyJob = QueueRef & { id: string; priority: number };
@@ -33,6 +34,11 @@ export type Signal = {
   endOverflow(queue: QueueRef): Promise<void>;
   /** True for one caller over all processes in each period: so that a fleet sweeps once, not once a worker. */
   takeTurn(name: string, period_ms: number): Promise<boolean>;
+  /**
+   * Draw permits from the named bucket for wishes in their order, one answer each. All processes that share the signal
+   * share its buckets; without Redis, each process has its own.
+   */
+  takePermits(name: string, costs: readonly number[], rate: RateLimit): Promise<Permit[]>;
   deadLetters: DeadLetterList;
   notices: Notices;
   state(): "up" | "down";

@@ -6,7 +6,7 @@ import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { countChanges } from "./count-changes.ts";
-import { slotsOf } from "./join-groups.ts";
+import { groupOrder, slotsOf } from "./join-groups.ts";
 
 /** `handovers` is how many were taken; as many as the limit means there may be more. Signal what is `ready`. */
 export type Advanced = { handovers: number; ready: ReadyJob[] };
@@ -57,7 +57,7 @@ const lockGroups = (taken: string) => `
   ), locked AS MATERIALIZED (
     SELECT tenant, queue, group_key FROM job_groups
     WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM taken)
-    ORDER BY tenant, queue, group_key FOR UPDATE
+    ORDER BY ${groupOrder("job_groups")} FOR UPDATE
   )
   SELECT locked.*, (SELECT count(*)::int FROM taken) AS handovers FROM (SELECT) AS always LEFT JOIN locked ON true`;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
-import { isUuid, textArray, uuidArray } from "../database/literals.ts";
+import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
 import { countChanges } from "./count-changes.ts";
@@ -88,7 +88,7 @@ const served = `ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND paused_at IS NOT NULL))`;
 
-const claimById = claiming(`id = ANY($6::uuid[]) AND tenant = $4 AND queue = ANY(${served})`);
+const claimById = claiming(`id = ANY(${hidden("$6::uuid[]")}) AND tenant = $4 AND queue = ANY(${served})`);
 
 // Each queue's own order, then the best of those: one index scan a queue, none of them longer than the answer.
 const claimOldest = claiming(`id = ANY(ARRAY(

@@ -10,7 +10,7 @@ type Changes = Partial<Record<JobStatus, string>>;
  *
  * @example
  * `WITH made AS (INSERT … RETURNING tenant, queue, due_at),
- *    ${countChanges("made", { queued: "count(*) FILTER (WHERE due_at IS NULL)" })} SELECT …`;
+ *    ${countChanges("made", { queued: "count(*) - count(due_at)", scheduled: "count(due_at)" })} SELECT …`;
  */
 export function countChanges(rows: string, changes: Changes): string {
   return `counted AS (

@@ -118,14 +118,15 @@ const insertInto = ({ keyed, grouped }: Kind) => `
            ${grouped ? groupedColumns : plainColumns}
     FROM ${input} ${grouped ? "LEFT JOIN seated USING (id)" : ""}
     ${keyed ? "WHERE id NOT IN (SELECT id FROM taken)" : ""}
-    RETURNING id, tenant, queue, status, run_at
+    RETURNING id, tenant, queue, run_at, ready_at, due_at ${grouped ? ", blocked_seq" : ""}
   )`;
 
-const counted = countChanges("made", {
-  queued: "count(*) FILTER (WHERE status = 'queued')",
-  scheduled: "count(*) FILTER (WHERE status = 'scheduled')",
-  blocked: "count(*) FILTER (WHERE status = 'blocked')",
-});
+const counted = ({ grouped }: Kind) =>
+  countChanges("made", {
+    queued: "count(ready_at)",
+    scheduled: "count(due_at)",
+    ...(grouped && { blocked: "count(blocked_seq)" }),
+  });
 
 /** A lock that another transaction holds for longer is an error (55P03), and not the wait of everybody in the statement. */
 const impatient = "(SELECT set_config('lock_timeout', '300ms', true)) IS NOT NULL";
@@ -157,10 +158,10 @@ const takePlaces = ({ keyed, patient }: Kind) =>
       ${keyed ? "AND id NOT IN (SELECT id FROM taken)" : ""}`)},`;
 
 const build = (kind: Kind) => `
-  WITH ${kind.keyed ? takeKeys(kind) : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted}
+  WITH ${kind.keyed ? takeKeys(kind) : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted(kind)}
   SELECT now() AS created_at, ${kind.keyed ? "(SELECT json_agg(id) FROM taken)" : "NULL"} AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
-         ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE status = 'blocked')" : "NULL"} AS blocked`;
+         ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE blocked_seq IS NOT NULL)" : "NULL"} AS blocked`;
 
 const texts = new Map<string, string>();
 

@@ -12,7 +12,7 @@ export const joinGroups = (members: string) => `
     INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), ${slotsOf("members")}),
            (array_agg(id ORDER BY place))[1 : ${slotsOf("members")}]
-    FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY members.tenant, members.queue, group_key
+    FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY ${groupOrder("members")}
     ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
       last_seq = known.last_seq + excluded.last_seq,
       admitted = least(excluded.last_seq, greatest(0, ${slotsOf("known")} - cardinality(known.heads))),
@@ -24,6 +24,10 @@ export const joinGroups = (members: string) => `
     FROM members JOIN joined USING (tenant, queue, group_key)
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   )`;
+
+/** The order in which everybody locks the rows of groups. Said with its collation: a parameter has none of its own. */
+export const groupOrder = (row: string) =>
+  ["tenant", "queue", "group_key"].map((column) => `${row}.${column} COLLATE "C"`).join(", ");
 
 /** How many jobs of a group may run at once, for rows with a tenant and a queue. */
 export const slotsOf = (row: string) => `coalesce((

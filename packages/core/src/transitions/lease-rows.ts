@@ -1,4 +1,4 @@
-import { numberArray, uuidArray } from "../database/literals.ts";
+import { hidden, numberArray, uuidArray } from "../database/literals.ts";
 import type { Lease } from "./claim.ts";
 
 type Held = Pick<Lease, "id" | "lease_token">;
@@ -26,7 +26,7 @@ export const leaseInput = "unnest($1::uuid[], $2::int[]) AS input(id, token)";
  * PostgreSQL from making it one: it expects one running job at most, and would read all the input for each of hundreds
  * (a nested loop, 50 ms where the hash of this sub-select takes one). `= ANY` finds the rows by primary key.
  */
-export const holdsLease = `jobs.id = ANY($1::uuid[]) AND jobs.status = 'running'
+export const holdsLease = `jobs.id = ANY(${hidden("$1::uuid[]")}) AND jobs.status = 'running'
     AND ((jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM ${leaseInput}) OR false)`;
 
 /**

@@ -1,6 +1,7 @@
+-- In the order of bytes, as all names are since 0003_byte_order.sql.
 CREATE TABLE "schedules" (
-	"tenant" text NOT NULL,
-	"name" text NOT NULL,
+	"tenant" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
 	"cron" text NOT NULL,
 	"timezone" text NOT NULL,
 	"catch_up" text NOT NULL,

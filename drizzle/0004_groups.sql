@@ -1,13 +1,13 @@
 CREATE TABLE "group_handovers" (
-	"tenant" text NOT NULL,
-	"queue" text NOT NULL,
-	"group_key" text NOT NULL
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"group_key" text COLLATE "C" NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "job_groups" (
-	"tenant" text NOT NULL,
-	"queue" text NOT NULL,
-	"group_key" text NOT NULL,
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"group_key" text COLLATE "C" NOT NULL,
 	"last_seq" bigint NOT NULL,
 	"admitted" integer NOT NULL,
 	"heads" uuid[] NOT NULL,
@@ -15,8 +15,9 @@ CREATE TABLE "job_groups" (
 );
 --> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "blocked_seq" bigint;--> statement-breakpoint
-ALTER TABLE "jobs" ADD COLUMN "holds_group" text;--> statement-breakpoint
+ALTER TABLE "jobs" ADD COLUMN "holds_group" text COLLATE "C";--> statement-breakpoint
 ALTER TABLE "queues" ADD COLUMN "group_concurrency" integer;--> statement-breakpoint
+ALTER TABLE "jobs" ALTER COLUMN "group_key" TYPE text COLLATE "C";--> statement-breakpoint
 CREATE INDEX "jobs_blocked" ON "jobs" USING btree ("tenant","queue","group_key","blocked_seq") WHERE blocked_seq IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX "jobs_holds_group" ON "jobs" USING btree ("tenant","queue","holds_group") WHERE holds_group IS NOT NULL;--> statement-breakpoint
 ALTER TABLE "jobs" ADD CONSTRAINT "jobs_blocked_seq" CHECK ((status = 'blocked') = (blocked_seq IS NOT NULL));--> statement-breakpoint

@@ -1,0 +1,186 @@
+import { connectDatabase, createToken, defaultTenant } from "@atlasqueue/core";
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { guardedApp } from "../../test/guarded-app.ts";
+import { submission, testApp } from "../../test/test-app.ts";
+import { requireTokens } from "./authenticate.ts";
+
+let api: Awaited<ReturnType<typeof guardedApp>>;
+/** Its tokens are in a database that is not there. */
+let away: Awaited<ReturnType<typeof testApp>>;
+const nowhere = connectDatabase({ url: "postgres://127.0.0.1:1/none", connections_max: 1, timeout_ms: 500 });
+beforeAll(async () => {
+  api = await guardedApp();
+  away = await testApp({ authenticator: requireTokens({ database: nowhere, observe: () => {} }) });
+});
+afterAll(() => Promise.all([api.stop(), away.stop(), nowhere.close()]));
+
+const anId = "/v1/jobs/00000000-0000-0000-0000-000000000000";
+const random = () => `aq_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url")}`;
+const status = async (token: string | undefined, path = "/v1/tokens") => (await api.send("GET", path, token)).status;
+
+test("without a token: 401, and a challenge that blames nothing", async () => {
+  const response = await api.send("GET", anId);
+  expect(response.status).toBe(401);
+  expect(response.headers.get("www-authenticate")).toBe('Bearer realm="atlasqueue"');
+  expect(await response.json()).toMatchObject({ type: "/problems/unauthorized", status: 401 });
+});
+
+test.each([
+  "Basic YTpi",
+  "Bearer",
+  "Bearer ",
+  "Bearer aq_short",
+  `Bearer ${random()}x`,
+  `Bearer xx${random()}`,
+  `Bearer ${random()}, Bearer ${random()}`,
+  "Bearer aq_' OR 1=1 --",
+])("what cannot be a token is refused without asking the database: %s", async (authorization) => {
+  const response = await away.get(anId, { authorization });
+  expect(response.status).toBe(401);
+  expect(response.headers.get("www-authenticate")).toBe('Bearer realm="atlasqueue", error="invalid_token"');
+});
+
+test("an unknown token is 401, and asked for once in a while only", async () => {
+  const guess = random();
+  const response = await api.send("GET", anId, guess);
+  expect(response.status).toBe(401);
+  expect(await response.text()).not.toContain(guess);
+  await api.deps.database.sql`ALTER TABLE tokens RENAME TO hidden`;
+  expect(await status(guess)).toBe(401);
+  await api.deps.database.sql`ALTER TABLE hidden RENAME TO tokens`;
+});
+
+test("the scheme's case does not matter, the token's does", async () => {
+  const { token } = await api.token("admin");
+  expect((await api.get("/v1/tokens", { authorization: `bEARER  ${token}` })).status).toBe(200);
+  expect((await api.get("/v1/tokens", { authorization: `Bearer AQ${token.slice(2)}` })).status).toBe(401);
+});
+
+test("a token without the scope is 403, which names it; admin allows everything", async () => {
+  const reader = await api.token("read", "work");
+  const refused = await api.app.request("http://localhost/v1/jobs", {
+    ...submission("key", { type: "a" }, { authorization: `Bearer ${reader.token}` }),
+  });
+  expect(refused.status).toBe(403);
+  expect(await refused.json()).toMatchObject({
+    type: "/problems/forbidden",
+    detail: expect.stringContaining('"submit"'),
+  });
+  expect(await status(reader.token, anId)).toBe(404);
+  expect(await status(reader.token)).toBe(403);
+  const admin = await api.token("admin");
+  expect((await api.post("key", { type: "a" }, { authorization: `Bearer ${admin.token}` })).status).toBe(201);
+  expect(await status(admin.token, anId)).toBe(404);
+});
+
+test("a revoked token is refused within 5 s by every process", async () => {
+  const { database } = api.deps;
+  const other = await testApp({ database, authenticator: requireTokens({ ...api.deps, now: () => api.clock.ms }) });
+  const { id, token } = await api.token("admin");
+  expect(await status(token)).toBe(200);
+  expect((await other.send("GET", "/v1/tokens", token)).status).toBe(200);
+  expect((await api.send("DELETE", `/v1/tokens/${id}`, token)).status).toBe(204);
+  api.clock.ms += 4_999;
+  expect(await status(token)).toBe(401);
+  expect((await other.send("GET", "/v1/tokens", token)).status).toBe(401);
+  await other.stop();
+});
+
+test("the few seconds count from the asking, so a slow database makes them no longer", async () => {
+  const { token } = await api.token("admin");
+  const { sql } = api.deps.database;
+  const locked = Promise.withResolvers<void>();
+  const unlock = Promise.withResolvers<void>();
+  const holding = sql.begin(async (tx) => {
+    await tx`LOCK TABLE tokens IN ACCESS EXCLUSIVE MODE`;
+    locked.resolve();
+    await unlock.promise;
+  });
+  await locked.promise;
+  const slow = status(token);
+  await eventually(async () => {
+    const waiting =
+      await sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM tokens%'`;
+    return waiting.length > 0;
+  });
+  api.clock.ms += 4_000;
+  unlock.resolve();
+  await holding;
+  expect(await slow).toBe(200);
+  await sql`DELETE FROM tokens WHERE hint = ${token.slice(0, 9)}`;
+  expect(await status(token)).toBe(200);
+  api.clock.ms += 600;
+  expect(await status(token)).toBe(401);
+});
+
+test("callers that ask for one token at the same time share a query", async () => {
+  const { token } = await api.token("admin");
+  const { sql } = api.deps.database;
+  let queries = 0;
+  const counting = new Proxy(sql, {
+    get: (target, name) => {
+      if (name === "unsafe") queries += 1;
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+  const authenticator = requireTokens({ database: { ...api.deps.database, sql: counting }, observe: () => {} });
+  const shared = await testApp({ database: api.deps.database, authenticator });
+  const answers = await Promise.all(Array.from({ length: 50 }, () => shared.send("GET", anId, token)));
+  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([404]));
+  expect(queries).toBe(1);
+  await shared.stop();
+});
+
+test("a token expires by itself, even one that was just used", async () => {
+  const made = await createToken(api.deps, {
+    tenant: defaultTenant,
+    name: "short",
+    scopes: ["admin"],
+    expires_in_seconds: 2,
+  });
+  const token = made.kind === "created" ? made.token : "";
+  expect(await status(token)).toBe(200);
+  api.clock.ms += 1_999;
+  expect(await status(token)).toBe(200);
+  await eventually(async () => {
+    api.clock.ms += 100;
+    expect(await status(token)).toBe(401);
+  });
+});
+
+test("guesses cannot flood the database, and those whose token is known do not suffer for them", async () => {
+  const guarded = await guardedApp();
+  const mine = await guarded.token("admin");
+  expect((await guarded.send("GET", "/v1/tokens", mine.token)).status).toBe(200);
+  const guesses = await Promise.all(Array.from({ length: 300 }, () => guarded.send("GET", anId, random())));
+  const statuses = Map.groupBy(guesses, (response) => response.status);
+  expect(statuses.get(401)).toHaveLength(199);
+  expect(statuses.get(429)).toHaveLength(101);
+  expect(statuses.get(429)?.[0]?.headers.get("retry-after")).toBe("1");
+  guarded.clock.ms += 4_500;
+  // Not even after its time: it was known before.
+  await Promise.all(Array.from({ length: 200 }, () => guarded.send("GET", anId, random())));
+  expect((await guarded.send("GET", "/v1/tokens", mine.token)).status).toBe(200);
+  await guarded.stop();
+});
+
+test("while the database is away, a token that was just used works on; another one is 503", async () => {
+  const { token } = await api.token("admin");
+  const stranger = await api.token("admin");
+  expect(await status(token, "/v1/jobs/not-a-uuid")).toBe(422);
+  const { sql } = api.deps.database;
+  Object.assign(api.deps.database, { sql: nowhere.sql });
+  expect(await status(token, "/v1/jobs/not-a-uuid")).toBe(422);
+  const refused = await api.send("GET", anId, stranger.token);
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  Object.assign(api.deps.database, { sql });
+  expect(await status(stranger.token, anId)).toBe(404);
+});
+
+test("with AUTH=disabled an Authorization header is not looked at", async () => {
+  const open = await testApp();
+  expect((await open.get(anId, { authorization: "Bearer nonsense" })).status).toBe(404);
+  await open.stop();
+});

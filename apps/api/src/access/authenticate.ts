@@ -1,0 +1,76 @@
+import { findToken, hashToken, type Deps } from "@atlasqueue/core";
+import type { ApiContext } from "../http/context.ts";
+import { ProblemError } from "../http/problem.ts";
+import { readBearer } from "./bearer.ts";
+import { anybody, type Caller } from "./caller.ts";
+import { createTokenCache, TooManyUnknownError, type Known } from "./token-cache.ts";
+import { createTokenUses } from "./token-use.ts";
+
+export type Authenticator = {
+  /** Who sent a request. Throws or rejects with `ProblemError`, or as the database does. */
+  callerOf(c: ApiContext): Caller | Promise<Caller>;
+  close(): Promise<void>;
+};
+
+/** `AUTH=disabled`: nobody is asked, and what an Authorization header says is not looked at. */
+export const noAuthentication: Authenticator = { callerOf: () => anybody, close: async () => {} };
+
+/** `AUTH=required`. `now` is a clock in ms that a test may move. */
+export type AuthenticatorDeps = Deps & { now?: () => number };
+
+/**
+ * `AUTH=required`: every caller shows a token. One that was used in the last seconds costs a hash and a look into a
+ * map, and works on while the database is away.
+ *
+ * @example
+ * const authenticator = requireTokens({ database, observe });
+ */
+export function requireTokens(deps: AuthenticatorDeps): Authenticator {
+  const cache = createTokenCache((hash) => findToken(deps, hash), deps.now);
+  const uses = createTokenUses(deps);
+
+  const refuse = (reason: "missing" | "malformed" | "unknown"): never => {
+    deps.observe({ event: "token_refused", reason });
+    throw unauthorized(reason);
+  };
+  const admit = (known: Known | undefined): Caller => {
+    if (!known) return refuse("unknown");
+    uses.note(known.token_id);
+    return known;
+  };
+
+  return {
+    callerOf(c) {
+      const bearer = readBearer(c);
+      if (bearer.kind !== "token") return refuse(bearer.kind);
+      const known = cache.ask(hashToken(bearer.token));
+      return known instanceof Promise ? known.then(admit, (error: unknown) => notNow(error, deps)) : admit(known);
+    },
+    close: () => uses.close(),
+  };
+}
+
+const challenge = 'Bearer realm="atlasqueue"';
+
+/** The challenge says "invalid_token" only to a caller who showed one (RFC 6750 §3.1). */
+function unauthorized(reason: "missing" | "malformed" | "unknown"): ProblemError {
+  if (reason === "missing")
+    return new ProblemError("unauthorized", "Send a token: Authorization: Bearer aq_…", {
+      headers: { "www-authenticate": challenge },
+    });
+  const detail =
+    reason === "malformed"
+      ? "The Authorization header must be sent once, as Bearer and a token that starts with aq_"
+      : "The token is unknown, expired or revoked";
+  return new ProblemError("unauthorized", detail, {
+    headers: { "www-authenticate": `${challenge}, error="invalid_token"` },
+  });
+}
+
+function notNow(error: unknown, deps: Deps): never {
+  if (!(error instanceof TooManyUnknownError)) throw error;
+  deps.observe({ event: "token_refused", reason: "too_many" });
+  throw new ProblemError("rate_limited", "Too many tokens that were not seen before; try again", {
+    headers: { "retry-after": "1" },
+  });
+}

@@ -1,0 +1,14 @@
+import { isToken } from "@atlasqueue/core";
+import type { ApiContext } from "../http/context.ts";
+import { sentTwice } from "../http/sent-twice.ts";
+
+export type Bearer = { kind: "token"; token: string } | { kind: "missing" } | { kind: "malformed" };
+
+/** What the Authorization header says. Two of them are nobody's: a proxy and we might each believe another one. */
+export function readBearer(c: ApiContext): Bearer {
+  const header = c.req.header("authorization");
+  if (header === undefined) return { kind: "missing" };
+  const token = /^bearer +(\S+)$/i.exec(header)?.[1];
+  if (token === undefined || !isToken(token) || sentTwice(c, "authorization")) return { kind: "malformed" };
+  return { kind: "token", token };
+}

@@ -1,0 +1,50 @@
+import type { Observe, Permit, RateLimit } from "@atlasqueue/core";
+import type { ApiContext } from "../http/context.ts";
+import { ProblemError } from "../http/problem.ts";
+import { tenantOf } from "../http/tenant.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
+
+/**
+ * Take permits of the caller's tenant for a request. Its answer, a refusal too, says what remains. Throws
+ * `rate_limited` when there are not enough.
+ */
+export async function charge(
+  c: ApiContext,
+  limiter: RateLimiter,
+  observe: Observe,
+  tenant: string,
+  cost: number,
+): Promise<void> {
+  const permit = await limiter.take(tenant, cost);
+  c.set("limit_headers", limitHeaders(limiter.rate, permit));
+  if (permit.allowed) return;
+  observe({ event: "rate_limited", tenant });
+  const { limit, period_ms } = limiter.rate;
+  throw new ProblemError("rate_limited", `The tenant may make ${limit} requests in ${period_ms / 1_000} s`, {
+    headers: { "retry-after": String(seconds(permit.retry_after_ms)) },
+  });
+}
+
+/**
+ * A request with many jobs costs as many permits as jobs, the one that it paid when it came included; never more than
+ * there can be. For routes that take batches, before they do their work.
+ *
+ * @example
+ * await chargeJobs(c, body.jobs.length);
+ */
+export async function chargeJobs(c: ApiContext, jobs: number): Promise<void> {
+  const { limiter, observe } = c.get("access");
+  if (!limiter) return;
+  const more = Math.min(jobs, limiter.rate.limit) - 1;
+  if (more > 0) await charge(c, limiter, observe, tenantOf(c), more);
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-09: q permits in w seconds; r are left, and all are back in t seconds. */
+function limitHeaders({ limit, period_ms }: RateLimit, { remaining, reset_ms }: Permit): Record<string, string> {
+  return {
+    "ratelimit-policy": `"default";q=${limit};w=${seconds(period_ms)}`,
+    ratelimit: `"default";r=${remaining};t=${seconds(reset_ms)}`,
+  };
+}
+
+const seconds = (ms: number) => Math.ceil(ms / 1_000);

@@ -1,0 +1,82 @@
+import { localPermits, type FoundToken, type RateLimit } from "@atlasqueue/core";
+import type { Caller } from "./caller.ts";
+
+/** A caller whose token was found, and the token's id, for noting its use. */
+export type Known = Caller & { token_id: string };
+
+export type TokenCache = {
+  /**
+   * Whose token has this hash; undefined when it is nobody's. At once for one that was looked up a moment ago. Rejects
+   * with `TooManyUnknownError`, or as the database does.
+   */
+  ask(hash: string): Known | undefined | Promise<Known | undefined>;
+};
+
+/** Tokens that nobody knows were looked up too often: the database is for the callers whose tokens are known. */
+export class TooManyUnknownError extends Error {
+  override readonly name = "TooManyUnknownError";
+}
+
+/** From the moment of asking the database: so a revoked token is refused everywhere within 5 s. */
+const trusted_ms = 4_500;
+const unknown_ms = 4_500;
+const known_max = 10_000;
+const unknown_max = 1_000;
+/** Look-ups of tokens that this process has not known before. */
+const new_tokens: RateLimit = { limit: 200, period_ms: 1_000 };
+
+/**
+ * What the database said about tokens, for a few seconds. Callers that ask for one token at the same time share a
+ * query. Both memories are bounded: guesses can only push out guesses, as a token must exist to be among the known.
+ *
+ * @example
+ * const cache = createTokenCache((hash) => findToken(deps, hash));
+ */
+export function createTokenCache(
+  find: (hash: string) => Promise<FoundToken | undefined>,
+  now: () => number = () => performance.now(),
+): TokenCache {
+  // Kept past their time, as a sign that their holder is no guesser. Oldest first, as each answer is put last.
+  const known = new Map<string, { caller: Known; until: number }>();
+  const unknown = new Map<string, number>();
+  const asking = new Map<string, Promise<Known | undefined>>();
+  const draw = localPermits(now);
+
+  const look = async (hash: string): Promise<Known | undefined> => {
+    // Before the query, whose snapshot is younger: what it says was true then at least.
+    const asked_at = now();
+    const found = await find(hash);
+    known.delete(hash);
+    if (!found) {
+      unknown.set(hash, asked_at + unknown_ms);
+      dropOldest(unknown, unknown_max);
+      return undefined;
+    }
+    const caller = { tenant: found.tenant, scopes: new Set(found.scopes), token_id: found.id };
+    known.set(hash, { caller, until: asked_at + Math.min(trusted_ms, found.expires_in_ms ?? Infinity) });
+    dropOldest(known, known_max);
+    return caller;
+  };
+
+  return {
+    ask(hash) {
+      const entry = known.get(hash);
+      if (entry && entry.until > now()) return entry.caller;
+      if ((unknown.get(hash) ?? -Infinity) > now()) return undefined;
+      const under_way = asking.get(hash);
+      if (under_way) return under_way;
+      if (!entry && !draw("new", [1], new_tokens)[0]?.allowed) return Promise.reject(new TooManyUnknownError());
+      const asked = look(hash).finally(() => asking.delete(hash));
+      asking.set(hash, asked);
+      return asked;
+    },
+  };
+}
+
+function dropOldest<T>(entries: Map<string, T>, entries_max: number): void {
+  if (entries.size <= entries_max) return;
+  for (const [oldest] of entries) {
+    entries.delete(oldest);
+    return;
+  }
+}

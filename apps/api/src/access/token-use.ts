@@ -1,0 +1,45 @@
+import { noteTokenUse, type Deps } from "@atlasqueue/core";
+
+export type TokenUses = {
+  /** A request came with this token. Costs a look into a map. */
+  note(token_id: string): void;
+  /** Writes down what is not yet written. */
+  close(): Promise<void>;
+};
+
+const write_every_ms = 60_000;
+
+/**
+ * Remembers when tokens were last used, and writes it down once a minute and at the end: one statement for all tokens,
+ * not one for each request.
+ *
+ * @example
+ * const uses = createTokenUses(deps);
+ */
+export function createTokenUses(deps: Deps, every_ms: number = write_every_ms): TokenUses {
+  const used_at = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const write = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const now = performance.now();
+    const uses = [...used_at].map(([id, at]) => ({ id, ms_ago: now - at }));
+    used_at.clear();
+    try {
+      await noteTokenUse(deps, uses);
+    } catch (error) {
+      // Whatever it is: this is for people who tidy up tokens, and neither worth a second try nor the process.
+      const text = error instanceof Error ? error.message : String(error);
+      deps.observe({ event: "database_unavailable", during: "noting when tokens were used", error: text });
+    }
+  };
+
+  return {
+    note(token_id) {
+      used_at.set(token_id, performance.now());
+      timer ??= setTimeout(() => void write(), every_ms).unref();
+    },
+    close: write,
+  };
+}

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { guardedApp } from "../../test/guarded-app.ts";
+
+const admin_secret = "correct horse battery";
+let api: Awaited<ReturnType<typeof guardedApp>>;
+beforeAll(async () => {
+  api = await guardedApp({ admin_secret });
+});
+afterAll(() => api.stop());
+
+const provision = (body: unknown, secret: string | undefined = admin_secret) =>
+  api.send("POST", "/admin/provision", undefined, body, secret === "" ? {} : { "x-admin-secret": secret });
+
+test("an email gets a tenant and a token that may do everything there", async () => {
+  const response = await provision({ email: "Ops@Example.com" });
+  expect(response.status).toBe(200);
+  const body = (await response.json()) as { token: string; email: string; created: boolean };
+  expect(body).toEqual({ token: expect.stringMatching(/^aq_/), email: "Ops@Example.com", created: true });
+  expect((await api.send("GET", "/v1/tokens", body.token)).status).toBe(200);
+  const again = (await (await provision({ email: "ops@example.com" })).json()) as typeof body;
+  expect(again.created).toBe(false);
+  expect(again.token).not.toBe(body.token);
+  const list = (await (await api.send("GET", "/v1/tokens", again.token)).json()) as { items: unknown[] };
+  expect(list.items).toHaveLength(2);
+});
+
+test.each(["", "wrong", `${admin_secret} `.trim().slice(1), `${admin_secret}x`])(
+  "403 for the secret %j",
+  async (secret) => {
+    const response = await provision({ email: "a@b.co" }, secret);
+    expect(response.status).toBe(403);
+    expect(await response.json()).toEqual({ detail: "X-Admin-Secret is missing or wrong" });
+  },
+);
+
+test.each([{}, { email: "nobody" }, { email: 7 }, { email: "a@b.co", tenant: "default" }, []])(
+  "422 for %j",
+  async (body) => {
+    const response = await provision(body);
+    expect(response.status).toBe(422);
+    expect(await response.json()).toEqual({ detail: expect.any(String) });
+  },
+);
+
+test("503 while no secret is set", async () => {
+  const closed = await guardedApp();
+  const response = await closed.send("POST", "/admin/provision", undefined, { email: "a@b.co" });
+  expect(response.status).toBe(503);
+  expect(await response.json()).toEqual({ detail: expect.stringContaining("ADMIN_SECRET") });
+  await closed.stop();
+});

@@ -1,0 +1,89 @@
+import { createdToken, tokenList, type CreatedToken } from "@atlasqueue/contract";
+import { findToken, hashToken, listTokens, defaultTenant } from "@atlasqueue/core";
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { guardedApp } from "../../test/guarded-app.ts";
+import { createTokenUses } from "../access/token-use.ts";
+
+let api: Awaited<ReturnType<typeof guardedApp>>;
+let admin: string;
+beforeAll(async () => {
+  api = await guardedApp();
+  admin = (await api.token("admin")).token;
+});
+afterAll(() => api.stop());
+
+async function create(body: unknown): Promise<CreatedToken> {
+  const response = await api.send("POST", "/v1/tokens", admin, body);
+  expect(response.status).toBe(201);
+  return createdToken.parse(await response.json());
+}
+const works = async (token: string) => (await findToken(api.deps, hashToken(token))) !== undefined;
+
+test("a token is made, shown once, listed without itself, and lets its holder in", async () => {
+  const made = await create({ name: "ci", scopes: ["submit"], expires_in_seconds: 3_600 });
+  expect(Date.parse(made.expires_at ?? "") - Date.parse(made.created_at)).toBe(3_600_000);
+  expect(made.token.startsWith(made.hint)).toBe(true);
+  expect((await api.post("a", { type: "a" }, { authorization: `Bearer ${made.token}` })).status).toBe(201);
+  const response = await api.send("GET", "/v1/tokens", admin);
+  const text = await response.text();
+  expect(text).not.toContain(made.token);
+  expect(tokenList.parse(JSON.parse(text)).items[0]).toMatchObject({ id: made.id, name: "ci", scopes: ["submit"] });
+});
+
+test.each([
+  [{}, "/name"],
+  [{ name: "", scopes: ["read"] }, "/name"],
+  [{ name: "a", scopes: [] }, "/scopes"],
+  [{ name: "a", scopes: ["root"] }, "/scopes/0"],
+  [{ name: "a", scopes: ["read"], expires_in_seconds: 0 }, "/expires_in_seconds"],
+  [{ name: "a", scopes: ["read"], tenant: "other" }, "/tenant"],
+])("422 for %j", async (body, pointer) => {
+  const response = await api.send("POST", "/v1/tokens", admin, body);
+  expect(response.status).toBe(422);
+  expect(await response.json()).toMatchObject({
+    errors: expect.arrayContaining([expect.objectContaining({ pointer })]),
+  });
+});
+
+test("rotating answers with a new token, and keeps the old one for the overlap", async () => {
+  const old = await create({ name: "deploy", scopes: ["read"] });
+  const response = await api.send("POST", `/v1/tokens/${old.id.toUpperCase()}/rotate`, admin, { overlap_seconds: 60 });
+  expect(response.status).toBe(201);
+  const made = createdToken.parse(await response.json());
+  expect(made).toMatchObject({ name: "deploy", scopes: ["read"], expires_at: null });
+  expect([await works(old.token), await works(made.token)]).toEqual([true, true]);
+  await api.send("POST", `/v1/tokens/${made.id}/rotate`, admin, { overlap_seconds: 0 });
+  expect(await works(made.token)).toBe(false);
+});
+
+test("an admin's token may revoke itself", async () => {
+  const own = await create({ name: "leaked", scopes: ["admin"] });
+  const response = await api.send("DELETE", `/v1/tokens/${own.id}`, own.token);
+  expect(response.status).toBe(204);
+  expect(await response.text()).toBe("");
+  expect(response.headers.get("x-request-id")).not.toBeNull();
+  expect((await api.send("DELETE", `/v1/tokens/${own.id}`, admin)).status).toBe(404);
+});
+
+test("ids that nobody has are 404, and those that are none 422", async () => {
+  const nobody = "00000000-0000-0000-0000-000000000000";
+  expect((await api.send("DELETE", `/v1/tokens/${nobody}`, admin)).status).toBe(404);
+  expect((await api.send("POST", `/v1/tokens/${nobody}/rotate`, admin, {})).status).toBe(404);
+  expect((await api.send("DELETE", "/v1/tokens/x", admin)).status).toBe(422);
+  expect((await api.send("POST", "/v1/tokens/x/rotate", admin, {})).status).toBe(422);
+});
+
+test("when a token was used is written down, once for many requests", async () => {
+  const { id } = await create({ name: "used", scopes: ["read"] });
+  const uses = createTokenUses(api.deps, 20);
+  for (let times = 0; times < 100; times += 1) uses.note(id);
+  const lastUse = async () => (await listTokens(api.deps, defaultTenant)).find((row) => row.id === id)?.last_used_at;
+  expect(await lastUse()).toBeNull();
+  await eventually(async () => expect(await lastUse()).toBeInstanceOf(Date));
+  const later = createTokenUses(api.deps);
+  later.note(id);
+  const before = await lastUse();
+  await later.close();
+  expect((await lastUse())?.getTime()).toBeGreaterThan(before?.getTime() ?? Infinity);
+});

@@ -1,0 +1,87 @@
+import { createToken as createTokenBody, limits, scopes, type Scope } from "@atlasqueue/contract";
+import { defaultTenant, isUuid } from "@atlasqueue/core";
+import { InvalidArgumentError, Option, type Command } from "@commander-js/extra-typings";
+import type { Env } from "../config.ts";
+import { orExit } from "../exit.ts";
+import { integer } from "../submit/job-fields.ts";
+import { create, list, revoke, rotate, type TokenIo } from "../tokens/actions.ts";
+import { withDatabase } from "../tokens/with-database.ts";
+
+const io: TokenIo = {
+  write: (text) => void process.stdout.write(text),
+  tell: (text) => void process.stderr.write(text),
+};
+
+const tenantOption = () => new Option("--tenant <name>", "whose tokens").default(defaultTenant);
+const jsonOption = () => new Option("--json", "tell the result as one line of JSON").default(false);
+
+export function addTokens(program: Command, env: Env): void {
+  const tokens = program
+    .command("tokens")
+    .description("The tokens of AUTH=required, straight in DATABASE_URL: this is how the first one is made.");
+
+  tokens
+    .command("create")
+    .description("Make a token and print it, this once, on stdout.")
+    .requiredOption("--name <name>", "what a person knows it by", parseName)
+    .requiredOption("--scopes <list>", `of ${scopes.join(", ")}, separated by commas`, parseScopes)
+    .option("--expires-in-seconds <n>", "default: never", (text) => integer(text, 1, limits.token_seconds_max))
+    .addOption(tenantOption())
+    .addOption(jsonOption())
+    .action(({ name, scopes: wanted, expiresInSeconds, tenant, json }) =>
+      orExit(() =>
+        withDatabase(env, (deps) =>
+          create(deps, { tenant, name, scopes: wanted, expires_in_seconds: expiresInSeconds }, { ...io, json }),
+        ),
+      ),
+    );
+
+  tokens
+    .command("list")
+    .description("Show a tenant's tokens that work, the newest first.")
+    .addOption(tenantOption())
+    .addOption(jsonOption())
+    .action(({ tenant, json }) => orExit(() => withDatabase(env, (deps) => list(deps, tenant, { ...io, json }))));
+
+  tokens
+    .command("rotate")
+    .description("Put a new token in another's place and print it; the old one works on for a while.")
+    .argument("<id>", "of the token, from `tokens list`", parseId)
+    .option(
+      "--overlap-seconds <n>",
+      "how long the old one works on",
+      (text) => integer(text, 0, limits.token_overlap_seconds_max),
+      limits.token_overlap_seconds_default,
+    )
+    .addOption(tenantOption())
+    .addOption(jsonOption())
+    .action((id, { overlapSeconds, tenant, json }) =>
+      orExit(() =>
+        withDatabase(env, (deps) => rotate(deps, { tenant, id, overlap_seconds: overlapSeconds }, { ...io, json })),
+      ),
+    );
+
+  tokens
+    .command("revoke")
+    .description("Delete a token: every API refuses it within 5 s.")
+    .argument("<id>", "of the token, from `tokens list`", parseId)
+    .addOption(tenantOption())
+    .action((id, { tenant }) => orExit(() => withDatabase(env, (deps) => revoke(deps, tenant, id, io))));
+}
+
+function parseName(text: string): string {
+  const { name } = createTokenBody.shape;
+  if (name.safeParse(text).success) return text;
+  throw new InvalidArgumentError(`It must be ${name.description}.`);
+}
+
+function parseScopes(text: string): Scope[] {
+  const parsed = createTokenBody.shape.scopes.safeParse(text.split(",").map((part) => part.trim()));
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError(`It must be ${createTokenBody.shape.scopes.description}.`);
+}
+
+function parseId(text: string): string {
+  if (isUuid(text)) return text.toLowerCase();
+  throw new InvalidArgumentError("It must be a UUID.");
+}

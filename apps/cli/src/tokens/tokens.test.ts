@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import { createdToken, tokenList } from "@atlasqueue/contract";
+import { findToken, hashToken } from "@atlasqueue/core";
+import { createDatabase, postgresUrl, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { mainFile } from "../../test/run-start.ts";
+
+let store: TestDatabase;
+beforeAll(async () => {
+  store = await testDatabase();
+});
+afterAll(() => store.drop());
+
+type Said = { code: number; stdout: string; stderr: string };
+
+const run = (words: string[], DATABASE_URL = store.url) =>
+  new Promise<Said>((resolve) =>
+    execFile(
+      process.execPath,
+      [mainFile, "tokens", ...words],
+      { env: { ...process.env, DATABASE_URL } },
+      (error, stdout, stderr) => resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
+    ),
+  );
+const find = (token: string) => findToken({ database: store.database }, hashToken(token));
+
+test("a token is made, and is all that stands on stdout", async () => {
+  const { code, stdout, stderr } = await run(["create", "--name", "ops", "--scopes", "admin, read"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^aq_[\w-]{43}\n$/);
+  expect(stderr).toContain("ops");
+  expect(stderr).not.toContain(stdout.trim());
+  expect(await find(stdout.trim())).toMatchObject({ tenant: "default", scopes: ["admin", "read"] });
+});
+
+test("a token is made, listed, rotated and revoked, in JSON", async () => {
+  const made = await run(["create", "--name", "ci", "--scopes", "submit", "--expires-in-seconds", "600", "--json"]);
+  const first = createdToken.parse(JSON.parse(made.stdout));
+  const rotated = await run(["rotate", first.id, "--overlap-seconds", "60", "--json"]);
+  const second = createdToken.parse(JSON.parse(rotated.stdout));
+  const listed = tokenList.parse(JSON.parse((await run(["list", "--json"])).stdout));
+  expect(listed.items.slice(0, 2).map(({ id }) => id)).toEqual([second.id, first.id]);
+  const { code, stdout, stderr } = await run(["revoke", second.id]);
+  expect([code, stdout]).toEqual([0, ""]);
+  expect(stderr).toContain("within 5 s");
+  expect(await find(second.token)).toBeUndefined();
+  expect(await find(first.token)).toBeDefined();
+});
+
+test("the list is a table, without the tokens", async () => {
+  const token = (await run(["create", "--name", "shown", "--scopes", "work"])).stdout.trim();
+  const { stdout } = await run(["list"]);
+  expect(stdout.split("\n")[0]).toMatch(/^id +token +scopes +created +expires +last used +name$/);
+  expect(stdout).toContain(`${token.slice(0, 9)}…`);
+  expect(stdout).not.toContain(token);
+});
+
+test.each([
+  [["revoke", "00000000-0000-4000-8000-000000000000"], "has no token"],
+  [["rotate", "00000000-0000-4000-8000-000000000000"], "has no token"],
+  [["create", "--name", "x", "--scopes", "read", "--tenant", "nobody"], 'there is no tenant "nobody"'],
+])("what a person can mend is one line: %j", async (words, message) => {
+  const { code, stdout, stderr } = await run(words);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain(message);
+  expect(stderr.trimEnd()).not.toContain("\n");
+});
+
+test("without the tables it says what to run", async () => {
+  const empty = await createDatabase(postgresUrl());
+  const { code, stderr } = await run(["list"], empty.url);
+  expect(code).toBe(1);
+  expect(stderr).toContain("atlasqueue migrate");
+  await empty.drop();
+});
+
+test.each([
+  [["create", "--name", "x"], "--scopes"],
+  [["create", "--name", "x", "--scopes", "root"], "submit, read, work, admin"],
+  [["revoke", "x"], "UUID"],
+])("wrong usage is exit code 2: %j", async (words, message) => {
+  const { code, stderr } = await run(words);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+});

@@ -1,0 +1,25 @@
+import { connectDatabase, type Deps } from "@atlasqueue/core";
+import { readDatabaseUrl, type Env } from "../config.ts";
+import { Trouble } from "../exit.ts";
+
+const undefined_table = "42P01";
+
+/** Run something on DATABASE_URL and hang up. Throws `Trouble` when AtlasQueue's tables are not there. */
+export async function withDatabase<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
+  const database = connectDatabase({
+    url: readDatabaseUrl(env),
+    connections_max: 1,
+    timeout_ms: 10_000,
+    // Nothing is asked twice, and so it works through any pooler.
+    prepared_statements: false,
+    application_name: "atlasqueue-cli",
+  });
+  try {
+    return await act({ database, observe: () => {} });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== undefined_table) throw error;
+    throw new Trouble("the database in DATABASE_URL has no AtlasQueue tables; run `atlasqueue migrate` first");
+  } finally {
+    await database.close();
+  }
+}

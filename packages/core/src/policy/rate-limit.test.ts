@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { drawPermits, localPermits } from "./rate-limit.ts";
+
+const rate = { limit: 3, period_ms: 1_000 };
+
+test("a whole period's permits are there at once, and come back evenly", () => {
+  let now = 0;
+  const draw = localPermits(() => now);
+  const one = () => draw("a", [1], rate)[0];
+  expect([one(), one(), one()].map((permit) => permit?.remaining)).toEqual([2, 1, 0]);
+  expect(one()).toEqual({ allowed: false, remaining: 0, reset_ms: 1_000, retry_after_ms: 334 });
+  now = 333;
+  expect(one()?.allowed).toBe(false);
+  now = 334;
+  expect(one()?.allowed).toBe(true);
+  now = 2_000;
+  expect(one()).toEqual({ allowed: true, remaining: 2, reset_ms: 334, retry_after_ms: 0 });
+});
+
+test("a wish that is too large uses nothing, and a smaller one behind it is met", () => {
+  const { permits } = drawPermits(undefined, 0, [2, 2, 1, 1], rate);
+  expect(permits.map(({ allowed }) => allowed)).toEqual([true, false, true, false]);
+});
+
+test("nobody gets more than the limit and what came back, however oddly they ask", () => {
+  let now = 0;
+  const draw = localPermits(() => now);
+  const odd = { limit: 7, period_ms: 997 };
+  let granted = 0;
+  for (; now < 100_000; now += 13) granted += draw("a", [1, 2, 1], odd).filter(({ allowed }) => allowed).length;
+  expect(granted).toBeLessThanOrEqual(7 + (100_000 / 997) * 7);
+});
+
+test("a clock that goes back gives nothing, and takes nothing", () => {
+  const { state } = drawPermits(undefined, 5_000, [3], rate);
+  expect(drawPermits(state, 0, [1], rate).permits[0]?.allowed).toBe(false);
+});
+
+test("names do not share a bucket", () => {
+  const draw = localPermits(() => 0);
+  draw("a", [3], rate);
+  expect(draw("b", [3], rate)[0]?.allowed).toBe(true);
+});

@@ -1,0 +1,27 @@
+import { numberArray, uuidArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import { unsynced } from "../database/unsynced.ts";
+import type { Deps } from "../deps.ts";
+
+/** How long ago a token was last used. */
+export type TokenUse = { id: string; ms_ago: number };
+
+/**
+ * Write down when tokens were last used, many at once and now and then: a crash forgets a minute of it. Processes may
+ * come in any order, so the latest time stays.
+ */
+export async function noteTokenUse(deps: Pick<Deps, "database">, uses: readonly TokenUse[]): Promise<void> {
+  if (uses.length === 0) return;
+  const params = [uuidArray(uses.map(({ id }) => id)), numberArray(uses.map(({ ms_ago }) => ms_ago))];
+  await executeOn(deps.database)({ text: note, params });
+}
+
+/** By id alone, as the ids are those that `findToken` gave out; the order keeps two processes from a deadlock. */
+const note = `
+  WITH used AS (
+    SELECT tokens.id, now() - make_interval(secs => used.ms_ago / 1000) AS at
+    FROM unnest($1::uuid[], $2::float8[]) AS used(id, ms_ago) JOIN tokens ON tokens.id = used.id
+    ORDER BY tokens.id FOR UPDATE OF tokens
+  )
+  UPDATE tokens SET last_used_at = greatest(last_used_at, used.at)
+  FROM used WHERE tokens.id = used.id AND ${unsynced}`;

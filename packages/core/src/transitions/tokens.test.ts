@@ -1,0 +1,147 @@
+import { limits } from "@atlasqueue/contract";
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { defaultTenant, type Deps } from "../deps.ts";
+import { hashToken } from "../policy/token.ts";
+import { findToken } from "../queries/find-token.ts";
+import { listTokens } from "../queries/list-tokens.ts";
+import { createToken, type TokenWish } from "./create-token.ts";
+import { noteTokenUse } from "./note-token-use.ts";
+import { provisionTenant } from "./provision-tenant.ts";
+import { revokeToken } from "./revoke-token.ts";
+import { rotateToken } from "./rotate-token.ts";
+
+const tenant = defaultTenant;
+let store: TestDatabase;
+let deps: Deps;
+const told = recordEvents();
+beforeAll(async () => {
+  store = await testDatabase();
+  deps = { database: store.database, observe: told.observe };
+  await store.database.sql`INSERT INTO tenants (tenant) VALUES ('other')`;
+});
+afterAll(() => store.drop());
+beforeEach(async () => {
+  await store.database.sql`DELETE FROM tokens`;
+});
+
+async function create(wish: Partial<TokenWish> = {}) {
+  const made = await createToken(deps, { tenant, name: "ci", scopes: ["submit", "read"], ...wish });
+  if (made.kind !== "created") throw new Error(made.kind);
+  return made;
+}
+const find = (token: string) => findToken(deps, hashToken(token));
+const expire = (id: string) =>
+  store.database.sql`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = ${id}`;
+
+test("a token is found by its hash, which is all that is stored of it", async () => {
+  const { token, row } = await create({ name: 'a "name", {with} \\\\ signs', scopes: ["work", "work", "read"] });
+  expect(row).toMatchObject({ name: 'a "name", {with} \\\\ signs', scopes: ["work", "read"], hint: token.slice(0, 9) });
+  expect(row).toMatchObject({ expires_at: null, last_used_at: null, created_at: expect.any(Date) });
+  expect(await find(token)).toEqual({ id: row.id, tenant, scopes: ["work", "read"], expires_in_ms: null });
+  expect(await find(token.toUpperCase())).toBeUndefined();
+  const [stored] = await store.database.sql`SELECT tokens::text AS text FROM tokens`;
+  expect(stored?.text).toContain(hashToken(token));
+  expect(stored?.text).not.toContain(token);
+  expect(told.events).toContainEqual({ event: "token_created", tenant, token_id: row.id });
+});
+
+test("an expired token is not found", async () => {
+  const { token, row } = await create({ expires_in_seconds: 60 });
+  const found = await find(token);
+  expect(found?.expires_in_ms).toBeGreaterThan(50_000);
+  expect(found?.expires_in_ms).toBeLessThanOrEqual(60_000);
+  await expire(row.id);
+  expect(await find(token)).toBeUndefined();
+  expect(await listTokens(deps, tenant)).toEqual([]);
+});
+
+test("the list has a tenant's own working tokens, newest first", async () => {
+  const first = await create();
+  const second = await create();
+  await create({ tenant: "other" });
+  expect((await listTokens(deps, tenant)).map((row) => row.id)).toEqual([second.row.id, first.row.id]);
+});
+
+test("rotating gives a token of the same kind, and the old one works for the overlap", async () => {
+  const old = await create({ name: "deploy" });
+  const rotated = await rotateToken(deps, { tenant, id: old.row.id, overlap_seconds: 600 });
+  if (rotated.kind !== "rotated") throw new Error(rotated.kind);
+  expect(rotated.row).toMatchObject({ name: "deploy", scopes: ["submit", "read"], expires_at: null });
+  expect(rotated.row.created_at).toBeInstanceOf(Date);
+  expect(rotated.token).not.toBe(old.token);
+  expect((await find(rotated.token))?.id).toBe(rotated.row.id);
+  const left = (await find(old.token))?.expires_in_ms ?? 0;
+  expect(left).toBeGreaterThan(590_000);
+  expect(left).toBeLessThanOrEqual(600_000);
+});
+
+test("a rotated token lives no longer for the overlap, and the new one as long as the old was made for", async () => {
+  const old = await create({ expires_in_seconds: 60 });
+  const rotated = await rotateToken(deps, { tenant, id: old.row.id, overlap_seconds: 3_600 });
+  if (rotated.kind !== "rotated") throw new Error(rotated.kind);
+  expect((await find(old.token))?.expires_in_ms).toBeLessThanOrEqual(60_000);
+  const { created_at, expires_at } = rotated.row;
+  expect((expires_at?.getTime() ?? 0) - created_at.getTime()).toBe(60_000);
+});
+
+test("without overlap the old token ends at once", async () => {
+  const old = await create();
+  await rotateToken(deps, { tenant, id: old.row.id, overlap_seconds: 0 });
+  expect(await find(old.token)).toBeUndefined();
+});
+
+test("another tenant's token, and one that is gone, can be neither rotated nor revoked", async () => {
+  const { row, token } = await create({ tenant: "other" });
+  expect(await rotateToken(deps, { tenant, id: row.id, overlap_seconds: 0 })).toEqual({ kind: "unknown" });
+  expect(await revokeToken(deps, tenant, row.id)).toBe(false);
+  expect(await find(token)).toBeDefined();
+  expect(await revokeToken(deps, "other", row.id)).toBe(true);
+  expect(await revokeToken(deps, "other", row.id)).toBe(false);
+  expect(await rotateToken(deps, { tenant: "other", id: row.id, overlap_seconds: 0 })).toEqual({ kind: "unknown" });
+});
+
+test("a tenant has as many working tokens as its list shows; expired ones make room", async () => {
+  const { sql } = store.database;
+  await sql`
+    INSERT INTO tokens (id, tenant, name, hash, hint, scopes)
+    SELECT gen_random_uuid(), ${tenant}, 'many', decode(md5(n::text), 'hex'), 'aq_', '{read}'
+    FROM generate_series(1, ${limits.tokens_max - 1}::int) AS n`;
+  const last = await create();
+  expect(await createToken(deps, { tenant, name: "x", scopes: ["read"] })).toEqual({ kind: "too_many" });
+  expect(await rotateToken(deps, { tenant, id: last.row.id, overlap_seconds: 60 })).toEqual({ kind: "too_many" });
+  expect((await find(last.token))?.expires_in_ms).toBeNull();
+  expect((await create({ tenant: "other" })).kind).toBe("created");
+  await expire(last.row.id);
+  await create();
+  expect(await sql`SELECT FROM tokens WHERE id = ${last.row.id}`).toHaveLength(0);
+  expect(await listTokens(deps, tenant)).toHaveLength(limits.tokens_max);
+});
+
+test("an email has one tenant, and gets another token each time", async () => {
+  const [first, again] = [await provisionTenant(deps, "a@b.c"), await provisionTenant(deps, "A@B.C")];
+  expect(first.tenant).toMatch(/^t_[0-9a-f]{16}$/);
+  expect([first.created, again.created]).toEqual([true, false]);
+  expect(again.tenant).toBe(first.tenant);
+  for (const { token } of [first, again])
+    expect(token.kind === "created" && (await find(token.token))).toMatchObject({
+      tenant: first.tenant,
+      scopes: ["admin"],
+    });
+});
+
+test("20 provisions of one email at once make one tenant", async () => {
+  const all = await Promise.all(Array.from({ length: 20 }, () => provisionTenant(deps, "race@b.c")));
+  expect(new Set(all.map((one) => one.tenant)).size).toBe(1);
+  expect(all.filter((one) => one.created)).toHaveLength(1);
+});
+
+test("the latest use of a token stays, whoever comes late with an older one", async () => {
+  const { row } = await create();
+  await noteTokenUse(deps, [{ id: row.id, ms_ago: 1_000 }]);
+  const [one] = await listTokens(deps, tenant);
+  await noteTokenUse(deps, [{ id: row.id, ms_ago: 60_000 }]);
+  const [two] = await listTokens(deps, tenant);
+  expect(one?.last_used_at).toBeInstanceOf(Date);
+  expect(two?.last_used_at).toEqual(one?.last_used_at);
+});

@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+// Promise 15: the tenant is in every WHERE. PostgreSQL does not check it (see core's decisions on row-level security).
+const core = fileURLToPath(new URL("../../core/src", import.meta.url));
+
+/** Statements that no caller can point at another tenant's rows, and why. */
+const exempt: Record<string, string> = {
+  "queries/finished-among.ts":
+    "says only that ids have finished; whoever waits has looked the job up before and does after",
+  "queries/sweep-outlook.ts": "the sweep's, over all tenants",
+  "transitions/extend-lease.ts": "by the lease's token, for workers beside the database",
+  "transitions/forget-lease-batches.ts": "by the lease's token, for workers beside the database",
+  "transitions/lease-rows.ts": "the fence itself; a remote worker's ids go through find-leased first",
+  "transitions/note-token-use.ts": "ids of tokens that were just shown to us",
+  "transitions/project-dead-letters.ts": "the sweep's, over all tenants",
+  "transitions/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
+};
+
+const statement = /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\s+[\w*(]/;
+/** Texts between quotes or backticks. */
+const texts = (source: string) =>
+  [...source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "").matchAll(/`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"/g)].map(
+    ([text]) => text,
+  );
+const namesTenant = (sql: string[]) => sql.some((text) => /\btenant\b/.test(text));
+
+const files = ["queries", "transitions"].flatMap((folder) =>
+  readdirSync(`${core}/${folder}`)
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .map((file) => `${folder}/${file}`),
+);
+const withSql = files.filter((file) =>
+  texts(readFileSync(`${core}/${file}`, "utf8")).some((text) => statement.test(text)),
+);
+const without = withSql.filter((file) => !namesTenant(texts(readFileSync(`${core}/${file}`, "utf8"))));
+
+test("every file with SQL for callers names the tenant", () => {
+  expect(withSql.length).toBeGreaterThan(20);
+  expect(without.filter((file) => !(file in exempt))).toEqual([]);
+});
+
+test("no exemption is left over", () => {
+  expect(Object.keys(exempt).filter((file) => !without.includes(file))).toEqual([]);
+});
