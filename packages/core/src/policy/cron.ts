@@ -47,7 +47,7 @@ export function cronFault({ cron, timezone }: { cron: string; timezone: string }
 }
 
 /** The fields or the zone cannot be read, or no date fits them. */
-export class CronError extends Error {
+class CronError extends Error {
   override readonly name = "CronError";
 }
 
