@@ -12,6 +12,7 @@ import { hostGuard } from "./middleware/host-guard.ts";
 import { pathGuard } from "./middleware/path-guard.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { provisionRoutes } from "./openqueue/provision.ts";
+import { openQueueRoutes } from "./openqueue/routes.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
@@ -57,5 +58,6 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, scheduleRoutes, tokenRoutes];
   for (const routes of v1) app.route("/v1", routes({ ...deps, gate }));
   app.route("/", provisionRoutes({ ...deps, gate }));
+  app.route("/", openQueueRoutes({ ...deps, gate }));
   return app;
 }

@@ -7,6 +7,7 @@ export * from "./json.ts";
 export * from "./lease.ts";
 export * from "./limits.ts";
 export * from "./listing.ts";
+export * from "./openqueue.ts";
 export * from "./problem.ts";
 export * from "./queue.ts";
 export * from "./schedule.ts";

@@ -88,7 +88,8 @@ export const backoff = z
   .describe("an object {kind, base_seconds, max_seconds?}");
 export type Backoff = z.infer<typeof backoff>;
 
-const submitFields = z.strictObject({
+/** What a job is made of, on every surface. */
+export const submitFields = z.strictObject({
   type: jobType,
   payload: jsonObject.default({}),
   queue: queueName.default("default"),

@@ -11,6 +11,7 @@ export const limits = {
   batch_items_max: 1_000,
   list_items_max: 200,
   list_items_default: 50,
+  list_offset_max: 10_000,
   wait_seconds_max: 30,
   lease_seconds_max: 3_600,
   lease_seconds_default: 30,

@@ -34,6 +34,8 @@ export { findToken, type FoundToken } from "./queries/find-token.ts";
 export { listAttempts } from "./queries/list-attempts.ts";
 export { listJobs, type JobFilter, type JobRows } from "./queries/list-jobs.ts";
 export { listSchedules } from "./queries/list-schedules.ts";
+export { listJobsAt, type JobsFilter } from "./queries/list-jobs-at.ts";
+export { oldestWaiting } from "./queries/oldest-waiting.ts";
 export { listTokens, showToken } from "./queries/list-tokens.ts";
 export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-stats.ts";
 export { queuesWithReadyJobs } from "./queries/queues-with-ready-jobs.ts";

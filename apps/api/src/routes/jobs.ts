@@ -92,7 +92,7 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
         for (const topic of ["cancelled", "finished"] as const)
           await hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, [id]));
         return answerJson(c, 200, showJob(outcome.job));
-      case "finished":
+      case "not_cancellable":
         throw new ProblemError("job_finished", `The job is ${outcome.job.status} already`);
       case "unknown":
         return unknownJob();

@@ -31,7 +31,7 @@ import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
 import { hangUpOf } from "../http/hang-up.ts";
 import { readJobId, readQueueName } from "../http/params.ts";
-import { invalid, ProblemError, unavailable, unknownJob } from "../http/problem.ts";
+import { invalid, leaseLost, unavailable, unknownJob } from "../http/problem.ts";
 import { readRequest, requireSmall } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
 
@@ -135,13 +135,6 @@ function requireDistinct(acks: readonly Ack[], nacks: readonly Nack[]): void {
   const again = places.filter(({ id }) => seen.size === seen.add(id).size);
   if (again.length > 0)
     throw invalid(again.slice(0, 20).map(({ pointer }) => ({ pointer, message: "must not name a job again" })));
-}
-
-function leaseLost(): ProblemError {
-  return new ProblemError(
-    "lease_lost",
-    "The lease has ended, was taken over, or is of another job; what was done under it does not count",
-  );
 }
 
 function tellFull(error: unknown): never {

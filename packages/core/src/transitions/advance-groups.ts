@@ -93,9 +93,9 @@ const letThrough = `
       WHERE jobs.tenant = held.tenant AND jobs.queue = held.queue AND jobs.group_key = held.group_key AND blocked_seq IS NOT NULL
       ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still)) FOR UPDATE) AS member
   ), released AS (
-    UPDATE jobs SET status = CASE WHEN run_at > now() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
-                    ready_at = CASE WHEN run_at > now() THEN NULL ELSE now() END,
-                    due_at = CASE WHEN run_at > now() THEN run_at END,
+    UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
+                    ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
+                    due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
                     holds_group = CASE WHEN slots = 1 THEN jobs.group_key END, updated_at = now()
     FROM next WHERE jobs.id = next.id
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.status
