@@ -1,4 +1,5 @@
 import {
+  createClaimCleaner,
   createFinishWatch,
   createGroupAdvancer,
   createLeaseDesk,
@@ -16,6 +17,7 @@ export function createServices(deps: Deps & { signal: Signal }, options: Enqueue
     leaseDesk: createLeaseDesk(deps),
     finishWatch: createFinishWatch(deps),
     promoter: createPromoter(deps),
+    claimCleaner: createClaimCleaner(deps),
     groups: createGroupAdvancer(deps),
   };
 }

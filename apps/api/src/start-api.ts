@@ -52,6 +52,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       await Promise.all([services.leaseDesk.close(), services.finishWatch.close()]);
       await server.stop(config.shutdown_ms);
       services.promoter.stop();
+      services.claimCleaner.stop();
       await services.groups.idle();
       await services.submitter.close();
       await authenticator.close();

@@ -15,9 +15,10 @@ export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./
 export { hashToken, isToken } from "./policy/token.ts";
 export { errorText, storableText } from "@atlasqueue/contract";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
+export { createClaimCleaner, type ClaimCleaner } from "./claim-cleaner.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
 export { advanceAll, createGroupAdvancer, type GroupAdvancer } from "./group-advancer.ts";
-export { createLeaseDesk, LeaseDeskFullError, type LeaseCall, type LeaseDesk } from "./lease-desk.ts";
+export { createLeaseDesk, LeaseDeskFullError, type LeaseDesk } from "./lease-desk.ts";
 export { pause } from "./pause.ts";
 export {
   settleRemote,
@@ -55,7 +56,7 @@ export { noSignal } from "./signal/none.ts";
 export { redisSignal, type RedisSignalOptions } from "./signal/redis.ts";
 export { SignalUnavailableError, wakeMark, type DeadLetterList, type ReadyJob, type Signal } from "./signal/signal.ts";
 export { submit } from "./submit.ts";
-export { aboutLease, claim, claimReady, type Claimer, type Lease } from "./transitions/claim.ts";
+export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./transitions/claim.ts";
 export { cancel, type CancelOutcome } from "./transitions/cancel.ts";
 export { complete, type Completion, type SettleOutcome } from "./transitions/complete.ts";
 export { createToken, type CreateTokenOutcome, type TokenWish } from "./transitions/create-token.ts";

@@ -1,4 +1,5 @@
 import { storableText, type Json } from "@atlasqueue/contract";
+import type { ClaimCleaner } from "./claim-cleaner.ts";
 import type { Deps } from "./deps.ts";
 import type { BackoffPolicy } from "./policy/backoff.ts";
 import type { GroupAdvancer } from "./group-advancer.ts";
@@ -28,6 +29,7 @@ export type RemoteSettlementDeps = Deps & {
   signal: Signal;
   backoff: BackoffPolicy;
   promoter: Promoter;
+  claimCleaner: ClaimCleaner;
   groups: GroupAdvancer;
 };
 
@@ -54,6 +56,7 @@ export async function settleRemote(
     settleKnown(acks, leased, (known) => succeed(deps, known)),
     settleKnown(nacks, leased, (known) => failAll(deps, known)),
   ]);
+  deps.claimCleaner.settled(new Set([...acks, ...nacks].map(({ lease_token }) => lease_token)));
   if (grouped) deps.groups.kick();
   const final = [
     ...acks.filter((_, at) => acked[at] === "succeeded"),

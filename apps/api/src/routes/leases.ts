@@ -11,15 +11,13 @@ import {
 } from "@atlasqueue/contract";
 import {
   findJob,
-  findJobs,
   heartbeat,
   LeaseDeskFullError,
   settleRemote,
   showJob,
   type Ack,
-  type Deps,
-  type Lease,
   type LeaseDesk,
+  type LeasedJob,
   type Nack,
   type RemoteOutcome,
   type RemoteSettlementDeps,
@@ -49,8 +47,7 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
     const tenant = tenantOf(c);
     const call = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000 };
     const leases = await deps.leaseDesk.lease(call, hangUpOf(c)).catch(tellFull);
-    const jobs = await showLeases(deps, tenant, leases);
-    return answerJson(c, 200, { jobs } satisfies LeaseAnswer);
+    return answerJson(c, 200, { jobs: leases.map(showLease) } satisfies LeaseAnswer);
   });
 
   /** Settle one job and answer with it as it is then. */
@@ -113,16 +110,9 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
   return routes;
 }
 
-/** The whole job, read once more by its key; one that was cancelled in this moment is left out. */
-async function showLeases(deps: Deps, tenant: string, leases: readonly Lease[]): Promise<LeaseAnswer["jobs"]> {
-  if (leases.length === 0) return [];
-  const ids = leases.map(({ id }) => id);
-  const rows = new Map((await findJobs(deps, tenant, ids)).map((row) => [row.id, row]));
-  return leases.flatMap(({ id, lease_token }) => {
-    const row = rows.get(id);
-    if (row?.lease_token !== lease_token || !row.locked_until) return [];
-    return [{ job: showJob(row), lease_token, locked_until: row.locked_until.toISOString() }];
-  });
+function showLease(row: LeasedJob): LeaseAnswer["jobs"][number] {
+  const job = showJob(row);
+  return { job, lease_token: row.lease_token, locked_until: row.locked_until.toISOString() };
 }
 
 /** A job settled twice in one request would have two outcomes. */

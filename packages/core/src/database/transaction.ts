@@ -4,8 +4,8 @@ import { DatabaseTimeoutError } from "./errors.ts";
 import type { Execute, Statement } from "./statement.ts";
 
 /**
- * Run statements in one transaction, which is rolled back when `work` throws. Each statement has the database's
- * deadline, and all of it twice that; when that is over, whether it was committed is unknown.
+ * Run statements in one transaction, which is rolled back when `work` throws. All of it has the database's
+ * deadline, as each statement has; when that is over, whether it was committed is unknown.
  *
  * @example
  * const outcomes = await inTransaction(database, (execute) => enqueueWith(execute, submissions, options));
@@ -17,7 +17,7 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
         (await bounded(database, tx.unsafe(text, [...params], { prepare: true }))) as unknown as readonly Row[],
     ),
   );
-  return inTime(transaction as Promise<T>, database.timeout_ms * 2);
+  return inTime(transaction as Promise<T>, database.timeout_ms);
 }
 
 /** BEGIN and COMMIT have no deadline: the driver sends them itself, and only the silence of the socket would end them. */
