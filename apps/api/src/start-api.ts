@@ -53,6 +53,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       await server.stop(config.shutdown_ms);
       services.promoter.stop();
       services.claimCleaner.stop();
+      services.refiller.stop();
       await services.groups.idle();
       await services.submitter.close();
       await authenticator.close();

@@ -76,6 +76,7 @@ export const tenantRoutes: Record<string, { scope: Scope; foreign(ids: Ids): Pro
   "POST /v1/schedules/:name/pause": bySchedule("admin"),
   "POST /v1/schedules/:name/resume": bySchedule("admin"),
   "DELETE /v1/schedules/:name": bySchedule("admin"),
+  "PUT /v1/queues/:queue/limits": own("admin", () => ({ params: { queue: "theirs" }, body: {} })),
   "GET /v1/tokens": own("admin"),
   "POST /v1/tokens": own("admin", () => ({ body: { name: "mine", scopes: ["read"] } })),
   "POST /v1/tokens/:id/rotate": byToken({}),

@@ -47,6 +47,7 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
       deps.finishWatch.close();
       deps.promoter.stop();
       deps.claimCleaner.stop();
+      deps.refiller.stop();
       await deps.submitter.close();
       await drop();
     },

@@ -20,6 +20,7 @@ export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
 export { advanceAll, createGroupAdvancer, type GroupAdvancer } from "./group-advancer.ts";
 export { createLeaseDesk, LeaseDeskFullError, type LeaseDesk } from "./lease-desk.ts";
 export { pause } from "./pause.ts";
+export { createRefiller, refillQueue, type Refiller } from "./refiller.ts";
 export {
   settleRemote,
   type Ack,
@@ -76,6 +77,7 @@ export { provisionTenant } from "./transitions/provision-tenant.ts";
 export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
 export { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
 export { createSchedule, putSchedule, type StoreOutcome } from "./transitions/store-schedule.ts";
+export { setLimits } from "./transitions/set-limits.ts";
 export { firstId, prune, pruneKeys } from "./transitions/prune.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
 export { release } from "./transitions/release.ts";

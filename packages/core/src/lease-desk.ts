@@ -4,6 +4,7 @@ import { createHandout } from "./lease-handout.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { pause } from "./pause.ts";
 import { readyAmong } from "./queries/ready-among.ts";
+import type { Refiller } from "./refiller.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "./signal/signal.ts";
 import type { LeasedJob } from "./transitions/claim.ts";
 
@@ -36,7 +37,7 @@ const poll_ms_max = 1_000;
  * const desk = createLeaseDesk({ database, signal, observe });
  * const jobs = await desk.lease({ tenant, queue, worker_id, lease_seconds: 30, jobs_max: 1, wait_ms: 20_000 }, hungUp);
  */
-export function createLeaseDesk(deps: Deps & { signal: Signal }): LeaseDesk {
+export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refiller }): LeaseDesk {
   const closing = new AbortController();
   const handout = createHandout(deps, closing.signal);
   const lines = new Map<string, Line>();

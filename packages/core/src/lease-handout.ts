@@ -1,5 +1,6 @@
 import type { Deps, QueueRef } from "./deps.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
+import type { Refiller } from "./refiller.ts";
 import { announce, hint } from "./signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "./signal/signal.ts";
 import { claimJobs, type LeasedJob } from "./transitions/claim.ts";
@@ -18,10 +19,11 @@ const claims_max = 8;
  * const handout = createHandout(deps, closing.signal);
  * await handout.serveSignalled(line, woken.id);
  */
-export function createHandout(deps: Deps & { signal: Signal }, closing: AbortSignal) {
+export function createHandout(deps: Deps & { signal: Signal; refiller: Refiller }, closing: AbortSignal) {
   /** Claim for a call; what comes too late for it goes back to the front. */
   const claimFor = async (call: LeaseCall, gone: AbortSignal, ids: string[] | "oldest"): Promise<LeasedJob[]> => {
-    const jobs = await claimJobs(deps, ids === "oldest" ? call.jobs_max : ids, { ...call, queues: [call.queue] });
+    const claimer = { ...call, queues: [call.queue], throttled: deps.refiller.freeIn };
+    const jobs = await claimJobs(deps, ids === "oldest" ? call.jobs_max : ids, claimer);
     if (!gone.aborted || jobs.length === 0) return jobs;
     await announce(deps, await release(deps, jobs), "front");
     return [];

@@ -6,6 +6,7 @@ import type { GroupAdvancer } from "./group-advancer.ts";
 import { verdictAfterFailure } from "./policy/verdict.ts";
 import type { Promoter } from "./promoter.ts";
 import { findLeased, type Leased } from "./queries/find-leased.ts";
+import type { Refiller } from "./refiller.ts";
 import { hint } from "./signal/announce.ts";
 import type { Signal } from "./signal/signal.ts";
 import type { Lease } from "./transitions/claim.ts";
@@ -31,6 +32,7 @@ export type RemoteSettlementDeps = Deps & {
   promoter: Promoter;
   claimCleaner: ClaimCleaner;
   groups: GroupAdvancer;
+  refiller: Refiller;
 };
 
 /**
@@ -58,6 +60,7 @@ export async function settleRemote(
   ]);
   deps.claimCleaner.settled(new Set([...acks, ...nacks].map(({ lease_token }) => lease_token)));
   if (grouped) deps.groups.kick();
+  for (const { tenant: of, queue, limited } of leased.values()) if (limited) deps.refiller.freed({ tenant: of, queue });
   const final = [
     ...acks.filter((_, at) => acked[at] === "succeeded"),
     ...nacks.filter((_, at) => nacked[at] === "dead"),

@@ -170,6 +170,16 @@ test("schedules are answered as the document says", async () => {
   }
 });
 
+test("setting limits is answered as the document says", async () => {
+  const params = { queue: "limited" };
+  const rate = { limit: 100, period_seconds: 60 };
+  await call("limitQueue", 200, { params, body: { concurrency: 7, group_concurrency: 2, rate, group_rate: rate } });
+  await call("listQueues", 200);
+  await call("limitQueue", 200, { params, body: {} });
+  await call("limitQueue", 422, { params, body: { concurrency: 0 } });
+  await call("limitQueue", 422, { params, body: { rate: { limit: 1 } } });
+});
+
 test("making and ending tokens is answered as the document says", async () => {
   await call("listTokens", 200);
   await call("listTokens", 422, { query: { limit: "1" } });
@@ -236,6 +246,7 @@ test("without its database it answers as the document says", async () => {
     await lost.call(operation, 503, { params: { id: nobody } });
   for (const operation of ["pauseQueue", "resumeQueue"])
     await lost.call(operation, 503, { params: { queue: "default" } });
+  await lost.call("limitQueue", 503, { params: { queue: "default" }, body: {} });
   const lease_token = nobody;
   await lost.call("submitJob", 503, { headers: { "Idempotency-Key": "lost" }, body: { type: "tour" } });
   await lost.call("submitJobs", 503, { body: { jobs: [{ type: "tour", idempotency_key: "lost" }] } });

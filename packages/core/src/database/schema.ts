@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import {
   bigint,
   check,
+  doublePrecision,
   index,
   integer,
   json,
@@ -158,8 +159,31 @@ export const queues = pgTable(
     paused_at: time(),
     /** Jobs of one group that may run at once; without a decision one, which is what makes it strictly first in, first out. */
     group_concurrency: integer(),
+    /** Jobs of the queue that may run at once. */
+    concurrency: integer(),
+    /** Starts within any period of so many seconds: of the queue, and of each of its groups. */
+    rate_limit: integer(),
+    rate_period_seconds: doublePrecision(),
+    group_rate_limit: integer(),
+    group_rate_period_seconds: doublePrecision(),
   },
   (row) => [primaryKey({ columns: [row.tenant, row.queue] })],
+);
+
+/**
+ * When jobs of queues with a rate started, a row for each claim, kept for the rate's period: `group_key` is null for the
+ * rate of the queue.
+ */
+export const queueStarts = pgTable(
+  "queue_starts",
+  {
+    tenant: text().notNull(),
+    queue: text().notNull(),
+    group_key: text(),
+    started_at: time().notNull(),
+    count: integer().notNull(),
+  },
+  (row) => [index("queue_starts_window").on(row.tenant, row.queue, row.group_key, row.started_at)],
 );
 
 /**

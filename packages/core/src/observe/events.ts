@@ -34,6 +34,8 @@ export type AtlasEvent =
   /** The slots from `since` on, up to the next that is fired, are given up. */
   | ({ event: "schedule_slots_missed"; since: string } & OfSchedule)
   | ({ event: "schedule_failed"; error: string } & OfSchedule)
+  | { event: "queue_limited"; tenant: string; queue: string }
+  | { event: "refill_failed"; queue: string; error: string }
   | { event: "groups_advanced"; count: number }
   | { event: "groups_failed"; error: string }
   | { event: "promotion_failed"; error: string }

@@ -45,6 +45,8 @@ const levels: Record<EventName, Level> = {
   schedule_fired: "info",
   schedule_slots_missed: "warn",
   schedule_failed: "error",
+  queue_limited: "info",
+  refill_failed: "error",
   groups_advanced: "debug",
   groups_failed: "error",
   promotion_failed: "warn",

@@ -152,6 +152,8 @@ export function createMetrics(): Metrics {
       case "schedule_changed":
       case "schedule_slots_missed":
       case "promotion_failed":
+      case "queue_limited":
+      case "refill_failed":
       case "groups_advanced":
       case "groups_failed":
       case "counts_failed":

@@ -7,6 +7,7 @@ import {
   pause,
   promoteAll,
   queuesWithReadyJobs,
+  refillQueue,
   refreshStatistics,
   resignalOrphans,
   sweepOutlook,
@@ -52,7 +53,10 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
     // Those of every queue, whoever serves it: the turn is the fleet's.
     let resignalled = 0;
     for (const queue of outlook.any_queued ? await queuesWithReadyJobs(deps, queues_max) : [])
-      await hint(deps.observe, "sweep", async () => void (resignalled += await resignalOrphans(deps, queue)));
+      await hint(deps.observe, "sweep", async () => {
+        if (queue.limited) await refillQueue(deps, queue);
+        else resignalled += await resignalOrphans(deps, queue);
+      });
     await hint(deps.observe, "dead letters", () => projectDeadLetters(outlook.newest_dead));
     // Once a turn is enough, however often something becomes due.
     if (outlook.any_changes && !asked) await foldAll(deps);
