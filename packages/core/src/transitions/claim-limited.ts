@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type postgres from "postgres";
-import { bounded } from "../database/bounded.ts";
 import { textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
+import { inTransaction } from "../database/transaction.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited, roomIn, startsWithin } from "../queries/queue-room.ts";
@@ -29,21 +28,19 @@ export async function claimLimited<L extends Lease>(
   const queues = await executeOn(deps.database)<{ queue: string }>({ text: limitedQueues, params: asked });
   if (queues.length === 0) return [];
   const lease_token = randomUUID();
-  const leases = await deps.database.sql.begin(async (tx) => {
-    const ask = <Row extends postgres.MaybeRow>(text: string, params: (string | number)[]) =>
-      bounded(deps.database, tx.unsafe<Row[]>(text, params, { prepare: true }));
-    const rooms = await ask<Room>(lockQueues, asked);
-    const open = await ask<Room>(roomOf, [tenant, textArray(rooms.map(({ queue }) => queue))]);
-    tellThrottled(claimer, open);
-    const free = textArray(open.filter(({ room }) => room > 0).map(({ queue }) => queue));
+  const leases = await inTransaction(deps.database, async (execute) => {
+    const locked = await execute<{ queue: string }>({ text: lockQueues, params: asked });
+    const names = textArray(locked.map(({ queue }) => queue));
+    const rooms = await execute<Room>({ text: roomOf, params: [tenant, names] });
+    tellThrottled(claimer, rooms);
+    const open = textArray(rooms.filter(({ room }) => room > 0).map(({ queue }) => queue));
     const [text, last] = typeof which === "number" ? [oldest[width], which] : [byId[width], uuidArray(which)];
-    const params = [lease_token, claimer.worker_id, claimer.lease_seconds, tenant, free, last];
-    return ask<Row>(text, params);
+    const params = [lease_token, claimer.worker_id, claimer.lease_seconds, tenant, open, last];
+    return execute<L>({ text, params });
   });
   return leases.map((row) => Object.assign(row, { tenant, lease_token, worker_id: claimer.worker_id, limited: true }));
 }
 
-type Row = Omit<Lease, "tenant" | "lease_token" | "worker_id">;
 type Room = { queue: string; room: number; retry_in_ms: number | null };
 
 function tellThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[]): void {
