@@ -20,6 +20,7 @@ import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { openApiRoutes } from "./routes/openapi.ts";
 import { queueRoutes } from "./routes/queues.ts";
+import { scheduleRoutes } from "./routes/schedules.ts";
 import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 
@@ -54,7 +55,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.route("/", metricsRoutes(deps));
   app.route("/", openApiRoutes());
   app.route("/", docsRoutes());
-  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, tokenRoutes];
+  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, scheduleRoutes, tokenRoutes];
   for (const routes of v1) app.route("/v1", routes({ ...deps, gate }));
   app.route("/", provisionRoutes({ ...deps, gate }));
   app.route("/", openQueueRoutes({ ...deps, gate }));

@@ -49,12 +49,12 @@ export function readServersConfig(env: Env): ServerConfig {
   return serverConfig({ ...set, DATABASE_CONNECTIONS_MAX: 2, DATABASE_TIMEOUT_SECONDS: 10 });
 }
 
-/** Where `submit` sends jobs unless `--url` says otherwise. */
+/** The API that the commands talk to unless `--url` says otherwise. */
 export function readApiUrl(env: Env): string {
   return parseSettings(cliSettings.pick({ ATLASQUEUE_URL: true }), env).ATLASQUEUE_URL;
 }
 
-/** What `submit` shows to an API with `AUTH=required`. */
+/** What they show to an API with `AUTH=required`. */
 export function readApiToken(env: Env): string | undefined {
   return parseSettings(cliSettings.pick({ ATLASQUEUE_TOKEN: true }), env).ATLASQUEUE_TOKEN;
 }

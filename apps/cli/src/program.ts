@@ -6,6 +6,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addQueues } from "./commands/queues.ts";
+import { addSchedules } from "./commands/schedules.ts";
 import { addStart } from "./commands/start.ts";
 import { addSubmit } from "./commands/submit.ts";
 import { addTokens } from "./commands/tokens.ts";
@@ -35,6 +36,7 @@ export function createProgram(env: Env): Command {
   addJobs(program, env);
   addQueues(program, env);
   addTop(program, env);
+  addSchedules(program, env);
   addTokens(program, env);
   addDoctor(program, env);
   addCompletion(program);

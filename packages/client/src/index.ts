@@ -7,6 +7,7 @@ export type { QueueCalls } from "./queues.ts";
 export { gather, waitAll, type ResultOf, type Slot, type WaitedFor } from "./results/gather.ts";
 export type { Handle } from "./results/handle.ts";
 export type { WaitOptions } from "./results/waits.ts";
+export type { ScheduleCalls } from "./schedules.ts";
 export type { Submitted } from "./submit-many.ts";
 export {
   defineHandler,
@@ -34,4 +35,5 @@ export {
   type Json,
   type JsonObject,
   type Queue,
+  type Schedule,
 } from "@atlasqueue/contract";

@@ -11,5 +11,6 @@ export * from "./listing.ts";
 export * from "./openqueue.ts";
 export * from "./problem.ts";
 export * from "./queue.ts";
+export * from "./schedule.ts";
 export * from "./token.ts";
 export * from "./validate.ts";

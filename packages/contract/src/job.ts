@@ -132,6 +132,13 @@ export const submitJob = submitFields.refine(oneStart, oneStartFault).meta(oneSt
 export type SubmitJobInput = z.input<typeof submitJob>;
 export type SubmitJob = z.output<typeof submitJob>;
 
+/** What a schedule submits: a job as `POST /v1/jobs` takes it, but for when it runs. */
+export const jobTemplate = submitFields
+  .omit({ run_at: true, delay_seconds: true })
+  .describe("a job as POST /v1/jobs takes it, without run_at and delay_seconds");
+export type JobTemplateInput = z.input<typeof jobTemplate>;
+export type JobTemplate = z.output<typeof jobTemplate>;
+
 /** The body of `POST /v1/jobs/batch`: all of it is stored or none. */
 export const submitBatch = z.strictObject({
   jobs: z

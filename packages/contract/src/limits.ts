@@ -31,6 +31,11 @@ export const limits = {
   token_seconds_max: 315_360_000,
   token_overlap_seconds_max: 2_592_000,
   token_overlap_seconds_default: 86_400,
+  schedule_name_chars_max: 128,
+  cron_chars_max: 256,
+  timezone_chars_max: 64,
+  /** Of one tenant. */
+  schedules_max: 1_000,
   idempotency_key_chars_max: 512,
   request_id_chars_max: 128,
   priority_min: -1_000,

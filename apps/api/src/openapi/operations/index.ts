@@ -5,6 +5,7 @@ import { jobOperations } from "./jobs.ts";
 import { leaseOperations } from "./leases.ts";
 import { openQueueOperations } from "./openqueue.ts";
 import { queueOperations } from "./queues.ts";
+import { scheduleOperations } from "./schedules.ts";
 import { tokenOperations } from "./tokens.ts";
 
 /** Every operation of the API. A test holds them and the routes together. */
@@ -12,6 +13,7 @@ export const operations: Operation[] = [
   ...jobOperations,
   ...leaseOperations,
   ...queueOperations,
+  ...scheduleOperations,
   ...tokenOperations,
   ...openQueueOperations,
   ...healthOperations,
