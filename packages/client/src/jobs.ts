@@ -116,7 +116,7 @@ export function jobCalls(send: Send, waits_max: number): JobCalls {
       options?: JobOptions,
       call?: CallOptions,
     ): Promise<SubmittedJob<Result>> {
-      if (!("parse" in first)) return handleOf(await submit(first, second as CallOptions), asItIs<Result>);
+      if (!isDefinition(first)) return handleOf(await submit(first, second as CallOptions), asItIs<Result>);
       await first.parse(second);
       return handleOf(await submit(first.submission(second as Input, options), call), first.parseResult);
     },
@@ -167,3 +167,10 @@ export function jobCalls(send: Send, waits_max: number): JobCalls {
 
 /** A result without a schema. */
 const asItIs = <Result>(result: Json): Result => result as Result;
+
+/** By the method: a submission made of somebody's JSON may have a field of that name. */
+function isDefinition<Input, Result>(
+  given: JobSubmission | JobDefinition<Input, unknown, Result>,
+): given is JobDefinition<Input, unknown, Result> {
+  return "parse" in given && typeof given.parse === "function";
+}

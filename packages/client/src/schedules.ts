@@ -3,6 +3,8 @@ import { segment, type CallOptions, type Send } from "./http/transport.ts";
 
 /** Jobs that come back by cron. A name that there is none of is a `NotFoundError`. */
 export type ScheduleCalls = {
+  /** Create a schedule. Rejects with ConflictError when there is one of this name. */
+  create(schedule: CreateScheduleInput, call?: CallOptions): Promise<Schedule>;
   /** Create a schedule or replace it. Again is fine: with the same cron and time zone it keeps its place. */
   put(schedule: CreateScheduleInput, call?: CallOptions): Promise<Schedule>;
   /** With its next five runs. */
@@ -22,6 +24,11 @@ export function scheduleCalls(send: Send): ScheduleCalls {
   const post = async (name: string, verb: "pause" | "resume", call: CallOptions | undefined) =>
     (await send({ method: "POST", path: `${pathOf(name)}/${verb}`, repeat: "always" }, call)).body as Schedule;
   return {
+    async create(schedule, call) {
+      // Sent again when it may have been done, it would be told that there is one.
+      const body = JSON.stringify(schedule);
+      return (await send({ method: "POST", path: "/v1/schedules", body, repeat: "undone" }, call)).body as Schedule;
+    },
     async put(schedule, call) {
       const path = pathOf(schedule.name);
       return (await send({ method: "PUT", path, body: JSON.stringify(schedule), repeat: "always" }, call))

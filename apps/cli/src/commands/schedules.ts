@@ -1,21 +1,14 @@
-import { catchUps } from "@atlasqueue/contract";
+import { catchUps, type CatchUp } from "@atlasqueue/contract";
 import { Option, type Command } from "@commander-js/extra-typings";
-import { parsePayload, parseUrl } from "../arguments.ts";
-import { apiAt } from "../call-api.ts";
+import { parsePayload } from "../arguments.ts";
 import type { Env } from "../config.ts";
 import { orExit } from "../exit.ts";
+import { outputOf } from "../output/output.ts";
+import { jsonOption, urlOption } from "../remote/options.ts";
+import { withClient } from "../remote/with-client.ts";
 import { change, create, list, remove, setPaused, show, type ScheduleFields } from "../schedules/actions.ts";
 import { jobFieldOptions, jobFields } from "../submit/job-fields.ts";
 
-const ioOf = (json: boolean) => ({
-  json,
-  write: (text: string) => void process.stdout.write(text),
-  tell: (text: string) => void process.stderr.write(text),
-});
-
-const urlOption = () =>
-  new Option("--url <url>", "the API (default: ATLASQUEUE_URL, or http://127.0.0.1:8000)").argParser(parseUrl);
-const jsonOption = () => new Option("--json", "tell the result as one line of JSON").default(false);
 const timezoneOption = () => new Option("--timezone <zone>", "whose clocks count, such as Europe/Berlin");
 const catchUpOption = () =>
   new Option("--catch-up <which>", "of the runs missed in a downtime, fire none, the latest one, or all").choices(
@@ -33,7 +26,7 @@ export function addSchedules(program: Command, env: Env): void {
     .description("Show all schedules.")
     .addOption(urlOption())
     .addOption(jsonOption())
-    .action(({ url, json }) => orExit(() => list(apiAt(url, env), ioOf(json))));
+    .action(({ url, json }) => orExit(() => withClient(env, { url }, (client) => list(client, outputOf({ json })))));
 
   schedules
     .command("create")
@@ -52,11 +45,8 @@ export function addSchedules(program: Command, env: Env): void {
     .action((name, cron, type, payload, options) =>
       orExit(() => {
         const job = { type, ...(payload === undefined ? {} : { payload }), ...jobFields(options) };
-        return create(
-          apiAt(options.url, env),
-          { name, ...scheduleFields({ ...options, cron }), job },
-          ioOf(options.json),
-        );
+        const definition = { name, cron, ...scheduleFields(options), job };
+        return withClient(env, options, (client) => create(client, definition, outputOf(options)));
       }),
     );
 
@@ -82,27 +72,28 @@ export function addSchedules(program: Command, env: Env): void {
           ...(payload === undefined ? {} : { payload }),
           ...jobFields(options),
         };
-        return change(apiAt(options.url, env), name, { ...scheduleFields(options), job }, ioOf(options.json));
+        const changes = { ...scheduleFields(options), job };
+        return withClient(env, options, (client) => change(client, name, changes, outputOf(options)));
       }),
     );
 
   const byName = (verb: string, description: string) =>
     schedules.command(verb).description(description).argument("<name>").addOption(urlOption()).addOption(jsonOption());
   byName("show", "Show a schedule and its next five runs.").action((name, { url, json }) =>
-    orExit(() => show(apiAt(url, env), name, ioOf(json))),
+    orExit(() => withClient(env, { url }, (client) => show(client, name, outputOf({ json })))),
   );
   byName("pause", "Fire nothing until it is resumed.").action((name, { url, json }) =>
-    orExit(() => setPaused(apiAt(url, env), name, "pause", ioOf(json))),
+    orExit(() => withClient(env, { url }, (client) => setPaused(client, name, "pause", outputOf({ json })))),
   );
   byName("resume", "Fire again, from the next run on.").action((name, { url, json }) =>
-    orExit(() => setPaused(apiAt(url, env), name, "resume", ioOf(json))),
+    orExit(() => withClient(env, { url }, (client) => setPaused(client, name, "resume", outputOf({ json })))),
   );
   byName("delete", "Delete a schedule; the jobs that it made stay.").action((name, { url, json }) =>
-    orExit(() => remove(apiAt(url, env), name, ioOf(json))),
+    orExit(() => withClient(env, { url }, (client) => remove(client, name, outputOf({ json })))),
   );
 }
 
-type Flags = { cron?: string | undefined; timezone?: string | undefined; catchUp?: string | undefined };
+type Flags = { cron?: string | undefined; timezone?: string | undefined; catchUp?: CatchUp | undefined };
 
 function scheduleFields({ cron, timezone, catchUp }: Flags): ScheduleFields {
   return {

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { InvalidArgumentError, type Command } from "@commander-js/extra-typings";
 import { idempotencyKeyAccepts, parseIdempotencyKey } from "@atlasqueue/contract";
-import { parsePayload, parseUrl } from "../arguments.ts";
+import { parsePayload } from "../arguments.ts";
 import { callersFolder, readApiToken, readApiUrl, type Env } from "../config.ts";
 import { orExit } from "../exit.ts";
 import { jsonOption, urlOption } from "../remote/options.ts";

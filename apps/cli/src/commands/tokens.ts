@@ -3,15 +3,11 @@ import { defaultTenant, isUuid } from "@atlasqueue/core";
 import { InvalidArgumentError, Option, type Command } from "@commander-js/extra-typings";
 import type { Env } from "../config.ts";
 import { orExit } from "../exit.ts";
+import { outputOf } from "../output/output.ts";
 import { jsonOption } from "../remote/options.ts";
 import { integer } from "../submit/job-fields.ts";
-import { create, list, revoke, rotate, type TokenIo } from "../tokens/actions.ts";
+import { create, list, revoke, rotate } from "../tokens/actions.ts";
 import { withDatabase } from "../tokens/with-database.ts";
-
-const io: TokenIo = {
-  write: (text) => void process.stdout.write(text),
-  tell: (text) => void process.stderr.write(text),
-};
 
 const tenantOption = () => new Option("--tenant <name>", "whose tokens").default(defaultTenant);
 
@@ -31,7 +27,7 @@ export function addTokens(program: Command, env: Env): void {
     .action(({ name, scopes: wanted, expiresInSeconds, tenant, json }) =>
       orExit(() =>
         withDatabase(env, (deps) =>
-          create(deps, { tenant, name, scopes: wanted, expires_in_seconds: expiresInSeconds }, { ...io, json }),
+          create(deps, { tenant, name, scopes: wanted, expires_in_seconds: expiresInSeconds }, outputOf({ json })),
         ),
       ),
     );
@@ -41,7 +37,7 @@ export function addTokens(program: Command, env: Env): void {
     .description("Show a tenant's tokens that work, the newest first.")
     .addOption(tenantOption())
     .addOption(jsonOption())
-    .action(({ tenant, json }) => orExit(() => withDatabase(env, (deps) => list(deps, tenant, { ...io, json }))));
+    .action(({ tenant, json }) => orExit(() => withDatabase(env, (deps) => list(deps, tenant, outputOf({ json })))));
 
   tokens
     .command("rotate")
@@ -57,7 +53,7 @@ export function addTokens(program: Command, env: Env): void {
     .addOption(jsonOption())
     .action((id, { overlapSeconds, tenant, json }) =>
       orExit(() =>
-        withDatabase(env, (deps) => rotate(deps, { tenant, id, overlap_seconds: overlapSeconds }, { ...io, json })),
+        withDatabase(env, (deps) => rotate(deps, { tenant, id, overlap_seconds: overlapSeconds }, outputOf({ json }))),
       ),
     );
 
@@ -66,7 +62,7 @@ export function addTokens(program: Command, env: Env): void {
     .description("Delete a token: every API refuses it within 5 s.")
     .argument("<id>", "of the token, from `tokens list`", parseId)
     .addOption(tenantOption())
-    .action((id, { tenant }) => orExit(() => withDatabase(env, (deps) => revoke(deps, tenant, id, io))));
+    .action((id, { tenant }) => orExit(() => withDatabase(env, (deps) => revoke(deps, tenant, id, outputOf()))));
 }
 
 function parseName(text: string): string {

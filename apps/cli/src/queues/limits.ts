@@ -4,15 +4,16 @@ import { integer } from "../submit/job-fields.ts";
 
 type Rate = { limit: number; period_seconds: number };
 
-/** `null` takes a limit away. */
-export type LimitFlags = {
-  concurrency?: number | null | undefined;
-  groupConcurrency?: number | null | undefined;
-  rate?: Rate | null | undefined;
-  groupRate?: Rate | null | undefined;
-};
-
+/** Takes a limit away. Not null, which commander makes an empty text of. */
 const none = "none";
+type Flag<T> = T | typeof none | undefined;
+
+export type LimitFlags = {
+  concurrency?: Flag<number>;
+  groupConcurrency?: Flag<number>;
+  rate?: Flag<Rate>;
+  groupRate?: Flag<Rate>;
+};
 
 export const limitOptions = {
   concurrency: () => new Option("--concurrency <n>", "jobs at once; none for no limit").argParser(jobsAtOnce),
@@ -26,11 +27,15 @@ export const limitOptions = {
 /** Only what was given. */
 export function limitFields({ concurrency, groupConcurrency, rate, groupRate }: LimitFlags): QueueLimitsInput {
   return {
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(groupConcurrency === undefined ? {} : { group_concurrency: groupConcurrency }),
-    ...(rate === undefined ? {} : { rate }),
-    ...(groupRate === undefined ? {} : { group_rate: groupRate }),
+    ...(concurrency === undefined ? {} : { concurrency: orNull(concurrency) }),
+    ...(groupConcurrency === undefined ? {} : { group_concurrency: orNull(groupConcurrency) }),
+    ...(rate === undefined ? {} : { rate: orNull(rate) }),
+    ...(groupRate === undefined ? {} : { group_rate: orNull(groupRate) }),
   };
+}
+
+function orNull<T>(given: T | typeof none): T | null {
+  return given === none ? null : given;
 }
 
 /** @example limitsText({ concurrency: 2, rate: { limit: 100, period_seconds: 60 } }); // "2 at once, 100 in 60 s" */
@@ -45,12 +50,12 @@ export function limitsText({ concurrency, group_concurrency, rate, group_rate }:
   return parts.filter(Boolean).join(", ");
 }
 
-function jobsAtOnce(text: string): number | null {
-  return text === none ? null : integer(text, 1, limits.concurrency_max);
+function jobsAtOnce(text: string): number | typeof none {
+  return text === none ? none : integer(text, 1, limits.concurrency_max);
 }
 
-function parseRate(text: string): Rate | null {
-  if (text === none) return null;
+function parseRate(text: string): Rate | typeof none {
+  if (text === none) return none;
   const [, limit, period] = /^(\d+)\/(\d+(?:\.\d+)?)$/.exec(text) ?? [];
   // What the numbers may be is for the API to say.
   if (limit !== undefined && period !== undefined) return { limit: Number(limit), period_seconds: Number(period) };

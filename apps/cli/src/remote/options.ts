@@ -1,16 +1,12 @@
 import { jobId, queueName } from "@atlasqueue/contract";
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
+import { parseUrl } from "../arguments.ts";
 
 /** Which API a command talks to. The token is no option: what stands on a command line is shown to everybody. */
 export const urlOption = () =>
   new Option("--url <url>", "the API (default: ATLASQUEUE_URL, or http://127.0.0.1:8000)").argParser(parseUrl);
 export const jsonOption = () => new Option("--json", "tell the result as one line of JSON").default(false);
 export const yesOption = () => new Option("-y, --yes", "do not ask").default(false);
-
-export function parseUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new InvalidArgumentError("It must be a URL such as http://127.0.0.1:8000.");
-}
 
 /** One id of several. */
 export function parseIds(text: string, before: string[] | undefined): string[] {

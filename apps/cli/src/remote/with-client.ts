@@ -1,9 +1,10 @@
-import { AtlasQueueError, AuthError, createClient, NetworkError, type Client } from "@atlasqueue/client";
+import { AtlasQueueError, createClient, type Client } from "@atlasqueue/client";
 import { readApiToken, readApiUrl, type Env } from "../config.ts";
 import { Trouble } from "../exit.ts";
+import { troubleOf } from "./trouble.ts";
 
 /** A person waits: an API that is away is asked again for so long. */
-const retry_ms_max = 5_000;
+const retry_ms_max = 2_000;
 
 /**
  * Do something with the API at `--url` or ATLASQUEUE_URL, with ATLASQUEUE_TOKEN. Its refusals are thrown as `Trouble`.
@@ -24,14 +25,4 @@ export async function withClient<T>(
     if (!(error instanceof AtlasQueueError)) throw error;
     throw new Trouble(troubleOf(error, url, token), { cause: error });
   }
-}
-
-/** What the API said no to, in one line. */
-export function troubleOf(error: AtlasQueueError, url: string, token: string | undefined): string {
-  if (error instanceof NetworkError) {
-    const reason = error.message.replace(/^[^:]*: /, "").replace(/^fetch failed: /, "");
-    return `${url} cannot be reached (${reason}); is AtlasQueue running there?`;
-  }
-  if (error instanceof AuthError && token === undefined) return `${error.message}; set ATLASQUEUE_TOKEN`;
-  return error.message;
 }

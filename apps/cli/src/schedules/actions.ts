@@ -1,63 +1,56 @@
-import { limits } from "@atlasqueue/contract";
-import type { CallApi } from "../call-api.ts";
-import { readPage, readSchedule, type ScheduleAnswer } from "./answers.ts";
-import { scheduleTable, scheduleText } from "./show.ts";
-
-/** `write` is for what a program reads, `tell` for what a person reads beside it. */
-export type ScheduleIo = { json: boolean; write(text: string): void; tell(text: string): void };
+import type { Client } from "@atlasqueue/client";
+import type { CreateScheduleInput, Schedule } from "@atlasqueue/contract";
+import { writeJson, type Output } from "../output/output.ts";
+import { showTable } from "../output/table.ts";
+import { scheduleColumns, scheduleText } from "./show.ts";
 
 /** What options can set; only what was given. */
-export type ScheduleFields = { cron?: string; timezone?: string; catch_up?: string };
+export type ScheduleFields = Partial<Pick<CreateScheduleInput, "cron" | "timezone" | "catch_up">>;
 
-const pathOf = (name: string) => `schedules/${encodeURIComponent(name)}`;
-
-export async function list(api: CallApi, io: ScheduleIo): Promise<void> {
-  const items: ScheduleAnswer[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const after: string = cursor && `&cursor=${encodeURIComponent(cursor)}`;
-    const page = readPage(await api("GET", `schedules?limit=${limits.list_items_max}${after}`));
-    items.push(...page.items);
-    cursor = page.next_cursor;
-  }
-  if (io.json) return io.write(`${JSON.stringify({ items })}\n`);
-  if (items.length === 0) return io.tell("there are no schedules\n");
-  io.write(scheduleTable(items));
+export async function list({ schedules }: Client, output: Output): Promise<void> {
+  const items: Schedule[] = [];
+  for await (const schedule of schedules.list()) items.push(schedule);
+  if (output.json) return writeJson(output, { items });
+  if (items.length === 0) return output.tell("there are no schedules\n");
+  showTable(output, scheduleColumns, items);
 }
 
-export async function show(api: CallApi, name: string, io: ScheduleIo): Promise<void> {
-  print(await api("GET", pathOf(name)), io);
+export async function show({ schedules }: Client, name: string, output: Output): Promise<void> {
+  print(await schedules.get(name), output);
 }
 
-/** Throws `Trouble` when there is one of this name. */
-export async function create(
-  api: CallApi,
-  definition: { name: string; job: object } & ScheduleFields,
-  io: ScheduleIo,
-): Promise<void> {
-  print(await api("POST", "schedules", definition), io);
+/** Rejects with ConflictError when there is one of this name. */
+export async function create({ schedules }: Client, definition: CreateScheduleInput, output: Output): Promise<void> {
+  print(await schedules.create(definition), output);
 }
 
 /** What is not given stays as it is. Two that change one schedule at the same time: the last one wins. */
 export async function change(
-  api: CallApi,
+  { schedules }: Client,
   name: string,
-  changes: ScheduleFields & { job: object },
-  io: ScheduleIo,
+  changes: ScheduleFields & { job: Partial<CreateScheduleInput["job"]> },
+  output: Output,
 ): Promise<void> {
-  const { cron, timezone, catch_up, job } = readSchedule(await api("GET", pathOf(name)));
-  print(await api("PUT", pathOf(name), { cron, timezone, catch_up, ...changes, job: { ...job, ...changes.job } }), io);
+  const { cron, timezone, catch_up, job } = await schedules.get(name);
+  const schedule = { name, cron, timezone, catch_up, ...changes, job: { ...job, ...changes.job } };
+  print(await schedules.put(schedule), output);
 }
 
-export async function setPaused(api: CallApi, name: string, verb: "pause" | "resume", io: ScheduleIo): Promise<void> {
-  print(await api("POST", `${pathOf(name)}/${verb}`), io);
+export async function setPaused(
+  { schedules }: Client,
+  name: string,
+  verb: "pause" | "resume",
+  output: Output,
+): Promise<void> {
+  print(await schedules[verb](name), output);
 }
 
-export async function remove(api: CallApi, name: string, io: ScheduleIo): Promise<void> {
-  await api("DELETE", pathOf(name));
-  io.tell(`${name} is deleted; the jobs that it made stay\n`);
+export async function remove({ schedules }: Client, name: string, output: Output): Promise<void> {
+  await schedules.delete(name);
+  output.tell(`${name} is deleted; the jobs that it made stay\n`);
 }
 
-function print(answer: unknown, io: ScheduleIo): void {
-  const schedule = readSchedule(answer);
-  io.write(io.json ? `${JSON.stringify(schedule)}\n` : scheduleText(schedule));
+function print(schedule: Schedule, output: Output): void {
+  if (output.json) writeJson(output, schedule);
+  else output.write(scheduleText(schedule));
 }

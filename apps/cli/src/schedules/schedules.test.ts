@@ -48,7 +48,7 @@ test("a schedule is created, changed, paused, resumed and deleted", async () => 
     updated_at: expect.any(String),
   });
   expect(await inJson("pause", "report")).toMatchObject({ paused: true, next_runs: [] });
-  expect((await run(["list"])).stdout).toMatch(/^report +0 5 \* \* \* +Europe\/Berlin +all +report\.send +paused$/m);
+  expect((await run(["list"])).stdout).toContain("report\t0 5 * * *\tEurope/Berlin\tall\treport.send\tpaused\n");
   expect(await inJson("resume", "report")).toMatchObject({ paused: false, next_runs: changed.next_runs });
   const deleted = await run(["delete", "report"]);
   expect(deleted).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("report is deleted") });
@@ -56,14 +56,20 @@ test("a schedule is created, changed, paused, resumed and deleted", async () => 
   expect(gone).toMatchObject({ code: 1, stdout: "", stderr: "404 There is no schedule with this name\n" });
 });
 
-test("a person sees the next five runs on the clocks of the time zone, and all schedules in a table", async () => {
+test("a person sees the next five runs on the clocks of the time zone, and all schedules in a list", async () => {
   await run(["create", "shown", "30 14 * * *", "noop", "--timezone", "Asia/Kolkata"]);
   const { stdout } = await run(["show", "shown"]);
   expect(stdout).toMatch(/^cron +30 14 \* \* \*$/m);
   expect(stdout.match(/\d{4}-\d\d-\d\d 14:30 {2}\d{4}-\d\d-\d\dT09:00:00\.000Z$/gm)).toHaveLength(5);
-  const [head, ...lines] = (await run(["list"])).stdout.split("\n");
-  expect(head).toMatch(/^name +cron +time zone +catch up +job +next run there$/);
-  expect(lines[0]).toMatch(/^shown +30 14 \* \* \* +Asia\/Kolkata +one +noop +\d{4}-\d\d-\d\d 14:30$/);
+  const [line = ""] = (await run(["list"])).stdout.split("\n");
+  expect(line.split("\t")).toEqual([
+    "shown",
+    "30 14 * * *",
+    "Asia/Kolkata",
+    "one",
+    "noop",
+    expect.stringMatching(/^\d{4}-\d\d-\d\d 14:30$/),
+  ]);
 });
 
 test("what the API refuses is one line, and so is an API that is away", async () => {

@@ -1,17 +1,18 @@
-import { textTable } from "../table.ts";
-import type { ScheduleAnswer } from "./answers.ts";
+import type { Schedule } from "@atlasqueue/contract";
+import { plain } from "../output/plain.ts";
+import type { Columns } from "../output/table.ts";
 
-/** Schedules for a person: one a line. */
-export function scheduleTable(schedules: readonly ScheduleAnswer[]): string {
-  const head = ["name", "cron", "time zone", "catch up", "job", "next run there"];
-  return textTable(
-    head,
-    schedules.map((one) => [one.name, one.cron, one.timezone, one.catch_up, one.job.type, nextRun(one)]),
-  );
-}
+export const scheduleColumns: Columns<Schedule> = {
+  name: ({ name }) => name,
+  cron: ({ cron }) => cron,
+  "time zone": ({ timezone }) => timezone,
+  "catch up": ({ catch_up }) => catch_up,
+  job: ({ job }) => job.type,
+  "next run there": nextRun,
+};
 
 /** One schedule for a person, with its next runs on the clocks of its time zone and in UTC. */
-export function scheduleText(one: ScheduleAnswer): string {
+export function scheduleText(one: Schedule): string {
   const facts = [
     ["name", one.name],
     ["cron", one.cron],
@@ -22,10 +23,10 @@ export function scheduleText(one: ScheduleAnswer): string {
     ["last run", one.last_run === null ? "never" : `${one.last_run}  job ${one.last_job_id}`],
     ...one.next_runs.map((time, at) => [at === 0 ? "next runs" : "", `${local(time, one.timezone)}  ${time}`]),
   ];
-  return facts.map(([name = "", fact = ""]) => `${name.padEnd(11)}${printable(fact)}\n`).join("");
+  return facts.map(([name = "", fact = ""]) => `${name.padEnd(11)}${plain(fact)}\n`).join("");
 }
 
-function nextRun({ paused, next_runs, timezone }: ScheduleAnswer): string {
+function nextRun({ paused, next_runs, timezone }: Schedule): string {
   const [first] = next_runs;
   if (first === undefined) return paused ? "paused" : "never";
   return local(first, timezone);
@@ -37,6 +38,3 @@ function local(time: string, timezone: string): string {
     new Date(time),
   );
 }
-
-/** JSON leaves some control characters as they are, and they could rewrite a screen. */
-const printable = (text: string) => text.replaceAll(/\p{Cc}/gu, " ");

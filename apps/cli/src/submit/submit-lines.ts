@@ -1,5 +1,6 @@
+import type { Client } from "@atlasqueue/client";
 import { lineJob, type LineContext } from "./line-job.ts";
-import { postJob, type Posted, type Target } from "./post-job.ts";
+import { patientClient, postJob, type Posted, type Target } from "./post-job.ts";
 import type { Line } from "./read-lines.ts";
 import { count, emptySummary, type Summary } from "./summary.ts";
 
@@ -18,12 +19,13 @@ export type LinesOptions = {
  */
 export async function submitLines(lines: AsyncGenerator<Line>, options: LinesOptions): Promise<Summary> {
   const summary = emptySummary();
+  const client = patientClient(options.target);
   const sendOn = async () => {
     while (summary.gave_up === null) {
       const { done, value: line } = await lines.next();
       if (done) return;
       if ("text" in line && line.text.trim() === "") continue;
-      count(summary, line.number, await submitLine(line, options));
+      count(summary, line.number, await submitLine(client, line, options));
       options.onLine(line, summary);
     }
   };
@@ -36,7 +38,7 @@ export async function submitLines(lines: AsyncGenerator<Line>, options: LinesOpt
   return summary;
 }
 
-async function submitLine(line: Line, { target, context }: LinesOptions): Promise<Posted> {
+async function submitLine(client: Client, line: Line, { target, context }: LinesOptions): Promise<Posted> {
   const job = "fault" in line ? line : lineJob(line.text, line.number, context);
-  return "fault" in job ? { kind: "refused", reason: job.fault } : postJob(target, job.key, job.request);
+  return "fault" in job ? { kind: "refused", reason: job.fault } : postJob(client, target, job.key, job.request);
 }

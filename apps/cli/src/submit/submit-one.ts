@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { AtlasQueueError, TimeoutError } from "@atlasqueue/client";
 import { exitCodes, Trouble } from "../exit.ts";
-import type { JobSummary } from "./answers.ts";
-import { postJob, type Target } from "./post-job.ts";
-import { waitForJob } from "./wait-for-job.ts";
+import { troubleOf } from "../remote/trouble.ts";
+import { patientClient, postJob, type JobSummary, type Target } from "./post-job.ts";
 
 export type OneOptions = {
   target: Target;
@@ -18,14 +18,13 @@ export type OneOptions = {
 export async function submitOne(options: OneOptions): Promise<number> {
   const { target, wait_ms, json, write } = options;
   const key = options.key ?? randomUUID();
-  const posted = await postJob(target, key, options.request);
+  const client = patientClient(target);
+  const posted = await postJob(client, target, key, options.request);
   switch (posted.kind) {
     case "refused":
       throw new Trouble(posted.reason);
     case "gave_up":
-      throw new Trouble(
-        `${posted.reason}; is AtlasQueue running? The same command with --key ${key} is safe to repeat`,
-      );
+      throw new Trouble(`${posted.reason} The same command with --key ${key} is safe to repeat`);
     case "created":
     case "existing":
       break;
@@ -39,7 +38,10 @@ export async function submitOne(options: OneOptions): Promise<number> {
     if (json) tell(posted.job);
     return exitCodes.ok;
   }
-  const final = await waitForJob(target, posted.job.id, wait_ms);
+  const final = await client.wait(posted.job.id, { timeoutMs: wait_ms }).catch((error: unknown) => {
+    if (error instanceof TimeoutError) return undefined;
+    throw error instanceof AtlasQueueError ? new Trouble(troubleOf(error, target.url, target.token)) : error;
+  });
   if (!final) {
     if (json) tell(posted.job);
     throw new Trouble(`the job ${posted.job.id} is not finished after ${wait_ms / 1_000} s`);

@@ -158,7 +158,9 @@ test("lost connections, 503 and 429 are tried again with the same key, no sooner
 });
 
 test("a Retry-After beyond the patience ends it with the line to go on from", async () => {
-  const receiver = await httpReceiver(() => answer(503, { title: "closed" }, { "retry-after": "3600" }));
+  const receiver = await httpReceiver(() =>
+    answer(503, { type: "/problems/x", title: "closed", detail: "closed" }, { "retry-after": "3600" }),
+  );
   onTestFinished(() => receiver.close());
   const stopped = await submit(
     ["--file", ndjson('{"type":"noop"}', '{"type":"noop"}'), "--concurrency", "1"],

@@ -9,56 +9,54 @@ import {
   type TokenWish,
 } from "@atlasqueue/core";
 import { Trouble } from "../exit.ts";
-import { tokenTable } from "./table.ts";
-
-/** `write` is for what a program reads, `tell` for what a person reads beside it. */
-export type TokenIo = { write(text: string): void; tell(text: string): void };
-type JsonIo = TokenIo & { json: boolean };
+import { writeJson, type Output } from "../output/output.ts";
+import { showTable } from "../output/table.ts";
+import { tokenColumns } from "./columns.ts";
 
 const undefined_tenant = "23503";
 const unknown = (id: string, tenant: string) => new Trouble(`the tenant ${tenant} has no token ${id} that works`);
 const tooMany = () => new Trouble("the tenant has as many tokens as it may; revoke one that is not used any more");
 
 /** Make a token and print it. Throws `Trouble` when the tenant is unknown, or has too many. */
-export async function create(deps: Deps, wish: TokenWish, io: JsonIo): Promise<void> {
+export async function create(deps: Deps, wish: TokenWish, output: Output): Promise<void> {
   const outcome = await createToken(deps, wish).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== undefined_tenant) throw error;
     throw new Trouble(`there is no tenant ${JSON.stringify(wish.tenant)}; POST /admin/provision makes one`);
   });
   if (outcome.kind === "too_many") throw tooMany();
-  printOnce(outcome, io);
+  printOnce(outcome, output);
 }
 
-export async function list(deps: Deps, tenant: string, io: JsonIo): Promise<void> {
+export async function list(deps: Deps, tenant: string, output: Output): Promise<void> {
   const tokens = (await listTokens(deps, tenant)).map(showToken);
-  if (io.json) return io.write(`${JSON.stringify({ items: tokens })}\n`);
-  if (tokens.length === 0) return io.tell(`the tenant ${tenant} has no tokens\n`);
-  io.write(tokenTable(tokens));
+  if (output.json) return writeJson(output, { items: tokens });
+  if (tokens.length === 0) return output.tell(`the tenant ${tenant} has no tokens\n`);
+  showTable(output, tokenColumns, tokens);
 }
 
 /** Throws `Trouble` when the tenant has no such token. */
 export async function rotate(
   deps: Deps,
   which: { tenant: string; id: string; overlap_seconds: number },
-  io: JsonIo,
+  output: Output,
 ): Promise<void> {
   const outcome = await rotateToken(deps, which);
   if (outcome.kind === "unknown") throw unknown(which.id, which.tenant);
   if (outcome.kind === "too_many") throw tooMany();
-  printOnce(outcome, io);
-  io.tell(`the old token works for ${which.overlap_seconds} s more\n`);
+  printOnce(outcome, output);
+  output.tell(`the old token works for ${which.overlap_seconds} s more\n`);
 }
 
 /** Throws `Trouble` when the tenant has no such token. */
-export async function revoke(deps: Deps, tenant: string, id: string, io: TokenIo): Promise<void> {
+export async function revoke(deps: Deps, tenant: string, id: string, output: Output): Promise<void> {
   if (!(await revokeToken(deps, tenant, id))) throw unknown(id, tenant);
-  io.tell(`${id} is revoked; every API refuses it within 5 s\n`);
+  output.tell(`${id} is revoked; every API refuses it within 5 s\n`);
 }
 
 /** The token alone on stdout, so that it can go where it is needed without passing a screen. */
-function printOnce({ token, row }: MadeToken, io: JsonIo): void {
-  if (io.json) return io.write(`${JSON.stringify({ ...showToken(row), token })}\n`);
-  io.tell(tokenTable([showToken(row)]));
-  io.tell("the token itself, which cannot be shown again:\n");
-  io.write(`${token}\n`);
+function printOnce({ token, row }: MadeToken, output: Output): void {
+  if (output.json) return writeJson(output, { ...showToken(row), token });
+  showTable({ ...output, write: output.tell }, tokenColumns, [showToken(row)]);
+  output.tell("the token itself, which cannot be shown again:\n");
+  output.write(`${token}\n`);
 }

@@ -47,11 +47,11 @@ test("a token is made, listed, rotated and revoked, in JSON", async () => {
   expect(await find(first.token)).toBeDefined();
 });
 
-test("the list is a table, without the tokens", async () => {
+test("the list is without the tokens", async () => {
   const token = (await run(["create", "--name", "shown", "--scopes", "work"])).stdout.trim();
   const { stdout } = await run(["list"]);
-  expect(stdout.split("\n")[0]).toMatch(/^id +token +scopes +created +expires +last used +name$/);
-  expect(stdout).toContain(`${token.slice(0, 9)}…`);
+  const [newest = ""] = stdout.split("\n");
+  expect(newest.split("\t").slice(1, 3)).toEqual([`${token.slice(0, 9)}…`, "work"]);
   expect(stdout).not.toContain(token);
 });
 
