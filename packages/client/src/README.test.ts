@@ -18,14 +18,14 @@ afterAll(() => api.close());
 
 test("the README's examples run as they stand, one after the other", async () => {
   const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = ""]) => block);
-  expect(blocks).toHaveLength(2);
+  expect(blocks).toHaveLength(3);
   const program = blocks.join("\n").replaceAll("http://127.0.0.1:8000", api.url);
   // From this folder, where the package finds itself by its name.
   const said = await run(process.execPath, ["--input-type=module-typescript", "--eval", program], { cwd: folder });
   const lines = said.stdout.trim().split("\n");
   expect(lines[0]).toBe("true");
   expect(lines.filter((line) => /^[0-9a-f-]{36} queued$/.test(line))).toHaveLength(2);
-  expect(lines.slice(3).join(" ").replaceAll(/\s+/g, " ")).toBe("succeeded { sent: 'ada@example.org', attempt: 1 }");
+  expect(lines.slice(3).join(" ").replaceAll(/\s+/g, " ")).toBe("succeeded { sent: 'ada@example.org', attempt: 1 } 2");
 });
 
 test("every link in the README and its neighbour leads somewhere", () => {
