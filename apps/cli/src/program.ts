@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command } from "@commander-js/extra-typings";
 import { addApi } from "./commands/api.ts";
 import { addCompletion } from "./commands/completion.ts";
+import { addDlq } from "./commands/dlq.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addMigrate } from "./commands/migrate.ts";
@@ -12,6 +13,7 @@ import { addSubmit } from "./commands/submit.ts";
 import { addTokens } from "./commands/tokens.ts";
 import { addTop } from "./commands/top.ts";
 import { addWorker } from "./commands/worker.ts";
+import { addWorkers } from "./commands/workers.ts";
 import type { Env } from "./config.ts";
 import { exitCodes, exitCodesText } from "./exit.ts";
 
@@ -35,6 +37,8 @@ export function createProgram(env: Env): Command {
   addSubmit(program, env);
   addJobs(program, env);
   addQueues(program, env);
+  addDlq(program, env);
+  addWorkers(program, env);
   addTop(program, env);
   addSchedules(program, env);
   addTokens(program, env);

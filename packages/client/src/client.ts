@@ -1,8 +1,10 @@
 import { createTransport } from "./http/transport.ts";
+import { deadLetterCalls, type DeadLetterCalls } from "./dead-letters.ts";
 import { jobCalls, type JobCalls } from "./jobs.ts";
 import { leaseCalls, type LeaseCalls } from "./leases.ts";
 import { queueCalls, type QueueCalls } from "./queues.ts";
 import { scheduleCalls, type ScheduleCalls } from "./schedules.ts";
+import { workerCalls, type WorkerCalls } from "./workers.ts";
 import { startRemoteWorker, type RemoteWorker, type WorkHandlers, type WorkOptions } from "./work/work.ts";
 
 export type ClientOptions = {
@@ -27,7 +29,9 @@ export type ClientOptions = {
 
 export type Client = JobCalls &
   LeaseCalls &
-  QueueCalls & {
+  QueueCalls &
+  WorkerCalls & {
+    readonly deadLetters: DeadLetterCalls;
     readonly schedules: ScheduleCalls;
     /**
      * Run the jobs of a queue in this process: lease them, hand them to their handlers, renew the leases, settle. One
@@ -61,7 +65,9 @@ export function createClient(options: ClientOptions): Client {
     ...jobCalls(send, options.waitsMax ?? 32),
     ...leases,
     ...queueCalls(send),
+    ...workerCalls(send),
     schedules: scheduleCalls(send),
+    deadLetters: deadLetterCalls(send),
     work: (queue, handlers, workOptions) => startRemoteWorker(leases, queue, handlers, workOptions),
   };
 }

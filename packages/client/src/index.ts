@@ -1,4 +1,5 @@
 export { createClient, type Client, type ClientOptions } from "./client.ts";
+export type { DeadLetterCalls, DeadLetterChoice, DeadLetterFilter } from "./dead-letters.ts";
 export * from "./errors.ts";
 export type { CallOptions } from "./http/transport.ts";
 export type { JobCalls, ListFilter, SubmittedJob } from "./jobs.ts";
@@ -17,6 +18,7 @@ export {
   type RemoteContext,
 } from "./work/handler.ts";
 export type { WorkEvent } from "./work/events.ts";
+export type { WorkerCalls } from "./workers.ts";
 export type { RemoteWorker, WorkOptions } from "./work/work.ts";
 export {
   defineJob,
@@ -35,5 +37,6 @@ export {
   type Json,
   type JsonObject,
   type Queue,
+  type Worker,
   type Schedule,
 } from "@atlasqueue/contract";

@@ -12,6 +12,7 @@ import {
 } from "@atlasqueue/contract";
 import { JobFinishedError } from "./errors.ts";
 import { keyHeader, randomKey } from "./idempotency-key.ts";
+import { listPages } from "./http/list-pages.ts";
 import { segment, type CallOptions, type Send } from "./http/transport.ts";
 import { createHandle, type Handle } from "./results/handle.ts";
 import { createWaits, type WaitOptions } from "./results/waits.ts";
@@ -78,8 +79,6 @@ export type JobCalls = {
   explain(id: string, call?: CallOptions): Promise<Explanation>;
 };
 
-const page_jobs_default = 50;
-
 export function jobCalls(send: Send, waits_max: number): JobCalls {
   const get = async (id: string, call?: CallOptions, wait_seconds = 0): Promise<Job> => {
     const query = wait_seconds > 0 ? { wait_seconds } : {};
@@ -127,18 +126,11 @@ export function jobCalls(send: Send, waits_max: number): JobCalls {
     handle: <Result>(id: string, definition?: JobDefinition<never, unknown, Result>) =>
       handleOf({ id }, definition?.parseResult ?? asItIs<Result>),
     get: (id, call) => get(id, call),
-    async *list({ limit = Infinity, pageSize = page_jobs_default, ...filter } = {}, call) {
-      let cursor: string | null | undefined;
-      for (let left = limit; left > 0 && cursor !== null;) {
-        const query = { ...filter, limit: Math.min(left, pageSize), cursor };
+    list: (filter, call) =>
+      listPages(filter, async (query) => {
         const answer = await send({ method: "GET", path: "/v1/jobs", query, repeat: "always" }, call);
-        // A page may be short, or empty, and have another after it: only the cursor says where the end is.
-        const page = answer.body as JobPage;
-        for (const job of page.items.slice(0, left)) yield job;
-        left -= page.items.length;
-        cursor = page.next_cursor;
-      }
-    },
+        return answer.body as JobPage;
+      }),
     wait,
     async cancel(id, call) {
       let repeated = false;

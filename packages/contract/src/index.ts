@@ -1,4 +1,5 @@
 export * from "./define-job.ts";
+export * from "./dlq.ts";
 export * from "./error-data.ts";
 export * from "./error-text.ts";
 export * from "./handler-errors.ts";
@@ -14,3 +15,4 @@ export * from "./queue.ts";
 export * from "./schedule.ts";
 export * from "./token.ts";
 export * from "./validate.ts";
+export * from "./worker.ts";

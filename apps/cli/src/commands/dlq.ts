@@ -1,0 +1,52 @@
+import { limits } from "@atlasqueue/contract";
+import { Option, type Command } from "@commander-js/extra-typings";
+import type { Env } from "../config.ts";
+import { change, choiceOf, list } from "../dlq/actions.ts";
+import { orExit } from "../exit.ts";
+import { outputOf } from "../output/output.ts";
+import { jsonOption, parseIds, parseQueue, urlOption, yesOption } from "../remote/options.ts";
+import { withClient } from "../remote/with-client.ts";
+import { integer } from "../submit/job-fields.ts";
+
+const jobs_max = 100_000;
+
+export function addDlq(program: Command, env: Env): void {
+  const dlq = program.command("dlq").description("The dead letters: jobs whose last attempt failed.");
+
+  dlq
+    .command("list")
+    .description("List dead letters, those that died last first.")
+    .option("--queue <name>", "of this queue", parseQueue)
+    .option("--type <type>", "of this type")
+    .option("--limit <n>", "so many at most", (text) => integer(text, 1, jobs_max), limits.list_items_default)
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .action(({ url, json, ...filter }) =>
+      orExit(() => withClient(env, { url }, (client) => list(client, filter, outputOf({ json })))),
+    );
+
+  for (const [verb, description] of [
+    ["replay", "Queue dead letters again, now and with all their attempts."],
+    ["purge", "Delete dead letters for good. Asks before it does."],
+  ] as const) {
+    const command = dlq
+      .command(verb)
+      .description(description)
+      .argument("[id...]", "of the jobs", parseIds)
+      .option("--queue <name>", "those of this queue", parseQueue)
+      .option("--type <type>", "those of this type")
+      .option("--all", "every one", false)
+      .addOption(new Option("--dry-run", "say how many they are, and change nothing").default(false))
+      .addOption(yesOption())
+      .addOption(urlOption())
+      .addOption(jsonOption());
+    command.action((ids, { queue, type, all, dryRun, yes, url, json }) =>
+      orExit(() => {
+        const choice = choiceOf({ ids: ids ?? [], queue, type, all });
+        if (!choice) return command.error("Give either ids, or --queue or --type or both, or --all.");
+        const wish = { verb, choice, dry_run: dryRun, yes: yes || verb === "replay" };
+        return withClient(env, { url }, (client) => change(client, wish, outputOf({ json })));
+      }),
+    );
+  }
+}

@@ -1,0 +1,39 @@
+import type { Worker } from "@atlasqueue/contract";
+import type { Command } from "@commander-js/extra-typings";
+import type { Env } from "../config.ts";
+import { orExit } from "../exit.ts";
+import { outputOf, writeJson } from "../output/output.ts";
+import { second } from "../output/plain.ts";
+import { showTable, type Columns } from "../output/table.ts";
+import { jsonOption, urlOption } from "../remote/options.ts";
+import { withClient } from "../remote/with-client.ts";
+
+const columns: Columns<Worker> = {
+  id: ({ id }) => id,
+  host: ({ host }) => host,
+  pid: ({ pid }) => String(pid),
+  state: ({ state }) => state,
+  active: ({ active, concurrency }) => `${active}/${concurrency}`,
+  "last seen": ({ last_seen }) => second(last_seen),
+  queues: ({ queues }) => queues.join(","),
+  handlers: ({ handlers }) => handlers.join(","),
+};
+
+export function addWorkers(program: Command, env: Env): void {
+  program
+    .command("workers")
+    .description("List the workers that live, and what they do. Those that lease over HTTP announce nothing.")
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .action(({ url, json }) =>
+      orExit(() =>
+        withClient(env, { url }, async (client) => {
+          const output = outputOf({ json });
+          const items = await client.workers();
+          if (json) return writeJson(output, { items });
+          if (items.length === 0) return output.tell("no worker was heard of within the last seconds\n");
+          showTable(output, columns, items);
+        }),
+      ),
+    );
+}

@@ -1,0 +1,92 @@
+import type { Client, DeadLetterChoice } from "@atlasqueue/client";
+import { limits, type Job } from "@atlasqueue/contract";
+import { exitCodes } from "../exit.ts";
+import { sure } from "../output/confirm.ts";
+import { writeJson, type Output } from "../output/output.ts";
+import { second } from "../output/plain.ts";
+import { showTable, type Columns } from "../output/table.ts";
+
+const columns: Columns<Job> = {
+  id: ({ id }) => id,
+  type: ({ type }) => type,
+  queue: ({ queue }) => queue,
+  attempts: ({ attempts }) => String(attempts),
+  died: ({ finished_at }) => second(finished_at),
+  reason: ({ dead_reason }) => dead_reason ?? "",
+  "last error": ({ last_error }) => last_error ?? "",
+};
+
+type Filter = { queue?: string | undefined; type?: string | undefined };
+
+export async function list(
+  { deadLetters }: Client,
+  { limit, ...filter }: Filter & { limit: number },
+  output: Output,
+): Promise<void> {
+  const items: Job[] = [];
+  const pageSize = Math.min(limit, limits.list_items_max);
+  for await (const job of deadLetters.list({ ...given(filter), limit, pageSize })) items.push(job);
+  if (output.json) return writeJson(output, { items });
+  if (items.length === 0) return output.tell("there are no such dead letters\n");
+  showTable(output, columns, items);
+}
+
+/** What was chosen, or undefined when that is nothing or says two things. */
+export function choiceOf({
+  ids,
+  all,
+  ...filter
+}: Filter & { ids: string[]; all: boolean }): DeadLetterChoice | undefined {
+  const filtered = filter.queue !== undefined || filter.type !== undefined;
+  if ([ids.length > 0, filtered, all].filter(Boolean).length !== 1) return undefined;
+  if (all) return { all };
+  return filtered ? given(filter) : { ids };
+}
+
+export type ChangeWish = {
+  verb: "replay" | "purge";
+  choice: DeadLetterChoice;
+  dry_run: boolean;
+  /** Do not ask. */
+  yes: boolean;
+};
+
+const words = { replay: "queued again", purge: "deleted" };
+
+/**
+ * Replay or purge, in as many requests as it takes. Throws `Trouble` when the answer to the question is no; the exit code
+ * is 1 when some were left.
+ */
+export async function change({ deadLetters }: Client, wish: ChangeWish, output: Output): Promise<void> {
+  const { verb, choice, dry_run, yes } = wish;
+  const look = await deadLetters[verb](choice, { dryRun: true });
+  if (dry_run || look.matched === 0) return told(output, verb, look, dry_run);
+  await sure(`${look.matched} dead letters would be ${words[verb]} for good. Go on?`, yes);
+  let changed = 0;
+  let left = 0;
+  do {
+    const step = await deadLetters[verb](choice);
+    changed += step.changed;
+    left = step.matched - step.changed;
+    // Without a step, what is left is in other hands.
+    if (step.changed === 0) break;
+  } while (left > 0);
+  told(output, verb, { matched: changed + left, changed }, false);
+  if (left > 0) process.exitCode = exitCodes.failed;
+}
+
+function told(
+  output: Output,
+  verb: ChangeWish["verb"],
+  { matched, changed }: { matched: number; changed: number },
+  dry_run: boolean,
+): void {
+  if (output.json) return writeJson(output, { matched, changed });
+  if (dry_run) return output.tell(`${matched} would be ${words[verb]}\n`);
+  output.tell(`${changed} of ${matched} dead letters are ${words[verb]}\n`);
+}
+
+/** Only what was given. */
+function given({ queue, type }: Filter): { queue?: string; type?: string } {
+  return { ...(queue === undefined ? {} : { queue }), ...(type === undefined ? {} : { type }) };
+}
