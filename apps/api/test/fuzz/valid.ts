@@ -72,7 +72,8 @@ function text(
   { format, pattern, minLength = 0, maxLength = chars_max }: JsonSchema,
   name: string,
 ): fc.Arbitrary<string> {
-  if (format === "uuid")
+  // A string on OpenQueue's surface, where what is no UUID is a lease that is not held.
+  if (format === "uuid" || name === "lease_token")
     return fc.oneof(fc.uuid(), { weight: 3, arbitrary: known(name === "lease_token" ? "token" : "id") });
   if (format === "date-time")
     return fc
@@ -82,7 +83,7 @@ function text(
   if (name === "X-Admin-Secret") return fc.constant(fuzzedSecret);
   const length = { minLength: Math.max(minLength, pattern ? 1 : 0), maxLength: Math.min(maxLength, chars_max) };
   // Else no job would be in a queue that somebody leases from.
-  if (name === "queue") return fc.constantFrom("default", "default", "default", "other");
+  if (name === "queue" || name === "queue_name") return fc.constantFrom("default", "default", "default", "other");
   // Every pattern of the document takes these.
   if (pattern) return fc.string({ ...length, unit: fc.constantFrom(..."aZ09._:-") });
   return fc.string({ ...length, unit: "grapheme" });

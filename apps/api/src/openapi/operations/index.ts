@@ -4,6 +4,7 @@ import { healthOperations } from "./health.ts";
 import { jobOperations } from "./jobs.ts";
 import { leaseOperations } from "./leases.ts";
 import { openQueueOperations } from "./openqueue.ts";
+import { openQueueLeaseOperations } from "./openqueue-leases.ts";
 import { queueOperations } from "./queues.ts";
 import { tokenOperations } from "./tokens.ts";
 
@@ -14,6 +15,7 @@ export const operations: Operation[] = [
   ...queueOperations,
   ...tokenOperations,
   ...openQueueOperations,
+  ...openQueueLeaseOperations,
   ...healthOperations,
   ...documentOperations,
 ];
