@@ -16,8 +16,8 @@ export async function watch(client: Client, output: Output, every_ms: number): P
   if (!output.terminal) return output.write(`${frame(before, new Map(), size())}\n`);
   const update = createLogUpdate(process.stdout);
   const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort());
-  process.once("SIGTERM", () => stop.abort());
+  // Not `once`: what gives the cursor back ends the process when no other listener is left.
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => stop.abort());
   update(frame(before, new Map(), size()));
   while (await rested(every_ms, stop.signal)) {
     try {
