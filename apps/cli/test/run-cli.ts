@@ -26,7 +26,7 @@ export type CliSystem = {
   close(): Promise<void>;
 };
 
-/** A real API over a database of its own, with the command pointed at it. Nothing sweeps. */
+/** A real API over a database of its own, with the command pointed at it. */
 export async function cliSystem(): Promise<CliSystem> {
   const store = await testDatabase();
   const { jobsKey, dlqKey } = uniqueKeys();

@@ -164,6 +164,7 @@ export const job = z.strictObject({
   attempts: z.int(),
   max_attempts: z.int(),
   payload: jsonObject,
+  /** What the handler returned. Of a dead job `{error_data}`, when its last error came with data. */
   result: anyJson.nullable(),
   last_error: z.string().nullable(),
   run_at: z.iso.datetime(),

@@ -103,6 +103,16 @@ describe("one bad job is a failure of that job alone", () => {
     await becomes(id, { status: "succeeded", attempts: 2 });
   });
 
+  test("the data of the last error is kept with the dead job, that of the others is not", async () => {
+    work([
+      defineHandler("noop", any, (_payload, { job }) => {
+        throw Object.assign(new Error("no tea"), { data: { attempt: job.attempt } });
+      }),
+    ]);
+    const [id] = await add({ max_attempts: 2 });
+    await becomes(id, { status: "dead", last_error: "Error: no tea", result: { error_data: { attempt: 2 } } });
+  });
+
   test("a job's own timeout comes before its handler's", async () => {
     work([defineHandler("noop", any, () => new Promise(() => {}), { timeout_seconds: 3_600 })]);
     const [id] = await add({ timeout_seconds: 1, max_attempts: 1 });

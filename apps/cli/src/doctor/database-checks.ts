@@ -41,13 +41,13 @@ export const checkSweep: Look = async (deps) => {
     ...late(["leases have ended and are not recovered", lease_check_in_ms]),
   ];
   if (left.length === 0) return ok("sweep", "no lease is stale, no due job is left behind");
-  return wrong("sweep", `${left.join("; ")}: does a worker run?`);
+  return wrong("sweep", `${left.join("; ")}: does a worker or an API run?`);
 };
 
 /** A hand-over is done in the moment that it is written, so what two looks see waits for somebody. */
 export const checkGroups: Look = async (deps) =>
   (await sweepOutlook(deps)).any_handovers
-    ? wrong("groups", "groups wait to be handed over to their next job: does a worker run?")
+    ? wrong("groups", "groups wait to be handed over to their next job: does a worker or an API run?")
     : ok("groups", "no group waits to be handed over");
 
 export const checkCounts: Look = async (deps) => {

@@ -1,20 +1,34 @@
-import { createDatabase, postgresUrl } from "@atlasqueue/testing";
-import { redisSignal, type Signal } from "@atlasqueue/core";
+import { createQueue, redisSignal, type Queue, type Signal } from "@atlasqueue/core";
+import {
+  createDatabase,
+  postgresUrl,
+  redisUrl,
+  testDatabase,
+  uniqueKeys,
+  type TestDatabase,
+} from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cliSystem, runCli, type CliSystem, type Said } from "../../test/run-cli.ts";
+import { runCli, type Said } from "../../test/run-cli.ts";
 import type { Check } from "./check.ts";
 
-let system: CliSystem;
+// Neither a worker nor an API: what is wrong stays wrong.
+const { jobsKey, dlqKey } = uniqueKeys();
+const keys = { jobs: jobsKey, dead_letters: dlqKey };
+let store: TestDatabase;
+let queue: Queue;
 let signal: Signal;
+let env: Record<string, string>;
 beforeAll(async () => {
-  system = await cliSystem();
-  const keys = { jobs: system.env.JOB_QUEUE_KEY ?? "", dead_letters: system.env.DLQ_KEY ?? "" };
-  signal = redisSignal({ url: system.env.REDIS_URL ?? "", keys, timeout_ms: 5_000 });
+  store = await testDatabase();
+  env = { DATABASE_URL: store.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
+  queue = createQueue({ databaseUrl: store.url, redisUrl: redisUrl(), keys });
+  signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
 });
 afterAll(async () => {
-  await signal.close();
-  await system.close();
+  await Promise.all([queue.close(), signal.close()]);
+  await store.drop();
 });
+const doctor = (...words: string[]) => runCli(["doctor", ...words], env);
 
 const stateOf = ({ stdout }: Said) =>
   Object.fromEntries((JSON.parse(stdout) as { checks: Check[] }).checks.map(({ name, state }) => [name, state]));
@@ -31,8 +45,8 @@ const well = {
 };
 
 test("where all is well, each line says so and the exit code is 0", async () => {
-  await system.client.submit({ type: "a", queue: "well" });
-  const { code, stdout } = await system.run("doctor");
+  await queue.submit({ type: "a", queue: "well" });
+  const { code, stdout } = await doctor();
   expect(code).toBe(0);
   expect(
     stdout
@@ -40,39 +54,38 @@ test("where all is well, each line says so and the exit code is 0", async () => 
       .split("\n")
       .map((line) => line[0]),
   ).toEqual(Array.from({ length: 9 }, () => "✓"));
-  expect(stateOf(await system.run("doctor", "--json"))).toEqual(well);
+  expect(stateOf(await doctor("--json"))).toEqual(well);
 });
 
 test("signals that Redis lost are found, and made anew in their order", async () => {
   const ids: string[] = [];
-  for (const priority of [0, 5, 0, -5])
-    ids.push((await system.client.submit({ type: "a", queue: "lost", priority })).id);
+  for (const priority of [0, 5, 0, -5]) ids.push((await queue.submit({ type: "a", queue: "lost", priority })).id);
   const lost = { tenant: "default", queue: "lost" };
   expect(await signal.take([lost], 10)).toHaveLength(4);
-  const found = await system.run("doctor", "--json");
+  const found = await doctor("--json");
   expect(found.code).toBe(1);
   expect(stateOf(found)).toEqual({ ...well, signals: "wrong" });
   expect(found.stdout).toContain("queue lost of default has 4 ready jobs, 4 of them without a signal");
-  const rebuilt = await system.run("doctor", "--rebuild-signals", "--json");
+  const rebuilt = await doctor("--rebuild-signals", "--json");
   expect(rebuilt.code).toBe(0);
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({ ok: true, rebuilt: { queues: 2, jobs: 5 } });
   // Again, with all of them there: none twice.
-  await system.run("doctor", "--rebuild-signals");
+  await doctor("--rebuild-signals");
   const [first, second, third, fourth] = ids;
   expect(await signal.take([lost], 10)).toEqual([second, first, third, fourth]);
-  await system.run("doctor", "--rebuild-signals");
+  await doctor("--rebuild-signals");
 });
 
 test("what disagrees is named: dead letters, counts, due jobs that nobody promotes, groups that nobody hands over", async () => {
-  const { sql } = system.store.database;
+  const { sql } = store.database;
   await signal.deadLetters.add(["00000000-0000-4000-8000-000000000000"]);
   await sql`INSERT INTO queue_changes (tenant, queue, running) VALUES ('default', 'well', 1)`;
-  const { id } = await system.client.submit({ type: "a", queue: "well", delay_seconds: 3_600 });
+  const { id } = await queue.submit({ type: "a", queue: "well", delay_seconds: 3_600 });
   await sql`UPDATE jobs SET due_at = now() - interval '2 hours' WHERE id = ${id}`;
   await sql`INSERT INTO group_handovers (tenant, queue, group_key) VALUES ('default', 'well', 'g')`;
-  const { code, stdout } = await system.run("doctor");
+  const { code, stdout } = await doctor();
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^✗ sweep +jobs are due and not promoted for 2h 0m: does a worker run\?$/m);
+  expect(stdout).toMatch(/^✗ sweep +jobs are due and not promoted for 2h 0m: does a worker or an API run\?$/m);
   expect(stdout).toMatch(/^✗ groups /m);
   expect(stdout).toMatch(/^✗ counts +1 are not true: queue well of default has 0 running jobs, not 1$/m);
   expect(stdout).toMatch(/^✗ dead letters +0 jobs are dead, Redis lists 1/m);
@@ -81,16 +94,16 @@ test("what disagrees is named: dead letters, counts, due jobs that nobody promot
 
 test("servers that are away, settings that cannot be and a schema that is missing are said", async () => {
   const away = await runCli(["doctor", "--json"], {
-    ...system.env,
+    ...env,
     DATABASE_URL: "postgres://127.0.0.1:1/x",
     REDIS_URL: "redis://127.0.0.1:1",
   });
   expect(away.code).toBe(1);
   expect(stateOf(away)).toEqual({ Postgres: "wrong", Redis: "wrong" });
-  const wrong = await runCli(["doctor"], { ...system.env, REDIS_URL: "http://x" });
+  const wrong = await runCli(["doctor"], { ...env, REDIS_URL: "http://x" });
   expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^REDIS_URL must be /) });
   const empty = await createDatabase(postgresUrl());
-  const bare = await runCli(["doctor", "--json"], { ...system.env, DATABASE_URL: empty.url, REDIS_URL: "" });
+  const bare = await runCli(["doctor", "--json"], { ...env, DATABASE_URL: empty.url, REDIS_URL: "" });
   expect(stateOf(bare)).toEqual({ Postgres: "ok", Redis: "skipped", schema: "wrong" });
   expect(bare.stdout).toContain("atlasqueue migrate");
   await empty.drop();

@@ -24,7 +24,7 @@ export const checkSignals: Look = async (deps) => {
   return wrong(
     "signals",
     `${where} has ${first.queued} ready jobs, ${first.count} of them without a signal` +
-      `${missing.length > 1 ? `, and ${missing.length - 1} more queues` : ""}: does a worker run? --rebuild-signals makes them`,
+      `${missing.length > 1 ? `, and ${missing.length - 1} more queues` : ""}: does a worker or an API run? --rebuild-signals makes them`,
   );
 };
 
@@ -32,5 +32,8 @@ export const checkDeadLetters: Look = async (deps) => {
   const dead = (await queueDepths(deps, queues_max)).reduce((sum, queue) => sum + queue.dead, 0);
   const { length, consistent } = await deps.signal.deadLetters.look();
   if (length === dead && consistent) return ok("dead letters", `${dead}, the same in Redis`);
-  return wrong("dead letters", `${dead} jobs are dead, Redis lists ${length}: does a worker run? Its sweep mends it`);
+  return wrong(
+    "dead letters",
+    `${dead} jobs are dead, Redis lists ${length}: does a worker or an API run? Its sweep mends it`,
+  );
 };

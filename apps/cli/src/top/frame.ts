@@ -14,22 +14,15 @@ export function frame(look: Look, rates: ReadonlyMap<string, number>, size: { wi
   const totals = `${time}  ${look.queues.length} queues  ${sum("queued")} queued  ${sum("running")} running  ${sum("dead")} dead  ${rate.toFixed(1)}/s`;
   const busiest = look.queues.toSorted((a, b) => weight(b, rates) - weight(a, rates) || (a.queue < b.queue ? -1 : 1));
   const room = Math.max(1, size.lines - 4);
-  const rows = busiest
-    .slice(0, room)
-    .map((queue) => [
-      plain(queue.queue),
-      queue.paused ? "paused" : "open",
-      ...shown.map((status) => String(queue.counts[status] ?? 0)),
-      (rates.get(queue.queue) ?? 0).toFixed(1),
-      waitOf(queue, look.at_ms),
-    ]);
+  const rows = busiest.slice(0, room).map((queue) => [
+    // No column of its own: the headings fit 80 columns.
+    `${plain(queue.queue)}${queue.paused ? " (paused)" : ""}`,
+    ...shown.map((status) => String(queue.counts[status] ?? 0)),
+    (rates.get(queue.queue) ?? 0).toFixed(1),
+    waitOf(queue, look.at_ms),
+  ]);
   const more = busiest.length > room ? [`… and ${busiest.length - room} more`] : [];
-  return [
-    totals,
-    "",
-    ...alignedLines(["queue", "state", ...shown, "done/s", "waiting"], rows, size.width),
-    ...more,
-  ].join("\n");
+  return [totals, "", ...alignedLines(["queue", ...shown, "done/s", "waiting"], rows, size.width), ...more].join("\n");
 }
 
 function weight({ queue, counts }: Queue, rates: ReadonlyMap<string, number>): number {

@@ -28,14 +28,18 @@ test("a rate is what ended between two looks, a second", () => {
 });
 
 test("the busiest queues that fit are shown, under the totals", () => {
-  const queues = [queue("idle", {}), queue("busy", { queued: 3, running: 2 }), queue("late", { queued: 1 })];
+  const queues = [
+    queue("idle", {}),
+    queue("busy", { queued: 3, running: 2 }),
+    { ...queue("late", { queued: 1 }), paused: true },
+  ];
   const text = stripVTControlCharacters(
     frame({ at_ms: 0, queues }, new Map([["busy", 2.5]]), { width: 100, lines: 6 }),
   );
   const [totals, , headings, first, second, more, end] = text.split("\n");
   expect(totals).toBe("00:00:00  3 queues  4 queued  2 running  0 dead  2.5/s");
-  expect(headings).toMatch(/^queue +state +scheduled +blocked +queued +running +failed +dead +done\/s +waiting$/);
-  expect(first).toMatch(/^busy +open +0 +0 +3 +2 +0 +0 +2\.5$/);
-  expect(second).toMatch(/^late /);
+  expect(headings).toMatch(/^queue +scheduled +blocked +queued +running +failed +dead +done\/s +waiting$/);
+  expect(first).toMatch(/^busy +0 +0 +3 +2 +0 +0 +2\.5$/);
+  expect(second).toMatch(/^late \(paused\) /);
   expect([more, end]).toEqual(["… and 1 more", undefined]);
 });
