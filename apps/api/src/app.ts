@@ -12,6 +12,7 @@ import { hostGuard } from "./middleware/host-guard.ts";
 import { pathGuard } from "./middleware/path-guard.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { provisionRoutes } from "./openqueue/provision.ts";
+import { dlqRoutes } from "./routes/dlq.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
 import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
@@ -49,7 +50,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   if (deps.loopback_hosts_only) app.use(hostGuard);
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
-  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, tokenRoutes];
+  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, dlqRoutes, tokenRoutes];
   for (const routes of v1) app.route("/v1", routes({ ...deps, gate }));
   app.route("/", provisionRoutes({ ...deps, gate }));
   return app;

@@ -1,3 +1,4 @@
+export * from "./dlq.ts";
 export * from "./idempotency-key.ts";
 export * from "./job.ts";
 export * from "./json.ts";

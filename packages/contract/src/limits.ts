@@ -9,6 +9,7 @@ export const limits = {
   error_body_bytes_max: 16_777_216,
   json_depth_max: 64,
   batch_items_max: 1_000,
+  bulk_ids_max: 1_000,
   list_items_max: 200,
   list_items_default: 50,
   wait_seconds_max: 30,

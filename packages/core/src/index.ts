@@ -12,6 +12,7 @@ export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
 export { defaultRetention, type Retention } from "./policy/retention.ts";
 export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./policy/rate-limit.ts";
 export { hashToken, isToken } from "./policy/token.ts";
+export { purgeAll, replayAll, type BulkOutcome } from "./bulk.ts";
 export { errorText, storableText } from "./policy/error-text.ts";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
@@ -26,10 +27,12 @@ export {
   type RemoteSettlementDeps,
 } from "./remote-settlement.ts";
 export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
+export type { DeadFilter, DeadPlace } from "./queries/dead-pages.ts";
 export { explainJob } from "./queries/explain-job.ts";
 export { findJob, findJobs } from "./queries/find-job.ts";
 export { findToken, type FoundToken } from "./queries/find-token.ts";
 export { listAttempts } from "./queries/list-attempts.ts";
+export { listDead, type DeadRows } from "./queries/list-dead.ts";
 export { listJobs, type JobFilter, type JobRows } from "./queries/list-jobs.ts";
 export { listTokens, showToken } from "./queries/list-tokens.ts";
 export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-stats.ts";

@@ -21,6 +21,7 @@ export type AtlasEvent =
   | ({ event: "job_released" } & OfAttempt)
   | ({ event: "job_cancelled"; was: JobStatus } & OfJob)
   | ({ event: "job_retried"; was: JobStatus } & OfJob)
+  | { event: "jobs_replayed" | "jobs_purged"; tenant: string; count: number }
   | ({ event: "lease_expired"; outcome: "requeued" | "dead" } & OfAttempt)
   | { event: "jobs_promoted"; scheduled: number; retried: number }
   | { event: "jobs_resignalled"; queue: string; count: number }

@@ -35,6 +35,8 @@ const levels: Record<EventName, Level> = {
   job_released: "info",
   job_cancelled: "info",
   job_retried: "info",
+  jobs_replayed: "info",
+  jobs_purged: "info",
   lease_expired: "warn",
   jobs_promoted: "debug",
   jobs_resignalled: "info",

@@ -139,6 +139,8 @@ export function createMetrics(): Metrics {
       case "job_released":
       case "job_cancelled":
       case "job_retried":
+      case "jobs_replayed":
+      case "jobs_purged":
       case "jobs_resignalled":
       case "dead_letters_projected":
       case "queue_paused":
