@@ -1,4 +1,7 @@
+export * from "./define-job.ts";
 export * from "./dlq.ts";
+export * from "./error-text.ts";
+export * from "./handler-errors.ts";
 export * from "./idempotency-key.ts";
 export * from "./job.ts";
 export * from "./json.ts";
