@@ -54,7 +54,7 @@ const countsOfTable = async () => {
 };
 const idsOfApi = async () => {
   const ids: string[] = [];
-  for (let cursor: string | null = ""; cursor !== null; ) {
+  for (let cursor: string | null = ""; cursor !== null;) {
     const at: string = cursor === "" ? "" : `&cursor=${cursor}`;
     const page = jobPage.parse(await (await api.get(`/v1/dlq?limit=200${at}`)).json());
     ids.push(...page.items.map(({ id }) => id));

@@ -61,7 +61,7 @@ test("jobs that died in the same instant are each on one page", async () => {
   const ids = await dead({}, {}, {}, {}, {});
   await api.deps.database.sql`UPDATE jobs SET dead_at = now()`;
   const seen: string[] = [];
-  for (let cursor: string | null = ""; cursor !== null; ) {
+  for (let cursor: string | null = ""; cursor !== null;) {
     const at: string = cursor === "" ? "" : `&cursor=${cursor}`;
     const { items, next_cursor } = await page(`?limit=2${at}`);
     seen.push(...items.map(({ id }) => id));

@@ -1,19 +1,5 @@
-import {
-  bulkRequest,
-  listDeadQuery,
-  type BulkAnswer,
-  type BulkRequest,
-  type JobPage,
-} from "@atlasqueue/contract";
-import {
-  listDead,
-  purgeAll,
-  replayAll,
-  showJob,
-  type DeadFilter,
-  type Deps,
-  type Signal,
-} from "@atlasqueue/core";
+import { bulkRequest, listDeadQuery, type BulkAnswer, type BulkRequest, type JobPage } from "@atlasqueue/contract";
+import { listDead, purgeAll, replayAll, showJob, type DeadFilter, type Deps, type Signal } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";

@@ -3,7 +3,8 @@ import type { Statement } from "../database/statement.ts";
 
 /** Which dead letters of a tenant: those with these ids, or those of a queue, of a type, of both, or all. */
 export type DeadFilter = { tenant: string } & (
-  { ids: readonly string[] } | { queue?: string | undefined; type?: string | undefined }
+  | { ids: readonly string[] }
+  | { queue?: string | undefined; type?: string | undefined }
 );
 
 /** A place in the order in which jobs died: the time in microseconds, as JavaScript's own would round it, and the id. */

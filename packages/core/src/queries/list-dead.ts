@@ -36,16 +36,20 @@ export async function listDead(
   return { rows: jobs.map(({ row }) => row), next: last ?? undefined };
 }
 
-// A row of nothing but `reached` comes when nothing matches; that is null when the stretch came to the end.
+const within = `dead_at IS NOT NULL AND (dead_at, id) < (${timeOf("$4")}, $5::text::uuid)`;
+const newestFirst = "ORDER BY dead_at DESC, id DESC";
+
+// The inner LIMIT bounds what a rare filter reads, the outer one ends the reading when the page is full; only a page that
+// is not full asks where the stretch ended. A row of nothing but `reached` comes when nothing matches.
 const text = `
-  WITH stretch AS MATERIALIZED (
-    SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AS found FROM jobs
-    WHERE dead_at IS NOT NULL AND (dead_at, id) < (${timeOf("$4")}, $5::text::uuid)
-    ORDER BY dead_at DESC, id DESC LIMIT ${stretch_jobs_max}
-  ), page AS MATERIALIZED (
-    SELECT id FROM stretch WHERE found ORDER BY dead_at DESC, id DESC LIMIT $6::int
+  WITH page AS MATERIALIZED (
+    SELECT id FROM (
+      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AS found
+      FROM jobs WHERE ${within} ${newestFirst} LIMIT ${stretch_jobs_max}
+    ) AS stretch WHERE found ${newestFirst} LIMIT $6::int
   )
   SELECT jobs.*, CASE WHEN id IS NOT NULL THEN ${placeOf} END AS place, ends.reached FROM (
-    SELECT (SELECT ${placeOf} FROM stretch ORDER BY dead_at DESC, id DESC OFFSET ${stretch_jobs_max - 1} LIMIT 1) AS reached
+    SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
+      SELECT ${placeOf} FROM jobs WHERE ${within} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached
   ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL) AS jobs ON true
   ORDER BY jobs.dead_at DESC, jobs.id DESC`;

@@ -19,7 +19,7 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
     let removed = 0;
     for (let pass = 0; pass < passes_max && removed < noted; pass += 1) {
       let kept = 0;
-      for (let more = true; more && removed < noted; ) {
+      for (let more = true; more && removed < noted;) {
         const from = kept;
         const [gone, seen] = await available(() =>
           redis.deadLettersRemoveLeaving(list, members, leaving, from, stretch_ids_max),

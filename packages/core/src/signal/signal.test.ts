@@ -156,12 +156,12 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     const adding = (async () => {
       for (const id of late) await deadLetters.add([id]);
     })();
-    const [one, other] = await Promise.all([
+    const [first, second] = await Promise.all([
       deadLetters.remove([...leaving.slice(0, 2_000), "unknown"]),
       deadLetters.remove(leaving.slice(300)),
     ]);
     await adding;
-    expect((one ?? 0) + (other ?? 0)).toBe(leaving.length);
+    expect((first ?? 0) + (second ?? 0)).toBe(leaving.length);
     const kept = [...ids.filter((_, at) => at % 3 === 0), ...late].toReversed();
     expect(await deadLetters.page(0, 5_000)).toEqual(kept);
     expect(await deadLetters.look()).toMatchObject({ length: kept.length, consistent: true });
