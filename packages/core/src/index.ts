@@ -56,7 +56,8 @@ export { complete, type Completion, type SettleOutcome } from "./transitions/com
 export { createToken, type CreateTokenOutcome, type TokenWish } from "./transitions/create-token.ts";
 export type { MadeToken, TokenRow } from "./transitions/token-rows.ts";
 export { enqueueAll, type EnqueueAllOutcome } from "./transitions/enqueue-all.ts";
-export { enqueue, type EnqueueOptions, type EnqueueOutcome, type Submission } from "./transitions/enqueue.ts";
+export { enqueue, type EnqueueOptions } from "./transitions/enqueue.ts";
+export type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
 export { extendLeases } from "./transitions/extend-lease.ts";
 export { fail, type Failure, type FailOutcome } from "./transitions/fail.ts";
 export { heartbeat, type Heartbeat, type HeartbeatOutcome } from "./transitions/heartbeat.ts";
@@ -67,7 +68,7 @@ export { forgetLeaseBatches } from "./transitions/forget-lease-batches.ts";
 export { noteTokenUse } from "./transitions/note-token-use.ts";
 export { provisionTenant } from "./transitions/provision-tenant.ts";
 export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
-export { firstId, prune, pruneKeys } from "./transitions/prune.ts";
+export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./transitions/prune.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
 export { release } from "./transitions/release.ts";
 export { revokeToken } from "./transitions/revoke-token.ts";
@@ -81,5 +82,6 @@ export {
   type QueueJob,
   type QueueOptions,
   type Submitted,
+  UniqueConflictError,
 } from "./queue.ts";
 export { createSubmitter, type Submitter } from "./submitter.ts";

@@ -134,6 +134,26 @@ export const idempotencyKeys = pgTable(
   ],
 );
 
+/**
+ * Which job holds a unique key of a queue. Jobs without one have no row, and settling a job does not touch its row: whether
+ * the holder still holds is looked up by the next who wants the key, under the row's lock. See
+ * decisions/2026-11-20-uniqueness.md.
+ */
+export const uniqueKeys = pgTable(
+  "unique_keys",
+  {
+    tenant: text().notNull(),
+    queue: text().notNull(),
+    key: text().notNull(),
+    job_id: uuid().notNull(),
+    /** Until when the job holds it, whatever its status; null: while it is not final. */
+    window_ends_at: time(),
+    /** When to look whether the row is still needed. */
+    check_at: time().notNull(),
+  },
+  (row) => [primaryKey({ columns: [row.tenant, row.queue, row.key] }), index("unique_keys_check").on(row.check_at)],
+);
+
 /** Attempts that the job row itself no longer tells: failed, lost and cancelled ones. The happy path writes none. */
 export const jobAttempts = pgTable(
   "job_attempts",

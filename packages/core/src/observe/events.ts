@@ -8,6 +8,7 @@ export type AtlasEvent =
   | ({ event: "job_created"; status: JobStatus } & OfJob)
   | ({ event: "idempotent_submission" } & OfJob)
   | ({ event: "idempotency_mismatch" } & Omit<OfJob, "job_id">)
+  | ({ event: "unique_conflict"; answer: "returned" | "replaced" | "rejected" } & OfJob)
   | { event: "job_enqueued"; queue: string; count: number }
   | ({ event: "lease_acquired" } & OfAttempt)
   | { event: "lease_not_acquired"; count: number; worker_id: string }

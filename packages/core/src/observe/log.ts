@@ -22,6 +22,7 @@ const levels: Record<EventName, Level> = {
   job_created: "info",
   idempotent_submission: "info",
   idempotency_mismatch: "warn",
+  unique_conflict: "info",
   job_enqueued: "info",
   lease_acquired: "info",
   lease_not_acquired: "debug",

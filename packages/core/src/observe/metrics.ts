@@ -135,6 +135,7 @@ export function createMetrics(): Metrics {
         return requestSeconds.observe(labels, event.duration_ms / 1_000);
       }
       case "idempotency_mismatch":
+      case "unique_conflict":
       case "job_enqueued":
       case "job_released":
       case "job_cancelled":
