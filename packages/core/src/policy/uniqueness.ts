@@ -4,7 +4,7 @@ import { isFinal, type JobStatus, type SubmitJob, type Unique } from "@atlasqueu
 /** The job that holds a unique key. `window_over` is null when it holds the key while it is not final. */
 export type Holder = { status: JobStatus; group: string | null; window_over: boolean | null };
 
-export type UniqueVerdict =
+type UniqueVerdict =
   /** There is nobody: the new job takes the key. */
   | "take"
   /** The holder is the answer, as it is, or with the new request in place of its own. */
