@@ -12,12 +12,16 @@ import { hostGuard } from "./middleware/host-guard.ts";
 import { pathGuard } from "./middleware/path-guard.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { provisionRoutes } from "./openqueue/provision.ts";
+import { openQueueRoutes } from "./openqueue/routes.ts";
 import { dlqRoutes } from "./routes/dlq.ts";
+import { docsRoutes } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
 import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
+import { openApiRoutes } from "./routes/openapi.ts";
 import { queueRoutes } from "./routes/queues.ts";
+import { scheduleRoutes } from "./routes/schedules.ts";
 import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 
@@ -50,8 +54,11 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   if (deps.loopback_hosts_only) app.use(hostGuard);
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
-  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, dlqRoutes, tokenRoutes];
+  app.route("/", openApiRoutes());
+  app.route("/", docsRoutes());
+  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, dlqRoutes, scheduleRoutes, tokenRoutes];
   for (const routes of v1) app.route("/v1", routes({ ...deps, gate }));
   app.route("/", provisionRoutes({ ...deps, gate }));
+  app.route("/", openQueueRoutes({ ...deps, gate }));
   return app;
 }

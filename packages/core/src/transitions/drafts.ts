@@ -7,11 +7,11 @@ import type { EnqueueOutcome, Submission } from "./enqueue-outcome.ts";
 import type { Draft, Inserted } from "./insert-jobs.ts";
 
 /** The job that a submission asks for, about to be stored. */
-export function draft({ tenant, request, idempotency_key }: Submission): Draft {
+export function draft({ tenant, request, idempotency_key, fingerprint = "" }: Submission): Draft {
   const { payload, ...rest } = request;
   const text = canonicalJson(payload);
   if (idempotency_key === undefined) return { id: newId(), tenant, request, payload: text, key: null, hash: "" };
-  const digest = hash("sha256", `${canonicalJson(rest)}${text}`, "hex");
+  const digest = hash("sha256", `${canonicalJson(rest)}${text}${fingerprint}`, "hex");
   return { id: newId(), tenant, request, payload: text, key: idempotency_key, hash: digest };
 }
 

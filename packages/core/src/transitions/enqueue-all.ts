@@ -1,4 +1,4 @@
-import { inTransaction } from "../database/in-transaction.ts";
+import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue-outcome.ts";
 import { enqueueWith, type EnqueueOptions } from "./enqueue.ts";

@@ -3,7 +3,13 @@ import type { JobRow } from "../database/schema.ts";
 import type { Observe } from "../observe/events.ts";
 
 /** A validated request to create a job. Without a key, every call creates another job. */
-export type Submission = { tenant: string; request: SubmitJob; idempotency_key?: string | undefined };
+export type Submission = {
+  tenant: string;
+  request: SubmitJob;
+  idempotency_key?: string | undefined;
+  /** What the key stands for beside this request, where one key is for several jobs. */
+  fingerprint?: string | undefined;
+};
 
 export type EnqueueOutcome =
   | { kind: "created"; job: JobRow }

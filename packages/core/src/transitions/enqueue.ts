@@ -1,4 +1,4 @@
-import { inTransaction } from "../database/in-transaction.ts";
+import { inTransaction } from "../database/transaction.ts";
 import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { findByIdempotencyKeys } from "../queries/find-by-idempotency-keys.ts";

@@ -1,0 +1,23 @@
+import type { Operation } from "../operation.ts";
+import { dlqOperations } from "./dlq.ts";
+import { documentOperations } from "./document.ts";
+import { healthOperations } from "./health.ts";
+import { jobOperations } from "./jobs.ts";
+import { leaseOperations } from "./leases.ts";
+import { openQueueOperations } from "./openqueue.ts";
+import { queueOperations } from "./queues.ts";
+import { scheduleOperations } from "./schedules.ts";
+import { tokenOperations } from "./tokens.ts";
+
+/** Every operation of the API. A test holds them and the routes together. */
+export const operations: Operation[] = [
+  ...jobOperations,
+  ...leaseOperations,
+  ...queueOperations,
+  ...dlqOperations,
+  ...scheduleOperations,
+  ...tokenOperations,
+  ...openQueueOperations,
+  ...healthOperations,
+  ...documentOperations,
+];
