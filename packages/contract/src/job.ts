@@ -111,7 +111,10 @@ export const unique = z
     if (scope === "window" && window_seconds === undefined) fault("is required");
     if (scope === "active" && window_seconds !== undefined) fault('must not be given without the scope "window"');
   })
-  .describe("an object {key?, scope?, window_seconds?, on_conflict?}");
+  .meta({
+    description: "an object {key?, scope?, window_seconds?, on_conflict?}",
+    dependentSchemas: { window_seconds: { properties: { scope: { const: "window" } }, required: ["scope"] } },
+  });
 /**
  * At most one job with a key in its queue: while that job is not final, or within a time from its creation. Without a
  * `key`, jobs of the same type and payload are the same.

@@ -5,6 +5,7 @@ import type { Deps } from "../deps.ts";
 import { findJob } from "../queries/find-job.ts";
 import { queueStats } from "../queries/queue-stats.ts";
 import { memorySignal } from "../signal/memory.ts";
+import { createQueue, UniqueConflictError } from "../queue.ts";
 import { createSubmitter } from "../submitter.ts";
 import { advanceGroups } from "./advance-groups.ts";
 import { cancel } from "./cancel.ts";
@@ -315,4 +316,35 @@ test("keys that nobody holds are forgotten, a few at a time; those that are held
   await own.database.sql`UPDATE unique_keys SET check_at = now(), window_ends_at = now() WHERE key = 'key:window'`;
   expect(await pruneUniqueKeys(deps, 2)).toBe(1);
   expect((await keys()).map(({ key }) => key as string)).toEqual(["key:open"]);
+});
+
+test("in your own code: a refusal is an error that names the job; in your transaction it stores nothing", async () => {
+  const queue = createQueue({ databaseUrl: own.url });
+  try {
+    const unique = { key: "q", on_conflict: "reject" } as const;
+    const first = await queue.submit({ type: "a", unique });
+    await expect(queue.submit({ type: "a", unique })).rejects.toThrow(UniqueConflictError);
+    await expect(queue.submit({ type: "a", unique })).rejects.toMatchObject({ job_id: first.id });
+    expect(await queue.submitMany([{ type: "a", unique: { key: "q" } }, { type: "b" }])).toMatchObject([
+      { id: first.id, created: false },
+      { created: true },
+    ]);
+    const { sql } = own.database;
+    const inside = await sql.begin(async (tx) => {
+      const debounced = await queue.submitIn(tx, { type: "a", unique: replace, payload: { n: 1 }, delay_seconds: 9 });
+      return [debounced, await queue.submitIn(tx, { type: "a", unique: replace, payload: { n: 2 } })];
+    });
+    expect(inside).toMatchObject([{ created: true }, { created: false, status: "queued" }]);
+    expect(inside[1]?.id).toBe(inside[0]?.id);
+    expect((await read(inside[0]?.id ?? ""))?.payload).toEqual({ n: 2 });
+    await expect(
+      sql.begin(async (tx) => {
+        await queue.submitIn(tx, { type: "a", unique: { key: "rolled back" } });
+        throw new Error("no");
+      }),
+    ).rejects.toThrow("no");
+    expect((await keys()).map(({ key }) => key as string)).toEqual(["key:q", "key:u"]);
+  } finally {
+    await queue.close();
+  }
 });
