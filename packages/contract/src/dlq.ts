@@ -30,6 +30,12 @@ export const bulkRequest = z
     const ways = [ids !== undefined, filtered, all !== undefined].filter(Boolean).length;
     if (ways === 0) context.addIssue({ code: "custom", message: `must not be without a choice: ${which}` });
     if (ways > 1) context.addIssue({ code: "custom", message: `must not choose in several ways: ${which}` });
+  })
+  .meta({
+    dependentSchemas: {
+      ids: { properties: { queue: false, type: false, all: false } },
+      all: { properties: { ids: false, queue: false, type: false } },
+    },
   });
 export type BulkRequestInput = z.input<typeof bulkRequest>;
 export type BulkRequest = z.output<typeof bulkRequest>;

@@ -26,6 +26,8 @@ export const limits = {
   type_chars_max: 128,
   queue_chars_max: 128,
   group_chars_max: 256,
+  unique_key_chars_max: 256,
+  unique_window_seconds_max: 31_536_000,
   token_name_chars_max: 128,
   /** Working tokens of one tenant. */
   tokens_max: 200,

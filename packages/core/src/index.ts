@@ -15,6 +15,7 @@ export { defaultRetention, type Retention } from "./policy/retention.ts";
 export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./policy/rate-limit.ts";
 export { hashToken, isToken } from "./policy/token.ts";
 export { errorText, storableText } from "@atlasqueue/contract";
+export { purgeAll, replayAll, type BulkOutcome } from "./bulk.ts";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { createClaimCleaner, type ClaimCleaner } from "./claim-cleaner.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
@@ -30,6 +31,7 @@ export {
   type RemoteSettlementDeps,
 } from "./remote-settlement.ts";
 export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
+export type { DeadFilter, DeadPlace } from "./queries/dead-pages.ts";
 export { explainJob } from "./queries/explain-job.ts";
 export { countDrift } from "./queries/count-drift.ts";
 export { queueDepths } from "./queries/queue-depths.ts";
@@ -38,6 +40,7 @@ export { findJob, findJobs } from "./queries/find-job.ts";
 export { findSchedule, type SeenSchedule } from "./queries/find-schedule.ts";
 export { findToken, type FoundToken } from "./queries/find-token.ts";
 export { listAttempts } from "./queries/list-attempts.ts";
+export { listDead, type DeadRows } from "./queries/list-dead.ts";
 export { listJobs, type JobFilter, type JobRows } from "./queries/list-jobs.ts";
 export { listSchedules } from "./queries/list-schedules.ts";
 export { listJobsAt, type JobsFilter } from "./queries/list-jobs-at.ts";
@@ -68,7 +71,8 @@ export { createToken, type CreateTokenOutcome, type TokenWish } from "./transiti
 export type { MadeToken, TokenRow } from "./transitions/token-rows.ts";
 export { deleteSchedule } from "./transitions/delete-schedule.ts";
 export { enqueueAll, type EnqueueAllOutcome } from "./transitions/enqueue-all.ts";
-export { enqueue, type EnqueueOptions, type EnqueueOutcome, type Submission } from "./transitions/enqueue.ts";
+export { enqueue, type EnqueueOptions } from "./transitions/enqueue.ts";
+export type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
 export { extendLeases } from "./transitions/extend-lease.ts";
 export { fail, type Failure, type FailOutcome } from "./transitions/fail.ts";
 export { heartbeat, type Heartbeat, type HeartbeatOutcome } from "./transitions/heartbeat.ts";
@@ -82,7 +86,7 @@ export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
 export { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
 export { createSchedule, putSchedule, type StoreOutcome } from "./transitions/store-schedule.ts";
 export { setLimits } from "./transitions/set-limits.ts";
-export { firstId, prune, pruneKeys } from "./transitions/prune.ts";
+export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./transitions/prune.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
 export { release } from "./transitions/release.ts";
 export { revokeToken } from "./transitions/revoke-token.ts";
@@ -97,5 +101,6 @@ export {
   type QueueJob,
   type QueueOptions,
   type Submitted,
+  UniqueConflictError,
 } from "./queue.ts";
 export { createSubmitter, type Submitter } from "./submitter.ts";

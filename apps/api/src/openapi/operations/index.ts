@@ -1,4 +1,5 @@
 import type { Operation } from "../operation.ts";
+import { dlqOperations } from "./dlq.ts";
 import { documentOperations } from "./document.ts";
 import { healthOperations } from "./health.ts";
 import { jobOperations } from "./jobs.ts";
@@ -14,6 +15,7 @@ export const operations: Operation[] = [
   ...jobOperations,
   ...leaseOperations,
   ...queueOperations,
+  ...dlqOperations,
   ...scheduleOperations,
   ...tokenOperations,
   ...openQueueOperations,
