@@ -74,6 +74,21 @@ test("jobs are cancelled and retried; one that is refused is told, and the other
   expect(await system.client.get(id)).toMatchObject({ status: "queued" });
 });
 
+test("dead letters are listed, replayed and purged", async () => {
+  const first = await deadJob("dead", "Odd: one");
+  const second = await deadJob("dead", "Odd: two");
+  const listed = cells((await system.run("dlq", "list", "--queue", "dead")).stdout);
+  expect(listed.map(([id, , queue, , , reason, error]) => [id, queue, reason, error])).toEqual([
+    [second, "dead", "attempts_exhausted", "Odd: two"],
+    [first, "dead", "attempts_exhausted", "Odd: one"],
+  ]);
+  expect((await system.run("dlq", "replay", first)).stderr).toBe("1 of 1 dead letters are queued again\n");
+  expect(await system.client.get(first)).toMatchObject({ status: "queued" });
+  const purged = await system.run("dlq", "purge", "--queue", "dead", "--yes", "--json");
+  expect(JSON.parse(purged.stdout)).toEqual({ matched: 1, changed: 1 });
+  expect((await system.run("dlq", "list", "--queue", "dead")).stderr).toBe("there are no such dead letters\n");
+});
+
 test("queues are paused, listed and resumed", async () => {
   await system.client.submit({ type: "a", queue: "mail" });
   expect(await system.run("queues", "pause", "mail", "other")).toMatchObject({
