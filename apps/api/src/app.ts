@@ -19,6 +19,7 @@ import { metricsRoutes } from "./routes/metrics.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
+import { workerRoutes } from "./routes/workers.ts";
 
 export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gate"> & {
   logger: Logger;
@@ -49,7 +50,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   if (deps.loopback_hosts_only) app.use(hostGuard);
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
-  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, tokenRoutes];
+  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, tokenRoutes, workerRoutes];
   for (const routes of v1) app.route("/v1", routes({ ...deps, gate }));
   app.route("/", provisionRoutes({ ...deps, gate }));
   return app;

@@ -55,6 +55,7 @@ export const tenantRoutes: Record<string, { scope: Scope; foreign(ids: Ids): Pro
   // A queue is there from its first mention on, so another tenant's is one of one's own.
   "POST /v1/queues/:queue/pause": own("admin", () => ({ params: { queue: "theirs" } })),
   "POST /v1/queues/:queue/resume": own("admin", () => ({ params: { queue: "theirs" } })),
+  "GET /v1/workers": own("read"),
   "GET /v1/tokens": own("admin"),
   "POST /v1/tokens": own("admin", () => ({ body: { name: "mine", scopes: ["read"] } })),
   "POST /v1/tokens/:id/rotate": byToken({}),

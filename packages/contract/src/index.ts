@@ -8,3 +8,4 @@ export * from "./problem.ts";
 export * from "./queue.ts";
 export * from "./token.ts";
 export * from "./validate.ts";
+export * from "./worker.ts";

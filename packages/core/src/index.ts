@@ -44,6 +44,14 @@ export { announce, hint } from "./signal/announce.ts";
 export { defaultKeys, queueKeys, type SignalKeys } from "./signal/keys.ts";
 export { memorySignal } from "./signal/memory.ts";
 export { noSignal } from "./signal/none.ts";
+export {
+  presence_beat_ms,
+  presence_ttl_ms,
+  type Presence,
+  type SeenWorker,
+  type VanishedWorker,
+  type WorkerPresence,
+} from "./signal/presence.ts";
 export { redisSignal, type RedisSignalOptions } from "./signal/redis.ts";
 export { SignalUnavailableError, wakeMark, type DeadLetterList, type ReadyJob, type Signal } from "./signal/signal.ts";
 export { submit } from "./submit.ts";

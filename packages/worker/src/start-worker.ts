@@ -13,7 +13,8 @@ import {
 import { consume } from "./consumer.ts";
 import type { WorkerDeps } from "./deps.ts";
 import type { Handler } from "./handler.ts";
-import { forgetSettled, heedCancels, keepLeases } from "./lease-keeper.ts";
+import { forgetSettled, heedCancels, keepLeases, renew } from "./lease-keeper.ts";
+import { keepPresence } from "./presence.ts";
 import { runningJobs } from "./running-jobs.ts";
 import { createSettler } from "./settler.ts";
 import { clearAway } from "./sweep/janitor.ts";
@@ -84,6 +85,23 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const keeping = Promise.all([
     keepLeases(deps, running, lease_seconds, stopped.signal),
     forgetSettled(deps, running, stopped.signal),
+    keepPresence(deps, {
+      describe: () => ({
+        tenant,
+        id,
+        host: hostname(),
+        pid: process.pid,
+        queues: names,
+        handlers: [...handlers.keys()],
+        concurrency,
+        active: running.handlingCount(),
+        state: draining.signal.aborted ? "draining" : "running",
+        lease_seconds,
+      }),
+      renewLeases: () => renew(deps, running, running.all(), lease_seconds),
+      draining: draining.signal,
+      stop: stopped.signal,
+    }),
   ]);
   const heedNoMore = heedCancels(deps, running, lease_seconds);
   const sweeping = Promise.all([sweeper.run(), clearAway(deps, config.retention ?? defaultRetention, draining.signal)]);

@@ -29,3 +29,8 @@ export const permitsKey = (keys: SignalKeys, name: string) => `${keys.jobs}:perm
 export const deadLetterMembersKey = (keys: SignalKeys) => `${keys.dead_letters}:members`;
 export const deadLetterCursorKey = (keys: SignalKeys) => `${keys.dead_letters}:cursor`;
 export const noticeChannel = (keys: SignalKeys, topic: Topic) => `${keys.jobs}:notices:${topic}`;
+/** The workers of a tenant, by their ids. */
+export const workersKey = (keys: SignalKeys, tenant: string) =>
+  tenant === defaultTenant ? `${keys.jobs}:workers` : `${keys.jobs}:workers:tenant:${tenant}`;
+/** All workers, by when they were heard of last. */
+export const workersSeenKey = (keys: SignalKeys) => `${keys.jobs}:workers-seen`;
