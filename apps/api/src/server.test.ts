@@ -21,7 +21,6 @@ afterAll(async () => {
 const body = '{"type":"a"}';
 const post = (headers: string, content = body) =>
   `POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}\r\n\r\n${content}`;
-const closing = `Connection: close\r\nContent-Length: ${body.length}`;
 
 /** Send once, and read until the server hangs up. */
 async function say(data: string | Uint8Array): Promise<string> {
@@ -52,29 +51,7 @@ test("HEAD answers like GET, without the body", async () => {
   expect(await response.text()).toBe("");
 });
 
-test("row 5: an Idempotency-Key sent twice is 422, one with a comma in it is not", async () => {
-  const twice = await say(post(`Idempotency-Key: twice\r\nidempotency-key: twice\r\n${closing}`));
-  expect(twice).toContain("HTTP/1.1 422");
-  expect(twice).toContain("sent more than once");
-  expect(await say(post(`Idempotency-Key: twice, twice\r\n${closing}`))).toContain("HTTP/1.1 201");
-  expect(await say(post(`Idempotency-Key: cl\u00e9\r\n${closing}`))).toContain("HTTP/1.1 422");
-});
-
-test("row 9: a body without Content-Type is 415; no body at all is 400", async () => {
-  const plain = "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIdempotency-Key: k\r\n";
-  expect(await say(`${plain}Content-Length: 2\r\n\r\n{}`)).toContain("HTTP/1.1 415");
-  expect(await say(`${plain}\r\n`)).toContain("HTTP/1.1 400");
-});
-
-test("row 10: by Content-Length, 413 comes before the body, and the connection ends", async () => {
-  const socket = await rawSocket(server.port);
-  socket.write(post("Idempotency-Key: k\r\nContent-Length: 99999999999", "{"));
-  const answer = await socket.answer;
-  expect(answer).toContain("HTTP/1.1 413");
-  expect(answer.toLowerCase()).toContain("connection: close");
-});
-
-test("row 10: a chunked body is given up at the limit, however much would follow", async () => {
+test("a chunked body is given up at the limit, however much would follow", async () => {
   const socket = await rawSocket(server.port);
   socket.write(post("Idempotency-Key: k\r\nTransfer-Encoding: chunked", ""));
   const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
@@ -91,17 +68,11 @@ test("row 10: a chunked body is given up at the limit, however much would follow
   expect(sent).toBeGreaterThan(16);
 });
 
-test("row 10: a client that sends all of a large body before it reads still gets its 413", async () => {
+test("a client that sends all of a large body before it reads still gets its 413", async () => {
   const content = "x".repeat(20_000_000);
   const socket = await rawSocket(server.port);
   await socket.writeAll(post(`Idempotency-Key: k\r\nContent-Length: ${content.length}`, content));
   expect(await socket.answer).toContain("HTTP/1.1 413");
-});
-
-test("row 13: bytes that are not UTF-8 are 400", async () => {
-  const bytes = Buffer.concat([Buffer.from('{"type":"a'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]);
-  const response = await fetch(`${server.url}/v1/jobs`, submission("utf-8", bytes));
-  expect(response.status).toBe(400);
 });
 
 test("a body in many pieces, cut inside a character, is put together", async () => {
@@ -117,15 +88,7 @@ test("a body in many pieces, cut inside a character, is put together", async () 
   expect(answer).toContain('"type":"é"');
 });
 
-test("row 30: slow headers are 408, or the connection ends", async () => {
-  const socket = await rawSocket(server.port);
-  socket.write("GET /health HTTP/1.1\r\nHost:");
-  expect(await socket.answer).toContain("HTTP/1.1 408");
-  const silent = await rawSocket(server.port);
-  await silent.answer;
-});
-
-test("row 30: a stalled body is 408, and the request is told as one", async () => {
+test("a stalled body is told as a request that was answered with 408", async () => {
   const answer = await say(post("X-Request-ID: stalled\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));
   expect(answer).toContain("HTTP/1.1 408");
   expect(answer).toContain("application/problem+json");

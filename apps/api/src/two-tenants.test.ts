@@ -45,7 +45,8 @@ test("every route is in the table, and the table has no others", () => {
 });
 
 test.each(openRoutes.filter((route) => route.startsWith("GET")))("%s needs no token", async (route) => {
-  expect((await send(route, {})).status).toBe(200);
+  // There is no file of the documentation with the name that is asked for here.
+  expect((await send(route, {})).status).toBe(route === "GET /docs/:file" ? 404 : 200);
 });
 
 describe.each(Object.entries(tenantRoutes))("%s", (route, { scope, foreign }) => {

@@ -19,6 +19,9 @@ export const openRoutes = [
   "GET /readyz",
   "GET /ready",
   "GET /metrics",
+  "GET /openapi.json",
+  "GET /docs",
+  "GET /docs/:file",
   "POST /admin/provision",
 ];
 

@@ -62,7 +62,7 @@ function paste(at: number, replaced: Record<string, string> = {}): Promise<Said>
 }
 
 test("the tour's commands do what the README says", { timeout: 60_000 }, async () => {
-  expect(commands).toHaveLength(8);
+  expect(commands).toHaveLength(9);
 
   const submitted = await paste(0);
   const [body = "", status] = submitted.text.trim().split("\n");
@@ -99,6 +99,8 @@ test("the tour's commands do what the README says", { timeout: 60_000 }, async (
   expect(many.text).toMatch(/3 lines: 2 created, 0 already there, 1 refused\n {2}line 2: not JSON/);
   const repeated = await paste(7);
   expect(repeated.text).toContain("0 created, 2 already there, 1 refused");
+
+  expect(JSON.parse((await paste(8)).text)).toMatchObject({ openapi: "3.1.1" });
 });
 
 test("the banner's line for the dead letters is the README's", () => {

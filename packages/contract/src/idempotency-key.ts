@@ -1,7 +1,18 @@
+import { z } from "zod";
 import { limits } from "./limits.ts";
 
 /** What an Idempotency-Key header must be, as error messages and documents say it. */
 export const idempotencyKeyAccepts = `1 to ${limits.idempotency_key_chars_max} printable ASCII characters, sent once`;
+
+// Not all of them spaces. Linear in the length, as texts of a megabyte come here too.
+const printable = /^ *[!-~][ -~]*$/;
+
+/** An idempotency key in a body. */
+export const idempotencyKey = z
+  .string()
+  .max(limits.idempotency_key_chars_max)
+  .regex(printable)
+  .describe(idempotencyKeyAccepts);
 
 /**
  * The key in an `Idempotency-Key` header, or undefined when it is not one. A quoted structured-field string
@@ -20,5 +31,5 @@ export function parseIdempotencyKey(header: string): string | undefined {
 
 /** Whether a text can be an idempotency key: 1 to 512 printable ASCII characters, not all of them spaces. */
 export function isIdempotencyKey(key: string): boolean {
-  return key.trim() !== "" && key.length <= limits.idempotency_key_chars_max && /^[\x20-\x7e]+$/.test(key);
+  return key.length <= limits.idempotency_key_chars_max && printable.test(key);
 }

@@ -1,3 +1,6 @@
+export * from "./define-job.ts";
+export * from "./error-text.ts";
+export * from "./handler-errors.ts";
 export * from "./idempotency-key.ts";
 export * from "./job.ts";
 export * from "./json.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { JsonObject } from "./json.ts";
-import { idempotencyKeyAccepts, isIdempotencyKey } from "./idempotency-key.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { idempotencyKey } from "./idempotency-key.ts";
 import { limits } from "./limits.ts";
 
 /** Every status a job can have; the last three are final, and a person may replay `dead` and `cancelled`. */
@@ -21,7 +21,8 @@ export function isFinal(status: JobStatus): boolean {
   return status === "succeeded" || status === "dead" || status === "cancelled";
 }
 
-// Each description completes the sentence "must be …": error messages and the OpenAPI document are made of them.
+// Each description completes the sentence "must be …": error messages and the OpenAPI document are made of them. What
+// else `meta` says goes into the document as it is, where the check itself is code that JSON Schema cannot show.
 const noControlCharacters = /^\P{Cc}*$/u;
 
 export const jobType = z
@@ -50,7 +51,9 @@ export const jobId = z.guid().toLowerCase().describe("a UUID");
 
 export const jsonObject = z
   .custom<JsonObject>((value) => typeof value === "object" && value !== null && !Array.isArray(value))
-  .describe("a JSON object");
+  .meta({ description: "a JSON object", type: "object" });
+
+export const anyJson = z.custom<Json>((value) => value !== undefined).describe("any JSON value");
 
 /**
  * A time with any offset, as UTC with milliseconds: one instant is one text, and PostgreSQL, which takes fewer offsets
@@ -121,9 +124,10 @@ const submitFields = z.strictObject({
 type Start = { run_at?: string | undefined; delay_seconds?: number | undefined };
 const oneStart = (job: Start) => job.run_at === undefined || job.delay_seconds === undefined;
 const oneStartFault = { path: ["delay_seconds"], error: "must not be given together with run_at" };
+const oneStartSchema = { dependentSchemas: { run_at: { properties: { delay_seconds: false } } } };
 
 /** The body of `POST /v1/jobs`. */
-export const submitJob = submitFields.refine(oneStart, oneStartFault);
+export const submitJob = submitFields.refine(oneStart, oneStartFault).meta(oneStartSchema);
 export type SubmitJobInput = z.input<typeof submitJob>;
 export type SubmitJob = z.output<typeof submitJob>;
 
@@ -131,11 +135,7 @@ export type SubmitJob = z.output<typeof submitJob>;
 export const submitBatch = z.strictObject({
   jobs: z
     .array(
-      submitFields
-        .extend({
-          idempotency_key: z.string().refine(isIdempotencyKey).describe(idempotencyKeyAccepts),
-        })
-        .refine(oneStart, oneStartFault),
+      submitFields.extend({ idempotency_key: idempotencyKey }).refine(oneStart, oneStartFault).meta(oneStartSchema),
     )
     .min(1)
     .max(limits.batch_items_max)
@@ -156,7 +156,7 @@ export const job = z.strictObject({
   attempts: z.int(),
   max_attempts: z.int(),
   payload: jsonObject,
-  result: z.json().nullable(),
+  result: anyJson.nullable(),
   last_error: z.string().nullable(),
   run_at: z.iso.datetime(),
   created_at: z.iso.datetime(),
@@ -166,7 +166,7 @@ export const job = z.strictObject({
   group: z.string().nullable(),
   worker_id: z.string().nullable(),
   locked_until: nullableTime,
-  progress: z.json().nullable(),
+  progress: anyJson.nullable(),
   timeout_seconds: z.int().nullable(),
   dead_reason: z.string().nullable(),
 });

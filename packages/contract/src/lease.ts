@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { job, jobId } from "./job.ts";
-import type { Json } from "./json.ts";
+import { anyJson, job, jobId } from "./job.ts";
 import { limits } from "./limits.ts";
 
 const noControlCharacters = /^\P{Cc}*$/u;
@@ -15,7 +14,6 @@ export const workerId = z
 const leaseSeconds = z.int().min(1).max(limits.lease_seconds_max);
 const leaseSecondsAccepts = `an integer of seconds from 1 to ${limits.lease_seconds_max}`;
 const leaseToken = z.guid().toLowerCase().describe("the lease_token that came with the job, a UUID");
-const json = z.custom<Json>((value) => value !== undefined).describe("any JSON value");
 // A whole year ahead at most, as for a job's first run.
 const retryDelay = z
   .number()
@@ -54,7 +52,7 @@ export type LeaseAnswer = z.infer<typeof leaseAnswer>;
 /** The body of `POST /v1/jobs/{id}/ack`. */
 export const ackRequest = z.strictObject({
   lease_token: leaseToken,
-  result: json.optional().describe("any JSON value"),
+  result: anyJson.optional().describe("any JSON value"),
 });
 export type AckRequest = z.output<typeof ackRequest>;
 
@@ -72,7 +70,7 @@ export type NackRequest = z.output<typeof nackRequest>;
 export const heartbeatRequest = z.strictObject({
   lease_token: leaseToken,
   lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
-  progress: json.optional().describe("any JSON value"),
+  progress: anyJson.optional().describe("any JSON value"),
 });
 export type HeartbeatRequestInput = z.input<typeof heartbeatRequest>;
 export type HeartbeatRequest = z.output<typeof heartbeatRequest>;
@@ -101,7 +99,7 @@ export type SettleRequest = z.output<typeof settleRequest>;
 
 /** `lease_lost` and `not_found` changed nothing; the others say the job's new status. */
 export const settleOutcomes = ["succeeded", "failed", "dead", "lease_lost", "not_found"] as const;
-const settled = z.array(z.strictObject({ id: z.uuid(), outcome: z.enum(settleOutcomes) }));
+const settled = z.array(z.strictObject({ id: jobId, outcome: z.enum(settleOutcomes) }));
 
 /** One outcome for each ack and each nack, in their order. */
 export const settleAnswer = z.strictObject({ acks: settled, nacks: settled });

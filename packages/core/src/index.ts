@@ -12,7 +12,7 @@ export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
 export { defaultRetention, type Retention } from "./policy/retention.ts";
 export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./policy/rate-limit.ts";
 export { hashToken, isToken } from "./policy/token.ts";
-export { errorText, storableText } from "./policy/error-text.ts";
+export { errorText, storableText } from "@atlasqueue/contract";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
 export { advanceAll, createGroupAdvancer, type GroupAdvancer } from "./group-advancer.ts";

@@ -1,8 +1,7 @@
-import type { Json } from "@atlasqueue/contract";
+import { storableText, type Json } from "@atlasqueue/contract";
 import type { Deps } from "./deps.ts";
 import type { BackoffPolicy } from "./policy/backoff.ts";
 import type { GroupAdvancer } from "./group-advancer.ts";
-import { storableText } from "./policy/error-text.ts";
 import { verdictAfterFailure } from "./policy/verdict.ts";
 import type { Promoter } from "./promoter.ts";
 import { findLeased, type Leased } from "./queries/find-leased.ts";

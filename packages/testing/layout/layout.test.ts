@@ -41,6 +41,7 @@ test("the top level holds what the map says, and nothing else", () => {
 const arrows: Record<string, string[]> = {
   "packages/contract": [],
   "packages/embedded": [],
+  "packages/client": ["contract"],
   "packages/core": ["contract"],
   "packages/worker": ["contract", "core"],
   "packages/testing": ["contract", "core", "embedded"],

@@ -9,7 +9,6 @@ const core = fileURLToPath(new URL("../../core/src", import.meta.url));
 const exempt: Record<string, string> = {
   "queries/finished-among.ts":
     "says only that ids have finished; whoever waits has looked the job up before and does after",
-  "queries/sweep-outlook.ts": "the sweep's, over all tenants",
   "transitions/extend-lease.ts": "by the lease's token, for workers beside the database",
   "transitions/forget-lease-batches.ts": "by the lease's token, for workers beside the database",
   "transitions/lease-rows.ts": "the fence itself; a remote worker's ids go through find-leased first",

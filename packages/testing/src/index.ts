@@ -1,3 +1,4 @@
+export { findChromium } from "./find-chromium.ts";
 export { recordEvents, submission } from "./factories.ts";
 export { createDatabase, type CreatedDatabase } from "./create-database.ts";
 export { eventually, type EventuallyOptions } from "./eventually.ts";

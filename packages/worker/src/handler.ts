@@ -1,6 +1,8 @@
-import { limits, type Json } from "@atlasqueue/contract";
+import { limits, parsePayload, type JobDefinition, type Json } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
-import { z } from "zod";
+import type { z } from "zod";
+
+export { DoNotRetryError, PayloadError, RetryAfterError } from "@atlasqueue/contract";
 
 /** What a handler gets beside its payload. */
 export type JobContext = {
@@ -36,17 +38,42 @@ export type Handler = {
 const handlers = new WeakSet<object>();
 
 /**
- * Define what happens to jobs of a type. The schema checks the payload of every job before the function sees it.
+ * Define what happens to jobs of a type: one that `defineJob` made, or a name and the schema of its payload. The schema
+ * checks the payload of every job before the function sees it. Throws a RangeError for a timeout_seconds out of range.
  *
  * @example
- * export const sendEmail = defineHandler("email.send", z.object({ to: z.email() }), async ({ to }, { signal }) => {
+ * export const handleEmail = defineHandler(sendEmail, async ({ to }, { signal }) => {
  *   await fetch(`https://mail.example/send?to=${to}`, { method: "POST", signal });
  * });
+ * export const sum = defineHandler("sum", z.object({ a: z.number(), b: z.number() }), ({ a, b }) => a + b);
  */
+export function defineHandler<Input, Output>(
+  definition: JobDefinition<Input, Output>,
+  run: HandlerFunction<Output>,
+  options?: HandlerOptions,
+): Handler;
 export function defineHandler<S extends z.ZodType>(
   type: string,
   schema: S,
   run: HandlerFunction<z.output<S>>,
+  options?: HandlerOptions,
+): Handler;
+export function defineHandler(
+  first: string | JobDefinition,
+  second: z.ZodType | HandlerFunction<never>,
+  third?: HandlerFunction<never> | HandlerOptions,
+  options?: HandlerOptions,
+): Handler {
+  if (typeof first !== "string")
+    return makeHandler(first.type, first.parse, second as HandlerFunction<never>, third as HandlerOptions | undefined);
+  const parse = (payload: unknown) => parsePayload(second as z.ZodType, payload);
+  return makeHandler(first, parse, third as HandlerFunction<never>, options);
+}
+
+function makeHandler(
+  type: string,
+  parse: JobDefinition["parse"],
+  run: HandlerFunction<never>,
   options: HandlerOptions = {},
 ): Handler {
   const { timeout_seconds } = options;
@@ -57,52 +84,14 @@ export function defineHandler<S extends z.ZodType>(
   const handler: Handler = {
     type,
     options,
-    async run(payload, context) {
-      const parsed = await parse(schema, payload);
-      if (!parsed.success) throw new PayloadError(z.prettifyError(parsed.error).replaceAll("\n", " "));
-      return run(parsed.data, context);
-    },
+    // The overloads saw to it that the function takes what the schema makes.
+    run: async (payload, context) => run((await parse(payload)) as never, context),
   };
   handlers.add(handler);
   return handler;
 }
 
-/** At once when the schema can; one with asynchronous checks says so by throwing. */
-function parse<S extends z.ZodType>(schema: S, payload: Json) {
-  try {
-    return schema.safeParse(payload);
-  } catch (error) {
-    if (error instanceof z.core.$ZodAsyncError) return schema.safeParseAsync(payload);
-    throw error;
-  }
-}
-
 /** Whether an export of a user's module was made by `defineHandler`. */
 export function isHandler(value: unknown): value is Handler {
   return typeof value === "object" && value !== null && handlers.has(value);
-}
-
-/** The payload does not fit the handler's schema. */
-export class PayloadError extends Error {
-  override readonly name = "PayloadError";
-}
-
-/**
- * Throw this to choose when the job is tried again, instead of its backoff. At most a year; a delay that is not a number
- * is as if none was given.
- */
-export class RetryAfterError extends Error {
-  override readonly name = "RetryAfterError";
-  readonly delay_ms: number | undefined;
-  constructor(message: string, delay_ms: number) {
-    super(message);
-    this.delay_ms = Number.isFinite(delay_ms)
-      ? Math.min(Math.max(0, delay_ms), limits.delay_seconds_max * 1_000)
-      : undefined;
-  }
-}
-
-/** Throw this when trying again cannot help: the job becomes a dead letter at once. */
-export class DoNotRetryError extends Error {
-  override readonly name = "DoNotRetryError";
 }

@@ -1,3 +1,4 @@
+import { defineJob } from "@atlasqueue/contract";
 import { claim, enqueue, memorySignal } from "@atlasqueue/core";
 import { eventually, submission } from "@atlasqueue/testing";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -22,6 +23,14 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     const [id] = await add({ type: "sum", payload: { a: 1 } });
     await becomes(id, { status: "succeeded", result: { sum: 3 }, attempts: 1, last_error: null });
     expect(seen).toEqual([1, "sum"]);
+  });
+
+  test("a handler of a definition gets what the definition makes of the payload", async () => {
+    const sum = defineJob("sum", z.object({ a: z.number(), b: z.number().default(2) }));
+    work([defineHandler(sum, ({ a, b }) => a + b, { timeout_seconds: 60 })]);
+    const [id, bad] = await add(sum.submission({ a: 1 }), { type: "sum", payload: {}, max_attempts: 1 });
+    await becomes(id, { status: "succeeded", result: 3 });
+    await becomes(bad, { status: "dead", last_error: expect.stringMatching(/^PayloadError: .*at a$/) });
   });
 
   test("jobs that waited before the worker came are run, oldest first, higher priorities before them", async () => {
@@ -155,9 +164,14 @@ test("claims that are settled to the last job are forgotten, so that the sweep h
 describe("a worker that stops", () => {
   test("finishes what runs and takes nothing new", async () => {
     const { open, opened } = gate();
-    const worker = work([defineHandler("noop", any, () => opened)], { concurrency: 1 });
+    const started = gate();
+    const run = () => {
+      started.open();
+      return opened;
+    };
+    const worker = work([defineHandler("noop", any, run)], { concurrency: 1 });
     const [first, second] = await add({}, {});
-    await becomes(first, { status: "running" });
+    await started.opened;
     const stopping = worker.stop({ deadline_ms: 60_000 });
     open();
     await stopping;

@@ -28,7 +28,7 @@ export function answerEmpty(c: ApiContext): Response {
 export function answerText(
   request_id: string,
   status: number,
-  body: string,
+  body: string | null,
   content_type: string,
   headers?: Record<string, string>,
 ): Response {

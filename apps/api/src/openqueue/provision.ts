@@ -12,7 +12,7 @@ import { answerDetail, answerDetails } from "./detail.ts";
 export type ProvisionDeps = Deps &
   ErrorDeps & { gate: Gate; admin_secret?: string | undefined; body_bytes_max: number };
 
-const provisionBody = z.strictObject({
+export const provisionBody = z.strictObject({
   email: z.email().max(254).describe("an email address of at most 254 characters"),
 });
 

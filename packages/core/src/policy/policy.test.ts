@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { backoffDelayMs } from "./backoff.ts";
-import { errorText, storableText } from "./error-text.ts";
+import { errorText, storableText } from "@atlasqueue/contract";
 import { verdictAfterFailure } from "./verdict.ts";
 
 const policy = { base_seconds: 5, max_seconds: 60, jitter_seconds_max: 2 };

@@ -1,0 +1,46 @@
+/** Nothing from elsewhere and no script in the page. Swagger UI sets styles and draws icons from data: URLs. */
+export const docsPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+// Relative addresses, so that it works behind a proxy that adds a prefix.
+export const docsPage = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>AtlasQueue API</title>
+    <link rel="stylesheet" href="docs/swagger-ui.css" />
+    <link rel="icon" type="image/svg+xml" href="docs/icon.svg" />
+  </head>
+  <body style="margin: 0">
+    <div id="api"></div>
+    <noscript>This page needs JavaScript; <a href="openapi.json">openapi.json</a> says the same without.</noscript>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
+  </body>
+</html>
+`;
+
+export const startScript = `SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#api",
+  deepLinking: true,
+  displayRequestDuration: true,
+  // Else it would send the document to a validator of its makers.
+  validatorUrl: null,
+});
+`;
+
+export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">
+  <rect width="16" height="16" rx="3" fill="#1f4e79" />
+  <path d="M4 5h8M4 8h8M4 11h5" stroke="#fff" stroke-width="1.6" stroke-linecap="round" />
+</svg>
+`;

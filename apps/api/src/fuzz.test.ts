@@ -1,0 +1,88 @@
+import { Agent } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { problem } from "@atlasqueue/contract";
+import * as fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { faultsOfAnswer, operationNamed } from "../test/against-document.ts";
+import { knownJobs } from "../test/fuzz/known.ts";
+import { fuzzedSecret } from "../test/fuzz/valid.ts";
+import { requestsFor, type FuzzedRequest } from "../test/fuzz/requests.ts";
+import { send } from "../test/fuzz/send.ts";
+import { testApp } from "../test/test-app.ts";
+import { operations } from "./openapi/operations/index.ts";
+import { startServer, type RunningServer } from "./server.ts";
+
+// FUZZ_SEED=1 FUZZ_RUNS=100000 npx -y pnpm test apps/api/src/fuzz: another run, and a longer one.
+const seed = Number(process.env.FUZZ_SEED ?? 20_261_120);
+const runs = Number(process.env.FUZZ_RUNS ?? 1_600);
+/** A slow machine does fewer; one that was asked for more takes as long as it takes. */
+const ms_max = process.env.FUZZ_RUNS ? 3_600_000 : 16_000;
+const heap_growth_bytes_max = 48 * 1_048_576;
+
+let api: Awaited<ReturnType<typeof testApp>>;
+let server: RunningServer;
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const known = knownJobs();
+const answered = new Map<string, Set<number>>();
+beforeAll(async () => {
+  api = await testApp({ admin_secret: fuzzedSecret });
+  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
+});
+afterAll(async () => {
+  agent.destroy();
+  await server.stop(100);
+  await api.stop();
+});
+
+// What reads and writes jobs is worth more tries than what always says the same.
+const anyRequest = fc.oneof(
+  ...operations.map((operation) => ({ weight: operation.scope ? 4 : 1, arbitrary: requestsFor(operation) })),
+);
+
+/** What of an answer is not as it must be. */
+async function faultsOf(made: FuzzedRequest): Promise<string[]> {
+  const bodyFilled = typeof made.body === "string" ? known.fill(made.body) : made.body;
+  const response = await send(server.port, agent, { ...made, target: known.fill(made.target), body: bodyFilled });
+  const id = made.operation;
+  if (response.status >= 500) return [`${response.status}: ${await response.text()}`];
+  if (response.ok && response.headers.get("content-type") === "application/json")
+    known.learn(await response.clone().json());
+  if (!made.stray) answered.set(id, (answered.get(id) ?? new Set()).add(response.status));
+  if (!made.stray || response.ok) return faultsOfAnswer(operationNamed(id), response);
+  const checked = problem.safeParse(await response.json());
+  return checked.success ? [] : [`no problem: ${checked.error.message}`];
+}
+
+let sent = 0;
+const fuzz = (from: number, count: number) =>
+  fc.assert(
+    fc.asyncProperty(anyRequest, async (made) => {
+      sent += 1;
+      expect(await faultsOf(made)).toEqual([]);
+    }),
+    { seed: seed + from, numRuns: count, interruptAfterTimeLimit: ms_max / 2, markInterruptAsFailure: false },
+  );
+
+test(
+  "whatever is sent to any operation is answered as the document says, without a 5xx or growing memory",
+  { timeout: ms_max * 2 + 10_000 },
+  async () => {
+    await fuzz(0, runs / 2);
+    const before = heapBytes();
+    await fuzz(1, runs / 2);
+    expect(heapBytes() - before).toBeLessThan(heap_growth_bytes_max);
+
+    const did = operations.filter(({ id }) => [...(answered.get(id) ?? [])].some((status) => status < 300));
+    // Else it would be shallow: every operation did its work now and then.
+    if (sent >= runs) expect(did.map(({ id }) => id)).toEqual(operations.map(({ id }) => id));
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  },
+);
+
+function heapBytes(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().heapUsed;
+}

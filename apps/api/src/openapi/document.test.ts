@@ -1,0 +1,74 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { document, documented, schemaAt } from "../../test/against-document.ts";
+import { testApp } from "../../test/test-app.ts";
+import { operations } from "./operations/index.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp();
+});
+afterAll(() => api.stop());
+
+test("every route is in the document, and everything in the document is a route", () => {
+  const routes = api.app.routes.filter(({ method }) => method !== "ALL");
+  const routed = routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
+  const described = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect([...new Set(routed)].toSorted()).toEqual(described.toSorted());
+  expect(described).toHaveLength(operations.length);
+});
+
+test("the document is valid OpenAPI 3.1, and is what is served", async () => {
+  const served = (await (await api.get("/openapi.json")).json()) as Record<string, unknown>;
+  expect(served).toEqual(JSON.parse(JSON.stringify(document)));
+  const validator = new Validator();
+  expect(await validator.validate(served)).toEqual({ valid: true });
+  expect(validator.version).toBe("3.1");
+});
+
+test("no two operations have one name, and path parameters are those in the path", () => {
+  expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
+  for (const { path, request } of operations)
+    expect(Object.keys(request?.path?.shape ?? {}), path).toEqual(
+      [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name),
+    );
+});
+
+type Shows = Record<string, { example?: unknown; examples?: Record<string, { value: unknown }> }>;
+
+test.each(operations)("what $id shows as examples is valid", ({ path, method, request }) => {
+  const { requestBody, responses } = documented({ path, method });
+  if (request?.body) expect(requestBody?.content["application/json"]?.example).toBeDefined();
+  const contents: [string[], Shows | undefined][] = [
+    [["requestBody"], requestBody?.content],
+    ...Object.entries(responses).map(([status, { content }]): [string[], Shows | undefined] => [
+      ["responses", status],
+      content,
+    ]),
+  ];
+  for (const [keys, content = {}] of contents)
+    for (const [media, { example, examples = {} }] of Object.entries(content))
+      for (const value of [example, ...Object.values(examples).map((one) => one.value)].filter(
+        (one) => one !== undefined,
+      ))
+        expect(schemaAt("paths", path, method, ...keys, "content", media, "schema")(value)).toEqual([]);
+});
+
+test("descriptions are sentences, and no field of a request is without one", () => {
+  const bodies = operations.flatMap(({ path, method, request }) =>
+    request?.body ? [schemaOf(documented({ path, method }).requestBody)] : [],
+  );
+  for (const { properties = {} } of bodies)
+    for (const [name, { description }] of Object.entries(properties))
+      expect(description, name).toMatch(/^["A-Z].*[.!]$/);
+});
+
+type Shown = { $ref?: string; properties?: Record<string, { description?: string }> };
+
+function schemaOf(requestBody: unknown): Shown {
+  const { schema } = (requestBody as { content: Record<string, { schema: Shown }> }).content["application/json"] ?? {};
+  const component = schema?.$ref?.replace("#/components/schemas/", "");
+  return (component ? (document.components?.schemas?.[component] as Shown) : schema) ?? {};
+}

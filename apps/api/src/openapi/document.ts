@@ -1,0 +1,117 @@
+import { createRequire } from "node:module";
+import { attempt, job, problem, queue, submitBatch, submitJob, settleRequest } from "@atlasqueue/contract";
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from "zod-openapi";
+import type { Answer, Operation } from "./operation.ts";
+import { tags } from "./operation.ts";
+import { operations } from "./operations/index.ts";
+import { problemAnswers } from "./problems.ts";
+import { sentence, showSchema } from "./show-schema.ts";
+
+const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
+
+export type OpenApiDocument = ReturnType<typeof createDocument>;
+
+/**
+ * The OpenAPI 3.1 document of this API, made of the schemas that check its requests and answers.
+ *
+ * @example
+ * const { paths } = openApiDocument();
+ */
+export function openApiDocument(): OpenApiDocument {
+  const document = createDocument(
+    {
+      openapi: "3.1.1",
+      info: {
+        title: "AtlasQueue",
+        version,
+        description: about,
+        license: { name: "MIT", identifier: "MIT" },
+      },
+      servers: [{ url: "/", description: "The server that this document came from." }],
+      tags: Object.entries(tags)
+        .filter(([name]) => operations.some(({ tag }) => tag === name))
+        .map(([name, description]) => ({ name, description })),
+      paths: paths(),
+      components: {
+        schemas: {
+          Job: job,
+          Attempt: attempt,
+          Queue: queue,
+          Problem: problem,
+          SubmitJob: submitJob,
+          SubmitBatch: submitBatch,
+          SettleRequest: settleRequest,
+        },
+        securitySchemes: {
+          bearer: {
+            type: "http",
+            scheme: "bearer",
+            description: "A token, `aq_…`. With `AUTH=disabled`, the default on loopback, none is needed.",
+          },
+        },
+      },
+    },
+    // Shown by their `meta`, which says what a custom check takes.
+    { override: showSchema, allowEmptySchema: { custom: true } },
+  );
+  for (const { parameters } of Object.values(document.paths ?? {}).flatMap((item) => Object.values(item)))
+    for (const parameter of parameters ?? []) sayOnce(parameter);
+  return document;
+}
+
+/** Parameters come with their schema's description twice. */
+function sayOnce(parameter: { description?: string; schema?: { description?: string } }): void {
+  if (parameter.description) parameter.description = sentence(parameter.description);
+  delete parameter.schema?.description;
+}
+
+const about = `A job queue that is durable like PostgreSQL and wakes like Redis.
+
+Times are RFC 3339, UTC, with milliseconds. Ids are UUIDs, in any case. Unknown fields and query parameters are refused.
+Every answer has \`X-Request-ID\`: the caller's own when it is well-formed, else a new one. Every error is
+\`application/problem+json\` with that id as its \`instance\`.`;
+
+function paths(): Record<string, Record<string, ZodOpenApiOperationObject>> {
+  const found: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const operation of operations) (found[operation.path] ??= {})[operation.method] = show(operation);
+  return found;
+}
+
+function show(operation: Operation): ZodOpenApiOperationObject {
+  const { id, tag, summary, description, scope, request = {}, answers } = operation;
+  const { path, query, headers, body } = request;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description && { description }),
+    security: scope ? [{ bearer: [scope] }] : [],
+    requestParams: { ...(path && { path }), ...(query && { query }), ...(headers && { header: headers }) },
+    ...(body && {
+      requestBody: {
+        required: !body.optional,
+        content: { "application/json": { schema: body.schema, example: body.example } },
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(answers).flatMap(([status, answer]) => (answer ? [[status, showAnswer(answer)]] : [])),
+      ),
+      ...problemAnswers(operation),
+    },
+  };
+}
+
+function showAnswer({ description, schema, content_type, headers, example }: Answer): ZodOpenApiResponseObject {
+  const answer: ZodOpenApiResponseObject = { description };
+  if (schema)
+    answer.content = { [content_type ?? "application/json"]: { schema, ...(example !== undefined && { example }) } };
+  if (headers)
+    answer.headers = Object.fromEntries(
+      Object.entries(headers).map(([name, text]) => [
+        name,
+        { description: text, required: true, schema: { type: "string" } },
+      ]),
+    );
+  return answer;
+}

@@ -1,0 +1,44 @@
+import type { Job, Queue, SubmitJobInput } from "@atlasqueue/contract";
+
+export const exampleId = "01920000-0000-7000-8000-000000000000";
+export const exampleToken = "6f2c1f5e-3c52-4c0e-9d0c-0d6a5a0f9b11";
+const created_at = "2030-01-31T12:00:00.000Z";
+export const exampleLockedUntil = "2030-01-31T12:00:30.000Z";
+
+export const exampleSubmission: SubmitJobInput = {
+  type: "mail.send",
+  payload: { to: "a@b.c" },
+  queue: "mails",
+  max_attempts: 3,
+};
+
+export const exampleJob: Job = {
+  id: exampleId,
+  type: "mail.send",
+  queue: "mails",
+  status: "queued",
+  priority: 0,
+  attempts: 0,
+  max_attempts: 3,
+  payload: { to: "a@b.c" },
+  result: null,
+  last_error: null,
+  run_at: created_at,
+  created_at,
+  updated_at: created_at,
+  started_at: null,
+  finished_at: null,
+  group: null,
+  worker_id: null,
+  locked_until: null,
+  progress: null,
+  timeout_seconds: null,
+  dead_reason: null,
+};
+
+export const exampleQueue: Queue = {
+  queue: "mails",
+  paused: false,
+  counts: { scheduled: 3, blocked: 0, queued: 12, running: 4, failed: 1, succeeded: 1_530, dead: 2, cancelled: 0 },
+  oldest_queued_at: created_at,
+};

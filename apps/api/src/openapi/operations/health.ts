@@ -1,0 +1,72 @@
+import { z } from "zod";
+import type { Operation } from "../operation.ts";
+
+const readiness = z.strictObject({
+  status: z.enum(["ok", "degraded", "unavailable"]),
+  checks: z.strictObject({ postgres: z.enum(["up", "down"]), redis: z.enum(["up", "down"]) }),
+});
+
+const ready = (path: "/readyz" | "/ready", id: string): Operation => ({
+  method: "get",
+  path,
+  id,
+  tag: "Health and metrics",
+  summary: path === "/ready" ? "The same as /readyz" : "Whether it can do its work",
+  answers: {
+    200: {
+      description:
+        "It can. `degraded` means that Redis is away: jobs are accepted all the same, and workers find them by their sweep.",
+      schema: readiness,
+      example: { status: "ok", checks: { postgres: "up", redis: "up" } },
+    },
+    503: {
+      description: "PostgreSQL is away.",
+      schema: readiness,
+      example: { status: "unavailable", checks: { postgres: "down", redis: "up" } },
+    },
+  },
+  problems: [],
+});
+
+/** What orchestrators, load balancers and Prometheus ask. */
+export const healthOperations: Operation[] = [
+  {
+    method: "get",
+    path: "/health",
+    id: "getHealth",
+    tag: "Health and metrics",
+    summary: "Whether the process runs",
+    answers: {
+      200: {
+        description: "It does.",
+        schema: z.strictObject({ status: z.literal("ok"), service: z.literal("atlasqueue-api") }),
+        example: { status: "ok", service: "atlasqueue-api" },
+      },
+    },
+    problems: [],
+  },
+  {
+    method: "get",
+    path: "/livez",
+    id: "getLiveness",
+    tag: "Health and metrics",
+    summary: "Whether the process runs, for orchestrators",
+    answers: {
+      200: { description: "It does.", schema: z.strictObject({ status: z.literal("ok") }), example: { status: "ok" } },
+    },
+    problems: [],
+  },
+  ready("/readyz", "getReadiness"),
+  ready("/ready", "getReady"),
+  {
+    method: "get",
+    path: "/metrics",
+    id: "getMetrics",
+    tag: "Health and metrics",
+    summary: "Counters and histograms",
+    answers: {
+      200: { description: "In the text format of Prometheus.", schema: z.string(), content_type: "text/plain" },
+    },
+    problems: [],
+  },
+];

@@ -1,0 +1,21 @@
+import type { Operation } from "../operation.ts";
+import { documentOperations } from "./document.ts";
+import { healthOperations } from "./health.ts";
+import { jobOperations } from "./jobs.ts";
+import { leaseOperations } from "./leases.ts";
+import { openQueueOperations } from "./openqueue.ts";
+import { queueOperations } from "./queues.ts";
+import { tokenOperations } from "./tokens.ts";
+import { workerOperations } from "./workers.ts";
+
+/** Every operation of the API. A test holds them and the routes together. */
+export const operations: Operation[] = [
+  ...jobOperations,
+  ...leaseOperations,
+  ...queueOperations,
+  ...workerOperations,
+  ...tokenOperations,
+  ...openQueueOperations,
+  ...healthOperations,
+  ...documentOperations,
+];

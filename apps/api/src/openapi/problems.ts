@@ -1,0 +1,80 @@
+import { problem, problems, problemType, type ProblemKind } from "@atlasqueue/contract";
+import { z } from "zod";
+import type { ZodOpenApiResponseObject } from "zod-openapi";
+import { problemContentType } from "../http/problem.ts";
+import type { Operation } from "./operation.ts";
+
+/** What any request can end in, whatever it asks for. */
+const everyRequest: ProblemKind[] = ["malformed_request", "internal"];
+/** What asking for a token can end in. */
+const everyToken: ProblemKind[] = ["unauthorized", "forbidden", "rate_limited", "unavailable"];
+/** What reading a JSON body can end in. */
+const everyBody: ProblemKind[] = ["malformed_json", "not_json", "too_large", "request_timeout", "validation"];
+
+/** Every kind of problem an operation can answer with. */
+export function problemsOf({ scope, request, problems: own }: Operation): ProblemKind[] {
+  return [...new Set([...everyRequest, ...(scope ? everyToken : []), ...(request?.body ? everyBody : []), ...own])];
+}
+
+/** The error answers of an operation: one for each status, with an example for each kind of problem. */
+export function problemAnswers(operation: Operation): Record<string, ZodOpenApiResponseObject> {
+  const byStatus = Map.groupBy(problemsOf(operation), (kind) => problems[kind].status);
+  const show = operation.surface === "openqueue" ? detailContent : problemContent;
+  return Object.fromEntries(
+    [...byStatus].map(([status, kinds]): [string, ZodOpenApiResponseObject] => {
+      const description = kinds.map((kind) => `${problems[kind].title}.`).join(" ");
+      // OpenQueue's own 503 says that something is off, not that it will be back.
+      const headers = operation.surface === "openqueue" && status === 503 ? undefined : headersOf[status];
+      return [String(status), { description, content: show(kinds), ...(headers && { headers }) }];
+    }),
+  );
+}
+
+const problemContent = (kinds: ProblemKind[]) => ({
+  [problemContentType]: {
+    schema: problem,
+    examples: Object.fromEntries(kinds.map((kind) => [kind, { value: exampleOf(kind) }])),
+  },
+});
+
+const detailError = z.strictObject({ detail: z.string() });
+
+const detailContent = (kinds: ProblemKind[]) => ({
+  "application/json": {
+    schema: detailError,
+    examples: Object.fromEntries(kinds.map((kind) => [kind, { value: { detail: exampleOf(kind).detail } }])),
+  },
+});
+
+const header = (description: string, required = true) => ({
+  description,
+  required,
+  schema: { type: "string" } as const,
+});
+const retryAfter = header("Seconds to wait before trying again.");
+
+const headersOf: Record<number, ZodOpenApiResponseObject["headers"]> = {
+  401: { "WWW-Authenticate": header("`Bearer`, and what is wrong with the token.") },
+  429: {
+    "Retry-After": retryAfter,
+    RateLimit: header("What is left of it, as draft-ietf-httpapi-ratelimit-headers has it."),
+    "RateLimit-Policy": header("The limit itself."),
+  },
+  503: { "Retry-After": retryAfter },
+};
+
+function exampleOf(kind: ProblemKind) {
+  const { status, title } = problems[kind];
+  const errors = kind === "validation" ? { errors: [{ pointer: "/max_attempts", message: fault }] } : {};
+  const detail = kind === "validation" ? `/max_attempts ${fault}` : title;
+  return {
+    type: problemType(kind),
+    title,
+    status,
+    detail,
+    instance: "0c9a2f5e-8a51-4a34-9d35-1f7a5f1f6b0e",
+    ...errors,
+  };
+}
+
+const fault = "must be an integer from 1 to 25; got 26";

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { faultsOfAnswer, operationNamed } from "../../test/against-document.ts";
+import { checkedRequests } from "../../test/checked-request.ts";
+import { guardedApp } from "../../test/guarded-app.ts";
+import { testApp } from "../../test/test-app.ts";
+import { operations } from "./operations/index.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+let call: ReturnType<typeof checkedRequests>["call"];
+let seen: ReturnType<typeof checkedRequests>["seen"];
+beforeAll(async () => {
+  api = await testApp({ admin_secret: "correct horse battery" });
+  ({ call, seen } = checkedRequests(api.app));
+});
+afterAll(() => api.stop());
+
+const nobody = "00000000-0000-0000-0000-000000000000";
+const bad_id = { id: "not-a-uuid" };
+
+async function submit(key: string, body: object = {}): Promise<string> {
+  const headers = { "Idempotency-Key": key };
+  const response = await call("submitJob", 201, { headers, body: { type: "tour", ...body } });
+  return ((await response.json()) as { id: string }).id;
+}
+
+async function lease(queue: string): Promise<{ id: string; lease_token: string }> {
+  const response = await call("leaseJobs", 200, { params: { queue }, body: { worker_id: "tourist" } });
+  const { jobs } = (await response.json()) as { jobs: { job: { id: string }; lease_token: string }[] };
+  const [first] = jobs;
+  if (!first) throw new Error(`There was nothing to lease in ${queue}`);
+  return { id: first.job.id, lease_token: first.lease_token };
+}
+
+test("submitting is answered as the document says", async () => {
+  const headers = { "Idempotency-Key": "submit" };
+  await submit("submit", { payload: { deep: [1, { two: null }] }, delay_seconds: 60 });
+  await call("submitJob", 200, {
+    headers,
+    body: { type: "tour", payload: { deep: [1, { two: null }] }, delay_seconds: 60 },
+  });
+  await call("submitJob", 422, { headers, body: { type: "other" } });
+  await call("submitJob", 422, { body: { type: "" } });
+  await call("submitJob", 400, { headers, body: "{" });
+  await call("submitJob", 415, { headers: { ...headers, "content-type": "text/plain" }, body: "{}" });
+  await call("submitJob", 413, { headers, body: { type: "tour", payload: { x: "x".repeat(300_000) } } });
+  await call("submitJobs", 201, { body: { jobs: [{ type: "tour", idempotency_key: "batch" }] } });
+  await call("submitJobs", 422, { body: { jobs: [{ type: "other", idempotency_key: "batch" }] } });
+  await call("submitJobs", 422, { body: { jobs: [] } });
+  await call("submitJobs", 413, { body: " ".repeat(1_100_000) });
+});
+
+test("reading is answered as the document says, whatever the state of the job", async () => {
+  const id = await submit("read", { queue: "read", group: undefined });
+  await call("getJob", 200, { params: { id } });
+  await call("getJob", 404, { params: { id: nobody } });
+  await call("getJob", 422, { params: bad_id });
+  await call("getJob", 422, { params: { id }, query: { wait_seconds: "31" } });
+  await call("getJob", 400, { params: { id: "\0" } });
+  await call("explainJob", 200, { params: { id } });
+  await call("explainJob", 404, { params: { id: nobody } });
+  await call("explainJob", 422, { params: bad_id });
+  const held = await lease("read");
+  await call("getJob", 200, { params: { id } });
+  await call("explainJob", 200, { params: { id } });
+  await call("heartbeat", 200, { params: { id }, body: { lease_token: held.lease_token, progress: [1] } });
+  await call("listAttempts", 200, { params: { id } });
+  await call("nackJob", 200, { params: { id }, body: { lease_token: held.lease_token, error: "no", retry: false } });
+  await call("getJob", 200, { params: { id } });
+  await call("explainJob", 200, { params: { id } });
+  await call("listAttempts", 200, { params: { id } });
+  await call("listAttempts", 404, { params: { id: nobody } });
+  await call("listAttempts", 422, { params: bad_id });
+  await call("listJobs", 200);
+  await call("listJobs", 200, { query: { queue: "read", status: "dead", type: "tour", limit: "1" } });
+  await call("listJobs", 422, { query: { status: "foo" } });
+  await call("listJobs", 400, { query: { cursor: "tampered" } });
+});
+
+test("changing a job's course is answered as the document says", async () => {
+  const id = await submit("change", { queue: "change" });
+  await call("retryJob", 409, { params: { id } });
+  await call("cancelJob", 200, { params: { id } });
+  await call("cancelJob", 409, { params: { id } });
+  await call("retryJob", 200, { params: { id }, body: {} });
+  for (const operation of ["cancelJob", "retryJob"]) {
+    await call(operation, 404, { params: { id: nobody } });
+    await call(operation, 422, { params: bad_id });
+    await call(operation, 422, { params: { id }, body: { force: true } });
+    await call(operation, 400, { params: { id }, body: "{" });
+    await call(operation, 413, { params: { id }, body: " ".repeat(2_000) });
+    await call(operation, 415, { params: { id }, body: "x=1", headers: { "content-type": "text/plain" } });
+  }
+});
+
+test("working under leases is answered as the document says", async () => {
+  for (const key of ["1", "2", "3"]) await submit(`work ${key}`, { queue: "work" });
+  await call("leaseJobs", 200, { params: { queue: "empty" }, body: { worker_id: "tourist" } });
+  await call("leaseJobs", 422, { params: { queue: "work" }, body: { worker_id: "", lease_seconds: 0 } });
+  await call("leaseJobs", 422, { params: { queue: "a b" }, body: { worker_id: "tourist" } });
+  const [acked, nacked, settled] = [await lease("work"), await lease("work"), await lease("work")];
+  const of = ({ id, lease_token }: typeof acked, more: object = {}) => ({
+    params: { id },
+    body: { lease_token, ...more },
+  });
+  await call("heartbeat", 200, of(acked, { lease_seconds: 60, progress: { percent: 50 } }));
+  await call("heartbeat", 413, of(acked, { progress: "x".repeat(20_000) }));
+  await call("ackJob", 413, of(acked, { result: "x".repeat(300_000) }));
+  await call("ackJob", 200, of(acked, { result: { sent: [true] } }));
+  await call("ackJob", 200, of(acked, { result: { sent: [true] } }));
+  await call("nackJob", 200, of(nacked, { error: "no such customer", delay_seconds: 1 }));
+  const { id, lease_token } = settled;
+  const stranger = { id: "11111111-1111-1111-1111-111111111111", lease_token };
+  await call("settleLeases", 200, {
+    body: { acks: [{ id, lease_token }], nacks: [{ ...stranger, error: "?" }] },
+  });
+  await call("settleLeases", 422, {
+    body: {
+      acks: [
+        { id, lease_token },
+        { id, lease_token },
+      ],
+    },
+  });
+  for (const operation of ["ackJob", "nackJob", "heartbeat"]) {
+    const error = operation === "nackJob" ? { error: "late" } : {};
+    await call(operation, 409, of({ ...acked, lease_token: nobody }, error));
+    await call(operation, 404, of({ id: nobody, lease_token: nobody }, error));
+    await call(operation, 422, of({ ...bad_id, lease_token: nobody }, error));
+    await call(operation, 422, of(acked, { colour: "red" }));
+  }
+});
+
+test("pausing and resuming is answered as the document says", async () => {
+  await submit("pause", { queue: "pause" });
+  await call("pauseQueue", 200, { params: { queue: "pause" } });
+  await call("leaseJobs", 200, { params: { queue: "pause" }, body: { worker_id: "tourist" } });
+  await call("listQueues", 200);
+  await call("listQueues", 422, { query: { limit: "1" } });
+  await call("resumeQueue", 200, { params: { queue: "pause" }, body: {} });
+  for (const operation of ["pauseQueue", "resumeQueue"]) {
+    await call(operation, 200, { params: { queue: "never-heard-of" } });
+    await call(operation, 422, { params: { queue: "a b" } });
+    await call(operation, 422, { params: { queue: "pause" }, body: { force: true } });
+  }
+});
+
+test("making and ending tokens is answered as the document says", async () => {
+  await call("listTokens", 200);
+  await call("listTokens", 422, { query: { limit: "1" } });
+  const made = await call("createToken", 201, { body: { name: "tour", scopes: ["read"], expires_in_seconds: 60 } });
+  const params = { id: ((await made.json()) as { id: string }).id };
+  await call("createToken", 422, { body: { name: "", scopes: [] } });
+  await call("rotateToken", 201, { params, body: { overlap_seconds: 1 } });
+  await call("listTokens", 200);
+  await call("rotateToken", 404, { params: { id: nobody }, body: {} });
+  await call("revokeToken", 204, { params });
+  await call("revokeToken", 404, { params: { id: nobody } });
+  await call("revokeToken", 422, { params: bad_id });
+});
+
+test("provisioning is answered as the document says", async () => {
+  const headers = { "X-Admin-Secret": "correct horse battery" };
+  await call("openQueueProvision", 200, { headers, body: { email: "a@b.example" } });
+  await call("openQueueProvision", 403, { body: { email: "a@b.example" } });
+  await call("openQueueProvision", 422, { headers, body: { email: "nobody" } });
+  await call("openQueueProvision", 400, { headers, body: "{" });
+});
+
+test("without a token, with too small a one, and too often, it answers as the document says", async () => {
+  const rate_limit = { limit: 1, period_ms: 60_000 };
+  const [guarded, limited] = await Promise.all([guardedApp(), testApp({ rate_limit })]);
+  const { token } = await guarded.token();
+  const scoped = operations.filter(({ scope }) => scope !== undefined);
+  for (const { id } of scoped) {
+    await checkedRequests(guarded.app).call(id, 401, { params: { id: nobody, queue: "default" } });
+    const headers = { authorization: `Bearer ${token}` };
+    await checkedRequests(guarded.app).call(id, 403, { params: { id: nobody, queue: "default" }, headers });
+  }
+  await checkedRequests(limited.app).call("listQueues", 200);
+  for (const { id } of scoped)
+    await checkedRequests(limited.app).call(id, 429, { params: { id: nobody, queue: "default" } });
+  await Promise.all([guarded.stop(), limited.stop()]);
+});
+
+test("health and the document itself are answered as the document says", async () => {
+  for (const operation of ["getHealth", "getLiveness", "getReadiness", "getReady", "getMetrics"])
+    await call(operation, 200);
+  for (const operation of ["getOpenApi", "getDocs"]) {
+    const response = await call(operation, 200);
+    await call(operation, 304, { headers: { "if-none-match": response.headers.get("etag") ?? "" } });
+  }
+  await call("getDocsFile", 200, { params: { file: "start.js" } });
+  await call("getDocsFile", 404, { params: { file: "other.js" } });
+});
+
+test("without its database it answers as the document says", async () => {
+  const away = new Proxy(api.deps.database, {
+    get(database, name) {
+      if (name === "sql") throw Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
+      return Reflect.get(database, name) as unknown;
+    },
+  });
+  const other = await testApp({ database: away });
+  const lost = checkedRequests(other.app);
+  for (const operation of ["getReadiness", "getReady", "listJobs", "listQueues"]) await lost.call(operation, 503);
+  for (const operation of ["getJob", "explainJob", "listAttempts", "cancelJob", "retryJob"])
+    await lost.call(operation, 503, { params: { id: nobody } });
+  for (const operation of ["pauseQueue", "resumeQueue"])
+    await lost.call(operation, 503, { params: { queue: "default" } });
+  const lease_token = nobody;
+  await lost.call("submitJob", 503, { headers: { "Idempotency-Key": "lost" }, body: { type: "tour" } });
+  await lost.call("submitJobs", 503, { body: { jobs: [{ type: "tour", idempotency_key: "lost" }] } });
+  await lost.call("ackJob", 503, { params: { id: nobody }, body: { lease_token } });
+  await lost.call("nackJob", 503, { params: { id: nobody }, body: { lease_token, error: "?" } });
+  await lost.call("heartbeat", 503, { params: { id: nobody }, body: { lease_token } });
+  await lost.call("settleLeases", 503, { body: { acks: [{ id: nobody, lease_token }] } });
+  await other.stop();
+});
+
+const withId = { "x-request-id": "1", "content-type": "application/json" };
+const asProblem = { ...withId, "content-type": "application/problem+json" };
+const told = { title: "", detail: "", instance: "1" };
+
+test.each<[what: string, status: number, headers: Record<string, string>, body: object, fault: string]>([
+  ["a status", 418, withId, {}, "not said to answer 418"],
+  ["a value", 200, withId, { status: "ok", service: "other" }, "/service must be equal to constant"],
+  ["a field", 200, withId, { status: "ok", service: "atlasqueue-api", more: 1 }, "additional properties"],
+  ["a content type", 200, { ...withId, "content-type": "text/plain" }, {}, "text/plain is not said"],
+  ["no request id", 200, { "content-type": "application/json" }, {}, "no request id"],
+  ["a problem", 400, asProblem, { ...told, type: "/problems/not-json", status: 400 }, "not-json is not said"],
+  ["another instance", 400, asProblem, { ...told, type: "/", status: 400, instance: "2" }, "not the request id"],
+])("%s that the document does not know would be noticed", async (_what, status, headers, body, fault) => {
+  const response = new Response(JSON.stringify(body), { status, headers });
+  expect((await faultsOfAnswer(operationNamed("getHealth"), response)).join()).toContain(fault);
+});
+
+// The last of this file: it asks what the others did.
+test("the tour went everywhere, and saw every operation do its work", () => {
+  expect([...seen.keys()].toSorted()).toEqual(operations.map(({ id }) => id).toSorted());
+  const idle = [...seen].filter(([, statuses]) => [...statuses].every((status) => status >= 300));
+  expect(idle).toEqual([]);
+});

@@ -1,0 +1,107 @@
+import * as fc from "fast-check";
+import { document } from "../against-document.ts";
+
+/** As much of JSON Schema as the document uses. */
+export type JsonSchema = {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  pattern?: string;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: JsonSchema[];
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  items?: JsonSchema;
+  minItems?: number;
+  maxItems?: number;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  dependentSchemas?: Record<string, unknown>;
+};
+
+/** Long enough to be interesting, short enough for thousands of requests. */
+const items_max = 4;
+const chars_max = 300;
+
+/** What opens the routes that ask for the admin's secret. */
+export const fuzzedSecret = "correct horse battery";
+
+/** Values that a schema takes, or nearly: a schema with a rule that is not known here gives some that it refuses. */
+export function validFor(schema: JsonSchema, name = ""): fc.Arbitrary<unknown> {
+  if (schema.$ref) return validFor(componentAt(schema.$ref), name);
+  if (schema.const !== undefined) return fc.constant(schema.const);
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => validFor(one, name)));
+  switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
+    case "string":
+      return text(schema, name);
+    case "integer":
+    case "number":
+      return number(schema, name);
+    case "boolean":
+      return fc.boolean();
+    case "null":
+      return fc.constant(null);
+    case "array":
+      return fc.array(validFor(schema.items ?? {}, name), {
+        minLength: schema.minItems ?? 0,
+        maxLength: Math.min(schema.maxItems ?? items_max, items_max),
+      });
+    case "object":
+      return schema.properties ? object(schema, schema.properties) : fc.dictionary(fc.string(), json, { maxKeys: 4 });
+    default:
+      return json;
+  }
+}
+
+const json = fc.jsonValue({ maxDepth: 3, stringUnit: "grapheme" });
+
+function object(schema: JsonSchema, properties: Record<string, JsonSchema>): fc.Arbitrary<unknown> {
+  // The document uses this for two fields that exclude each other.
+  const exclusive = Object.keys(schema.dependentSchemas ?? {});
+  const shown = Object.entries(properties).filter(([name]) => !exclusive.includes(name));
+  return fc.record(Object.fromEntries(shown.map(([name, inner]) => [name, validFor(inner, name)])), {
+    requiredKeys: schema.required ?? [],
+  });
+}
+
+function text(
+  { format, pattern, minLength = 0, maxLength = chars_max }: JsonSchema,
+  name: string,
+): fc.Arbitrary<string> {
+  if (format === "uuid")
+    return fc.oneof(fc.uuid(), { weight: 3, arbitrary: known(name === "lease_token" ? "token" : "id") });
+  if (format === "date-time")
+    return fc
+      .date({ min: new Date("2000-01-01"), max: new Date("2100-01-01"), noInvalidDate: true })
+      .map((at) => at.toISOString());
+  if (format === "email") return fc.constantFrom("a@b.example", "c.d+e@f.example");
+  if (name === "X-Admin-Secret") return fc.constant(fuzzedSecret);
+  const length = { minLength: Math.max(minLength, pattern ? 1 : 0), maxLength: Math.min(maxLength, chars_max) };
+  // Else no job would be in a queue that somebody leases from.
+  if (name === "queue") return fc.constantFrom("default", "default", "default", "other");
+  // Every pattern of the document takes these.
+  if (pattern) return fc.string({ ...length, unit: fc.constantFrom(..."aZ09._:-") });
+  return fc.string({ ...length, unit: "grapheme" });
+}
+
+function number({ type, minimum = -1e6, maximum = 1e6 }: JsonSchema, name: string): fc.Arbitrary<number> {
+  // A request that waits is a request that is not followed by another.
+  if (name === "wait_seconds") return fc.constant(0);
+  return type === "integer"
+    ? fc.integer({ min: minimum, max: maximum })
+    : fc.double({ min: minimum, max: maximum, noNaN: true });
+}
+
+/** An id or a token that an earlier answer had; `knownJobs` puts it in. The same number is of the same job. */
+const known = (what: "id" | "token") => fc.constantFrom(0, 0, 0, 0, 1, 2, 2, 3).map((at) => `known-${what}-${at}`);
+
+function componentAt(reference: string): JsonSchema {
+  const name = reference.replace("#/components/schemas/", "");
+  const schema = document.components?.schemas?.[name];
+  if (!schema) throw new Error(`The document has no ${reference}`);
+  return schema as JsonSchema;
+}

@@ -1,0 +1,74 @@
+import { createTransport } from "./http/transport.ts";
+import { jobCalls, type JobCalls } from "./jobs.ts";
+import { leaseCalls, type LeaseCalls } from "./leases.ts";
+import { queueCalls, type QueueCalls } from "./queues.ts";
+
+import { startRemoteWorker, type RemoteWorker, type WorkHandlers, type WorkOptions } from "./work/work.ts";
+
+export type ClientOptions = {
+  /** Where the API is, such as "http://127.0.0.1:8000"; a path before /v1 is kept. */
+  url: string;
+  /** An API token, `aq_…`. Without one the API must run with AUTH=disabled. */
+  token?: string;
+  /** Default: the runtime's. */
+  fetch?: typeof fetch;
+  /** Of one try, beside the time it is to wait on the server. Default 10,000. */
+  timeoutMs?: number;
+  /** Tries after the first, where trying again is safe. Default 5; 0 for none. */
+  retries?: number;
+  /** No try starts later than this after the first, so a Retry-After past it is an error at once. Default 60,000. */
+  retryMaxMs?: number;
+};
+
+export type Client = JobCalls &
+  LeaseCalls &
+  QueueCalls & {
+    /**
+     * Run the jobs of a queue in this process: lease them, hand them to their handlers, renew the leases, settle. One
+     * function takes jobs of every type; a list of `defineHandler(…)` those of its types. Throws a TypeError or
+     * RangeError for options that cannot be; once started nothing rejects, and an API that is away is waited for.
+     */
+    work(queue: string, handlers: WorkHandlers, options?: WorkOptions): RemoteWorker;
+  };
+
+/**
+ * A client of the HTTP API, on `fetch` alone. Nothing is sent until a call; there is nothing to close. Throws a
+ * TypeError when the URL or the token cannot be one.
+ *
+ * @example
+ * const client = createClient({ url: "http://127.0.0.1:8000", token });
+ * const { id } = await client.submit({ type: "email.send", payload: { to: "ada@example.org" } });
+ */
+export function createClient(options: ClientOptions): Client {
+  const send = createTransport({
+    url: baseUrl(options.url),
+    token: checkedToken(options.token),
+    // Called as a plain function: a browser's fetch refuses any other `this`.
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    timeoutMs: options.timeoutMs ?? 10_000,
+    retries: options.retries ?? 5,
+    retryMaxMs: options.retryMaxMs ?? 60_000,
+  });
+  const leases = leaseCalls(send);
+  return {
+    ...jobCalls(send),
+    ...leases,
+    ...queueCalls(send),
+    work: (queue, handlers, workOptions) => startRemoteWorker(leases, queue, handlers, workOptions),
+  };
+}
+
+function baseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash)
+    throw new TypeError("url must be an http(s) URL without a query, such as http://127.0.0.1:8000");
+  // Fetch refuses them, with the password in its message.
+  if (url.username || url.password) throw new TypeError("url must be without a user and password; use token");
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+/** Refused here, without being shown: as a header, fetch would put it into its message. */
+function checkedToken(token: string | undefined): string | undefined {
+  if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return token;
+  throw new TypeError("token must be printable ASCII without spaces");
+}

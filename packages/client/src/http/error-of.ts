@@ -1,0 +1,96 @@
+import type { Problem } from "@atlasqueue/contract";
+import {
+  AtlasQueueError,
+  AuthError,
+  ConflictError,
+  IdempotencyMismatchError,
+  JobFinishedError,
+  LeaseLostError,
+  NetworkError,
+  NotFoundError,
+  NotRetryableError,
+  RateLimitError,
+  TimeoutError,
+  TooLargeError,
+  UnavailableError,
+  ValidationError,
+  type ErrorFacts,
+} from "../errors.ts";
+import { parseRetryAfter } from "./retry.ts";
+
+type ErrorClass = new (message: string, facts: ErrorFacts) => AtlasQueueError;
+
+/** By the last part of the problem's `type`, where the status alone does not say which. */
+const byProblem = new Map<string | undefined, ErrorClass>([
+  ["lease-lost", LeaseLostError],
+  ["job-finished", JobFinishedError],
+  ["not-retryable", NotRetryableError],
+  ["idempotency-mismatch", IdempotencyMismatchError],
+]);
+
+const byStatus = new Map<number, ErrorClass>([
+  [400, ValidationError],
+  [401, AuthError],
+  [403, AuthError],
+  [404, NotFoundError],
+  [408, TimeoutError],
+  [409, ConflictError],
+  [413, TooLargeError],
+  [422, ValidationError],
+  [429, RateLimitError],
+  [502, UnavailableError],
+  [503, UnavailableError],
+  [504, UnavailableError],
+]);
+
+/**
+ * The error that an answer is. `what` was asked ("GET /v1/jobs/17"), `text` the body: a problem when the API answered,
+ * anything when something in between did.
+ */
+export function errorOfAnswer(what: string, response: Response, text: string): AtlasQueueError {
+  const problem = readProblem(text);
+  const { status, headers } = response;
+  const Class = byProblem.get(problem?.type.split("/").at(-1)) ?? byStatus.get(status) ?? AtlasQueueError;
+  return new Class(`${what}: ${status} ${problem ? wordsOf(problem) : response.statusText}`.trimEnd(), {
+    status,
+    problem,
+    request_id: headers.get("x-request-id") ?? problem?.instance,
+    retry_after_ms: parseRetryAfter(headers.get("retry-after"), Date.now()),
+  });
+}
+
+function wordsOf({ title, detail, errors = [] }: Problem): string {
+  const faults = errors.map(({ pointer, message }) => `${pointer || "/"} ${message}`).join("; ");
+  // The detail of a validation repeats the first fault.
+  return `${title}: ${faults || detail}`;
+}
+
+function readProblem(text: string): Problem | undefined {
+  try {
+    const read = JSON.parse(text) as Partial<Problem> | null;
+    const known = typeof read?.type === "string" && typeof read.title === "string" && typeof read.detail === "string";
+    if (!known) return undefined;
+    return { ...read, errors: Array.isArray(read.errors) ? read.errors : undefined } as Problem;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What `fetch` threw, in words; `hide` takes out what must not be read. */
+export function networkError(what: string, thrown: unknown, hide: (text: string) => string): NetworkError {
+  const reasons: string[] = [];
+  const codes: unknown[] = [];
+  // Node says "fetch failed" and keeps the reason one or two causes down.
+  for (let at = thrown, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
+    if (at.message) reasons.push(at.message);
+    codes.push((at as { code?: unknown }).code);
+  }
+  const code = codes.find((found) => typeof found === "string");
+  const words = [...new Set(reasons)].join(": ") || String(code ?? thrown);
+  return new NetworkError(`${what}: ${hide(words)}`, { cause: thrown, refused: codes.some(isRefusal) });
+}
+
+/** No connection was made, as Node and Bun call it. Deno and browsers do not tell, so there it is not known. */
+function isRefusal(code: unknown): boolean {
+  return ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"].includes(String(code));
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { AtlasQueueError, NetworkError, RateLimitError, TimeoutError, UnavailableError } from "../errors.ts";
+import { backoffMs, mayRepeat, nextTryInMs, parseRetryAfter } from "./retry.ts";
+
+const broken = new NetworkError("x", { cause: undefined, refused: false });
+const refused = new NetworkError("x", { cause: undefined, refused: true });
+const answered = (status: number) => new AtlasQueueError("x", { status });
+
+test("the wait grows with the tries, with full jitter, up to 10 s", () => {
+  expect([0, 1, 2, 9, 1_000].map((tries) => backoffMs(tries, 1))).toEqual([200, 400, 800, 10_000, 10_000]);
+  expect(backoffMs(3, 0)).toBe(0);
+});
+
+test("what is safe to repeat is repeated whenever it may help", () => {
+  for (const error of [broken, refused, new TimeoutError("x"), ...[429, 502, 503, 504].map(answered)])
+    expect(mayRepeat(error, "always"), String(error)).toBe(true);
+  for (const error of [...[400, 401, 404, 409, 422, 500].map(answered), new Error("a fault of ours")])
+    expect(mayRepeat(error, "always"), String(error)).toBe(false);
+});
+
+test("what is not is repeated only when the server did nothing", () => {
+  for (const error of [refused, answered(429), answered(503)]) expect(mayRepeat(error, "undone")).toBe(true);
+  for (const error of [broken, new TimeoutError("x"), answered(502), answered(504)])
+    expect(mayRepeat(error, "undone")).toBe(false);
+});
+
+test("Retry-After is waited for in full, and one past the time left is no wait at all", () => {
+  const error = new RateLimitError("x", { status: 429, retry_after_ms: 3_000 });
+  const call = { repeat: "always" as const, tries: 1, retries: 5, left_ms: 60_000 };
+  expect(nextTryInMs(error, call, 0)).toBe(3_000);
+  expect(nextTryInMs(error, call, 1)).toBe(3_200);
+  expect(nextTryInMs(error, { ...call, left_ms: 2_999 }, 0)).toBeUndefined();
+});
+
+test("tries are counted", () => {
+  const error = new UnavailableError("x", { status: 503 });
+  const call = { repeat: "always" as const, retries: 2, left_ms: 60_000 };
+  expect([1, 2, 3].map((tries) => nextTryInMs(error, { ...call, tries }, 0))).toEqual([0, 0, undefined]);
+});
+
+test.each([
+  ["7", 7_000],
+  ["0", 0],
+  ["1.5", 1_500],
+  ["Fri, 20 Nov 2026 19:00:09 GMT", 9_000],
+  ["Fri, 20 Nov 2026 18:00:00 GMT", 0],
+  ["soon", undefined],
+  ["-5", undefined],
+  ["", undefined],
+  [null, undefined],
+])("a Retry-After of %j is %j ms", (header, ms) => {
+  expect(parseRetryAfter(header, Date.parse("2026-11-20T19:00:00Z"))).toBe(ms);
+});

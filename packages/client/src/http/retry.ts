@@ -1,0 +1,49 @@
+import { AtlasQueueError, NetworkError, TimeoutError } from "../errors.ts";
+
+/**
+ * Which failures a request may be sent again after. `always`: doing it twice is as doing it once, so whenever it may
+ * help. `undone`: only when the server did not carry it out, as far as anybody can tell.
+ */
+export type Repeat = "always" | "undone";
+
+const base_ms = 200;
+const backoff_ms_max = 10_000;
+
+/** Exponential with full jitter: from 0 to 200 ms, 400 ms, … 10 s, so that clients that failed together part. */
+export function backoffMs(tries: number, random: number): number {
+  return random * Math.min(backoff_ms_max, base_ms * 2 ** Math.min(tries, 16));
+}
+
+/** Whether the request may be sent again after this error. */
+export function mayRepeat(error: unknown, repeat: Repeat): boolean {
+  if (!(error instanceof AtlasQueueError)) return false;
+  // The rate limit and the API's "database away" refuse before anything is done.
+  if (error.status === 429 || error.status === 503) return true;
+  if (error instanceof NetworkError && error.refused) return true;
+  if (repeat === "undone") return false;
+  return error instanceof NetworkError || error instanceof TimeoutError || error.status === 502 || error.status === 504;
+}
+
+/**
+ * How long to wait before the next try, or undefined when there is none: the error does not allow it, or the tries or
+ * the time are used up. What the server asked for with Retry-After is never shortened.
+ */
+export function nextTryInMs(
+  error: unknown,
+  { repeat, tries, retries, left_ms }: { repeat: Repeat; tries: number; retries: number; left_ms: number },
+  random: number,
+): number | undefined {
+  if (tries > retries || !mayRepeat(error, repeat)) return undefined;
+  const asked_ms = (error as AtlasQueueError).retryAfterMs ?? 0;
+  const wait_ms = asked_ms + backoffMs(tries - 1, random);
+  return wait_ms <= left_ms ? wait_ms : undefined;
+}
+
+/** A Retry-After header, in seconds or as an HTTP date, in milliseconds from now; undefined when it is neither. */
+export function parseRetryAfter(header: string | null, now_ms: number): number | undefined {
+  const text = header?.trim() ?? "";
+  if (/^\d{1,9}(\.\d+)?$/.test(text)) return Number(text) * 1_000;
+  // Date.parse takes far more than HTTP dates: "-5" is a day in May.
+  const date = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now_ms);
+}

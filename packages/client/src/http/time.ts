@@ -1,0 +1,46 @@
+/** A timer asked for longer fires at once. */
+const timer_ms_max = 2 ** 31 - 1;
+
+/** Wait, at most `ms`, or until the signal aborts. Never rejects. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, Math.min(ms, timer_ms_max));
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}
+
+/**
+ * Do something that takes a signal, for `ms` at most. Rejects with `late()` when the time is up and with the signal's
+ * reason when that aborts, at once, even if what is done does not listen. The timer and the listener go with it:
+ * AbortSignal.timeout would keep a timer for every request until it fires.
+ */
+export async function within<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  act: (signal: AbortSignal) => Promise<T>,
+  late: () => Error,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  let reject: (reason: unknown) => void;
+  const ended = new Promise<never>((_, rejectEnded) => (reject = rejectEnded));
+  const end = (reason: unknown) => {
+    reject(reason);
+    controller.abort(reason);
+  };
+  const forward = () => end(signal?.reason);
+  const timer = ms === Infinity ? undefined : setTimeout(() => end(late()), Math.min(ms, timer_ms_max));
+  signal?.addEventListener("abort", forward, { once: true });
+  try {
+    return await Promise.race([act(controller.signal), ended]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", forward);
+  }
+}

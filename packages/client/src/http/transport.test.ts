@@ -1,0 +1,157 @@
+import { httpReceiver, type Answer, type ReceivedRequest } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  AuthError,
+  createClient,
+  JobFinishedError,
+  NetworkError,
+  RateLimitError,
+  TimeoutError,
+  UnavailableError,
+  UnexpectedAnswerError,
+  type ClientOptions,
+} from "../index.ts";
+
+// A network that breaks in the right moment: what the real API cannot be made to do.
+
+const json = (status: number, body: object, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(body),
+});
+const problem = (status: number, kind: string, detail = "because") =>
+  json(status, { type: `/problems/${kind}`, title: "No", status, detail, instance: "r-1" });
+const job = { id: "17", status: "queued" };
+const away = json(503, {}, { "retry-after": "0" });
+
+/** A client of a server that gives these answers in turn, the last one again and again. */
+async function clientOf(answers: Answer[], options: Partial<ClientOptions> = {}) {
+  let next = 0;
+  const server = await httpReceiver(() => answers[Math.min(next++, answers.length - 1)] ?? "hang_up");
+  onTestFinished(() => server.close());
+  return { client: createClient({ url: server.url, ...options }), server };
+}
+const keysOf = (requests: readonly ReceivedRequest[]) => requests.map(({ headers }) => headers["idempotency-key"]);
+
+test("a submit is tried again with the key and the body of the first try", async () => {
+  const { client, server } = await clientOf(["hang_up", away, json(429, {}), json(201, job)]);
+  const submitted = await client.submit({ type: "a", payload: { n: 1 } });
+  expect(submitted).toEqual({ ...job, created: true });
+  expect(new Set(keysOf(server.requests)).size).toBe(1);
+  expect(keysOf(server.requests)[0]).toMatch(/^"[0-9a-f]{32}"$/);
+  expect(server.requests.map(({ body }) => body)).toEqual(Array(4).fill('{"type":"a","payload":{"n":1}}'));
+});
+
+test("two submits have two keys, and a key of one's own is sent as it is", async () => {
+  const { client, server } = await clientOf([json(201, job)]);
+  await client.submit({ type: "a" });
+  await client.submit({ type: "a" });
+  await client.submit({ type: "a", idempotency_key: ' say "hi" ' });
+  const [first, second, third] = keysOf(server.requests);
+  expect(first).not.toBe(second);
+  expect(third).toBe('" say \\"hi\\" "');
+  await expect(client.submit({ type: "a", idempotency_key: "ключ" })).rejects.toThrow("printable ASCII");
+});
+
+test("a lease is not asked for again when its answer was lost, as jobs may have been leased by it", async () => {
+  const { client, server } = await clientOf(["hang_up", json(200, { jobs: [] })]);
+  await expect(client.lease("default", { workerId: "w" })).rejects.toThrow(NetworkError);
+  expect(server.requests).toHaveLength(1);
+});
+
+test("a lease that was refused is asked for again", async () => {
+  const { client, server } = await clientOf([away, json(429, {}), json(200, { jobs: [] })]);
+  expect(await client.lease("default", { workerId: "w" })).toEqual([]);
+  expect(server.requests).toHaveLength(3);
+});
+
+test("a server that is not there is a network error that knows that nothing was done", async () => {
+  const { client, server } = await clientOf([], { retries: 1 });
+  await server.close();
+  const error = await client.lease("default", { workerId: "w" }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(NetworkError);
+  expect(error).toMatchObject({ refused: true, message: expect.stringContaining("ECONNREFUSED") });
+});
+
+test("a Retry-After past the time for retries is an error at once, which says how long", async () => {
+  const { client, server } = await clientOf([json(429, {}, { "retry-after": "120" })]);
+  const error = await client.get("17").catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(RateLimitError);
+  expect(error).toMatchObject({ status: 429, retryAfterMs: 120_000 });
+  expect(server.requests).toHaveLength(1);
+});
+
+test("tries end: the last error is the call's", async () => {
+  const { client, server } = await clientOf([away], { retries: 2 });
+  await expect(client.get("17")).rejects.toThrow(UnavailableError);
+  expect(server.requests).toHaveLength(3);
+});
+
+test("a server that never answers is a timeout, and a caller's abort is the caller's reason", async () => {
+  const never = new Promise<Answer>(() => {});
+  const server = await httpReceiver(() => never);
+  onTestFinished(() => server.close());
+  const client = createClient({ url: server.url, timeoutMs: 30, retries: 0 });
+  await expect(client.get("17")).rejects.toThrow("GET /v1/jobs/17: no answer within 30 ms");
+  await expect(client.get("17")).rejects.toThrow(TimeoutError);
+  const stop = new AbortController();
+  const call = client.get("17", { timeoutMs: 60_000, signal: stop.signal });
+  stop.abort(new Error("the user left"));
+  await expect(call).rejects.toThrow("the user left");
+});
+
+test("the deadline holds for a fetch that does not listen to its signal", async () => {
+  const client = createClient({
+    url: "http://localhost",
+    fetch: () => new Promise(() => {}),
+    timeoutMs: 20,
+    retries: 0,
+  });
+  await expect(client.get("17")).rejects.toThrow(TimeoutError);
+});
+
+test("a cancel whose answer was lost is done when the job is cancelled", async () => {
+  const done = await clientOf(["hang_up", problem(409, "job-finished"), json(200, { id: "17", status: "cancelled" })]);
+  expect(await done.client.cancel("17")).toMatchObject({ status: "cancelled" });
+  const late = await clientOf(["hang_up", problem(409, "job-finished"), json(200, { id: "17", status: "succeeded" })]);
+  await expect(late.client.cancel("17")).rejects.toThrow(JobFinishedError);
+  const first = await clientOf([problem(409, "job-finished")]);
+  await expect(first.client.cancel("17")).rejects.toThrow(JobFinishedError);
+  expect(first.server.requests).toHaveLength(1);
+});
+
+test("the token is sent, and is in no error", async () => {
+  const token = "aq_secret-1";
+  const { client, server } = await clientOf([problem(401, "unauthorized", `the token ${token} is unknown`)], { token });
+  const error = await client.get("17").catch((thrown: unknown) => thrown);
+  expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${token}`);
+  expect(error).toBeInstanceOf(AuthError);
+  expect(error).toMatchObject({ status: 401, requestId: "r-1" });
+  expect(JSON.stringify([String(error), error])).not.toContain(token);
+  expect(() => createClient({ url: "http://localhost", token: "aq_\nsecret" })).toThrow(/^token must be printable/);
+  expect(() => createClient({ url: "http://me:secret@localhost" })).toThrow(/^url must be without a user/);
+  expect(() => createClient({ url: "localhost:8000" })).toThrow(/^url must be an http/);
+});
+
+test("a page of somebody else's is an error that says so", async () => {
+  const { client } = await clientOf([{ status: 200, body: "<html>Welcome to the hotel</html>" }]);
+  await expect(client.get("17")).rejects.toThrow(UnexpectedAnswerError);
+  const proxy = await clientOf([{ status: 502, body: "<html>Bad gateway</html>" }], { retries: 0 });
+  await expect(proxy.client.get("17")).rejects.toThrow("GET /v1/jobs/17: 502 Bad Gateway");
+});
+
+test("a redirect is not followed: a POST would become a GET", async () => {
+  const { client, server } = await clientOf([{ status: 301, headers: { location: "/elsewhere" } }], { retries: 0 });
+  await expect(client.submit({ type: "a" })).rejects.toThrow(/redirect/);
+  expect(server.requests).toHaveLength(1);
+});
+
+test("a path before /v1 is kept, and a name is one segment of the path", async () => {
+  const { client, server } = await clientOf([json(200, { jobs: [] })]);
+  const below = createClient({ url: `${server.url}/queue/` });
+  await below.lease("a:b", { workerId: "w" });
+  await client.get("a/../b?c");
+  expect(server.requests.map(({ path }) => path)).toEqual(["/queue/v1/queues/a%3Ab/lease", "/v1/jobs/a%2F..%2Fb%3Fc"]);
+  await expect(client.get("..")).rejects.toThrow("not an id");
+  await expect(client.get("")).rejects.toThrow("not an id");
+});

@@ -1,0 +1,114 @@
+import { AtlasQueueError, TimeoutError, UnexpectedAnswerError } from "../errors.ts";
+import { errorOfAnswer, networkError } from "./error-of.ts";
+import { nextTryInMs, type Repeat } from "./retry.ts";
+import { pause, within } from "./time.ts";
+
+/** Of one call, in place of the client's own. */
+export type CallOptions = {
+  /** Aborting rejects the call with the signal's reason. */
+  signal?: AbortSignal;
+  /** Of one try. A call that waits on the server has this on top of that wait. */
+  timeoutMs?: number;
+  /** Tries after the first. */
+  retries?: number;
+  /** No try starts later than this after the first. */
+  retryMaxMs?: number;
+};
+
+export type TransportOptions = {
+  url: string;
+  token: string | undefined;
+  fetch: typeof fetch;
+  timeoutMs: number;
+  retries: number;
+  retryMaxMs: number;
+};
+
+type Call = {
+  method: "GET" | "POST";
+  path: string;
+  query?: Record<string, string | number | undefined>;
+  /** Written once, so that every try says the same. */
+  body?: string;
+  headers?: Record<string, string>;
+  repeat: Repeat;
+  /** How long the server may hold the answer back. */
+  hold_ms?: number;
+  /** Told before each further try. */
+  onRepeat?: () => void;
+};
+
+type Answer = { status: number; body: unknown };
+export type Send = (call: Call, options?: CallOptions) => Promise<Answer>;
+
+/** Sends requests: each try with a deadline, again after what passes, and every failure as a typed error. */
+export function createTransport(own: TransportOptions): Send {
+  const hide = (text: string) => (own.token ? text.replaceAll(own.token, "[token]") : text);
+
+  const once = async (call: Call, what: string, signal: AbortSignal): Promise<Answer> => {
+    const response = await own.fetch(urlOf(own.url, call), {
+      method: call.method,
+      headers: {
+        accept: "application/json",
+        ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+        ...(own.token === undefined ? {} : { authorization: `Bearer ${own.token}` }),
+        ...call.headers,
+      },
+      ...(call.body === undefined ? {} : { body: call.body }),
+      // Followed, a redirected POST would come back as the answer to a GET of something else.
+      redirect: "error",
+      signal,
+    });
+    const text = await response.text();
+    if (!response.ok) throw errorOfAnswer(what, response, hide(text));
+    return { status: response.status, body: parseAnswer(what, response.status, text) };
+  };
+
+  return async (call, options = {}) => {
+    const { signal, timeoutMs = own.timeoutMs, retries = own.retries, retryMaxMs = own.retryMaxMs } = options;
+    const what = `${call.method} ${call.path}`;
+    const timeout_ms = timeoutMs + (call.hold_ms ?? 0);
+    const late = () => new TimeoutError(`${what}: no answer within ${timeout_ms} ms`);
+    const started = performance.now();
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await within(timeout_ms, signal, (within_signal) => once(call, what, within_signal), late);
+      } catch (thrown) {
+        signal?.throwIfAborted();
+        const error = thrown instanceof AtlasQueueError ? thrown : networkError(what, thrown, hide);
+        const left_ms = retryMaxMs - (performance.now() - started);
+        const wait_ms = nextTryInMs(error, { repeat: call.repeat, tries, retries, left_ms }, Math.random());
+        if (wait_ms === undefined) throw error;
+        await pause(wait_ms, signal);
+        signal?.throwIfAborted();
+        call.onRepeat?.();
+      }
+    }
+  };
+}
+
+function urlOf(base: string, { path, query = {} }: Call): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  );
+  return `${base}${path}${pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : ""}`;
+}
+
+/** Not checked against a schema: an older client must bear the fields of a newer server. */
+function parseAnswer(what: string, status: number, text: string): unknown {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === "object" && body !== null) return body;
+  } catch {
+    // Said below.
+  }
+  throw new UnexpectedAnswerError(`${what}: ${status}, but the body is not a JSON object: is this AtlasQueue's URL?`, {
+    status,
+  });
+}
+
+/** A name as one segment of a path. Throws a TypeError for those that a URL would read as another path. */
+export function segment(name: string): string {
+  if (name === "" || name === "." || name === "..") throw new TypeError(`not an id or a name: ${JSON.stringify(name)}`);
+  return encodeURIComponent(name);
+}

@@ -1,0 +1,100 @@
+import {
+  errorText,
+  storableText,
+  type HeartbeatAnswer,
+  type Job,
+  type Json,
+  type LeaseAnswer,
+  type SettleAnswer,
+  type SettleRequestInput,
+} from "@atlasqueue/contract";
+import { segment, type CallOptions, type Send } from "./http/transport.ts";
+
+/** A job that is yours until `locked_until`, which a heartbeat moves on. */
+export type LeasedJob = LeaseAnswer["jobs"][number];
+/** What proves that a job is yours: a LeasedJob, or these two of it that you kept. */
+export type Held = { job: { id: string }; lease_token: string };
+
+export type LeaseOptions = {
+  /** Says to people who holds the job. */
+  workerId: string;
+  /** 1 to 3,600. Default 30. */
+  leaseSeconds?: number;
+  /** 1 to 100. Default 1. */
+  maxJobs?: number;
+  /** How long to wait for the first job, 0 to 30. Default 0. */
+  waitSeconds?: number;
+};
+
+/**
+ * Jobs by hand; `work` does all of this for you. Beside what is named here, a call rejects as every call may:
+ * AuthError, ValidationError, RateLimitError, UnavailableError, …
+ */
+export type LeaseCalls = {
+  /**
+   * Take jobs that are ready; none when there are none in time. Not sent again when the answer is lost on the way: what
+   * it leased comes back when the lease ends.
+   */
+  lease(queue: string, options: LeaseOptions, call?: CallOptions): Promise<LeasedJob[]>;
+  /** The job has succeeded; `result` is any JSON, 256 KiB at most. The same ack again is fine. LeaseLostError. */
+  ack(held: Held, result?: Json, call?: CallOptions): Promise<Job>;
+  /**
+   * The attempt failed. `error` is stored as "Type: message", 4,096 characters of it, a string as it is. The job is
+   * tried again after its backoff, after `delaySeconds`, or with `retry: false` never. LeaseLostError.
+   */
+  nack(
+    held: Held,
+    error: unknown,
+    options?: { retry?: boolean; delaySeconds?: number },
+    call?: CallOptions,
+  ): Promise<Job>;
+  /** Hold the job for `leaseSeconds` (default 30) from now, and show how far it is. LeaseLostError. */
+  heartbeat(
+    held: Held,
+    options?: { leaseSeconds?: number; progress?: Json },
+    call?: CallOptions,
+  ): Promise<HeartbeatAnswer>;
+  /** Acks and nacks of up to 1,000 jobs at once; one outcome for each, in their order. A lost lease is an outcome. */
+  settle(request: SettleRequestInput, call?: CallOptions): Promise<SettleAnswer>;
+};
+
+export function leaseCalls(send: Send): LeaseCalls {
+  // All but `lease` are fenced by the token: done twice, they change nothing the second time.
+  const post = async (path: string, fields: object, call: CallOptions | undefined): Promise<unknown> =>
+    (await send({ method: "POST", path, body: JSON.stringify(fields), repeat: "always" }, call)).body;
+  const path = ({ job }: Held, verb: string) => `/v1/jobs/${segment(job.id)}/${verb}`;
+
+  return {
+    async lease(queue, { workerId, leaseSeconds, maxJobs, waitSeconds = 0 }, call) {
+      const body = JSON.stringify({
+        worker_id: workerId,
+        lease_seconds: leaseSeconds,
+        max_jobs: maxJobs,
+        wait_seconds: waitSeconds,
+      });
+      const answer = await send(
+        {
+          method: "POST",
+          path: `/v1/queues/${segment(queue)}/lease`,
+          body,
+          repeat: "undone",
+          hold_ms: waitSeconds * 1_000,
+        },
+        call,
+      );
+      return (answer.body as LeaseAnswer).jobs;
+    },
+    ack: async (held, result, call) =>
+      (await post(path(held, "ack"), { lease_token: held.lease_token, result }, call)) as Job,
+    async nack(held, error, { retry, delaySeconds } = {}, call) {
+      const text = typeof error === "string" ? storableText(error) : errorText(error);
+      const fields = { lease_token: held.lease_token, error: text, retry, delay_seconds: delaySeconds };
+      return (await post(path(held, "nack"), fields, call)) as Job;
+    },
+    async heartbeat(held, { leaseSeconds, progress } = {}, call) {
+      const fields = { lease_token: held.lease_token, lease_seconds: leaseSeconds, progress };
+      return (await post(path(held, "heartbeat"), fields, call)) as HeartbeatAnswer;
+    },
+    settle: async (request, call) => (await post("/v1/leases/settle", request, call)) as SettleAnswer,
+  };
+}

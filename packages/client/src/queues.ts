@@ -1,0 +1,25 @@
+import type { Queue, QueueList } from "@atlasqueue/contract";
+import { segment, type CallOptions, type Send } from "./http/transport.ts";
+
+export type QueueCalls = {
+  /** Every queue: whether it is paused, its jobs by status, since when its oldest one waits. */
+  queues(call?: CallOptions): Promise<Queue[]>;
+  /** Start no more jobs of a queue; they are still accepted, and those that run go on. Again is fine. */
+  pause(queue: string, call?: CallOptions): Promise<Queue>;
+  /** Undo `pause`. Again is fine. */
+  resume(queue: string, call?: CallOptions): Promise<Queue>;
+};
+
+export function queueCalls(send: Send): QueueCalls {
+  const post = async (queue: string, verb: "pause" | "resume", call: CallOptions | undefined) => {
+    const path = `/v1/queues/${segment(queue)}/${verb}`;
+    return (await send({ method: "POST", path, repeat: "always" }, call)).body as Queue;
+  };
+  return {
+    async queues(call) {
+      return ((await send({ method: "GET", path: "/v1/queues", repeat: "always" }, call)).body as QueueList).items;
+    },
+    pause: (queue, call) => post(queue, "pause", call),
+    resume: (queue, call) => post(queue, "resume", call),
+  };
+}

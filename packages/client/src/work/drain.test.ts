@@ -1,0 +1,128 @@
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { gate, recorder } from "../../test/recorder.ts";
+import { testApi, type TestApi } from "../../test/test-api.ts";
+import { createClient, type Client, type HandlerFunction, type JsonObject, type WorkOptions } from "../index.ts";
+
+let api: TestApi;
+let client: Client;
+beforeAll(async () => {
+  api = await testApi();
+  client = createClient({ url: api.url });
+});
+afterAll(() => api.close());
+
+function work(queue: string, handler: HandlerFunction<JsonObject>, options: WorkOptions = {}) {
+  const told = recorder();
+  const worker = client.work(queue, handler, { observe: told.observe, ...options });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  return { worker, ...told };
+}
+const submit = async (queue: string) => (await client.submit({ type: "a", queue })).id;
+
+test("a stop lets the running handlers finish and takes nothing new", async () => {
+  const { opened, open } = gate();
+  const { worker, named } = work("drain", () => opened, { concurrency: 2 });
+  const first = await submit("drain");
+  await eventually(() => expect(worker.running).toBe(1));
+  const stopped = worker.stop();
+  const second = await submit("drain");
+  open();
+  await stopped;
+  expect(await client.get(first)).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(await client.get(second)).toMatchObject({ status: "queued", attempts: 0 });
+  expect(named("handler_start")).toHaveLength(1);
+  // The call that was waiting has taken nothing with it: the next worker gets the job at once.
+  expect(await client.lease("drain", { workerId: "next" })).toMatchObject([{ job: { id: second } }]);
+});
+
+test("at the deadline a handler is aborted and its job given back, ready at once", async () => {
+  let reason: unknown;
+  const { worker } = work(
+    "deadline",
+    (_payload, { signal }) => new Promise(() => signal.addEventListener("abort", () => (reason = signal.reason))),
+  );
+  const id = await submit("deadline");
+  await eventually(() => expect(worker.running).toBe(1));
+  await worker.stop({ deadlineMs: 20 });
+  expect(reason).toMatchObject({ name: "AbortError" });
+  const [held] = await client.lease("deadline", { workerId: "next", waitSeconds: 10 });
+  expect(held?.job).toMatchObject({
+    id,
+    attempts: 2,
+    last_error: expect.stringMatching(/^Stopped: the worker stopped/),
+  });
+});
+
+test("aborting the signal is a stop", async () => {
+  const stop = new AbortController();
+  const { worker } = work("signal", () => "done", { signal: stop.signal });
+  const id = await submit("signal");
+  await client.wait(id);
+  stop.abort();
+  await worker.stop();
+  const left = await submit("signal");
+  expect(await client.get(left)).toMatchObject({ status: "queued" });
+});
+
+test("an outcome is kept while the API is away, and delivered when it is back", async () => {
+  const { opened, open } = gate();
+  const { named } = work("kept", () => opened);
+  const id = await submit("kept");
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  await api.stop();
+  open();
+  await eventually(() => expect(named("api_unavailable").map(({ during }) => during)).toContain("settle"));
+  await api.start();
+  expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
+  // And it leases again.
+  expect(await client.wait(await submit("kept"))).toMatchObject({ status: "succeeded" });
+});
+
+test("a handler is aborted when its lease ends and the API could not be reached", async () => {
+  let reason: unknown;
+  const { worker, named } = work(
+    "unreachable",
+    (_payload, { signal }) => new Promise(() => signal.addEventListener("abort", () => (reason = signal.reason))),
+    { leaseSeconds: 1 },
+  );
+  await submit("unreachable");
+  await eventually(() => expect(worker.running).toBe(1));
+  await api.stop();
+  await eventually(() => expect(reason).toMatchObject({ name: "LeaseLostError" }));
+  expect(named("lease_lost")).toMatchObject([{ during: "handling" }]);
+  expect(worker.running).toBe(0);
+  await api.start();
+});
+
+test("an outcome whose lease has ended meanwhile is given up", async () => {
+  const { opened, open } = gate();
+  const { worker, named } = work("too-late", () => opened, { leaseSeconds: 1 });
+  await submit("too-late");
+  await eventually(() => expect(worker.running).toBe(1));
+  await api.stop();
+  open();
+  await eventually(() => expect(named("lease_lost")).toMatchObject([{ during: "settling" }]));
+  await api.start();
+});
+
+test("a stop while the API is away ends soon after its deadline", async () => {
+  const { worker } = work("away", () => new Promise(() => {}));
+  await submit("away");
+  await eventually(() => expect(worker.running).toBe(1));
+  await api.stop();
+  const started = performance.now();
+  await worker.stop({ deadlineMs: 20 });
+  expect(performance.now() - started).toBeLessThan(7_000);
+  await api.start();
+});
+
+test("an observer that throws is no reason to lose a job", async () => {
+  const worker = client.work("thrower", () => "fine", {
+    observe: () => {
+      throw new Error("mine");
+    },
+  });
+  onTestFinished(() => worker.stop());
+  expect(await client.wait(await submit("thrower"))).toMatchObject({ status: "succeeded", result: "fine" });
+});

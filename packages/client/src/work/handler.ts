@@ -1,0 +1,51 @@
+import { limits, type Job, type JobDefinition, type Json } from "@atlasqueue/contract";
+
+/** What a handler gets beside its payload. */
+export type RemoteContext = {
+  /** As it was leased; `attempts` counts this one. */
+  job: Job;
+  /** Aborts at the timeout, when the lease is lost, and at the deadline of a stop. Pass it to what you await. */
+  signal: AbortSignal;
+  /** Show how far the job is: any JSON. The last one wins, and is sent at most once a second. Never throws. */
+  progress(value: Json): void;
+};
+
+/** Returning stores the result; throwing fails the attempt, and the job is tried again after its backoff. */
+export type HandlerFunction<Payload> = (payload: Payload, context: RemoteContext) => unknown;
+
+export type HandlerOptions = {
+  /** The attempt fails with a TimeoutError after so long. A job's own `timeout_seconds` comes first. Default: none. */
+  timeoutSeconds?: number;
+};
+
+export type Handler = {
+  readonly type: string;
+  readonly options: HandlerOptions;
+  /** Parses, then runs. Rejects with a PayloadError when the payload does not fit the definition. */
+  readonly run: (payload: unknown, context: RemoteContext) => Promise<unknown>;
+};
+
+/**
+ * Define what happens to jobs of a type. The function sees only payloads that fit the definition, and runs at least once
+ * for each job, so it must bear being run twice. Throws a RangeError for a timeoutSeconds out of range.
+ *
+ * @example
+ * const handleEmail = defineHandler(sendEmail, async ({ to }, { signal }) => deliver(to, signal));
+ * const worker = client.work("default", [handleEmail], { concurrency: 20 });
+ */
+export function defineHandler<Input, Output>(
+  definition: JobDefinition<Input, Output>,
+  run: HandlerFunction<Output>,
+  options: HandlerOptions = {},
+): Handler {
+  const { timeoutSeconds } = options;
+  if (timeoutSeconds !== undefined && !(timeoutSeconds > 0 && timeoutSeconds <= limits.timeout_seconds_max))
+    throw new RangeError(
+      `timeoutSeconds of ${definition.type} must be a number from 0 to ${limits.timeout_seconds_max}; got ${timeoutSeconds}`,
+    );
+  return {
+    type: definition.type,
+    options,
+    run: async (payload, context) => run(await definition.parse(payload), context),
+  };
+}

@@ -1,0 +1,70 @@
+import type { Json } from "@atlasqueue/contract";
+import type { LeasedJob } from "../leases.ts";
+
+/** A job that this worker holds. `settling` from the moment its outcome is known. */
+export type HeldJob = {
+  readonly leased: LeasedJob;
+  /** The handler's signal. */
+  readonly stop: AbortController;
+  phase: "handling" | "settling";
+  /** Until when the lease holds for certain, on the clock of performance.now(). */
+  ends_at_ms: number;
+  /** Not sent yet. */
+  progress: { value: Json } | undefined;
+  /** Tells the keeper of the lease to look again. */
+  wake: () => void;
+};
+
+/** How many outcomes may wait for the API beside the running handlers: when it is away, leasing stops. */
+const unsettled_max = 1_000;
+
+/** The jobs a worker holds, and its free slots. A slot is free again when its handler ends or its lease is lost. */
+export function heldJobs(concurrency: number) {
+  const jobs = new Set<HeldJob>();
+  let waiting: (() => void)[] = [];
+  const handling = () => [...jobs].filter(({ phase }) => phase === "handling").length;
+  const tell = () => {
+    for (const resolve of waiting.splice(0)) resolve();
+  };
+  const leave = (job: HeldJob): void => {
+    if (!jobs.delete(job)) return;
+    job.wake();
+    tell();
+  };
+  return {
+    add(leased: LeasedJob, lease_ms: number): HeldJob {
+      const job: HeldJob = {
+        leased,
+        stop: new AbortController(),
+        phase: "handling",
+        ends_at_ms: performance.now() + lease_ms,
+        progress: undefined,
+        wake: () => {},
+      };
+      jobs.add(job);
+      return job;
+    },
+    /** True while the job is ours: its outcome counts. */
+    holds: (job: HeldJob) => jobs.has(job),
+    handlerEnded(job: HeldJob): void {
+      job.phase = "settling";
+      tell();
+    },
+    /** No longer ours: settled, lost or given up. */
+    leave,
+    /** Take a job from its handler, whose outcome no longer counts. */
+    abandon(job: HeldJob, reason: Error): void {
+      leave(job);
+      job.stop.abort(reason);
+    },
+    all: () => [...jobs],
+    handling,
+    size: () => jobs.size,
+    free: () => Math.max(0, Math.min(concurrency - handling(), concurrency + unsettled_max - jobs.size)),
+    /** Ends the waits for a change. */
+    tell,
+    /** Resolves at the next change of the above. */
+    change: () => new Promise<void>((resolve) => waiting.push(resolve)),
+  };
+}
+export type HeldJobs = ReturnType<typeof heldJobs>;

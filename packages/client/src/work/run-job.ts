@@ -1,0 +1,75 @@
+import {
+  DoNotRetryError,
+  errorText,
+  findFaults,
+  limits,
+  RetryAfterError,
+  storableText,
+  type Job,
+  type Json,
+} from "@atlasqueue/contract";
+import type { Handler, RemoteContext } from "./handler.ts";
+
+export type Outcome =
+  /** `bytes` is the length of the result as JSON. */
+  | { kind: "succeeded"; result: Json; bytes: number }
+  | { kind: "failed"; error: string; retryable: boolean; delay_ms?: number | undefined };
+
+/**
+ * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
+ * stored, a timeout and whatever is thrown are failures of that job alone, worded as the worker beside the database
+ * words them.
+ */
+export async function runJob(
+  handler: Handler | undefined,
+  job: Job,
+  stop: AbortController,
+  progress: RemoteContext["progress"],
+): Promise<Outcome> {
+  if (!handler) return failed(new Error(`no handler for type ${JSON.stringify(job.type)}`), "UnknownType");
+  const timeout_seconds = job.timeout_seconds ?? handler.options.timeoutSeconds;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    const running = handler.run(job.payload, { job, signal: stop.signal, progress });
+    if (timeout_seconds === undefined) return storable(await running);
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const error = new DOMException(`the handler ran longer than ${timeout_seconds} s`, "TimeoutError");
+        reject(error);
+        stop.abort(error);
+      }, timeout_seconds * 1_000);
+    });
+    return storable(await Promise.race([running, timeout]));
+  } catch (thrown) {
+    return failed(thrown);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function failed(thrown: unknown, name?: string): Outcome {
+  const error = name && thrown instanceof Error ? storableText(`${name}: ${thrown.message}`) : errorText(thrown);
+  if (thrown instanceof RetryAfterError) return { kind: "failed", error, retryable: true, delay_ms: thrown.delay_ms };
+  return { kind: "failed", error, retryable: !(thrown instanceof DoNotRetryError) };
+}
+
+/** A result as it will be read back: what JSON makes of it. Nothing (undefined) is null. */
+function storable(returned: unknown): Outcome {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(returned ?? null);
+  } catch (thrown) {
+    return failed(thrown, "ResultError");
+  }
+  if (text === undefined) return failed(new Error(`a ${typeof returned} cannot be stored`), "ResultError");
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes > limits.result_bytes_max)
+    return failed(
+      new Error(`the result is ${bytes} bytes, at most ${limits.result_bytes_max} are stored`),
+      "ResultError",
+    );
+  const result = JSON.parse(text) as Json;
+  const fault = findFaults(result)[0];
+  if (fault) return failed(new Error(`the result at ${fault.pointer || "/"} ${fault.message}`), "ResultError");
+  return { kind: "succeeded", result, bytes };
+}

@@ -1,0 +1,147 @@
+import { LeaseLostError, NotFoundError } from "../errors.ts";
+import { backoffMs } from "../http/retry.ts";
+import { pause } from "../http/time.ts";
+import type { LeaseCalls } from "../leases.ts";
+import type { Observe } from "./events.ts";
+import type { HeldJob, HeldJobs } from "./held-jobs.ts";
+import { isRefusal } from "./lease-keeper.ts";
+import type { Outcome } from "./run-job.ts";
+
+type Settlement = { job: HeldJob; outcome: Outcome };
+
+const batch_max = 200;
+/** Under the 1 MiB of a body, with room for what surrounds the results. */
+const batch_bytes_max = 900_000;
+/** An error text may be six bytes a character as JSON. */
+const error_bytes_max = 25_000;
+const surrounding_bytes = 200;
+/** Leases are running out meanwhile. */
+const retry_ms_max = 2_000;
+
+/**
+ * Brings outcomes to the API. Idle, an outcome goes at once; what comes while a request is under way goes together in
+ * the next. An API that is away is waited for until the lease has ended.
+ */
+export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observe) {
+  const waiting: Settlement[] = [];
+  const giveUp = new AbortController();
+  let flushing = false;
+  let idle: (() => void)[] = [];
+
+  const flushAll = async (): Promise<void> => {
+    flushing = true;
+    // After this turn of the event loop: handlers that end in the same turn share the request.
+    await pause(0);
+    while (waiting.length > 0) await deliver(takeBatch(waiting));
+    flushing = false;
+    for (const resolve of idle.splice(0)) resolve();
+  };
+
+  const deliver = async (all: Settlement[]): Promise<void> => {
+    for (let failures = 1; !giveUp.signal.aborted; failures += 1) {
+      const batch = all.filter(({ job }) => held.holds(job));
+      if (batch.length === 0) return;
+      try {
+        return await send(batch);
+      } catch (error) {
+        if (isRefusal(error)) return await refused(batch, error);
+        observe({ event: "api_unavailable", during: "settle", error });
+        for (const { job } of batch) if (performance.now() >= job.ends_at_ms) lost(job);
+        await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), giveUp.signal);
+      }
+    }
+  };
+
+  const send = async (batch: Settlement[]): Promise<void> => {
+    const [first] = batch;
+    if (first && batch.length === 1) return sendOne(first);
+    const acks = batch.filter(isSuccess);
+    const nacks = batch.filter(isFailure);
+    const outcomes = await calls.settle(
+      {
+        acks: acks.map(({ job, outcome }) => ({ ...heldFields(job), result: outcome.result })),
+        nacks: nacks.map(({ job, outcome }) => ({ ...heldFields(job), ...nackFields(outcome) })),
+      },
+      { retries: 0 },
+    );
+    const told = [...outcomes.acks, ...outcomes.nacks];
+    for (const [at, { job, outcome }] of [...acks, ...nacks].entries()) {
+      const became = told[at]?.outcome;
+      if (became === "succeeded" || became === "failed" || became === "dead") settled(job, became, outcome);
+      else lost(job);
+    }
+  };
+
+  const sendOne = async ({ job, outcome }: Settlement): Promise<void> => {
+    try {
+      if (outcome.kind === "succeeded") {
+        await calls.ack(job.leased, outcome.result, { retries: 0 });
+        return settled(job, "succeeded", outcome);
+      }
+      const { error, retry, delay_seconds } = nackFields(outcome);
+      const options = { retry, ...(delay_seconds === undefined ? {} : { delaySeconds: delay_seconds }) };
+      const { status } = await calls.nack(job.leased, error, options, { retries: 0 });
+      settled(job, status === "dead" ? "dead" : "failed", outcome);
+    } catch (error) {
+      if (!(error instanceof LeaseLostError || error instanceof NotFoundError)) throw error;
+      lost(job);
+    }
+  };
+
+  /** One outcome that the API will not have must not hold up its neighbours, nor its own job's failure. */
+  const refused = async (batch: Settlement[], error: unknown): Promise<void> => {
+    const [first] = batch;
+    if (batch.length > 1 || !first) {
+      for (const item of batch) await deliver([item]);
+      return;
+    }
+    const { job, outcome } = first;
+    observe({ event: "settlement_refused", job: job.leased.job, error });
+    if (outcome.kind === "failed") return held.leave(job);
+    const failure: Outcome = { kind: "failed", error: "Refused: the API would not store the result", retryable: true };
+    await deliver([{ job, outcome: failure }]);
+  };
+
+  const settled = (job: HeldJob, outcome: "succeeded" | "failed" | "dead", { ...of }: Outcome): void => {
+    held.leave(job);
+    const error = of.kind === "failed" ? { error: of.error } : {};
+    observe({ event: "job_settled", job: job.leased.job, outcome, ...error });
+  };
+  const lost = (job: HeldJob): void => {
+    held.leave(job);
+    observe({ event: "lease_lost", job: job.leased.job, during: "settling" });
+  };
+
+  return {
+    settle(job: HeldJob, outcome: Outcome): void {
+      waiting.push({ job, outcome });
+      if (!flushing) void flushAll();
+    },
+    /** Resolves when everything given so far has been settled or given up. */
+    drained: () => (flushing ? new Promise<void>((resolve) => idle.push(resolve)) : Promise.resolve()),
+    /** Stop waiting for an API that is away. */
+    giveUp: () => giveUp.abort(),
+  };
+}
+type Success = Settlement & { outcome: { kind: "succeeded" } };
+type Failure = Settlement & { outcome: { kind: "failed" } };
+const isSuccess = (item: Settlement): item is Success => item.outcome.kind === "succeeded";
+const isFailure = (item: Settlement): item is Failure => item.outcome.kind === "failed";
+
+function heldFields({ leased }: HeldJob) {
+  return { id: leased.job.id, lease_token: leased.lease_token };
+}
+
+function nackFields({ error, retryable, delay_ms }: Extract<Outcome, { kind: "failed" }>) {
+  return { error, retry: retryable, ...(delay_ms === undefined ? {} : { delay_seconds: delay_ms / 1_000 }) };
+}
+
+function takeBatch(waiting: Settlement[]): Settlement[] {
+  let rows = 0;
+  for (let bytes = 0; rows < waiting.length && rows < batch_max; rows += 1) {
+    const outcome = waiting[rows]?.outcome;
+    bytes += surrounding_bytes + (outcome?.kind === "succeeded" ? outcome.bytes : error_bytes_max);
+    if (rows > 0 && bytes > batch_bytes_max) break;
+  }
+  return waiting.splice(0, rows);
+}

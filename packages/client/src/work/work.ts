@@ -1,0 +1,173 @@
+import { limits, type JsonObject } from "@atlasqueue/contract";
+import { AtlasQueueError } from "../errors.ts";
+import { backoffMs } from "../http/retry.ts";
+import { pause } from "../http/time.ts";
+import { randomKey } from "../idempotency-key.ts";
+import type { LeaseCalls, LeasedJob } from "../leases.ts";
+import { careful, warnOfTrouble, type Observe } from "./events.ts";
+import type { Handler, HandlerFunction } from "./handler.ts";
+import { heldJobs } from "./held-jobs.ts";
+import { keepLease } from "./lease-keeper.ts";
+import { runJob } from "./run-job.ts";
+import { createSettler } from "./settler.ts";
+
+export type WorkOptions = {
+  /** Says to people who holds a job. Default: made of chance. */
+  workerId?: string;
+  /** Handlers at once, 1 to 1,000. Default 10. */
+  concurrency?: number;
+  /** How long a lease holds without a renewal, 1 to 3,600; a crashed worker's job waits this long. Default 30. */
+  leaseSeconds?: number;
+  /** How long one request waits for a job, 0 to 30. Default 20. */
+  waitSeconds?: number;
+  /** Hears what happens. Default: trouble is written with console.warn. */
+  observe?: Observe;
+  /** Aborting it is `stop()`. */
+  signal?: AbortSignal;
+};
+
+export type RemoteWorker = {
+  readonly id: string;
+  /** Handlers at work now. */
+  readonly running: number;
+  /**
+   * Stop leasing and let the running handlers finish. At the deadline (default 25,000 ms) the rest are aborted and
+   * their jobs given back, ready at once. Over HTTP that is a failed attempt: a job at its last one becomes a dead
+   * letter. Resolves within 5 s of the deadline, when nothing is held any more; never rejects. Called again, the first
+   * call's deadline stands.
+   */
+  stop(options?: { deadlineMs?: number }): Promise<void>;
+};
+
+export type WorkHandlers = HandlerFunction<JsonObject> | Handler | readonly Handler[];
+
+const stop_ms_default = 25_000;
+/** What the last words to the API may take, after the deadline. */
+const farewell_ms_max = 5_000;
+/** An empty answer that came early, as from an API that stops, is not asked for again at once. */
+const early_ms = 500;
+
+/** Run the jobs of a queue in this process: see `client.work`. */
+export function startRemoteWorker(
+  calls: LeaseCalls,
+  queue: string,
+  handlers: WorkHandlers,
+  options: WorkOptions = {},
+): RemoteWorker {
+  const { concurrency = 10, leaseSeconds: lease_seconds = limits.lease_seconds_default, waitSeconds = 20 } = options;
+  requireRange("concurrency", concurrency, 1, 1_000);
+  requireRange("leaseSeconds", lease_seconds, 1, limits.lease_seconds_max);
+  requireRange("waitSeconds", waitSeconds, 0, limits.wait_seconds_max);
+  const find = handlerFinder(handlers);
+  const id = options.workerId ?? `remote-${randomKey().slice(0, 12)}`;
+  const observe = careful(options.observe ?? warnOfTrouble);
+  const held = heldJobs(concurrency);
+  const settler = createSettler(calls, held, observe);
+  const draining = new AbortController();
+
+  const start = async (leased: LeasedJob): Promise<void> => {
+    const { job } = leased;
+    const mine = held.add(leased, lease_seconds * 1_000);
+    observe({ event: "handler_start", job });
+    void keepLease({ calls, held, observe, lease_seconds }, mine);
+    const outcome = await runJob(find(job.type), job, mine.stop, (value) => {
+      if (mine.phase === "settling") return;
+      mine.progress = { value };
+      mine.wake();
+    });
+    // Lost meanwhile, or given back.
+    if (!held.holds(mine) || mine.phase === "settling") return;
+    held.handlerEnded(mine);
+    settler.settle(mine, outcome);
+  };
+
+  const lease = async (free: number): Promise<void> => {
+    const asked = performance.now();
+    const maxJobs = Math.min(free, limits.lease_jobs_max);
+    const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds };
+    const jobs = await calls.lease(queue, request, { signal: draining.signal, retries: 0 });
+    for (const leased of jobs) void start(leased);
+    if (jobs.length === 0 && performance.now() - asked < early_ms)
+      await pause(early_ms * Math.random(), draining.signal);
+  };
+
+  const consume = async (): Promise<void> => {
+    for (let failures = 0; !draining.signal.aborted;) {
+      const free = held.free();
+      if (free === 0) {
+        await held.change();
+        continue;
+      }
+      try {
+        await lease(free);
+        failures = 0;
+      } catch (error) {
+        if (draining.signal.aborted) return;
+        failures += 1;
+        observe({ event: "api_unavailable", during: "lease", error });
+        const asked_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
+        await pause(asked_ms + backoffMs(failures, Math.random()), draining.signal);
+      }
+    }
+  };
+
+  const stop = async (deadline_ms: number): Promise<void> => {
+    draining.abort();
+    held.tell();
+    await consuming;
+    const deadline = new AbortController();
+    const late = pause(deadline_ms, deadline.signal);
+    const allSettled = async () => {
+      while (held.handling() > 0 && !deadline.signal.aborted) await held.change();
+      await settler.drained();
+    };
+    await Promise.race([allSettled(), late]);
+    deadline.abort();
+    for (const job of held.all()) {
+      if (job.phase !== "handling") continue;
+      held.handlerEnded(job);
+      job.stop.abort(new DOMException("the worker stops", "AbortError"));
+      const error = "Stopped: the worker stopped before the handler ended";
+      settler.settle(job, { kind: "failed", error, retryable: true, delay_ms: 0 });
+    }
+    const farewell = new AbortController();
+    await Promise.race([settler.drained(), pause(farewell_ms_max, farewell.signal)]);
+    farewell.abort();
+    settler.giveUp();
+    for (const job of held.all()) held.leave(job);
+  };
+
+  const consuming = consume();
+  let stopped: Promise<void> | undefined;
+  const stopOnce = (deadline_ms: number) => (stopped ??= stop(deadline_ms));
+  const { signal } = options;
+  if (signal?.aborted) void stopOnce(stop_ms_default);
+  else signal?.addEventListener("abort", () => void stopOnce(stop_ms_default), { once: true });
+
+  return {
+    id,
+    get running() {
+      return held.handling();
+    },
+    stop: ({ deadlineMs = stop_ms_default } = {}) => stopOnce(deadlineMs),
+  };
+}
+
+function handlerFinder(given: WorkHandlers): (type: string) => Handler | undefined {
+  if (typeof given === "function") {
+    const run: Handler["run"] = async (payload, context) => given(payload as JsonObject, context);
+    return (type) => ({ type, options: {}, run });
+  }
+  const handlers = new Map<string, Handler>();
+  for (const handler of Array.isArray(given) ? (given as readonly Handler[]) : [given as Handler]) {
+    if (handlers.has(handler.type)) throw new TypeError(`two handlers for type ${JSON.stringify(handler.type)}`);
+    handlers.set(handler.type, handler);
+  }
+  if (handlers.size === 0) throw new TypeError("work needs at least one handler");
+  return (type) => handlers.get(type);
+}
+
+function requireRange(name: string, value: number, min: number, max: number): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return;
+  throw new RangeError(`${name} must be an integer from ${min} to ${max}; got ${value}`);
+}

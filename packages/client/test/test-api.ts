@@ -1,0 +1,45 @@
+import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
+import { redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+
+export type TestApi = {
+  readonly url: string;
+  /** Away until `start`, which brings it back on the same port. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops it for good. */
+  close(): Promise<void>;
+};
+
+/** A real API on a port, over a database of its own and the run's Redis. Failed jobs are due again at once. */
+export async function testApi(settings: Record<string, string> = {}): Promise<TestApi> {
+  const { url, drop } = await testDatabase();
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const run = (port: number) =>
+    startApi(
+      readApiConfig({
+        DATABASE_URL: url,
+        REDIS_URL: redisUrl(),
+        JOB_QUEUE_KEY: jobsKey,
+        DLQ_KEY: dlqKey,
+        API_PORT: String(port),
+        RETRY_BASE_DELAY_SECONDS: "0",
+        RETRY_JITTER_MAX_SECONDS: "0",
+        DATABASE_TIMEOUT_SECONDS: "15",
+        SHUTDOWN_SECONDS: "1",
+        LOG_LEVEL: "ERROR",
+        ...settings,
+      }),
+    );
+  let api: RunningApi = await run(0);
+  return {
+    url: api.url,
+    stop: () => api.stop(),
+    start: async () => {
+      api = await run(api.port);
+    },
+    close: async () => {
+      await api.stop();
+      await drop();
+    },
+  };
+}

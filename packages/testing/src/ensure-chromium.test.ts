@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, test } from "vitest";
+import { chromiumInstallCommand } from "./find-chromium.ts";
+
+const script = fileURLToPath(new URL("ensure-chromium.ts", import.meta.url));
+const canInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version");
+
+let bin = "";
+afterEach(() => rmSync(bin, { recursive: true, force: true }));
+
+/** A PATH with a shell, and an apt-get that notes what it is asked and puts a browser there, or fails. */
+function machine(aptGet: "works" | "fails"): string {
+  bin = mkdtempSync(join(tmpdir(), "ensure-chromium-"));
+  for (const name of ["sh", "env"])
+    symlinkSync(existsSync(`/bin/${name}`) ? `/bin/${name}` : `/usr/bin/${name}`, join(bin, name));
+  const does = aptGet === "works" ? `echo > ${bin}/chromium; /bin/chmod +x ${bin}/chromium` : "exit 100";
+  program("apt-get", `echo "$DEBIAN_FRONTEND $*" >> ${bin}/asked\n${does}`);
+  return bin;
+}
+
+function program(name: string, does: string): void {
+  writeFileSync(join(bin, name), `#!/bin/sh\n${does}\n`);
+  chmodSync(join(bin, name), 0o755);
+}
+
+const run = (path: string) => spawnSync(process.execPath, [script], { encoding: "utf8", env: { PATH: path } });
+
+test.each(["chromium", "google-chrome"])("a machine with %s hears nothing", (name) => {
+  const path = machine("fails");
+  program(name, "");
+  expect(run(path)).toMatchObject({ status: 0, stdout: "", stderr: "" });
+});
+
+test.runIf(canInstall)("without a browser, root on Debian gets one", () => {
+  const { status, stdout, stderr } = run(machine("works"));
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toContain("installing chromium with apt-get");
+  expect(readFileSync(join(bin, "asked"), "utf8").trim().split("\n")).toEqual([
+    "noninteractive -qq update",
+    "noninteractive -qq install -y --no-install-recommends chromium",
+  ]);
+});
+
+test.runIf(process.platform === "linux")("where none can be installed, the command that does is told", () => {
+  const { status, stderr } = run(machine("fails"));
+  expect(status).toBe(1);
+  expect(stderr).toContain(`Install it with:\n  ${chromiumInstallCommand()}`);
+});
