@@ -73,6 +73,7 @@ export { noteTokenUse } from "./transitions/note-token-use.ts";
 export { provisionTenant } from "./transitions/provision-tenant.ts";
 export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
 export { firstId, prune, pruneKeys } from "./transitions/prune.ts";
+export { recallLeases } from "./transitions/recall-leases.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
 export { release } from "./transitions/release.ts";
 export { revokeToken } from "./transitions/revoke-token.ts";

@@ -58,6 +58,7 @@ const levels: Record<EventName, Level> = {
   tenant_provisioned: "info",
   worker_started: "info",
   worker_draining: "info",
+  worker_vanished: "warn",
   worker_stopped: "info",
   http_request: "info",
 };

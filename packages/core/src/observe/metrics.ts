@@ -152,6 +152,7 @@ export function createMetrics(): Metrics {
       case "worker_started":
       case "worker_draining":
       case "worker_stopped":
+      case "worker_vanished":
       case "rate_limit_unshared":
       case "token_created":
       case "token_rotated":
