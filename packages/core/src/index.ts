@@ -36,6 +36,7 @@ export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-st
 export { queuesWithReadyJobs } from "./queries/queues-with-ready-jobs.ts";
 export { showJob } from "./queries/show-job.ts";
 export { sweepOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
+export { workLeft } from "./queries/work-left.ts";
 export { retryPolicy, retrySettings, serverConfig, serverSettings, type ServerConfig } from "./server-settings.ts";
 export { parseSettings, setting, SettingError } from "./settings.ts";
 export { createPromoter, promoteAll, type Promoter } from "./promoter.ts";

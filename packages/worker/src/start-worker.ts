@@ -12,6 +12,7 @@ import {
 } from "@atlasqueue/core";
 import { consume } from "./consumer.ts";
 import type { WorkerDeps } from "./deps.ts";
+import { untilEmpty } from "./drain.ts";
 import type { Handler } from "./handler.ts";
 import { forgetSettled, heedCancels, keepLeases, renew } from "./lease-keeper.ts";
 import { keepPresence } from "./presence.ts";
@@ -45,6 +46,11 @@ export type Worker = {
    * with no attempt spent. Resolves when nothing is held any more. Never rejects.
    */
   stop(options: { deadline_ms: number }): Promise<void>;
+  /**
+   * Resolves when nothing is left to do in its queues: no job is ready, none becomes so within `due_within_seconds`, and
+   * none runs here. It goes on working; `stop` it then.
+   */
+  empty(options: { due_within_seconds: number }): Promise<void>;
 };
 
 const unsettled_max = 2_000;
@@ -136,7 +142,12 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   };
 
   let stopping: Promise<void> | undefined;
-  return { id, stop: ({ deadline_ms }) => (stopping ??= stop(deadline_ms)) };
+  return {
+    id,
+    stop: ({ deadline_ms }) => (stopping ??= stop(deadline_ms)),
+    empty: ({ due_within_seconds }) =>
+      untilEmpty(deps, { tenant, queues: names, worker_id: id, due_within_seconds }, draining.signal),
+  };
 }
 
 async function giveBack(deps: WorkerDeps, leases: Parameters<typeof release>[1]): Promise<number> {
