@@ -2,7 +2,7 @@ import { glob, readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { SettingError } from "@atlasqueue/core";
-import { isHandler, type Handler } from "@atlasqueue/worker";
+import { handlersOf, type Handler } from "@atlasqueue/worker";
 
 const moduleEndings = /(?<!\.d|\.test)\.(ts|mts|js|mjs)$/;
 const files_max = 1_000;
@@ -57,12 +57,13 @@ function atMost(files: string[], shown: string): string[] {
 }
 
 async function handlersIn(file: string): Promise<Handler[]> {
-  let module: Record<string, unknown>;
+  const url = pathToFileURL(file).href;
+  let module: object;
   try {
-    module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+    module = (await import(url)) as object;
   } catch (error) {
     const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
     throw new SettingError(`WORKER_HANDLERS: ${file} cannot be loaded: ${why}`, { cause: error });
   }
-  return [...new Set(Object.values(module).flat())].filter(isHandler);
+  return handlersOf(module, url);
 }

@@ -26,11 +26,19 @@ export type HandlerFunction<P> = (payload: P, context: JobContext) => Promise<un
 export type HandlerOptions = {
   /** The attempt fails with a TimeoutError after so long. A job's own `timeout_seconds` comes first. Default: none. */
   timeout_seconds?: number;
+  /**
+   * Run it in a process of its own, so that it cannot hold up the worker: at its timeout the process is killed, whatever
+   * it does. The process loads the module again and finds the handler among its exports. `true` where the worker loads the
+   * module itself (WORKER_HANDLERS); else say which one it is: `{ module: import.meta.url }`.
+   */
+  isolate?: boolean | { module: string };
 };
 
 export type Handler = {
   readonly type: string;
   readonly options: HandlerOptions;
+  /** The URL of the module that exports it, when that is known. */
+  readonly module: string | undefined;
   /** Parses, then runs. Rejects with a PayloadError when the payload does not fit the schema. */
   readonly run: (payload: Json, context: JobContext) => Promise<unknown>;
 };
@@ -84,11 +92,22 @@ function makeHandler(
   const handler: Handler = {
     type,
     options,
+    module: typeof options.isolate === "object" ? options.isolate.module : undefined,
     // The overloads saw to it that the function takes what the schema makes.
     run: async (payload, context) => run((await parse(payload)) as never, context),
   };
   handlers.add(handler);
   return handler;
+}
+
+/** The handlers among a module's exports: by any name, as default, or in an array. `url` is where it was loaded from. */
+export function handlersOf(module: object, url: string): Handler[] {
+  const found = [...new Set(Object.values(module).flat())].filter(isHandler);
+  return found.map((handler) => {
+    const located: Handler = { ...handler, module: handler.module ?? url };
+    handlers.add(located);
+    return located;
+  });
 }
 
 /** Whether an export of a user's module was made by `defineHandler`. */

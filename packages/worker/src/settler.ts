@@ -12,7 +12,7 @@ import {
   type Failure,
 } from "@atlasqueue/core";
 import type { Json } from "@atlasqueue/contract";
-import type { Outcome } from "./run-job.ts";
+import type { Outcome } from "./outcome.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { WorkerDeps } from "./deps.ts";
 

@@ -15,6 +15,8 @@ import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./drain.ts";
 import type { Handler } from "./handler.ts";
 import { forgetSettled, heedCancels, keepLeases, renew } from "./lease-keeper.ts";
+import { isIsolated } from "./isolate/run-isolated.ts";
+import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
 import { keepPresence } from "./presence.ts";
 import { runningJobs } from "./running-jobs.ts";
 import { createSettler } from "./settler.ts";
@@ -33,6 +35,8 @@ export type WorkerConfig = {
   /** How long one wait on the signal lasts. Default 5. */
   poll_timeout_seconds?: number;
   backoff?: BackoffPolicy;
+  /** Bounds of the processes in which handlers with `isolate` run. Default: as many as there are processors. */
+  isolation?: ChildPoolConfig;
   /** How long finished jobs are kept. Default: a week, and thirty days for dead ones. */
   retention?: Retention;
   /** Default: made of the host, the process and chance. */
@@ -81,10 +85,11 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const running = runningJobs(concurrency, unsettled_max);
   const sweeper = createSweeper(deps, draining.signal);
   const settler = createSettler(deps, running, backoff, (delay_ms) => sweeper.expectDue(delay_ms));
+  const children = createChildPool(config.isolation ?? {});
   const claimer = { tenant, queues: names, worker_id: id, lease_seconds };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const consuming = consume(
-    { deps, running, settler, sweeper },
+    { deps, running, settler, sweeper, children },
     { claimer, queues, handlers, poll_timeout_seconds },
     draining.signal,
   );
@@ -136,6 +141,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     settler.giveUp();
     stopped.abort();
     heedNoMore();
+    await children.close();
     await Promise.race([Promise.all([consuming, keeping, sweeping]), farewell]);
     over.abort();
     deps.observe({ event: "worker_stopped", worker_id: id, released: given });
@@ -166,6 +172,10 @@ function handlersByType(handlers: readonly Handler[]): ReadonlyMap<string, Handl
   const byType = new Map<string, Handler>();
   for (const handler of handlers) {
     if (byType.has(handler.type)) throw new Error(`two handlers for the type ${JSON.stringify(handler.type)}`);
+    if (isIsolated(handler) && handler.module === undefined)
+      throw new Error(
+        `the module of the handler ${handler.type} is not known; use isolate: { module: import.meta.url }`,
+      );
     byType.set(handler.type, handler);
   }
   return byType;

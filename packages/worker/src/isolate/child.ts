@@ -1,0 +1,41 @@
+import { Worker } from "node:worker_threads";
+import { createLogger, type LogLevel } from "@atlasqueue/core";
+import { Context } from "../context.ts";
+import { handlersOf } from "../handler.ts";
+import { abort, lazyAbort, type LazyAbort } from "../lazy-abort.ts";
+import { failed, storable, type Outcome } from "../outcome.ts";
+import type { FromChild, Task, ToChild } from "./messages.ts";
+
+// The other side of child-pool.ts: one job at a time, in a process that may be killed at any moment.
+const tell = (message: FromChild) => void process.send?.(message);
+
+// A worker that drains lets its handlers finish, though a terminal or a service manager signals the whole group.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+process.on("disconnect", () => process.exit());
+// A handler that spins never hears that; a thread of its own sees that the worker is gone.
+const watchdog = `const worker = process.ppid;
+  setInterval(() => { if (process.ppid !== worker) process.kill(process.pid, "SIGKILL"); }, 1000);`;
+new Worker(watchdog, { eval: true, execArgv: [] }).unref();
+
+let current: { run: number; lazy: LazyAbort } | undefined;
+process.on("message", (message: ToChild) => {
+  if (message.kind === "abort") {
+    // It may have ended meanwhile, and the next have begun.
+    if (current?.run === message.run) abort(current.lazy, new Error(message.reason));
+    return;
+  }
+  const lazy = lazyAbort();
+  current = { run: message.run, lazy };
+  void runTask(message.task, lazy).then((outcome) => tell({ kind: "outcome", outcome }));
+});
+
+async function runTask({ module, lease, log_level }: Task, lazy: LazyAbort): Promise<Outcome> {
+  try {
+    const handler = handlersOf((await import(module)) as object, module).find(({ type }) => type === lease.type);
+    if (!handler) throw new Error(`${module} exports no handler for type ${JSON.stringify(lease.type)}`);
+    const logger = createLogger(log_level as LogLevel, "", { write: (line) => tell({ kind: "logged", line }) });
+    return storable(await handler.run(lease.payload, new Context(lease, lazy, logger)));
+  } catch (thrown) {
+    return failed(thrown);
+  }
+}

@@ -1,0 +1,36 @@
+import type { Lease, Logger } from "@atlasqueue/core";
+import type { Handler, JobContext } from "../handler.ts";
+import type { Outcome } from "../outcome.ts";
+import type { ChildPool } from "./child-pool.ts";
+
+/** Whether it asked for a process of its own. */
+export function isIsolated({ options }: Handler): boolean {
+  return options.isolate !== undefined && options.isolate !== false;
+}
+
+/** Run a handler in a child process, and do here what it says there. `started` is called when it has got one. */
+export function runIsolated(
+  children: ChildPool,
+  handler: Handler,
+  lease: Lease,
+  context: JobContext,
+  started: () => void,
+): Promise<Outcome> {
+  const task = { module: handler.module ?? "", lease, log_level: context.logger.level };
+  return children.run(task, {
+    signal: context.signal,
+    started,
+    hear(word) {
+      relay(context.logger, word.line);
+    },
+  });
+}
+
+const levels = ["fatal", "error", "warn", "info", "debug", "trace"] as const;
+
+/** A line of the child's logger, as one of ours: it carries the job already, as both loggers are the job's. */
+function relay(logger: Logger, line: string): void {
+  const { level, msg, time: _, service: __, job_id, job_type, attempt, ...fields } = JSON.parse(line) as LogLine;
+  logger[levels.find((known) => known === level) ?? "info"](fields, msg);
+}
+type LogLine = Record<string, unknown> & { level: string; msg?: string };
