@@ -9,8 +9,8 @@ export default defineConfig({
     // Processes, not threads: tests spawn servers, send signals and set the environment.
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     passWithNoTests: false,
   },
 });

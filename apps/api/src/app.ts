@@ -12,6 +12,7 @@ import { hostGuard } from "./middleware/host-guard.ts";
 import { pathGuard } from "./middleware/path-guard.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { provisionRoutes } from "./openqueue/provision.ts";
+import { openQueueRoutes } from "./openqueue/routes.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
@@ -19,6 +20,7 @@ import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { openApiRoutes } from "./routes/openapi.ts";
 import { queueRoutes } from "./routes/queues.ts";
+import { scheduleRoutes } from "./routes/schedules.ts";
 import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 import { workerRoutes } from "./routes/workers.ts";
@@ -54,8 +56,9 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.route("/", metricsRoutes(deps));
   app.route("/", openApiRoutes());
   app.route("/", docsRoutes());
-  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, tokenRoutes, workerRoutes];
+  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, scheduleRoutes, tokenRoutes, workerRoutes];
   for (const routes of v1) app.route("/v1", routes({ ...deps, gate }));
   app.route("/", provisionRoutes({ ...deps, gate }));
+  app.route("/", openQueueRoutes({ ...deps, gate }));
   return app;
 }

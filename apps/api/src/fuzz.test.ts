@@ -15,9 +15,9 @@ import { startServer, type RunningServer } from "./server.ts";
 
 // FUZZ_SEED=1 FUZZ_RUNS=100000 npx -y pnpm test apps/api/src/fuzz: another run, and a longer one.
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120);
-const runs = Number(process.env.FUZZ_RUNS ?? 1_600);
+const runs = Number(process.env.FUZZ_RUNS ?? 2_400);
 /** A slow machine does fewer; one that was asked for more takes as long as it takes. */
-const ms_max = process.env.FUZZ_RUNS ? 3_600_000 : 16_000;
+const ms_max = process.env.FUZZ_RUNS ? 3_600_000 : 24_000;
 const heap_growth_bytes_max = 48 * 1_048_576;
 
 let api: Awaited<ReturnType<typeof testApp>>;

@@ -95,6 +95,15 @@ test("Postgres frozen: 503 within 2 s, and all is well within 10 s of its return
   try {
     await expectUnavailable();
     await expectUnavailable();
+    const start = performance.now();
+    const batch = await fetch(`${url}/v1/jobs/batch`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jobs: [{ type: "a", idempotency_key: "frozen" }] }),
+    });
+    expect(batch.status).toBe(503);
+    // Two seconds, and what a busy machine adds.
+    expect(performance.now() - start).toBeLessThan(2_500);
     expect(await ready()).toMatchObject({ status: "unavailable" });
   } finally {
     await signalPostgres("SIGCONT");

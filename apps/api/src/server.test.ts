@@ -39,6 +39,16 @@ test("a job is submitted and read over HTTP, on one connection", async () => {
   expect(await read.json()).toEqual(await created.json());
 });
 
+test("a cancel takes a body that turns out empty, whatever type it is said to be of", async () => {
+  const created = await fetch(`${server.url}/v1/jobs`, submission("empty", { type: "a" }));
+  const { id } = (await created.json()) as { id: string };
+  const head = "HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nConnection: close\r\n";
+  const chunked = await say(`POST /jobs/${id}/cancel ${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
+  expect(chunked).toContain("HTTP/1.1 200");
+  const none = await say(`POST /v1/jobs/${id}/cancel ${head}Content-Length: 0\r\n\r\n`);
+  expect(none).toContain("HTTP/1.1 409");
+});
+
 test("a GET may have a body", async () => {
   expect(await say("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi")).toContain(
     "HTTP/1.1 200",

@@ -1,8 +1,10 @@
 import {
+  createClaimCleaner,
   createFinishWatch,
   createGroupAdvancer,
   createLeaseDesk,
   createPromoter,
+  createRefiller,
   createSubmitter,
   type Deps,
   type EnqueueOptions,
@@ -11,11 +13,14 @@ import {
 
 /** What lives as long as the API does and that requests share: submits in groups, waits in lines, timers. */
 export function createServices(deps: Deps & { signal: Signal }, options: EnqueueOptions) {
+  const refiller = createRefiller(deps);
   return {
     submitter: createSubmitter(deps, options),
-    leaseDesk: createLeaseDesk(deps),
+    leaseDesk: createLeaseDesk({ ...deps, refiller }),
+    refiller,
     finishWatch: createFinishWatch(deps),
     promoter: createPromoter(deps),
+    claimCleaner: createClaimCleaner(deps),
     groups: createGroupAdvancer(deps),
   };
 }

@@ -10,6 +10,7 @@ import {
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
+import { createSweeper } from "@atlasqueue/worker";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
 import { requireDatabase } from "./check-database.ts";
@@ -46,15 +47,21 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     const authenticator = config.auth === "required" ? requireTokens(core) : noAuthentication;
     const app = createApp({ ...config, ...core, ...services, logger, registry, authenticator });
     const server = await listen(app, config, logger);
+    // So that jobs of remote workers are recovered, retried and signalled again where no worker of ours runs.
+    const draining = new AbortController();
+    const sweeping = createSweeper({ ...core, logger }, draining.signal).run();
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
       // Those that wait are answered first, or the server would wait for them.
       await Promise.all([services.leaseDesk.close(), services.finishWatch.close()]);
+      draining.abort();
       await server.stop(config.shutdown_ms);
       services.promoter.stop();
+      services.claimCleaner.stop();
+      services.refiller.stop();
       await services.groups.idle();
       await services.submitter.close();
-      await authenticator.close();
+      await Promise.all([authenticator.close(), sweeping]);
       await closeParts();
       // What is still unwritten would be written at exit, bit by bit.
       await new Promise((resolve) => logger.flush(resolve));

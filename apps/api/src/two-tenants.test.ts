@@ -1,5 +1,5 @@
 import type { Scope } from "@atlasqueue/contract";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";
 import { openRoutes, tenantRoutes, type Ids, type Probe } from "../test/routes-table.ts";
 
@@ -8,7 +8,7 @@ const nobody = "00000000-0000-4000-8000-000000000000";
 
 let api: Awaited<ReturnType<typeof guardedApp>>;
 let intruder: string;
-/** A running job, its lease and a token of the other tenant. */
+/** A running job, its lease, a token and a schedule of the other tenant. */
 let theirs: Ids;
 let tenant: string;
 beforeAll(async () => {
@@ -20,8 +20,12 @@ beforeAll(async () => {
   await api.post("theirs", job, { authorization: `Bearer ${token}` });
   const leased = await api.send("POST", "/v1/queues/theirs/lease", token, { worker_id: "theirs" });
   const { jobs } = (await leased.json()) as { jobs: { job: { id: string }; lease_token: string }[] };
-  theirs = { job: jobs[0]?.job.id ?? "", lease_token: jobs[0]?.lease_token ?? "", token: token_id };
+  theirs = { job: jobs[0]?.job.id ?? "", lease_token: jobs[0]?.lease_token ?? "", token: token_id, schedule: "theirs" };
+  const schedule = { name: "theirs", cron: "0 0 * * *", job: { type: "secret", payload: { secret: true } } };
+  await api.send("POST", "/v1/schedules", token, schedule);
 });
+/** The intruder's own schedules, of the same name, would be found instead. */
+afterEach(async () => void (await api.deps.database.sql`DELETE FROM schedules WHERE tenant <> ${tenant}`));
 afterAll(() => api.stop());
 
 const everything = async () => {
@@ -29,6 +33,7 @@ const everything = async () => {
   const rows = await sql`
     SELECT jobs::text AS row FROM jobs WHERE tenant = ${tenant}
     UNION ALL SELECT concat(id, ' ', expires_at) FROM tokens WHERE tenant = ${tenant}
+    UNION ALL SELECT schedules::text FROM schedules WHERE tenant = ${tenant}
     UNION ALL SELECT queues::text FROM queues WHERE tenant = ${tenant} ORDER BY 1`;
   return rows.map(({ row }) => String(row));
 };
@@ -72,12 +77,16 @@ describe.each(Object.entries(tenantRoutes))("%s", (route, { scope, foreign }) =>
     const text = await response.text();
     expect(text).not.toContain("secret");
     expect(await everything()).toEqual(before);
-    if (probe.params?.["id"] === undefined) {
+    if (probe.makes || (probe.params?.["id"] ?? probe.params?.["name"]) === undefined) {
       expect(response.status).toBeLessThan(300);
       for (const id of [theirs.job, theirs.token]) if (!probe.echoes) expect(text).not.toContain(id);
       return;
     }
-    const unknown = await send(route, foreign({ job: nobody, lease_token: nobody, token: nobody }), intruder);
+    const unknown = await send(
+      route,
+      foreign({ job: nobody, lease_token: nobody, token: nobody, schedule: nobody }),
+      intruder,
+    );
     expect([response.status, unknown.status]).toEqual([404, 404]);
     expect(text).toBe(await unknown.text());
   });

@@ -1,13 +1,15 @@
 import type { Scope } from "@atlasqueue/contract";
 
 /** Things of a tenant, by their names. */
-export type Ids = { job: string; lease_token: string; token: string };
+export type Ids = { job: string; lease_token: string; token: string; schedule: string };
 
 /** A request that would do something, if these were the caller's own. */
 export type Probe = {
   params?: Record<string, string>;
   body?: unknown;
   headers?: Record<string, string>;
+  /** It makes something of the caller's own that has the same name. */
+  makes?: boolean;
   /** The answer repeats the ids that it was asked about. */
   echoes?: boolean;
 };
@@ -33,6 +35,11 @@ const byToken = (body?: unknown) => ({
   scope: "admin" as const,
   foreign: (ids: Ids): Probe => ({ params: { id: ids.token }, body }),
 });
+const bySchedule = (scope: Scope) => ({
+  scope,
+  foreign: ({ schedule }: Ids): Probe => ({ params: { name: schedule } }),
+});
+const definition = { cron: "0 0 * * *", job: { type: "a" } };
 const own = (scope: Scope, probe: (ids: Ids) => Probe = () => ({})) => ({ scope, foreign: probe });
 
 /** Every other route: the scope it needs, and how it looks to reach for another tenant's things through it. */
@@ -59,8 +66,31 @@ export const tenantRoutes: Record<string, { scope: Scope; foreign(ids: Ids): Pro
   "POST /v1/queues/:queue/pause": own("admin", () => ({ params: { queue: "theirs" } })),
   "POST /v1/queues/:queue/resume": own("admin", () => ({ params: { queue: "theirs" } })),
   "GET /v1/workers": own("read"),
+  "GET /v1/schedules": own("read"),
+  "POST /v1/schedules": own("admin", ({ schedule }) => ({ body: { ...definition, name: schedule } })),
+  "PUT /v1/schedules/:name": own("admin", ({ schedule }) => ({
+    params: { name: schedule },
+    body: definition,
+    makes: true,
+  })),
+  "GET /v1/schedules/:name": bySchedule("read"),
+  "POST /v1/schedules/:name/pause": bySchedule("admin"),
+  "POST /v1/schedules/:name/resume": bySchedule("admin"),
+  "DELETE /v1/schedules/:name": bySchedule("admin"),
+  "PUT /v1/queues/:queue/limits": own("admin", () => ({ params: { queue: "theirs" }, body: {} })),
   "GET /v1/tokens": own("admin"),
   "POST /v1/tokens": own("admin", () => ({ body: { name: "mine", scopes: ["read"] } })),
   "POST /v1/tokens/:id/rotate": byToken({}),
   "DELETE /v1/tokens/:id": byToken(),
+  "POST /jobs": own("submit", () => ({ body: { payload: {} }, headers: { "idempotency-key": "theirs too" } })),
+  "POST /jobs/batch": own("submit", () => ({ body: { jobs: [{ payload: {} }] } })),
+  "GET /jobs": own("read"),
+  "GET /jobs/:id": byJob("read"),
+  "GET /jobs/:id/detail": byJob("read"),
+  "POST /jobs/:id/cancel": byJob("submit"),
+  "POST /queues/:queue/lease": own("work", () => ({ params: { queue: "theirs" }, body: { worker_id: "w" } })),
+  "POST /jobs/:id/ack": byJob("work", ({ lease_token }) => ({ lease_token })),
+  "POST /jobs/:id/nack": byJob("work", ({ lease_token }) => ({ lease_token, error: "no" })),
+  "POST /jobs/:id/heartbeat": byJob("work", ({ lease_token }) => ({ lease_token })),
+  "GET /dashboard/queues": own("read"),
 };

@@ -46,6 +46,8 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
       await deps.leaseDesk.close();
       deps.finishWatch.close();
       deps.promoter.stop();
+      deps.claimCleaner.stop();
+      deps.refiller.stop();
       await deps.submitter.close();
       await drop();
     },

@@ -43,12 +43,12 @@ export function readDatabaseUrl(env: Env): string {
   return parseSettings(z.object({ DATABASE_URL: setting.databaseUrl() }), env).DATABASE_URL;
 }
 
-/** Where `submit` sends jobs unless `--url` says otherwise. */
+/** The API that `submit` and `schedules` talk to unless `--url` says otherwise. */
 export function readApiUrl(env: Env): string {
   return parseSettings(cliSettings.pick({ ATLASQUEUE_URL: true }), env).ATLASQUEUE_URL;
 }
 
-/** What `submit` shows to an API with `AUTH=required`. */
+/** What they show to an API with `AUTH=required`. */
 export function readApiToken(env: Env): string | undefined {
   return parseSettings(cliSettings.pick({ ATLASQUEUE_TOKEN: true }), env).ATLASQUEUE_TOKEN;
 }

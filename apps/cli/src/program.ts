@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command } from "@commander-js/extra-typings";
 import { addApi } from "./commands/api.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addSchedules } from "./commands/schedules.ts";
 import { addStart } from "./commands/start.ts";
 import { addSubmit } from "./commands/submit.ts";
 import { addTokens } from "./commands/tokens.ts";
@@ -31,6 +32,7 @@ export function createProgram(env: Env): Command {
   addWorker(program, env);
   addMigrate(program, env);
   addSubmit(program, env);
+  addSchedules(program, env);
   addTokens(program, env);
   return program;
 }

@@ -196,3 +196,18 @@ test("a queue is paused, explained, resumed and counted", async () => {
     expect.objectContaining({ queue: "paused", paused: false, counts: expect.objectContaining({ running: 1 }) }),
   );
 });
+
+test("a schedule is put, listed, paused, resumed and deleted", async () => {
+  const { schedules } = client;
+  const job = { type: "report.send", payload: { to: "ada@example.org" } };
+  const put = await schedules.put({ name: "report", cron: "30 2 * * *", timezone: "Europe/Berlin", job });
+  expect(put).toMatchObject({ paused: false, catch_up: "one", job });
+  expect(put.next_runs).toHaveLength(5);
+  expect(await schedules.get("report")).toEqual(put);
+  expect(await all(schedules.list())).toEqual([put]);
+  expect(await schedules.pause("report")).toMatchObject({ paused: true });
+  expect(await schedules.resume("report")).toMatchObject({ paused: false });
+  await schedules.delete("report");
+  expect(await failed(schedules.get("report"))).toBeInstanceOf(NotFoundError);
+  expect(await failed(schedules.put({ name: "never", cron: "0 0 30 2 *", job }))).toBeInstanceOf(ValidationError);
+});

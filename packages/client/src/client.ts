@@ -2,7 +2,7 @@ import { createTransport } from "./http/transport.ts";
 import { jobCalls, type JobCalls } from "./jobs.ts";
 import { leaseCalls, type LeaseCalls } from "./leases.ts";
 import { queueCalls, type QueueCalls } from "./queues.ts";
-
+import { scheduleCalls, type ScheduleCalls } from "./schedules.ts";
 import { startRemoteWorker, type RemoteWorker, type WorkHandlers, type WorkOptions } from "./work/work.ts";
 
 export type ClientOptions = {
@@ -23,6 +23,7 @@ export type ClientOptions = {
 export type Client = JobCalls &
   LeaseCalls &
   QueueCalls & {
+    readonly schedules: ScheduleCalls;
     /**
      * Run the jobs of a queue in this process: lease them, hand them to their handlers, renew the leases, settle. One
      * function takes jobs of every type; a list of `defineHandler(…)` those of its types. Throws a TypeError or
@@ -54,6 +55,7 @@ export function createClient(options: ClientOptions): Client {
     ...jobCalls(send),
     ...leases,
     ...queueCalls(send),
+    schedules: scheduleCalls(send),
     work: (queue, handlers, workOptions) => startRemoteWorker(leases, queue, handlers, workOptions),
   };
 }

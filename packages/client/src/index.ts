@@ -4,6 +4,7 @@ export type { CallOptions } from "./http/transport.ts";
 export type { JobCalls, ListFilter, SubmittedJob } from "./jobs.ts";
 export type { Held, LeaseCalls, LeasedJob, LeaseOptions } from "./leases.ts";
 export type { QueueCalls } from "./queues.ts";
+export type { ScheduleCalls } from "./schedules.ts";
 export type { Submitted } from "./submit-many.ts";
 export {
   defineHandler,
@@ -29,4 +30,5 @@ export {
   type Json,
   type JsonObject,
   type Queue,
+  type Schedule,
 } from "@atlasqueue/contract";

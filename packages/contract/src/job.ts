@@ -88,7 +88,8 @@ export const backoff = z
   .describe("an object {kind, base_seconds, max_seconds?}");
 export type Backoff = z.infer<typeof backoff>;
 
-const submitFields = z.strictObject({
+/** What a job is made of, on every surface. */
+export const submitFields = z.strictObject({
   type: jobType,
   payload: jsonObject.default({}),
   queue: queueName.default("default"),
@@ -130,6 +131,13 @@ const oneStartSchema = { dependentSchemas: { run_at: { properties: { delay_secon
 export const submitJob = submitFields.refine(oneStart, oneStartFault).meta(oneStartSchema);
 export type SubmitJobInput = z.input<typeof submitJob>;
 export type SubmitJob = z.output<typeof submitJob>;
+
+/** What a schedule submits: a job as `POST /v1/jobs` takes it, but for when it runs. */
+export const jobTemplate = submitFields
+  .omit({ run_at: true, delay_seconds: true })
+  .describe("a job as POST /v1/jobs takes it, without run_at and delay_seconds");
+export type JobTemplateInput = z.input<typeof jobTemplate>;
+export type JobTemplate = z.output<typeof jobTemplate>;
 
 /** The body of `POST /v1/jobs/batch`: all of it is stored or none. */
 export const submitBatch = z.strictObject({

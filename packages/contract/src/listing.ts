@@ -3,7 +3,7 @@ import { groupName, job, jobStatuses, jobType, queueName } from "./job.ts";
 import { limits } from "./limits.ts";
 
 /** A whole number as a query parameter. */
-const wholeNumber = (min: number, max: number) =>
+export const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,10}$/)

@@ -9,6 +9,8 @@ export const problems = {
   not_found: { status: 404, title: "There is nothing here" },
   method_not_allowed: { status: 405, title: "This path does not take that method" },
   request_timeout: { status: 408, title: "The body did not arrive in time" },
+  already_exists: { status: 409, title: "There is one with this name already" },
+  too_many_schedules: { status: 409, title: "There are as many schedules as there may be" },
   lease_lost: { status: 409, title: "The job is not held under this lease any more" },
   job_finished: { status: 409, title: "The job has finished" },
   not_retryable: { status: 409, title: "Only a dead, cancelled or failed job can be retried" },

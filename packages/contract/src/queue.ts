@@ -1,13 +1,42 @@
 import { z } from "zod";
 import { jobStatuses } from "./job.ts";
+import { limits } from "./limits.ts";
 
 const count = z.int().min(0);
+
+const jobsAtOnce = z.int().min(1).max(limits.concurrency_max).nullable();
+const jobsAtOnceAccepts = `an integer from 1 to ${limits.concurrency_max}, or null`;
+const rate = z
+  .strictObject({
+    limit: z.int().min(1).max(limits.rate_jobs_max).describe(`an integer from 1 to ${limits.rate_jobs_max}`),
+    period_seconds: z
+      .number()
+      .min(limits.rate_seconds_min)
+      .max(limits.rate_seconds_max)
+      .describe(`a number of seconds from ${limits.rate_seconds_min} to ${limits.rate_seconds_max}`),
+  })
+  .nullable();
+const rateAccepts = "an object {limit, period_seconds}, or null";
+
+/**
+ * The body of `PUT /v1/queues/{queue}/limits`. What is left out is unlimited, but `group_concurrency`, which is 1: more
+ * lets jobs of a group run side by side, and their order is then only that in which they start.
+ */
+export const queueLimits = z.strictObject({
+  concurrency: jobsAtOnce.default(null).describe(jobsAtOnceAccepts),
+  group_concurrency: jobsAtOnce.default(null).describe(jobsAtOnceAccepts),
+  rate: rate.default(null).describe(rateAccepts),
+  group_rate: rate.default(null).describe(rateAccepts),
+});
+export type QueueLimitsInput = z.input<typeof queueLimits>;
+export type QueueLimits = z.output<typeof queueLimits>;
 
 /** A queue as people see it. Counts are kept, never counted: they cost the same whatever the history. */
 export const queue = z.strictObject({
   queue: z.string(),
   paused: z.boolean(),
   counts: z.record(z.enum(jobStatuses), count),
+  limits: queueLimits,
   /** Since when the job has waited that has waited longest. */
   oldest_queued_at: z.iso.datetime().nullable(),
 });

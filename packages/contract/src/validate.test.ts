@@ -17,6 +17,10 @@ test.each<[unknown, string[]]>([
   [[], [" must be a JSON object; got []"]],
   [{}, ["/type is required: a string of 1 to 128 characters without control characters"]],
   [{ type: "a", max_attempts: 26 }, ["/max_attempts must be an integer from 1 to 25; got 26"]],
+  [
+    { type: "a", run_at: "soon" },
+    ['/run_at must be an RFC 3339 time with an offset, such as 2030-01-31T12:00:00Z; got "soon"'],
+  ],
   [{ type: "a", max_attempts: "3" }, ['/max_attempts must be an integer from 1 to 25; got "3"']],
   [
     { type: "a", backoff: { kind: "x" } },

@@ -18,7 +18,12 @@ export function validate<S extends z.ZodType>(schema: S, input: unknown): Checke
     return { kind: "invalid", faults: [{ pointer: "/__proto__", message: "is not a field of this request" }] };
   const parsed = schema.safeParse(input);
   if (parsed.success) return { kind: "valid", value: parsed.data };
-  return { kind: "invalid", faults: parsed.error.issues.flatMap((issue) => faultsOf(schema, input, issue)) };
+  return { kind: "invalid", faults: once(parsed.error.issues.flatMap((issue) => faultsOf(schema, input, issue))) };
+}
+
+/** A value that fails several checks of its schema has one fault: what it takes is told in one sentence. */
+function once(faults: readonly Fault[]): Fault[] {
+  return [...new Map(faults.map((fault) => [`${fault.pointer} ${fault.message}`, fault])).values()];
 }
 
 function faultsOf(schema: z.ZodType, input: unknown, issue: z.core.$ZodIssue): Fault[] {

@@ -8,6 +8,7 @@ export type FinishWatch = {
    * before you look whether it has finished already, or that moment is missed. Never rejects.
    */
   until(id: string, wait_ms: number, gone: AbortSignal): Promise<void>;
+  /** From now on nobody waits. */
   close(): void;
 };
 
@@ -26,6 +27,7 @@ export function createFinishWatch(deps: Pick<Deps, "database"> & { signal: Signa
   const waiting = new Map<string, Set<() => void>>();
   let unlisten: (() => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let closed = false;
 
   const wake = (ids: readonly string[]) => {
     for (const id of ids) for (const resolve of waiting.get(id) ?? []) resolve();
@@ -46,6 +48,7 @@ export function createFinishWatch(deps: Pick<Deps, "database"> & { signal: Signa
   return {
     until: (id, wait_ms, gone) =>
       new Promise((resolve) => {
+        if (closed || gone.aborted) return resolve();
         unlisten ??= deps.signal.notices.listen("finished", wake);
         const others = waiting.get(id) ?? new Set();
         const end = () => {
@@ -60,6 +63,7 @@ export function createFinishWatch(deps: Pick<Deps, "database"> & { signal: Signa
         schedule();
       }),
     close() {
+      closed = true;
       clearTimeout(timer);
       unlisten?.();
       for (const resolves of waiting.values()) for (const resolve of resolves) resolve();

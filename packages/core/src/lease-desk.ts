@@ -1,25 +1,20 @@
-import type { Deps, QueueRef } from "./deps.ts";
+import { isUnavailable } from "./database/errors.ts";
+import type { Deps } from "./deps.ts";
+import { createHandout } from "./lease-handout.ts";
+import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { pause } from "./pause.ts";
-import { announce, hint } from "./signal/announce.ts";
-import { SignalUnavailableError, wakeMark, type Signal } from "./signal/signal.ts";
-import { claim, claimReady, type Claimer, type Lease } from "./transitions/claim.ts";
-import { release } from "./transitions/release.ts";
-
-export type LeaseCall = QueueRef & {
-  worker_id: string;
-  lease_seconds: number;
-  jobs_max: number;
-  /** How long to wait for a job when there is none. */
-  wait_ms: number;
-};
+import { readyAmong } from "./queries/ready-among.ts";
+import type { Refiller } from "./refiller.ts";
+import { SignalUnavailableError, type Signal, type Woken } from "./signal/signal.ts";
+import type { LeasedJob } from "./transitions/claim.ts";
 
 export type LeaseDesk = {
   /**
-   * Lease up to `jobs_max` ready jobs; none when there were none in time. `gone` aborts when the caller has hung up:
-   * what was claimed for it is given back. Rejects when the database is away, or too many wait already.
+   * Lease up to `jobs_max` ready jobs; none when there were none in time. `hungUp` aborts when the caller is gone: what
+   * was claimed for it is given back. Rejects when the database is away, or too many wait already.
    */
-  lease(call: LeaseCall, gone: AbortSignal): Promise<Lease[]>;
-  /** Answers those that wait with nothing. */
+  lease(call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]>;
+  /** From now on nobody waits: those that do are answered with nothing. */
   close(): Promise<void>;
 };
 
@@ -28,15 +23,11 @@ export class LeaseDeskFullError extends Error {
   override readonly name = "LeaseDeskFullError";
 }
 
-type Waiter = { call: LeaseCall; gone: AbortSignal; leave(leases: Lease[] | Error): void };
-
 const waiters_max = 10_000;
 /** How long one wait on the signal lasts; a wait begins anew when a queue joins those that are waited for. */
 const listen_ms = 5_000;
 /** While Redis is away, how long the desk rests between two looks into Postgres; half of it is chance. */
 const poll_ms_max = 1_000;
-/** Ids in a list can be stale; how many times in a row a call takes others for them. */
-const takes_max = 5;
 
 /**
  * Where remote workers get their jobs. Those that have to wait stand in line for their queue, and the desk waits on the
@@ -44,144 +35,141 @@ const takes_max = 5;
  *
  * @example
  * const desk = createLeaseDesk({ database, signal, observe });
- * const leases = await desk.lease({ tenant, queue, worker_id, lease_seconds: 30, jobs_max: 1, wait_ms: 20_000 }, gone);
+ * const jobs = await desk.lease({ tenant, queue, worker_id, lease_seconds: 30, jobs_max: 1, wait_ms: 20_000 }, hungUp);
  */
-export function createLeaseDesk(deps: Deps & { signal: Signal }): LeaseDesk {
-  const lines = new Map<string, Waiter[]>();
+export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refiller }): LeaseDesk {
   const closing = new AbortController();
+  const handout = createHandout(deps, closing.signal);
+  const lines = new Map<string, Line>();
+  const underWay = new Set<Promise<void>>();
+  let waiting = 0;
+  /** Aborts when the wait that is under way no longer looks at the right queues. */
   let changed = new AbortController();
   let listening: Promise<void> | undefined;
 
-  const lineOf = ({ tenant, queue }: QueueRef) => `${tenant} ${queue}`;
-
-  /** Claim for a call; what comes too late for it goes back to the front. */
-  const claimFor = async (call: LeaseCall, gone: AbortSignal, ids: readonly string[] | "oldest"): Promise<Lease[]> => {
-    const claimer: Claimer = { ...call, queues: [call.queue] };
-    const leases = ids === "oldest" ? await claimReady(deps, call.jobs_max, claimer) : await claim(deps, ids, claimer);
-    if (!gone.aborted || leases.length === 0) return leases;
-    await announce(deps, await release(deps, leases), "front");
-    return [];
+  const track = (work: Promise<void>): void => {
+    const tracked = work.finally(() => underWay.delete(tracked));
+    underWay.add(tracked);
   };
 
-  /** What is there now. */
-  const leaseNow = async (call: LeaseCall, gone: AbortSignal): Promise<Lease[]> => {
-    for (let take = 0; take < takes_max && !gone.aborted; take += 1) {
-      let ids: string[];
-      try {
-        ids = await deps.signal.take([call], call.jobs_max);
-      } catch (error) {
-        if (error instanceof SignalUnavailableError) return claimFor(call, gone, "oldest");
-        throw error;
-      }
-      if (ids.length === 0) return [];
-      const leases = await claimFor(call, gone, ids);
-      if (leases.length > 0) return leases;
-    }
-    return [];
-  };
-
-  const join = (waiter: Waiter, place: "push" | "unshift" = "push"): void => {
-    const name = lineOf(waiter.call);
-    const line = lines.get(name);
-    if (line) return void line[place](waiter);
-    lines.set(name, [waiter]);
-    // The wait that is under way does not look at this queue.
-    changed.abort();
-    listening ??= listen();
-  };
-
-  const leaveLine = (waiter: Waiter): void => {
-    const name = lineOf(waiter.call);
-    const line = lines.get(name) ?? [];
-    const at = line.indexOf(waiter);
-    if (at !== -1) line.splice(at, 1);
-    if (line.length > 0 || !lines.delete(name)) return;
-    changed.abort();
-  };
-
-  /** The first in line gets what there is; back to its place when that was nothing after all. False when it was. */
-  const serve = async (queue: QueueRef, first: string | "oldest"): Promise<boolean> => {
-    const waiter = lines.get(lineOf(queue))?.[0];
-    if (!waiter) {
-      // They have all gone meanwhile. An id that waits in the list has ordinary priority.
-      if (first !== "oldest")
-        await hint(deps.observe, "push", () => deps.signal.pushFront([{ ...queue, id: first, priority: 0 }]));
-      return false;
-    }
-    leaveLine(waiter);
+  const serve = async (line: Line, work: () => Promise<void>): Promise<void> => {
+    line.serving = true;
     try {
-      const ids = first === "oldest" ? first : await fill(waiter.call, first);
-      const leases = await claimFor(waiter.call, waiter.gone, ids);
-      if (leases.length > 0) waiter.leave(leases);
-      else if (!waiter.gone.aborted) join(waiter, "unshift");
-      return leases.length > 0;
+      await work();
     } catch (error) {
-      waiter.leave(error as Error);
-      return false;
+      for (const waiter of line.waiters.slice()) waiter.leave(error as Error);
+    } finally {
+      line.serving = false;
+      if (line.waiters.length === 0) lines.delete(lineName(line));
+      else changed.abort();
     }
   };
 
-  /** More ids for a call that takes several jobs, or for the mark that only says that there are some. */
-  const fill = async (call: LeaseCall, first: string): Promise<string[]> => {
-    const ids = first === wakeMark ? [] : [first];
-    if (ids.length < call.jobs_max)
-      await hint(deps.observe, "take", async () => {
-        ids.push(...(await deps.signal.take([call], call.jobs_max - ids.length)));
-      });
-    return ids;
+  const wake = ({ queue, id }: Woken): void => {
+    const line = lines.get(lineName(queue));
+    track(line ? serve(line, () => handout.serveSignalled(line, id)) : handout.putBack(queue, [id]));
   };
 
-  const listen = async (): Promise<void> => {
-    while (lines.size > 0 && !closing.signal.aborted) {
-      changed = new AbortController();
-      const queues = [...lines.values()].flatMap((line) => line.slice(0, 1).map(({ call }) => call));
-      try {
-        const stop = AbortSignal.any([changed.signal, closing.signal]);
-        const woken = await deps.signal.wait(queues, listen_ms, stop);
-        if (woken) void serve(woken.queue, woken.id);
-      } catch (error) {
-        if (error instanceof SignalUnavailableError) await poll(queues);
-        else for (const line of lines.values()) for (const waiter of line.slice()) waiter.leave(error as Error);
+  /** One question for all lines, so that a thousand calls that wait cost as little as one. */
+  const poll = async (): Promise<void> => {
+    try {
+      for (const queue of await readyAmong(deps, [...lines.values()])) {
+        const line = lines.get(lineName(queue));
+        if (line && !line.serving) track(serve(line, () => handout.serveOldest(line)));
       }
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      // Those that wait may as well wait for Postgres.
+      deps.observe({ event: "database_unavailable", during: "lease", error: String(error) });
     }
-    listening = undefined;
-  };
-
-  const poll = async (queues: readonly QueueRef[]): Promise<void> => {
-    for (const queue of queues) while (await serve(queue, "oldest"));
     await pause(poll_ms_max * (0.5 + Math.random() / 2), closing.signal);
   };
 
-  const waitInLine = (call: LeaseCall, hungUp: AbortSignal): Promise<Lease[]> =>
+  const listenOnce = async (): Promise<void> => {
+    changed = new AbortController();
+    const open = [...lines.values()].filter(({ serving }) => !serving);
+    if (open.length === 0) return pause(listen_ms, changed.signal);
+    if (deps.signal.state() === "down") return poll();
+    try {
+      const woken = await deps.signal.wait(open, listen_ms, changed.signal);
+      if (woken) wake(woken);
+    } catch (error) {
+      if (!(error instanceof SignalUnavailableError)) throw error;
+      await poll();
+    }
+  };
+
+  const listen = async (): Promise<void> => {
+    while (lines.size > 0 && !closing.signal.aborted)
+      try {
+        await listenOnce();
+      } catch (error) {
+        for (const line of lines.values()) for (const waiter of line.waiters.slice()) waiter.leave(error as Error);
+        // A line that is being served stays, and must not make this one spin.
+        await pause(poll_ms_max, closing.signal);
+      }
+    // In the same turn as the look at `lines`, so that whoever joins after it starts another.
+    listening = undefined;
+  };
+
+  const join = (waiter: Waiter): void => {
+    const { tenant, queue } = waiter.call;
+    let line = lines.get(lineName(waiter.call));
+    if (!line) {
+      lines.set(lineName(waiter.call), (line = { tenant, queue, waiters: [], serving: false }));
+      changed.abort();
+    }
+    line.waiters.push(waiter);
+    waiting += 1;
+    listening ??= listen();
+  };
+
+  const quit = (waiter: Waiter): void => {
+    const line = lines.get(lineName(waiter.call));
+    const at = line?.waiters.indexOf(waiter) ?? -1;
+    if (!line || at === -1) return;
+    line.waiters.splice(at, 1);
+    waiting -= 1;
+    if (line.waiters.length > 0 || line.serving) return;
+    lines.delete(lineName(line));
+    changed.abort();
+  };
+
+  const waitInLine = (call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]> =>
     new Promise((resolve, reject) => {
       const left = new AbortController();
-      const leave = (leases: Lease[] | Error): void => {
+      const leave = (answer: LeasedJob[] | Error): void => {
         clearTimeout(timer);
+        hungUp.removeEventListener("abort", end);
         left.abort();
-        leaveLine(waiter);
-        if (leases instanceof Error) reject(leases);
-        else resolve(leases);
+        quit(waiter);
+        if (answer instanceof Error) reject(answer);
+        else resolve(answer);
       };
       const end = () => leave([]);
       const waiter: Waiter = { call, gone: left.signal, leave };
       const timer = setTimeout(end, call.wait_ms);
-      hungUp.addEventListener("abort", end, { once: true, signal: left.signal });
+      hungUp.addEventListener("abort", end, { once: true });
       join(waiter);
     });
 
   return {
     async lease(call, hungUp) {
-      const leases = await leaseNow(call, hungUp);
-      if (leases.length > 0 || call.wait_ms === 0 || hungUp.aborted || closing.signal.aborted) return leases;
-      let waiting = 0;
-      for (const line of lines.values()) waiting += line.length;
+      const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;
+      // Who can wait does not overtake those that wait already.
+      if (!mayWait() || !lines.has(lineName(call))) {
+        const jobs = await handout.leaseNow(call, hungUp);
+        if (jobs.length > 0 || !mayWait()) return jobs;
+      }
       if (waiting >= waiters_max) throw new LeaseDeskFullError(`${waiters_max} calls wait for jobs already`);
       return waitInLine(call, hungUp);
     },
     async close() {
       closing.abort();
-      for (const line of lines.values()) for (const waiter of line.slice()) waiter.leave([]);
+      for (const line of lines.values()) for (const waiter of line.waiters.slice()) waiter.leave([]);
+      changed.abort();
       await listening;
+      await Promise.all(underWay);
     },
   };
 }

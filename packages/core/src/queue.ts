@@ -11,6 +11,7 @@ import { executeIn, type CallerTransaction } from "./database/caller-transaction
 import { connectDatabase } from "./database/connect.ts";
 import { defaultTenant } from "./deps.ts";
 import type { Observe } from "./observe/events.ts";
+import { createScheduleBook, type Schedules } from "./schedule-book.ts";
 import { announce } from "./signal/announce.ts";
 import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
 import { noSignal } from "./signal/none.ts";
@@ -56,6 +57,8 @@ export type Queue = {
    */
   submitIn(tx: CallerTransaction, job: QueueJob): Promise<Submitted>;
   announce(...submitted: Submitted[]): Promise<void>;
+  /** Jobs that come back by cron: put, look, pause, delete. */
+  readonly schedules: Schedules;
   /** Answers what was submitted, then closes the connections. */
   close(): Promise<void>;
 };
@@ -117,6 +120,7 @@ export function createQueue(options: QueueOptions): Queue {
   };
 
   return {
+    schedules: createScheduleBook(deps, tenant),
     async submit(job) {
       const submission = submissionOf(job);
       return answer(submission, await submitter.submit(submission, 1_000));

@@ -1,10 +1,12 @@
 import { storableText, type Json } from "@atlasqueue/contract";
+import type { ClaimCleaner } from "./claim-cleaner.ts";
 import type { Deps } from "./deps.ts";
 import type { BackoffPolicy } from "./policy/backoff.ts";
 import type { GroupAdvancer } from "./group-advancer.ts";
 import { verdictAfterFailure } from "./policy/verdict.ts";
 import type { Promoter } from "./promoter.ts";
 import { findLeased, type Leased } from "./queries/find-leased.ts";
+import type { Refiller } from "./refiller.ts";
 import { hint } from "./signal/announce.ts";
 import type { Signal } from "./signal/signal.ts";
 import type { Lease } from "./transitions/claim.ts";
@@ -28,7 +30,9 @@ export type RemoteSettlementDeps = Deps & {
   signal: Signal;
   backoff: BackoffPolicy;
   promoter: Promoter;
+  claimCleaner: ClaimCleaner;
   groups: GroupAdvancer;
+  refiller: Refiller;
 };
 
 /**
@@ -54,7 +58,9 @@ export async function settleRemote(
     settleKnown(acks, leased, (known) => succeed(deps, known)),
     settleKnown(nacks, leased, (known) => failAll(deps, known)),
   ]);
+  deps.claimCleaner.settled(new Set([...acks, ...nacks].map(({ lease_token }) => lease_token)));
   if (grouped) deps.groups.kick();
+  for (const { tenant: of, queue, limited } of leased.values()) if (limited) deps.refiller.freed({ tenant: of, queue });
   const final = [
     ...acks.filter((_, at) => acked[at] === "succeeded"),
     ...nacks.filter((_, at) => nacked[at] === "dead"),

@@ -45,7 +45,7 @@ const arrows: Record<string, string[]> = {
   "packages/core": ["contract"],
   "packages/worker": ["contract", "core"],
   "packages/testing": ["contract", "core", "embedded"],
-  "apps/api": ["contract", "core"],
+  "apps/api": ["contract", "core", "worker"],
   "apps/worker": ["core", "worker"],
   "apps/cli": ["contract", "core", "embedded", "api", "worker-app"],
   "apps/bench": ["contract", "core", "worker", "embedded", "api", "worker-app"],

@@ -10,6 +10,8 @@ const exempt: Record<string, string> = {
   "queries/finished-among.ts":
     "says only that ids have finished; whoever waits has looked the job up before and does after",
   "transitions/extend-lease.ts": "by the lease's token, for workers beside the database",
+  "transitions/forget-ended-batches.ts":
+    "by the lease's token, and deletes only claims that have ended, whoever names them",
   "transitions/forget-lease-batches.ts": "by the lease's token, for workers beside the database",
   "transitions/lease-rows.ts": "the fence itself; a remote worker's ids go through find-leased first",
   "transitions/note-token-use.ts": "ids of tokens that were just shown to us",

@@ -6,4 +6,5 @@ export { httpReceiver, type Answer, type HttpReceiver, type ReceivedRequest } fr
 export { ownServers, type Servers } from "./servers.ts";
 export { postgresUrl, redisUrl, uniqueKeys } from "./shared-servers.ts";
 export { spawnProcess, type Exit, type SpawnedProcess, type SpawnProcessOptions } from "./spawn-process.ts";
+export { simulateClock, type SimulatedClock } from "./simulated-clock.ts";
 export { testDatabase, type TestDatabase } from "./test-database.ts";

@@ -12,3 +12,4 @@ export {
 } from "./handler.ts";
 export type { WorkerDeps } from "./deps.ts";
 export { startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
+export { createSweeper, type Sweeper } from "./sweep/sweeper.ts";

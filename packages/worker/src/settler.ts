@@ -10,6 +10,7 @@ import {
   verdictAfterFailure,
   type BackoffPolicy,
   type Failure,
+  type QueueRef,
 } from "@atlasqueue/core";
 import type { Json } from "@atlasqueue/contract";
 import type { Outcome } from "./outcome.ts";
@@ -28,13 +29,15 @@ type Fault = { job: RunningJob; error: string; retryable: boolean; delay_ms?: nu
 /**
  * Brings outcomes to the database, those that are ready together in one statement. Idle, an outcome goes at once;
  * busy, what arrives while a flush is under way makes the next one. A database that is away is waited for: the
- * outcome is kept, and no attempt is spent. `retrying` hears in how many milliseconds a failed job is due again.
+ * outcome is kept, and no attempt is spent. `retrying` hears in how many milliseconds a failed job is due again, `freed`
+ * of queues with limits that another job may start in.
  */
 export function createSettler(
   deps: WorkerDeps,
   running: RunningJobs,
   backoff: BackoffPolicy,
   retrying: (delay_ms: number) => void,
+  freed: (queue: QueueRef) => void,
 ) {
   const groups = createGroupAdvancer(deps);
   const waiting: Settlement[] = [];
@@ -66,6 +69,7 @@ export function createSettler(
     }
     await Promise.all([inBatch(successes, succeed), inBatch(faults, failAll)]);
     if (batch.some(({ job }) => job.lease.group_key !== null)) groups.kick();
+    for (const { job } of batch) if (job.lease.limited) freed(job.lease);
     // Those that could not be settled: their leases run out, and the sweep finds them.
     for (const { job } of batch) running.leave(job);
   };

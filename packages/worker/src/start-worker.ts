@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import {
   announce,
+  createRefiller,
   defaultRetention,
   defaultTenant,
   pause,
@@ -84,9 +85,10 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
   const sweeper = createSweeper(deps, draining.signal);
-  const settler = createSettler(deps, running, backoff, (delay_ms) => sweeper.expectDue(delay_ms));
   const children = createChildPool(config.isolation ?? {});
-  const claimer = { tenant, queues: names, worker_id: id, lease_seconds };
+  const refiller = createRefiller(deps);
+  const settler = createSettler(deps, running, backoff, (delay_ms) => sweeper.expectDue(delay_ms), refiller.freed);
+  const claimer = { tenant, queues: names, worker_id: id, lease_seconds, throttled: refiller.freeIn };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const consuming = consume(
     { deps, running, settler, sweeper, children },
@@ -142,6 +144,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     stopped.abort();
     heedNoMore();
     await children.close();
+    refiller.stop();
     await Promise.race([Promise.all([consuming, keeping, sweeping]), farewell]);
     over.abort();
     deps.observe({ event: "worker_stopped", worker_id: id, released: given });

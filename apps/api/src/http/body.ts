@@ -16,13 +16,27 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
  * const { value } = await readJson(c, 1_048_576);
  */
 export async function readJson(c: ApiContext, bytes_max: number): Promise<JsonBody> {
-  const incoming = incomingOf(c);
   requireJson(c);
+  const bytes = await readBytes(c, bytes_max);
+  return { value: parse(decode(bytes)), bytes: bytes.length };
+}
+
+/** For routes that take a body or none: undefined for none, whatever type it is said to be of. */
+export async function readJsonOrNothing(c: ApiContext, bytes_max: number): Promise<JsonBody | undefined> {
+  if (!hasBody(c)) return undefined;
+  const bytes = await readBytes(c, bytes_max);
+  if (bytes.length === 0) return undefined;
+  requireJson(c);
+  return { value: parse(decode(bytes)), bytes: bytes.length };
+}
+
+async function readBytes(c: ApiContext, bytes_max: number): Promise<Uint8Array> {
+  const incoming = incomingOf(c);
   const declared = c.req.header("content-length");
   if (declared !== undefined && Number(declared) > bytes_max) throw tooLarge(bytes_max, incoming);
   const bytes = incoming ? await readIncoming(incoming, bytes_max) : new Uint8Array(await c.req.arrayBuffer());
   if (bytes.length > bytes_max) throw tooLarge(bytes_max, incoming);
-  return { value: parse(decode(bytes)), bytes: bytes.length };
+  return bytes;
 }
 
 /** 415 unless the headers say JSON in UTF-8. A request without a body needs no type: it is refused as empty. */

@@ -11,8 +11,11 @@ export function hangUpOf(c: ApiContext): AbortSignal {
   // hono's own default is undefined, whatever the type of `env` says.
   const env: ApiContext["env"] | undefined = c.env;
   const outgoing = env?.outgoing;
-  outgoing?.once("close", () => {
-    if (!outgoing.writableFinished) gone.abort();
-  });
+  const look = () => {
+    if (outgoing && !outgoing.writableFinished) gone.abort();
+  };
+  // It may have hung up while its request was read.
+  if (outgoing?.destroyed) look();
+  else outgoing?.once("close", look);
   return gone.signal;
 }

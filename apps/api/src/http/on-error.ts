@@ -1,18 +1,16 @@
 import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
 import { routePath } from "hono/route";
+import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "./context.ts";
-import { answerProblem, internal, ProblemError, unavailable } from "./problem.ts";
-
-export type ErrorDeps = { observe: Observe; logger: Logger };
+import { internal, ProblemError, unavailable } from "./problem.ts";
 
 /** The one place that turns what was thrown into an answer. */
-export function answerErrors(deps: ErrorDeps) {
-  return (error: Error, c: ApiContext): Response =>
-    answerProblem(c.get("request_id"), problemOf(deps, error, c), c.get("limit_headers"));
+export function answerErrors(deps: { observe: Observe; logger: Logger }) {
+  return (error: Error, c: ApiContext): Response => answerError(c, problemOf(deps, error, c));
 }
 
 /** What the client is told of an error. Causes go to the log, never to the client. */
-export function problemOf(deps: ErrorDeps, error: Error, c: ApiContext): ProblemError {
+function problemOf(deps: { observe: Observe; logger: Logger }, error: Error, c: ApiContext): ProblemError {
   if (error instanceof ProblemError) return error;
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;

@@ -1,4 +1,4 @@
-import { jobId, queueName, showValue } from "@atlasqueue/contract";
+import { jobId, queueName, scheduleName, showValue } from "@atlasqueue/contract";
 import type { z } from "zod";
 import type { ApiContext } from "./context.ts";
 import { invalid } from "./problem.ts";
@@ -16,6 +16,11 @@ export function readTokenId(c: ApiContext): string {
 /** The queue in the path; 422 for what cannot be the name of one. */
 export function readQueueName(c: ApiContext): string {
   return readParam(c, "queue", queueName);
+}
+
+/** The schedule in the path; 422 for what cannot be the name of one. */
+export function readScheduleName(c: ApiContext): string {
+  return readParam(c, "name", scheduleName);
 }
 
 function readParam(c: ApiContext, name: string, schema: z.ZodType<string>): string {

@@ -33,6 +33,14 @@ export function unknownJob(): never {
   throw new ProblemError("not_found", "There is no job with this id");
 }
 
+/** The answer to a token under which the job is not held, or not any more. */
+export function leaseLost(): ProblemError {
+  return new ProblemError(
+    "lease_lost",
+    "The lease has ended, was taken over, or is of another job; what was done under it does not count",
+  );
+}
+
 /** The database is away: try again soon. */
 export function unavailable(detail: string): ProblemError {
   return new ProblemError("unavailable", detail, { headers: { "retry-after": "1" } });

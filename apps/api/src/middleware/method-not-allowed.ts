@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
+import { answerError } from "../http/answer-error.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
-import { answerProblem, ProblemError } from "../http/problem.ts";
+import { ProblemError } from "../http/problem.ts";
 
 /** What is answered when no route matches: 405 when the path exists under other methods, else 404. */
 export function answerUnmatched(app: Hono<ApiEnv>) {
@@ -12,7 +13,7 @@ export function answerUnmatched(app: Hono<ApiEnv>) {
         : new ProblemError("method_not_allowed", `This path takes ${allowed.join(", ")}`, {
             headers: { allow: allowed.join(", ") },
           });
-    return answerProblem(c.get("request_id"), problem);
+    return answerError(c, problem);
   };
 }
 

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { attempt, job, problem, queue, submitBatch, submitJob, settleRequest } from "@atlasqueue/contract";
+import { attempt, job, problem, queue, schedule, submitBatch, submitJob, settleRequest } from "@atlasqueue/contract";
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from "zod-openapi";
 import type { Answer, Operation } from "./operation.ts";
 import { tags } from "./operation.ts";
@@ -37,6 +37,7 @@ export function openApiDocument(): OpenApiDocument {
           Job: job,
           Attempt: attempt,
           Queue: queue,
+          Schedule: schedule,
           Problem: problem,
           SubmitJob: submitJob,
           SubmitBatch: submitBatch,

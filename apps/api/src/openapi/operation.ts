@@ -48,6 +48,7 @@ export const tags = {
   Jobs: "Submit jobs, read them, and change their course.",
   Work: "Work from any language: lease jobs, and settle them under their lease's token.",
   Queues: "See how the queues stand, and stop and start them.",
+  Schedules: "Jobs that come back by cron, in any time zone.",
   Tokens: "Make, replace and end the tokens of your tenant.",
   OpenQueue: 'The wire format of OpenQueue, whose clients work unchanged. Errors are `{"detail": …}`.',
   "Health and metrics": "For load balancers, orchestrators and Prometheus. They need no token.",

@@ -144,6 +144,42 @@ test("pausing and resuming is answered as the document says", async () => {
   }
 });
 
+test("schedules are answered as the document says", async () => {
+  const params = { name: "nightly" };
+  const body = { cron: "30 2 * * *", timezone: "Europe/Berlin", job: { type: "tour", payload: { a: [1] } } };
+  await call("createSchedule", 201, { body: { name: "nightly", ...body } });
+  await call("createSchedule", 409, { body: { name: "nightly", ...body } });
+  await call("createSchedule", 422, { body: { name: "never", ...body, cron: "0 0 30 2 *" } });
+  await call("createSchedule", 413, {
+    body: { name: "large", ...body, job: { type: "a", payload: { x: "x".repeat(300_000) } } },
+  });
+  await call("putSchedule", 200, { params, body });
+  await call("putSchedule", 201, { params: { name: "other" }, body: { ...body, catch_up: "all" } });
+  await call("putSchedule", 422, { params, body: { ...body, name: "other" } });
+  await call("listSchedules", 200, { query: { limit: "1" } });
+  await call("listSchedules", 200, { query: { cursor: "nightly" } });
+  await call("listSchedules", 400, { query: { cursor: "a b" } });
+  await call("listSchedules", 422, { query: { limit: "0" } });
+  await call("getSchedule", 200, { params });
+  await call("pauseSchedule", 200, { params });
+  await call("resumeSchedule", 200, { params, body: {} });
+  await call("deleteSchedule", 204, { params });
+  for (const operation of ["getSchedule", "pauseSchedule", "resumeSchedule", "deleteSchedule"]) {
+    await call(operation, 404, { params });
+    await call(operation, 422, { params: { name: "a b" } });
+  }
+});
+
+test("setting limits is answered as the document says", async () => {
+  const params = { queue: "limited" };
+  const rate = { limit: 100, period_seconds: 60 };
+  await call("limitQueue", 200, { params, body: { concurrency: 7, group_concurrency: 2, rate, group_rate: rate } });
+  await call("listQueues", 200);
+  await call("limitQueue", 200, { params, body: {} });
+  await call("limitQueue", 422, { params, body: { concurrency: 0 } });
+  await call("limitQueue", 422, { params, body: { rate: { limit: 1 } } });
+});
+
 test("making and ending tokens is answered as the document says", async () => {
   await call("listTokens", 200);
   await call("listTokens", 422, { query: { limit: "1" } });
@@ -172,13 +208,16 @@ test("without a token, with too small a one, and too often, it answers as the do
   const { token } = await guarded.token();
   const scoped = operations.filter(({ scope }) => scope !== undefined);
   for (const { id } of scoped) {
-    await checkedRequests(guarded.app).call(id, 401, { params: { id: nobody, queue: "default" } });
+    await checkedRequests(guarded.app).call(id, 401, { params: { id: nobody, queue: "default", name: "nightly" } });
     const headers = { authorization: `Bearer ${token}` };
-    await checkedRequests(guarded.app).call(id, 403, { params: { id: nobody, queue: "default" }, headers });
+    await checkedRequests(guarded.app).call(id, 403, {
+      params: { id: nobody, queue: "default", name: "nightly" },
+      headers,
+    });
   }
   await checkedRequests(limited.app).call("listQueues", 200);
   for (const { id } of scoped)
-    await checkedRequests(limited.app).call(id, 429, { params: { id: nobody, queue: "default" } });
+    await checkedRequests(limited.app).call(id, 429, { params: { id: nobody, queue: "default", name: "nightly" } });
   await Promise.all([guarded.stop(), limited.stop()]);
 });
 
@@ -207,6 +246,7 @@ test("without its database it answers as the document says", async () => {
     await lost.call(operation, 503, { params: { id: nobody } });
   for (const operation of ["pauseQueue", "resumeQueue"])
     await lost.call(operation, 503, { params: { queue: "default" } });
+  await lost.call("limitQueue", 503, { params: { queue: "default" }, body: {} });
   const lease_token = nobody;
   await lost.call("submitJob", 503, { headers: { "Idempotency-Key": "lost" }, body: { type: "tour" } });
   await lost.call("submitJobs", 503, { body: { jobs: [{ type: "tour", idempotency_key: "lost" }] } });

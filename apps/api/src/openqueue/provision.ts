@@ -1,20 +1,14 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import { openQueueProvision, type OpenQueueProvisioned } from "@atlasqueue/contract";
 import { provisionTenant, type Deps } from "@atlasqueue/core";
 import { Hono } from "hono";
-import { z } from "zod";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
-import type { ErrorDeps } from "../http/on-error.ts";
+import { ProblemError } from "../http/problem.ts";
 import { readRequest } from "../http/request.ts";
-import { answerDetail, answerDetails } from "./detail.ts";
 
-export type ProvisionDeps = Deps &
-  ErrorDeps & { gate: Gate; admin_secret?: string | undefined; body_bytes_max: number };
-
-export const provisionBody = z.strictObject({
-  email: z.email().max(254).describe("an email address of at most 254 characters"),
-});
+export type ProvisionDeps = Deps & { gate: Gate; admin_secret?: string | undefined; body_bytes_max: number };
 
 /**
  * `POST /admin/provision`, as OpenQueue has it: a tenant and a token for an email, for whoever knows the admin secret.
@@ -22,13 +16,13 @@ export const provisionBody = z.strictObject({
  */
 export function provisionRoutes(deps: ProvisionDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
-  routes.onError(answerDetails(deps));
 
   routes.post("/admin/provision", async (c) => {
-    if (deps.admin_secret === undefined) return answerDetail(c, 503, "Provisioning is off: ADMIN_SECRET is not set");
+    if (deps.admin_secret === undefined)
+      throw new ProblemError("unavailable", "Provisioning is off: ADMIN_SECRET is not set");
     if (!sameSecret(c.req.header("x-admin-secret") ?? "", deps.admin_secret))
-      return answerDetail(c, 403, "X-Admin-Secret is missing or wrong");
-    const { value } = await readRequest(c, provisionBody, deps.body_bytes_max);
+      throw new ProblemError("forbidden", "X-Admin-Secret is missing or wrong");
+    const { value } = await readRequest(c, openQueueProvision, deps.body_bytes_max);
     return provision(c, deps, value.email);
   });
 
@@ -37,8 +31,8 @@ export function provisionRoutes(deps: ProvisionDeps): Hono<ApiEnv> {
 
 async function provision(c: ApiContext, deps: ProvisionDeps, email: string): Promise<Response> {
   const { created, token } = await deps.gate.hold(0, () => provisionTenant(deps, email));
-  if (token.kind === "too_many") return answerDetail(c, 409, "The tenant has as many tokens as it may");
-  return answerJson(c, 200, { token: token.token, email, created });
+  if (token.kind === "too_many") throw new ProblemError("too_many_tokens", "The tenant has as many tokens as it may");
+  return answerJson(c, 200, { token: token.token, email, created } satisfies OpenQueueProvisioned);
 }
 
 /** Digests are of one length whatever was sent, and comparing them takes as long wherever they differ. */

@@ -20,6 +20,7 @@ import {
   type FinishWatch,
   type GroupAdvancer,
   type JobRow,
+  type Refiller,
   type Signal,
 } from "@atlasqueue/core";
 import { Hono } from "hono";
@@ -35,7 +36,13 @@ import { ProblemError, unknownJob } from "../http/problem.ts";
 import { readQuery, refuseQuery } from "../http/query.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type JobRouteDeps = Deps & { signal: Signal; gate: Gate; finishWatch: FinishWatch; groups: GroupAdvancer };
+export type JobRouteDeps = Deps & {
+  signal: Signal;
+  gate: Gate;
+  finishWatch: FinishWatch;
+  groups: GroupAdvancer;
+  refiller: Refiller;
+};
 
 /** Jobs as people see them and what they do with them: list, look, wait, cancel, retry. */
 export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
@@ -89,10 +96,11 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     switch (outcome.kind) {
       case "cancelled":
         if (outcome.job.group_key !== null) deps.groups.kick();
+        deps.refiller.freed(outcome.job);
         for (const topic of ["cancelled", "finished"] as const)
           await hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, [id]));
         return answerJson(c, 200, showJob(outcome.job));
-      case "finished":
+      case "not_cancellable":
         throw new ProblemError("job_finished", `The job is ${outcome.job.status} already`);
       case "unknown":
         return unknownJob();

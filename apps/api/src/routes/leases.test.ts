@@ -145,6 +145,72 @@ test("many are settled in one call, each with its own outcome", async () => {
   expect((await post("/leases/settle", {})).status).toBe(200);
 });
 
+test("ids are taken in any case, and one named in two of them was named twice", async () => {
+  const id = await submit("cases");
+  const { lease_token } = await leaseOne("cases");
+  const loud = { id: id.toUpperCase(), lease_token: lease_token.toUpperCase() };
+  const twice = await post("/leases/settle", { acks: [{ id, lease_token }], nacks: [{ ...loud, error: "x" }] });
+  expect(twice.status).toBe(422);
+  const settled = await post("/leases/settle", { acks: [loud] });
+  expect(settleAnswer.parse(await settled.json()).acks).toEqual([{ id, outcome: "succeeded" }]);
+});
+
+test("an ack and a cancel at once: one of them wins, and both are told which", async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const id = await submit("races");
+    const { lease_token } = await leaseOne("races");
+    const [acked, cancelled] = await Promise.all([
+      post(`/jobs/${id}/ack`, { lease_token }),
+      api.app.request(`http://localhost/v1/jobs/${id}/cancel`, { method: "POST" }),
+    ]);
+    const now = job.parse(await (await api.get(`/v1/jobs/${id}`)).json());
+    expect([acked.status, cancelled.status, now.status]).toEqual(
+      now.status === "succeeded" ? [200, 409, "succeeded"] : [409, 200, "cancelled"],
+    );
+  }
+});
+
+test("a nack whose answer was lost is answered the same when its job is ready again, and 409 when it is another's", async () => {
+  const id = await submit("lost-answer");
+  const { lease_token } = await leaseOne("lost-answer");
+  const nack = () => post(`/jobs/${id}/nack`, { lease_token, error: "x", delay_seconds: 0 });
+  expect((await nack()).status).toBe(200);
+  await eventually(async () =>
+    expect(job.parse(await (await api.get(`/v1/jobs/${id}`)).json())).toMatchObject({ status: "queued" }),
+  );
+  expect(job.parse(await (await nack()).json())).toMatchObject({ status: "queued", attempts: 1 });
+  await leaseOne("lost-answer", { wait_seconds: 10 });
+  expect((await nack()).status).toBe(409);
+  expect((await post(`/jobs/${id}/ack`, { lease_token })).status).toBe(409);
+});
+
+test("a heartbeat may shorten a lease, and the sweep is told to look in time", async () => {
+  const id = await submit("shorter");
+  const { lease_token } = await leaseOne("shorter", { lease_seconds: 3_600 });
+  expect((await post(`/jobs/${id}/heartbeat`, { lease_token, lease_seconds: 5 })).status).toBe(200);
+  const { sql } = api.deps.database;
+  const [batch] = await sql<{ soon: boolean }[]>`
+    SELECT check_at <= now() + interval '5 seconds' AS soon FROM lease_batches WHERE token = ${lease_token}`;
+  expect(batch?.soon).toBe(true);
+});
+
+test("a claim is forgotten when its last job is settled, and not before", async () => {
+  for (let at = 0; at < 2; at += 1) await submit("claims");
+  const held = await lease("claims", { max_jobs: 2 });
+  const [first, second] = held.map(({ job: { id }, lease_token }) => ({ id, lease_token }));
+  const claims = () => api.deps.database.sql`SELECT FROM lease_batches WHERE token = ${first?.lease_token ?? ""}`;
+  const others = await submit("claims-after");
+  await post("/leases/settle", { acks: [first] });
+  // The clearing after this one has had its turn when a claim that was settled with it is gone.
+  const other = await leaseOne("claims-after");
+  await post("/leases/settle", { acks: [{ id: others, lease_token: other.lease_token }] });
+  const otherClaims = () => api.deps.database.sql`SELECT FROM lease_batches WHERE token = ${other.lease_token}`;
+  await eventually(async () => expect(await otherClaims()).toHaveLength(0));
+  expect(await claims()).toHaveLength(1);
+  await post("/leases/settle", { nacks: [{ ...second, error: "x" }] });
+  await eventually(async () => expect(await claims()).toHaveLength(0));
+});
+
 test("a call that waits gets the job that comes", async () => {
   const waiting = lease("waits", { wait_seconds: 30 });
   const id = await submit("waits");

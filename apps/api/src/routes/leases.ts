@@ -11,15 +11,13 @@ import {
 } from "@atlasqueue/contract";
 import {
   findJob,
-  findJobs,
   heartbeat,
   LeaseDeskFullError,
   settleRemote,
   showJob,
   type Ack,
-  type Deps,
-  type Lease,
   type LeaseDesk,
+  type LeasedJob,
   type Nack,
   type RemoteOutcome,
   type RemoteSettlementDeps,
@@ -31,7 +29,7 @@ import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
 import { hangUpOf } from "../http/hang-up.ts";
 import { readJobId, readQueueName } from "../http/params.ts";
-import { invalid, ProblemError, unavailable, unknownJob } from "../http/problem.ts";
+import { invalid, leaseLost, unavailable, unknownJob } from "../http/problem.ts";
 import { readRequest, requireSmall } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
 
@@ -49,8 +47,7 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
     const tenant = tenantOf(c);
     const call = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000 };
     const leases = await deps.leaseDesk.lease(call, hangUpOf(c)).catch(tellFull);
-    const jobs = await showLeases(deps, tenant, leases);
-    return answerJson(c, 200, { jobs } satisfies LeaseAnswer);
+    return answerJson(c, 200, { jobs: leases.map(showLease) } satisfies LeaseAnswer);
   });
 
   /** Settle one job and answer with it as it is then. */
@@ -113,16 +110,9 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
   return routes;
 }
 
-/** The whole job, read once more by its key; one that was cancelled in this moment is left out. */
-async function showLeases(deps: Deps, tenant: string, leases: readonly Lease[]): Promise<LeaseAnswer["jobs"]> {
-  if (leases.length === 0) return [];
-  const ids = leases.map(({ id }) => id);
-  const rows = new Map((await findJobs(deps, tenant, ids)).map((row) => [row.id, row]));
-  return leases.flatMap(({ id, lease_token }) => {
-    const row = rows.get(id);
-    if (row?.lease_token !== lease_token || !row.locked_until) return [];
-    return [{ job: showJob(row), lease_token, locked_until: row.locked_until.toISOString() }];
-  });
+function showLease(row: LeasedJob): LeaseAnswer["jobs"][number] {
+  const job = showJob(row);
+  return { job, lease_token: row.lease_token, locked_until: row.locked_until.toISOString() };
 }
 
 /** A job settled twice in one request would have two outcomes. */
@@ -135,13 +125,6 @@ function requireDistinct(acks: readonly Ack[], nacks: readonly Nack[]): void {
   const again = places.filter(({ id }) => seen.size === seen.add(id).size);
   if (again.length > 0)
     throw invalid(again.slice(0, 20).map(({ pointer }) => ({ pointer, message: "must not name a job again" })));
-}
-
-function leaseLost(): ProblemError {
-  return new ProblemError(
-    "lease_lost",
-    "The lease has ended, was taken over, or is of another job; what was done under it does not count",
-  );
 }
 
 function tellFull(error: unknown): never {

@@ -1,5 +1,16 @@
-import type { Queue, QueueList } from "@atlasqueue/contract";
-import { pauseQueue, queueStats, resumeQueue, type Deps, type QueueStats, type Signal } from "@atlasqueue/core";
+import { queueLimits, type Queue, type QueueList } from "@atlasqueue/contract";
+import {
+  pauseQueue,
+  queueStats,
+  resumeQueue,
+  setLimits,
+  type Deps,
+  type GroupAdvancer,
+  type QueueRef,
+  type QueueStats,
+  type Refiller,
+  type Signal,
+} from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
@@ -8,11 +19,14 @@ import type { Gate } from "../http/gate.ts";
 import { requireNoBody } from "../http/no-body.ts";
 import { readQueueName } from "../http/params.ts";
 import { refuseQuery } from "../http/query.ts";
+import { readRequest } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type QueueRouteDeps = Deps & { signal: Signal; gate: Gate };
+export type QueueRouteDeps = Deps & { signal: Signal; gate: Gate; groups: GroupAdvancer; refiller: Refiller };
 
-/** `GET /queues`, and a queue's pause and resume. A queue comes to be with its first job, so any name may be paused. */
+const limits_body_bytes_max = 16_384;
+
+/** `GET /queues`, and a queue's pause, resume and limits. A queue comes to be with its first job, so any name may be paused. */
 export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
@@ -23,10 +37,7 @@ export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
   });
 
   /** Change a queue, and answer with it as it is then. */
-  const change = async (c: ApiContext, apply: (queue: { tenant: string; queue: string }) => Promise<unknown>) => {
-    refuseQuery(c);
-    const queue = readQueueName(c);
-    await requireNoBody(c);
+  const change = async (c: ApiContext, queue: string, apply: (ref: QueueRef) => Promise<unknown>) => {
     const ref = { tenant: tenantOf(c), queue };
     const stats = await deps.gate.hold(0, async () => {
       await apply(ref);
@@ -35,8 +46,35 @@ export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
     return answerJson(c, 200, showQueue(stats[0] ?? { ...nothing, queue }));
   };
 
-  routes.post("/queues/:queue/pause", requires("admin"), (c) => change(c, (ref) => pauseQueue(deps, ref)));
-  routes.post("/queues/:queue/resume", requires("admin"), (c) => change(c, (ref) => resumeQueue(deps, ref)));
+  routes.put("/queues/:queue/limits", requires("admin"), async (c) => {
+    const queue = readQueueName(c);
+    const { value } = await readRequest(c, queueLimits, limits_body_bytes_max);
+    return change(c, queue, async (ref) => {
+      await setLimits(deps, ref, value);
+      // There may be more room now.
+      deps.groups.kick();
+      deps.refiller.freed(ref);
+    });
+  });
+
+  /** For a change that the path says all of. */
+  const decide = (apply: (ref: QueueRef) => Promise<unknown>) => async (c: ApiContext) => {
+    refuseQuery(c);
+    const queue = readQueueName(c);
+    await requireNoBody(c);
+    return change(c, queue, apply);
+  };
+
+  routes.post(
+    "/queues/:queue/pause",
+    requires("admin"),
+    decide((ref) => pauseQueue(deps, ref)),
+  );
+  routes.post(
+    "/queues/:queue/resume",
+    requires("admin"),
+    decide((ref) => resumeQueue(deps, ref)),
+  );
 
   return routes;
 }
@@ -45,9 +83,16 @@ export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
 const nothing: Omit<QueueStats, "queue"> = {
   paused_at: null,
   counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },
+  limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null },
   oldest_queued_at: null,
 };
 
-function showQueue({ queue, paused_at, counts, oldest_queued_at }: QueueStats): Queue {
-  return { queue, paused: paused_at !== null, counts, oldest_queued_at: oldest_queued_at?.toISOString() ?? null };
+function showQueue({ queue, paused_at, counts, limits, oldest_queued_at }: QueueStats): Queue {
+  return {
+    queue,
+    paused: paused_at !== null,
+    counts,
+    limits,
+    oldest_queued_at: oldest_queued_at?.toISOString() ?? null,
+  };
 }

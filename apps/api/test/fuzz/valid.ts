@@ -83,7 +83,11 @@ function text(
   const length = { minLength: Math.max(minLength, pattern ? 1 : 0), maxLength: Math.min(maxLength, chars_max) };
   // Else no job would be in a queue that somebody leases from.
   if (name === "queue") return fc.constantFrom("default", "default", "default", "other");
-  // Every pattern of the document takes these.
+  if (name === "cron") return fc.constantFrom("*/15 * * * *", "30 2 29 2 *", "0 0 L * FRI#2", "0 0 30 2 *");
+  if (name === "timezone") return fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Mars/X");
+  // Of a schedule: few, so that requests meet those that exist.
+  if (name === "name" && pattern) return fc.constantFrom("nightly", "hourly", "a.b:c-d_e");
+  // Every other pattern of the document takes these.
   if (pattern) return fc.string({ ...length, unit: fc.constantFrom(..."aZ09._:-") });
   return fc.string({ ...length, unit: "grapheme" });
 }

@@ -40,6 +40,9 @@ const targets: readonly Target[] = [
   atLeast(0.4, "HTTP submit, 200 connections ÷ bare Hono", ({ over }) =>
     over("HTTP submit, 200 connections", "bare-hono"),
   ),
+  atLeast(5_000, "remote: lease + settle in batches of 100, jobs a second", ({ ours }) =>
+    ours("remote: lease + settle in batches of 100"),
+  ),
   atMost(100, "lateness p50, ms", ({ ours }) => ours("lateness p50")),
   atMost(500, "lateness p99, ms", ({ ours }) => ours("lateness p99")),
   atMost(1, "idle API and worker, % of a core", ({ ours }) => ours("idle, CPU")),

@@ -10,6 +10,7 @@ import { memory } from "./memory.ts";
 import { mixed } from "./mixed.ts";
 import { payload4k } from "./payload-4k.ts";
 import { processJobs } from "./process.ts";
+import { remote } from "./remote.ts";
 import { scaleOut } from "./scale-out.ts";
 import type { Scenario } from "./scenario.ts";
 import { snapshot } from "./snapshot.ts";
@@ -25,6 +26,7 @@ export const scenarios: readonly Scenario[] = [
   latency,
   httpScenario(50),
   httpScenario(200),
+  remote,
   payload4k,
   scaleOut,
   mixed,

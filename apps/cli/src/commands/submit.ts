@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { InvalidArgumentError, type Command } from "@commander-js/extra-typings";
 import { idempotencyKeyAccepts, parseIdempotencyKey } from "@atlasqueue/contract";
+import { parsePayload, parseUrl } from "../arguments.ts";
 import { callersFolder, readApiToken, readApiUrl, type Env } from "../config.ts";
 import { orExit } from "../exit.ts";
 import { integer, jobFieldOptions, jobFields, number } from "../submit/job-fields.ts";
@@ -60,22 +61,6 @@ export function addSubmit(program: Command, env: Env): void {
       });
     }),
   );
-}
-
-function parsePayload(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`It must be JSON: ${error instanceof Error ? error.message : String(error)}.`);
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new InvalidArgumentError("It must be a JSON object.");
-}
-
-function parseUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new InvalidArgumentError("It must be a URL such as http://127.0.0.1:8000.");
 }
 
 function parseKey(text: string): string {

@@ -95,7 +95,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** fetch says "fetch failed" and keeps the reason in its cause. */
-function networkReason(error: unknown): string {
+export function networkReason(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const { code, message } = cause as NodeJS.ErrnoException;
   return typeof code === "string" ? code : message || String(cause);

@@ -1,4 +1,5 @@
 import type { Token } from "@atlasqueue/contract";
+import { textTable } from "../table.ts";
 
 const columns: Record<string, (token: Token) => string> = {
   id: (token) => token.id,
@@ -13,15 +14,11 @@ const columns: Record<string, (token: Token) => string> = {
 
 /** A line a token under a line of headings, in columns. */
 export function tokenTable(tokens: readonly Token[]): string {
-  const lines = [Object.keys(columns), ...tokens.map((token) => Object.values(columns).map((show) => show(token)))];
-  const widths = Object.keys(columns).map((_, at) => Math.max(...lines.map((cells) => cells[at]?.length ?? 0)));
-  const text = lines.map((cells) =>
-    cells
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join("  ")
-      .trimEnd(),
+  const shown = Object.values(columns);
+  return textTable(
+    Object.keys(columns),
+    tokens.map((token) => shown.map((show) => show(token))),
   );
-  return `${text.join("\n")}\n`;
 }
 
 function minute(time: string | null): string | undefined {

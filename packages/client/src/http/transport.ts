@@ -25,7 +25,7 @@ export type TransportOptions = {
 };
 
 type Call = {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   query?: Record<string, string | number | undefined>;
   /** Written once, so that every try says the same. */
@@ -61,6 +61,8 @@ export function createTransport(own: TransportOptions): Send {
     });
     const text = await response.text();
     if (!response.ok) throw errorOfAnswer(what, response, hide(text));
+    // There is nothing to say.
+    if (response.status === 204) return { status: 204, body: {} };
     return { status: response.status, body: parseAnswer(what, response.status, text) };
   };
 

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import {
   bigint,
   check,
-  customType,
+  doublePrecision,
   index,
   integer,
   json,
@@ -10,15 +10,15 @@ import {
   primaryKey,
   smallint,
   text,
-  timestamp,
   uniqueIndex,
   uuid,
   bigserial,
 } from "drizzle-orm/pg-core";
 import { jobStatuses, type Backoff, type JobStatus, type Json, type JsonObject } from "@atlasqueue/contract";
+import { bytes, time } from "./columns.ts";
 
-const time = () => timestamp({ withTimezone: true, precision: 6 });
-const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
+export * from "./schema-schedules.ts";
+export * from "./schema-tokens.ts";
 
 /**
  * The truth about every job.
@@ -160,8 +160,31 @@ export const queues = pgTable(
     paused_at: time(),
     /** Jobs of one group that may run at once; without a decision one, which is what makes it strictly first in, first out. */
     group_concurrency: integer(),
+    /** Jobs of the queue that may run at once. */
+    concurrency: integer(),
+    /** Starts within any period of so many seconds: of the queue, and of each of its groups. */
+    rate_limit: integer(),
+    rate_period_seconds: doublePrecision(),
+    group_rate_limit: integer(),
+    group_rate_period_seconds: doublePrecision(),
   },
   (row) => [primaryKey({ columns: [row.tenant, row.queue] })],
+);
+
+/**
+ * When jobs of queues with a rate started, a row for each claim, kept for the rate's period: `group_key` is null for the
+ * rate of the queue.
+ */
+export const queueStarts = pgTable(
+  "queue_starts",
+  {
+    tenant: text().notNull(),
+    queue: text().notNull(),
+    group_key: text(),
+    started_at: time().notNull(),
+    count: integer().notNull(),
+  },
+  (row) => [index("queue_starts_window").on(row.tenant, row.queue, row.group_key, row.started_at)],
 );
 
 /**
@@ -220,32 +243,3 @@ export const queueChanges = pgTable("queue_changes", {
   queue: text().notNull(),
   ...counts(change),
 });
-
-/** Who jobs belong to. The default tenant needs no row. */
-export const tenants = pgTable("tenants", {
-  tenant: text().primaryKey(),
-  /** Whom it was provisioned for. */
-  email: text().unique(),
-  created_at: time().notNull().defaultNow(),
-});
-
-/** What lets a caller in. The token itself is shown once and never stored. */
-export const tokens = pgTable(
-  "tokens",
-  {
-    id: uuid().primaryKey(),
-    tenant: text()
-      .notNull()
-      .references(() => tenants.tenant),
-    name: text().notNull(),
-    /** SHA-256 of the token, which is random enough to need no salt. */
-    hash: bytes().notNull().unique(),
-    /** The first characters, by which a person knows it again. */
-    hint: text().notNull(),
-    scopes: text().array().notNull(),
-    created_at: time().notNull().defaultNow(),
-    expires_at: time(),
-    last_used_at: time(),
-  },
-  (row) => [index("tokens_tenant").on(row.tenant, row.id)],
-);

@@ -3,6 +3,9 @@ import type { JobStatus } from "@atlasqueue/contract";
 type OfJob = { job_id: string; job_type: string; queue: string };
 type OfAttempt = OfJob & { attempt: number; worker_id: string };
 
+type OfSchedule = { tenant: string; schedule: string };
+type ScheduleChange = "created" | "replaced" | "paused" | "resumed" | "deleted";
+
 /** Everything worth telling, once. A transition emits one; observers turn it into log lines and metrics. */
 export type AtlasEvent =
   | ({ event: "job_created"; status: JobStatus } & OfJob)
@@ -26,13 +29,27 @@ export type AtlasEvent =
   | { event: "jobs_resignalled"; queue: string; count: number }
   | { event: "queue_paused"; tenant: string; queue: string }
   | { event: "queue_resumed"; tenant: string; queue: string }
+  | ({ event: "schedule_changed"; change: ScheduleChange } & OfSchedule)
+  | ({ event: "schedule_fired"; slot: string; late_ms: number; job_id: string } & OfSchedule)
+  /** The slots from `since` on, up to the next that is fired, are given up. */
+  | ({ event: "schedule_slots_missed"; since: string } & OfSchedule)
+  | ({ event: "schedule_failed"; error: string } & OfSchedule)
+  | { event: "queue_limited"; tenant: string; queue: string }
+  | { event: "refill_failed"; queue: string; error: string }
   | { event: "groups_advanced"; count: number }
   | { event: "groups_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }
   | { event: "jobs_pruned"; jobs: number; keys: number }
   | { event: "dead_letters_projected"; added: number; removed: number }
-  | { event: "sweep_complete"; promoted: number; recovered: number; resignalled: number; duration_ms: number }
+  | {
+      event: "sweep_complete";
+      promoted: number;
+      fired: number;
+      recovered: number;
+      resignalled: number;
+      duration_ms: number;
+    }
   | { event: "signal_failed"; during: string; error: string }
   | { event: "database_unavailable"; during: string; error: string }
   /** Redis is away, so each process counts for itself until it is back: told once for each absence. */

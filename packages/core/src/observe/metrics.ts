@@ -43,6 +43,8 @@ export function createMetrics(): Metrics {
   const failed = byType("jobs_failed_total", "Attempts that failed");
   const dead = byType("jobs_dead_total", "Jobs that became dead letters");
   const retried = plain("jobs_retried_total", "Failed jobs and expired leases that were made ready again");
+  const slotsFired = plain("schedule_slots_fired_total", "Slots of schedules that got their job");
+  const schedulesFailed = plain("schedule_failures_total", "Schedules that were due and could not be fired");
   const acquired = plain("lease_acquired_total", "Claims that got the job");
   const rejected = plain(
     "lease_rejected_total",
@@ -121,6 +123,10 @@ export function createMetrics(): Metrics {
         return;
       case "jobs_promoted":
         return retried.inc(event.retried);
+      case "schedule_fired":
+        return slotsFired.inc();
+      case "schedule_failed":
+        return schedulesFailed.inc();
       case "signal_failed":
         return signalErrors.inc();
       case "database_unavailable":
@@ -143,7 +149,11 @@ export function createMetrics(): Metrics {
       case "dead_letters_projected":
       case "queue_paused":
       case "queue_resumed":
+      case "schedule_changed":
+      case "schedule_slots_missed":
       case "promotion_failed":
+      case "queue_limited":
+      case "refill_failed":
       case "groups_advanced":
       case "groups_failed":
       case "counts_failed":

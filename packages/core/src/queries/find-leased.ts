@@ -1,6 +1,7 @@
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { isLimited } from "./queue-room.ts";
 import type { Lease } from "../transitions/claim.ts";
 
 /** What a settlement needs to know of a job beside its token. The payload stays where it is. */
@@ -14,7 +15,8 @@ export async function findLeased(
 ): Promise<Map<string, Leased>> {
   const text = `
     SELECT id, tenant, queue, type, priority, attempts, max_attempts, timeout_seconds, backoff, last_error, group_key,
-           coalesce(worker_id, '') AS worker_id
+           coalesce(worker_id, '') AS worker_id,
+           EXISTS (SELECT FROM queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND ${isLimited}) AS limited
     FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $2`;
   const rows = await executeOn(deps.database)<Leased>({ text, params: [uuidArray(ids), tenant] });
   return new Map(rows.map((row) => [row.id, row]));

@@ -1,6 +1,8 @@
-import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
+import { jobStatuses, type JobStatus, type QueueLimits } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
+import type { queues } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
+import { isLimited } from "./queue-room.ts";
 
 /** Queues in one answer at most, in the order of their names. */
 export const queue_stats_max = 1_000;
@@ -10,6 +12,7 @@ export type QueueStats = {
   /** While paused: since when. */
   paused_at: Date | null;
   counts: Record<JobStatus, number>;
+  limits: QueueLimits;
   /** Since when the job has been ready that waits longest. */
   oldest_queued_at: Date | null;
 };
@@ -28,15 +31,40 @@ export async function queueStats(
 ): Promise<QueueStats[]> {
   const [text, params] = queue === undefined ? [ofAll, [tenant]] : [ofOne, [tenant, queue]];
   const rows = await executeOn(deps.database)<Row>({ text, params });
-  return rows.map(({ queue: name, paused_at, oldest_queued_at, ...counts }) => ({
-    queue: name,
-    paused_at,
-    counts,
-    oldest_queued_at,
-  }));
+  return rows.map(showStats);
 }
 
-type Row = Omit<QueueStats, "counts"> & QueueStats["counts"];
+type Decided = Pick<
+  typeof queues.$inferSelect,
+  | "paused_at"
+  | "concurrency"
+  | "group_concurrency"
+  | "rate_limit"
+  | "rate_period_seconds"
+  | "group_rate_limit"
+  | "group_rate_period_seconds"
+>;
+type Row = Pick<QueueStats, "queue" | "oldest_queued_at"> & QueueStats["counts"] & Decided;
+
+function showStats(row: Row): QueueStats {
+  const rate = (limit: number | null, period_seconds: number | null) =>
+    limit === null || period_seconds === null ? null : { limit, period_seconds };
+  return {
+    queue: row.queue,
+    paused_at: row.paused_at,
+    counts: Object.fromEntries(jobStatuses.map((status) => [status, row[status]])) as Record<JobStatus, number>,
+    limits: {
+      concurrency: row.concurrency,
+      group_concurrency: row.group_concurrency,
+      rate: rate(row.rate_limit, row.rate_period_seconds),
+      group_rate: rate(row.group_rate_limit, row.group_rate_period_seconds),
+    },
+    oldest_queued_at: row.oldest_queued_at,
+  };
+}
+
+const decided =
+  "paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds";
 
 /**
  * The totals and the changes are read in one snapshot, so a fold meanwhile is seen whole or not at all. The oldest job
@@ -44,7 +72,7 @@ type Row = Omit<QueueStats, "counts"> & QueueStats["counts"];
  * min(ready_at) would read the whole backlog.
  */
 const stats = (one: string) => `
-  SELECT queue, paused.paused_at, ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
+  SELECT queue, ${decided}, ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
          CASE WHEN queued > 0 THEN (
            WITH RECURSIVE fronts AS (
              (SELECT priority, ready_at FROM jobs
@@ -64,7 +92,9 @@ const stats = (one: string) => `
     GROUP BY queue
     HAVING ${jobStatuses.map((status) => `sum(${status}) <> 0`).join(" OR ")}
   ) AS held
-  FULL JOIN (SELECT queue, paused_at FROM queues WHERE tenant = $1 ${one} AND paused_at IS NOT NULL) AS paused USING (queue)
+  FULL JOIN (
+    SELECT queue, ${decided} FROM queues
+    WHERE tenant = $1 ${one} AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR ${isLimited})) AS decided USING (queue)
   ORDER BY queue LIMIT ${queue_stats_max}`;
 
 const ofAll = stats("");

@@ -5,6 +5,7 @@ import type { Deps } from "../deps.ts";
 /** What a sweep would find. Times are milliseconds from now, negative when past, null when there is none. */
 export type SweepOutlook = {
   due_in_ms: number | null;
+  schedule_in_ms: number | null;
   lease_check_in_ms: number | null;
   any_queued: boolean;
   any_changes: boolean;
@@ -25,6 +26,7 @@ export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepO
     sql<SweepOutlook[]>`
     SELECT
       (extract(epoch FROM (SELECT min(due_at) FROM jobs) - now()) * 1000)::float8 AS due_in_ms,
+      (extract(epoch FROM (SELECT min(next_at) FROM schedules WHERE paused_at IS NULL) - now()) * 1000)::float8 AS schedule_in_ms,
       (extract(epoch FROM (
         SELECT greatest(check_at, pg_postmaster_start_time() + interval '3 seconds') FROM lease_batches ORDER BY check_at LIMIT 1
       ) - now()) * 1000)::float8 AS lease_check_in_ms,

@@ -3,8 +3,10 @@ import { ready, unavailable } from "./available.ts";
 
 /** How much later than its own timeout a blocking pop may answer before its connection is taken for dead. */
 const late_ms_max = 1_000;
-/** How long a pop that was told to end may take; the order to end can overtake the pop itself. */
+/** How long a pop that was told to end may take. */
 const unblock_ms_max = 200;
+/** The order to end can overtake the pop itself, and is given again. */
+const unblock_again_ms = 10;
 
 export type BlockingConnection = {
   /** The list and the element that was popped, or undefined when the time was up or `stop` aborted. */
@@ -24,11 +26,13 @@ export function blockingConnection(redis: Redis, commands: Redis): BlockingConne
       if (redis.status !== "ready") await ready(redis, Math.min(timeout_ms, 1_000), stop);
       if (stop.aborted) return undefined;
       const hangUp = () => redis.disconnect(true);
-      const timers = [setTimeout(hangUp, timeout_ms + late_ms_max)];
+      const timers: NodeJS.Timeout[] = [setTimeout(hangUp, timeout_ms + late_ms_max)];
       const id = (own_id ??= redis.client("ID").catch(() => undefined));
-      const unblock = () => {
-        timers.push(setTimeout(hangUp, unblock_ms_max));
+      const order = () =>
         id.then((own) => (own === undefined ? undefined : commands.client("UNBLOCK", own))).catch(() => {});
+      const unblock = () => {
+        timers.push(setTimeout(hangUp, unblock_ms_max), setInterval(order, unblock_again_ms));
+        void order();
       };
       stop.addEventListener("abort", unblock, { once: true });
       try {

@@ -22,6 +22,13 @@ if prioritised > 0 then
 end
 return n + prioritised`;
 
+/**
+ * While there are prioritised ids the list must not be empty, as a waiting worker is woken by the list alone: marks are
+ * fewer than such ids, and whoever takes from the list takes marks out as well.
+ */
+const keepMark = `
+if redis.call('ZCARD', KEYS[2]) > 0 and redis.call('EXISTS', KEYS[1]) == 0 then redis.call('LPUSH', KEYS[1], 'wake') end`;
+
 /** KEYS: list, priorities. ARGV: n, n ids with the next one last, then score and id of each prioritised job. Returns how many were not there yet. */
 const pushFront = `
 local n = tonumber(ARGV[1])
@@ -30,7 +37,7 @@ local missing = 0
 if #ARGV > 1 + n then
   missing = redis.call('ZADD', KEYS[2], 'NX', unpack(ARGV, 2 + n))
   if missing > 0 then redis.call('LPUSH', KEYS[1], 'wake') end
-end
+end${keepMark}
 return n + missing`;
 
 /** KEYS: list, priorities. ARGV: n. Priorities above 0, then the list from its old end, then priorities below 0. */
@@ -47,7 +54,7 @@ end
 if #out < n then
   local late = redis.call('ZRANGE', KEYS[2], 0, n - #out - 1)
   if #late > 0 then redis.call('ZREM', KEYS[2], unpack(late)) add(late) end
-end
+end${keepMark}
 return out`;
 
 /** KEYS: list, members. ARGV: ids. The set makes "once each" a constant-time question. */

@@ -177,6 +177,33 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(await deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
   });
 
+  test("while prioritised jobs are left, whoever waits is woken for each of them, whatever others took", async () => {
+    const signal = start();
+    const ids = Array.from({ length: 150 }, (_, at) => `job-${100 + at}`);
+    await signal.push(ids.map((id) => job(id, -1)));
+    await signal.push([job("plain")]);
+    // Takes out the marks on its way.
+    const got = await signal.take([main], 2);
+    while (got.length < 151) {
+      const woken = await signal.wait([main], 1_000, never);
+      expect(woken).toBeDefined();
+      got.push(...(woken && woken.id !== "wake" ? [woken.id] : await signal.take([main], 1)));
+    }
+    expect(got).toEqual(["plain", ...ids]);
+    expect(await signal.look(main)).toMatchObject({ length: 0 });
+  });
+
+  test("a prioritised job whose mark was lost is woken for again when it is offered again", async () => {
+    const signal = start();
+    await signal.push([job("urgent", 5)]);
+    const woken = await signal.wait([main], 1_000, never);
+    // Whoever was woken is gone.
+    if (woken?.id === "urgent") return;
+    await signal.pushFront([job("urgent", 5)]);
+    expect(await signal.wait([main], 1_000, never)).toEqual({ queue: main, id: "wake" });
+    expect(await signal.take([main], 10)).toEqual(["urgent"]);
+  });
+
   test("draws permits for wishes in their order, and says when the refused ones may come again", async () => {
     const signal = start();
     const rate = { limit: 10, period_ms: 60_000 };

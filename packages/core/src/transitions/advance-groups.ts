@@ -1,7 +1,6 @@
-import type postgres from "postgres";
-import { bounded } from "../database/bounded.ts";
 import { isLocked } from "../database/errors.ts";
 import { textArray } from "../database/literals.ts";
+import { inTransaction } from "../database/transaction.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
@@ -33,21 +32,21 @@ type Group = { tenant: string; queue: string; group_key: string };
 type Released = ReadyJob & { status: "queued" | "scheduled" };
 
 async function advance(deps: Deps, handovers_max: number, lock: string): Promise<Advanced> {
-  const { database } = deps;
-  return (await database.sql.begin(async (tx) => {
-    const ask = <Row extends postgres.MaybeRow>(text: string, params: (string | number)[]) =>
-      bounded(database, tx.unsafe<Row[]>(text, params, { prepare: true }));
-    const rows = await ask<Group & { handovers: number }>(lock, [handovers_max]);
+  return inTransaction(deps.database, async (execute) => {
+    const rows = await execute<{ handovers: number } & (Group | { group_key: null })>({
+      text: lock,
+      params: [handovers_max],
+    });
     const handovers = rows[0]?.handovers ?? 0;
-    const groups = rows.filter((row) => (row.group_key as string | null) !== null);
+    const groups = rows.filter((row): row is Group & { handovers: number } => row.group_key !== null);
     if (groups.length === 0) return { handovers, ready: [] };
-    const columns = (["tenant", "queue", "group_key"] as const).map((column) =>
+    const params = (["tenant", "queue", "group_key"] as const).map((column) =>
       textArray(groups.map((one) => one[column])),
     );
-    const released = await ask<Released>(letThrough, columns);
+    const released = await execute<Released>({ text: letThrough, params });
     if (released.length > 0) deps.observe({ event: "groups_advanced", count: released.length });
     return { handovers, ready: released.filter(({ status }) => status === "queued") };
-  })) as Advanced;
+  });
 }
 
 // The rows of the groups are locked in one order over all processes, so that nobody deadlocks with those that add jobs.
@@ -93,9 +92,9 @@ const letThrough = `
       WHERE jobs.tenant = held.tenant AND jobs.queue = held.queue AND jobs.group_key = held.group_key AND blocked_seq IS NOT NULL
       ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still)) FOR UPDATE) AS member
   ), released AS (
-    UPDATE jobs SET status = CASE WHEN run_at > now() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
-                    ready_at = CASE WHEN run_at > now() THEN NULL ELSE now() END,
-                    due_at = CASE WHEN run_at > now() THEN run_at END,
+    UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
+                    ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
+                    due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
                     holds_group = CASE WHEN slots = 1 THEN jobs.group_key END, updated_at = now()
     FROM next WHERE jobs.id = next.id
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.status

@@ -1,4 +1,5 @@
-import { isFinal } from "@atlasqueue/contract";
+import { isFinal, jobStatuses, type JobStatus } from "@atlasqueue/contract";
+import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
@@ -7,32 +8,42 @@ import { handOver } from "./join-groups.ts";
 
 export type CancelOutcome =
   | { kind: "cancelled"; job: JobRow }
-  /** It had finished before, and stays as it is. */
-  | { kind: "finished"; job: JobRow }
+  /** Its status is none of those that may be cancelled, and it stays as it is. */
+  | { kind: "not_cancellable"; job: JobRow }
   | { kind: "unknown" };
 
+const notFinal = jobStatuses.filter((status) => !isFinal(status));
+
 /**
- * Any status that is not final → cancelled. A running job's lease ends with it: its worker's next heartbeat and its
- * settlement are refused, and the attempt goes to the history. The next of its group may go then.
+ * Any status that is not final → cancelled, or any of `from`, which names no final one. A running job's lease ends with
+ * it: its worker's next heartbeat and its settlement are refused, and the attempt goes to the history. The next of its
+ * group may go then.
  *
  * @example
  * const outcome = await cancel(deps, "default", id);
+ * const stillWaiting = await cancel(deps, "default", id, ["scheduled", "queued"]);
  */
-export async function cancel(deps: Deps, tenant: string, id: string): Promise<CancelOutcome> {
-  const [row] = await executeOn(deps.database)<JobRow & { was: JobRow["status"] }>({ text, params: [id, tenant] });
+export async function cancel(
+  deps: Deps,
+  tenant: string,
+  id: string,
+  from: readonly JobStatus[] = notFinal,
+): Promise<CancelOutcome> {
+  const params = [id, tenant, textArray(from)];
+  const [row] = await executeOn(deps.database)<JobRow & { was: JobStatus }>({ text, params });
   if (!row) return { kind: "unknown" };
   const { was, ...job } = row;
-  if (isFinal(was)) return { kind: "finished", job };
+  if (!from.includes(was)) return { kind: "not_cancellable", job };
   deps.observe({ event: "job_cancelled", job_id: job.id, job_type: job.type, queue: job.queue, was });
   return { kind: "cancelled", job };
 }
 
-// The row is locked first, so that what it was is what the UPDATE found. A final one comes back as it is.
+// The row is locked first, so that what it was is what the UPDATE found. One that may not be cancelled comes back as it is.
 const text = `
   WITH found AS MATERIALIZED (
     SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), open AS MATERIALIZED (
-    SELECT * FROM found WHERE status NOT IN ('succeeded', 'dead', 'cancelled')
+    SELECT * FROM found WHERE status = ANY($3::text[])
   ), cancelled AS (
     UPDATE jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL

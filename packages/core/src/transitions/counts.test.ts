@@ -131,12 +131,14 @@ function moves(pick: (below: number) => number) {
 test("whatever happens to jobs, in any order, the counts are those of the table", { timeout: 60_000 }, async () => {
   const pick = chance(20_261_120);
   const all = moves(pick);
+  const seen = new Set<string>();
   for (let step = 0; step < 400; step += 1) {
     await all[pick(all.length)]?.();
     await countsAreTrue();
+    for (const row of await own.database.sql<{ status: string }[]>`SELECT DISTINCT status FROM jobs`)
+      seen.add(row.status);
   }
-  const seen = await own.database.sql<{ status: string }[]>`SELECT DISTINCT status FROM jobs`;
-  expect(seen.length).toBeGreaterThan(3);
+  expect(seen.size).toBeGreaterThan(5);
   await foldAll(deps);
   expect(await own.database.sql`SELECT FROM queue_changes`).toHaveLength(0);
   await countsAreTrue();

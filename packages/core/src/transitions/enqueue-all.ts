@@ -1,7 +1,4 @@
-import type postgres from "postgres";
-import { bounded } from "../database/bounded.ts";
-import { DatabaseTimeoutError } from "../database/errors.ts";
-import type { Execute, Statement } from "../database/statement.ts";
+import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { enqueueWith, tellEnqueued, type EnqueueOptions, type EnqueueOutcome, type Submission } from "./enqueue.ts";
 
@@ -22,15 +19,13 @@ export async function enqueueAll(
   submissions: readonly Submission[],
   options: EnqueueOptions,
 ): Promise<EnqueueAllOutcome> {
-  const { database } = deps;
-  const transaction = database.sql.begin(async (tx) => {
-    const outcomes = await enqueueWith(executeWithin(tx, deps), submissions, options);
-    const places = outcomes.flatMap((outcome, at) => (outcome.kind === "mismatch" ? [at] : []));
-    if (places.length > 0) throw new Mismatch(places);
-    return outcomes;
-  });
   try {
-    const outcomes = await inTime(transaction, database.timeout_ms * 2);
+    const outcomes = await inTransaction(deps.database, async (execute) => {
+      const stored = await enqueueWith(execute, submissions, options);
+      const places = stored.flatMap((outcome, at) => (outcome.kind === "mismatch" ? [at] : []));
+      if (places.length > 0) throw new Mismatch(places);
+      return stored;
+    });
     outcomes.forEach((outcome, at) => tellEnqueued(deps.observe, submissions[at] as Submission, outcome));
     return { kind: "stored", outcomes };
   } catch (error) {
@@ -47,22 +42,4 @@ class Mismatch extends Error {
     super("idempotency keys were used for other requests");
     this.places = places;
   }
-}
-
-/** Each statement has the deadline of its own. */
-function executeWithin(tx: postgres.TransactionSql, { database }: Deps): Execute {
-  return async <Row>({ text, params }: Statement) =>
-    (await bounded(database, tx.unsafe(text, [...params], { prepare: true }))) as unknown as readonly Row[];
-}
-
-/** BEGIN and COMMIT have none: the driver sends them itself, and only the silence of the socket would end them. */
-async function inTime<T>(work: Promise<T>, timeout_ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DatabaseTimeoutError(timeout_ms)), timeout_ms);
-  });
-  return Promise.race([work, late]).finally(() => {
-    clearTimeout(timer);
-    work.catch(() => {});
-  });
 }

@@ -47,6 +47,13 @@ test("the same key with another request is a mismatch, and changes nothing", asy
   expect((await findJob(deps, "default", idOf(first) ?? ""))?.payload).toEqual({ amount: 1 });
 });
 
+test("what a key stands for beside the request counts: the same request with another fingerprint is a mismatch", async () => {
+  const of = (fingerprint?: string) => enqueue(deps, [{ ...submission({}, "printed"), fingerprint }], options);
+  const kinds = [];
+  for (const fingerprint of ["a", "a", "b", undefined]) kinds.push((await of(fingerprint))[0]?.kind);
+  expect(kinds).toEqual(["created", "replayed", "mismatch", "mismatch"]);
+});
+
 test("tenants have keys of their own", async () => {
   const [first] = await enqueue(deps, [submission({}, "shared")], options);
   const [second] = await enqueue(deps, [{ ...submission({}, "shared"), tenant: "acme" }], options);

@@ -9,7 +9,13 @@ import { findByIdempotencyKeys, type KeyedJob } from "../queries/find-by-idempot
 import { insertJobs, type Draft, type InsertOptions, type Inserted } from "./insert-jobs.ts";
 
 /** A validated request to create a job. Without a key, every call creates another job. */
-export type Submission = { tenant: string; request: SubmitJob; idempotency_key?: string | undefined };
+export type Submission = {
+  tenant: string;
+  request: SubmitJob;
+  idempotency_key?: string | undefined;
+  /** What the key stands for beside this request, where one key is for several jobs. */
+  fingerprint?: string | undefined;
+};
 
 export type EnqueueOutcome =
   | { kind: "created"; job: JobRow }
@@ -66,11 +72,11 @@ export async function enqueueWith(
   });
 }
 
-function draft({ tenant, request, idempotency_key }: Submission): Draft {
+function draft({ tenant, request, idempotency_key, fingerprint = "" }: Submission): Draft {
   const { payload, ...rest } = request;
   const text = canonicalJson(payload);
   if (idempotency_key === undefined) return { id: newId(), tenant, request, payload: text, key: null, hash: "" };
-  const digest = hash("sha256", `${canonicalJson(rest)}${text}`, "hex");
+  const digest = hash("sha256", `${canonicalJson(rest)}${text}${fingerprint}`, "hex");
   return { id: newId(), tenant, request, payload: text, key: idempotency_key, hash: digest };
 }
 

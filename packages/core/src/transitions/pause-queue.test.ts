@@ -72,7 +72,7 @@ test("the sweep leaves paused queues alone, and a resumed one is signalled at on
   const ids = await add({}, {}, {});
   await add({ queue: "mail" });
   await pauseQueue(deps, main);
-  expect(await queuesWithReadyJobs(deps, 10)).toEqual([{ tenant: "default", queue: "mail" }]);
+  expect(await queuesWithReadyJobs(deps, 10)).toEqual([{ tenant: "default", queue: "mail", limited: false }]);
   // A worker pops them in vain.
   expect(await deps.signal.take([main], 10)).toEqual(ids);
   expect(await claim(deps, ids, claimer)).toEqual([]);

@@ -1,11 +1,13 @@
 import {
   advanceAll,
+  fireAll,
   foldAll,
   hint,
   isUnavailable,
   pause,
   promoteAll,
   queuesWithReadyJobs,
+  refillQueue,
   refreshStatistics,
   resignalOrphans,
   sweepOutlook,
@@ -32,7 +34,7 @@ const queues_max = 1_000;
 const statistics_ms = 10_000;
 
 /**
- * The net under everything: due retries and scheduled jobs, expired leases, lost signals, the list of dead letters.
+ * The net under everything: due retries and scheduled jobs, slots of schedules, expired leases, lost signals, the list of dead letters.
  * Runs on a timer whatever the queues are doing, sleeps until the next job is due when that is sooner, and takes turns
  * with the other workers' sweepers, so that a fleet asks the database as often as one worker does.
  */
@@ -43,7 +45,8 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
   let away = false;
   let recover_from = -Infinity;
 
-  const sweep = async (outlook: SweepOutlook, started: number, asked: boolean): Promise<{ changed: boolean }> => {
+  const sweep = async (outlook: SweepOutlook, started: number, asked: boolean): Promise<Swept> => {
+    const fired = isPast(outlook.schedule_in_ms) ? await fireAll(deps) : 0;
     const promoted = isPast(outlook.due_in_ms) ? await promoteAll(deps) : 0;
     const settled_in = started >= recover_from;
     // A worker that died while Postgres was away is found at the next turn: those that live renew first.
@@ -54,14 +57,17 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
     // Those of every queue, whoever serves it: the turn is the fleet's.
     let resignalled = 0;
     for (const queue of outlook.any_queued ? await queuesWithReadyJobs(deps, queues_max) : [])
-      await hint(deps.observe, "sweep", async () => void (resignalled += await resignalOrphans(deps, queue)));
+      await hint(deps.observe, "sweep", async () => {
+        if (queue.limited) await refillQueue(deps, queue);
+        else resignalled += await resignalOrphans(deps, queue);
+      });
     await hint(deps.observe, "dead letters", () => projectDeadLetters(outlook.newest_dead));
     // Once a turn is enough, however often something becomes due.
     if (outlook.any_changes && !asked) await foldAll(deps);
     const duration_ms = performance.now() - started;
-    deps.observe({ event: "sweep_complete", promoted, recovered, resignalled, duration_ms });
+    deps.observe({ event: "sweep_complete", promoted, fired, recovered, resignalled, duration_ms });
     if (outlook.statistics_are_stale && (await takeTurn(deps, "statistics", statistics_ms))) await refresh();
-    return { changed: promoted + recovered > 0 };
+    return { fired, changed: promoted + fired + recovered > 0 };
   };
 
   const refresh = async (): Promise<void> => {
@@ -83,9 +89,12 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
       away = false;
       recover_from = performance.now() + grace_after_outage_ms;
     }
-    const { changed } = await sweep(outlook, started, asked);
-    const { due_in_ms } = changed ? await sweepOutlook(deps) : outlook;
-    if (due_in_ms !== null && due_in_ms < period_ms) expectIn(Math.max(rest_ms_min, due_in_ms));
+    const { changed, fired } = await sweep(outlook, started, asked);
+    const { due_in_ms, schedule_in_ms } = changed ? await sweepOutlook(deps) : outlook;
+    // A schedule that is due and cannot be fired waits for the next turn.
+    const slot_in_ms = isPast(schedule_in_ms) && fired === 0 ? null : schedule_in_ms;
+    const next_in_ms = Math.min(due_in_ms ?? Infinity, slot_in_ms ?? Infinity);
+    if (next_in_ms < period_ms) expectIn(Math.max(rest_ms_min, next_in_ms));
   };
 
   /** Be there then, whoever's turn it is. False when we are there before anyway. */
@@ -125,6 +134,7 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
     },
   };
 }
+type Swept = { fired: number; changed: boolean };
 export type Sweeper = ReturnType<typeof createSweeper>;
 
 const isPast = (in_ms: number | null) => in_ms !== null && in_ms <= 0;

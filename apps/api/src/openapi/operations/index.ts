@@ -5,6 +5,7 @@ import { jobOperations } from "./jobs.ts";
 import { leaseOperations } from "./leases.ts";
 import { openQueueOperations } from "./openqueue.ts";
 import { queueOperations } from "./queues.ts";
+import { scheduleOperations } from "./schedules.ts";
 import { tokenOperations } from "./tokens.ts";
 import { workerOperations } from "./workers.ts";
 
@@ -14,6 +15,7 @@ export const operations: Operation[] = [
   ...leaseOperations,
   ...queueOperations,
   ...workerOperations,
+  ...scheduleOperations,
   ...tokenOperations,
   ...openQueueOperations,
   ...healthOperations,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { provisionBody } from "../../openqueue/provision.ts";
+import { openQueueProvision } from "@atlasqueue/contract";
 import type { Operation } from "../operation.ts";
 
 const secret = z.string().describe("the ADMIN_SECRET of the server");
@@ -16,7 +16,7 @@ export const openQueueOperations: Operation[] = [
     description: "The same address again gets another token of the same tenant. Off unless ADMIN_SECRET is set.",
     request: {
       headers: z.strictObject({ "X-Admin-Secret": secret }),
-      body: { schema: provisionBody, example: { email: "a@b.example" } },
+      body: { schema: openQueueProvision, example: { email: "a@b.example" } },
     },
     answers: {
       200: {

@@ -1,0 +1,9 @@
+import { answerDetail, isOpenQueuePath } from "../openqueue/errors.ts";
+import type { ApiContext } from "./context.ts";
+import { answerProblem, type ProblemError } from "./problem.ts";
+
+/** The one place where a problem becomes an answer: in the format of the surface that its path belongs to. */
+export function answerError(c: ApiContext, problem: ProblemError): Response {
+  const answer = isOpenQueuePath(c.req.path) ? answerDetail : answerProblem;
+  return answer(c.get("request_id"), problem, c.get("limit_headers"));
+}

@@ -1,0 +1,128 @@
+import { openQueueError, problem } from "@atlasqueue/contract";
+import { connectDatabase } from "@atlasqueue/core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { guardedApp } from "../../test/guarded-app.ts";
+import { openQueueClient } from "../../test/openqueue-client.ts";
+import { testApp } from "../../test/test-app.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+let client: ReturnType<typeof openQueueClient>;
+beforeAll(async () => {
+  api = await testApp();
+  client = openQueueClient(api);
+});
+afterAll(() => api.stop());
+
+const nobody = "01920000-0000-7000-8000-000000000000";
+const job = '{"payload":{}}';
+
+test.each([
+  ["", "empty"],
+  ['{"payload":', "JSON"],
+  [`${job}${job}`, "JSON"],
+])("400: the body %j is not JSON", async (body, says) => {
+  expect(await client.errorOf(await client.send("POST", "/jobs", body), 400)).toContain(says);
+});
+
+test.each(["/jobs/%00", "/jobs/%zz", "/queues/%ff%fe/lease"])("400: the path %s is malformed", async (path) => {
+  expect(await client.errorOf(await client.send("GET", path), 400)).toContain("The path has a %");
+});
+
+test.each(["/jobs/", "/jobs//detail", "/queues", "/queues/a/lease/", "/dashboard", "/dashboard/Queues", "/jobs/a/b"])(
+  "404: the path %s does not exist",
+  async (path) => {
+    expect(await client.errorOf(await client.send("GET", path), 404)).toContain("There is no such path");
+  },
+);
+
+test.each([
+  ["DELETE", "/jobs", "GET, HEAD, POST"],
+  ["GET", "/queues/mail/lease", "POST"],
+  ["PUT", `/jobs/${nobody}`, "GET, HEAD"],
+  ["GET", `/jobs/${nobody}/ack`, "POST"],
+  ["POST", "/dashboard/queues", "GET, HEAD"],
+])("405: %s %s is told what the path takes: %s", async (method, path, allow) => {
+  const response = await client.send(method, path);
+  expect(response.headers.get("allow")).toBe(allow);
+  expect(await client.errorOf(response, 405)).toBe(`This path takes ${allow}`);
+});
+
+test.each([
+  ["POST", "/jobs"],
+  ["POST", "/jobs/batch"],
+  ["POST", "/queues/mail/lease"],
+  ["POST", `/jobs/${nobody}/ack`],
+  ["POST", `/jobs/${nobody}/nack`],
+  ["POST", `/jobs/${nobody}/heartbeat`],
+])("415: %s %s takes JSON only", async (method, path) => {
+  const response = await client.send(method, path, job, { "content-type": "text/plain" });
+  expect(await client.errorOf(response, 415)).toContain("Content-Type must be application/json");
+});
+
+test("401 and 403: without a token, and with one for something else", async () => {
+  const guarded = await guardedApp();
+  const missing = await guarded.send("GET", "/dashboard/queues");
+  expect(missing.headers.get("www-authenticate")).toBe('Bearer realm="atlasqueue"');
+  expect(await client.errorOf(missing, 401)).toBe("Send a token: Authorization: Bearer aq_…");
+  const { token } = await guarded.token("submit");
+  const forbidden = await guarded.send("GET", "/dashboard/queues", token);
+  expect(await client.errorOf(forbidden, 403)).toBe('This needs a token with the scope "read"');
+  await guarded.stop();
+});
+
+test("429: a tenant that calls too often is told when to come again; a batch costs a permit a job", async () => {
+  const limited = await testApp({ rate_limit: { limit: 3, period_ms: 3_600_000 } });
+  const { send } = openQueueClient(limited);
+  const batch = await send("POST", "/jobs/batch", { jobs: [{ payload: {} }, { payload: {} }, { payload: {} }] });
+  expect([batch.status, batch.headers.get("ratelimit")]).toEqual([201, expect.stringContaining("r=0")]);
+  const refused = await send("GET", "/jobs");
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(refused.headers.get("ratelimit-policy")).toContain("q=3");
+  expect(await client.errorOf(refused, 429)).toBe("The tenant may make 3 requests in 3600 s");
+  await limited.stop();
+});
+
+test("413: a body over the limit", async () => {
+  const response = await client.send("POST", "/jobs", " ".repeat(1_100_000));
+  expect(await client.errorOf(response, 413)).toBe("The body may have 1048576 bytes at most");
+});
+
+test("422: every part that is wrong is in the list, an item of a batch by its place", async () => {
+  const response = await client.send("POST", "/jobs/batch", { jobs: [{ payload: {} }, { priority: 0.5 }] });
+  expect(await client.errorOf(response, 422)).toEqual([
+    { loc: ["body", "jobs", 1, "payload"], msg: "is required: a JSON object", type: "value_error" },
+    {
+      loc: ["body", "jobs", 1, "priority"],
+      msg: expect.stringContaining("must be an integer from -1000 to 1000"),
+      type: "value_error",
+    },
+  ]);
+});
+
+test("503 and 500: the causes go to the log, and the client is told when to try again", async () => {
+  const away = await testApp({
+    database: connectDatabase({ url: "postgres://127.0.0.1:1/nowhere", connections_max: 1, timeout_ms: 500 }),
+  });
+  const down = await openQueueClient(away).send("GET", `/jobs/${nobody}`);
+  expect(down.headers.get("retry-after")).toBe("1");
+  expect(await client.errorOf(down, 503)).toBe("The database did not answer");
+  await away.stop();
+
+  const broken = await testApp({ gate: { hold: () => Promise.reject(new Error("secret")) } });
+  const failed = await openQueueClient(broken).send("GET", `/jobs/${nobody}`);
+  expect(await client.errorOf(failed, 500)).toBe("The log has more under this request id");
+  expect(broken.logLines().join("\n")).toContain("secret");
+  await broken.stop();
+});
+
+test("every error carries the request's id, and comes in the format of its surface", async () => {
+  const headers = { "x-request-id": "mine-1" };
+  const here = await api.get("/jobs/not-a-uuid", headers);
+  expect(here.headers.get("x-request-id")).toBe("mine-1");
+  openQueueError.parse(await here.json());
+  for (const path of ["/v1/jobs/not-a-uuid", "/jobless", "//jobs", "/"]) {
+    const there = await api.get(path);
+    expect(there.headers.get("content-type")).toBe("application/problem+json");
+    problem.parse(await there.json());
+  }
+});

@@ -1,0 +1,194 @@
+import { job, type Job } from "@atlasqueue/contract";
+import { promoteAll } from "@atlasqueue/core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openQueueClient } from "../../test/openqueue-client.ts";
+import { testApp } from "../../test/test-app.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+let client: ReturnType<typeof openQueueClient>;
+beforeAll(async () => {
+  api = await testApp();
+  client = openQueueClient(api);
+});
+afterAll(() => api.stop());
+
+const nobody = "01920000-0000-4000-8000-000000000000";
+const native = async (id: string): Promise<Job> => job.parse(await (await api.get(`/v1/jobs/${id}`)).json());
+const hold = async (queue: string, fields: object = {}) => {
+  await client.submit({ queue_name: queue, payload: {}, ...fields });
+  return client.leaseOne(queue);
+};
+/** The job's time has come. */
+const ripen = async (id: string) => {
+  await api.deps.database.sql`UPDATE jobs SET run_at = now(), due_at = now() WHERE id = ${id} AND status = 'failed'`;
+  await promoteAll(api.deps);
+};
+
+test("the highest priority is leased first, then the oldest, one at a time", async () => {
+  const [low, first, second] = [
+    await client.submit({ queue_name: "order", payload: {}, priority: -1 }),
+    await client.submit({ queue_name: "order", payload: {} }),
+    await client.submit({ queue_name: "order", payload: {} }),
+  ];
+  const high = await client.submit({ queue_name: "order", payload: {}, priority: 7 });
+  const leased = [];
+  for (let n = 0; n < 5; n += 1) leased.push((await client.lease("order"))?.job.id);
+  expect(leased).toEqual([high, first, second, low, undefined]);
+});
+
+test("a lease lasts 30 seconds, or as long as it says", async () => {
+  for (const [fields, seconds] of [
+    [{}, 30],
+    [{ lease_seconds: 3_600 }, 3_600],
+  ] as const) {
+    await client.submit({ queue_name: "long", payload: {} });
+    const response = await client.send("POST", "/queues/long/lease", { worker_id: "w1", ...fields });
+    const { job: leased, lease_expires_at } = (await response.json()) as Awaited<ReturnType<typeof client.leaseOne>>;
+    expect(Date.parse(lease_expires_at) - Date.parse(leased.started_at ?? "")).toBe(seconds * 1_000);
+  }
+});
+
+test.each([
+  [{}, "worker_id"],
+  [{ worker_id: "" }, "worker_id"],
+  [{ worker_id: "w", lease_seconds: 0 }, "lease_seconds"],
+  [{ worker_id: "w", lease_seconds: -1 }, "lease_seconds"],
+  [{ worker_id: "w", lease_seconds: 1e9 }, "lease_seconds"],
+  [{ worker_id: "w", max_jobs: 2 }, "max_jobs"],
+  [{ worker_id: "w", wait_seconds: 1 }, "wait_seconds"],
+])("row 26: a lease with %j is 422 about %s", async (body, field) => {
+  const detail = await client.errorOf(await client.send("POST", "/queues/default/lease", body), 422);
+  expect(detail).toMatchObject([{ loc: ["body", field] }]);
+});
+
+test("a queue of another name than one can have is 422", async () => {
+  const detail = await client.errorOf(await client.send("POST", "/queues/a%20b/lease", { worker_id: "w" }), 422);
+  expect(detail).toMatchObject([{ loc: ["path", "queue"] }]);
+});
+
+test("a retry waits min(2^retry_count, 300) s, to the millisecond, until there are none left", async () => {
+  const id = await client.submit({ queue_name: "retries", payload: {}, max_retries: 10 });
+  for (let retry_count = 1; retry_count <= 10; retry_count += 1) {
+    const held = await client.leaseOne("retries");
+    expect(held.job).toMatchObject({ id, status: "processing", retry_count: retry_count - 1 });
+    expect((await client.settle("nack", held, { error: `E: ${retry_count}` })).status).toBe(200);
+    expect(await client.detail(id)).toMatchObject({
+      status: "pending",
+      retry_count,
+      error_text: `E: ${retry_count}`,
+      finished_at: null,
+    });
+    const { run_at, updated_at } = await native(id);
+    expect(Date.parse(run_at) - Date.parse(updated_at)).toBe(Math.min(2 ** retry_count, 300) * 1_000);
+    expect(await client.lease("retries")).toBeNull();
+    await ripen(id);
+  }
+  await client.settle("nack", await client.leaseOne("retries"), { error: "E: last" });
+  expect(await client.detail(id)).toMatchObject({
+    status: "dead",
+    retry_count: 10,
+    max_retries: 10,
+    error_text: "E: last",
+    finished_at: expect.any(String),
+  });
+});
+
+test("a job with a backoff of its own waits by that, here too", async () => {
+  const backoff = { kind: "fixed", base_seconds: 7 } as const;
+  await api.post("own-backoff", { type: "a", queue: "own", backoff });
+  const held = await client.leaseOne("own");
+  await client.settle("nack", held, { error: "x" });
+  const { run_at, updated_at } = await native(held.job.id);
+  expect(Date.parse(run_at) - Date.parse(updated_at)).toBe(7_000);
+});
+
+test("a nack without a retry makes the job dead at once; max_retries 0 does too", async () => {
+  for (const [fields, nack] of [
+    [{}, { retry: false }],
+    [{ max_retries: 0 }, {}],
+  ] as const) {
+    const held = await hold("at-once", fields);
+    const nacked = await client.settle("nack", held, { error: "no use", ...nack });
+    expect(await client.read(nacked)).toEqual({ job_id: held.job.id, status: "failed_or_requeued" });
+    expect(await client.detail(held.job.id)).toMatchObject({ status: "dead", retry_count: 0, error_text: "no use" });
+  }
+});
+
+test.each(["ack", "nack"] as const)("row 27: the same %s again is the same answer", async (what) => {
+  const held = await hold("again");
+  const answers = [];
+  for (let time = 0; time < 2; time += 1)
+    answers.push(
+      await client.read(await client.settle(what, held, what === "nack" ? { error: "x" } : { result: null })),
+    );
+  expect(answers[1]).toEqual(answers[0]);
+});
+
+test.each(["not-a-token", "", nobody])("the token %j is 409 everywhere, and changes nothing", async (lease_token) => {
+  const held = await hold("wrong");
+  const wrong = { ...held, lease_token };
+  for (const [what, fields] of [
+    ["ack", {}],
+    ["nack", { error: "x" }],
+    ["heartbeat", {}],
+  ] as const)
+    expect(await client.errorOf(await client.settle(what, wrong, fields), 409)).toContain("The lease has ended");
+  expect((await client.settle("ack", held)).status).toBe(200);
+});
+
+test("a stale token is 409: after a lease that was taken over, an ack, and a cancel on /v1", async () => {
+  const lost = await hold("stale", { max_retries: 5 });
+  await client.settle("nack", lost, { error: "x" });
+  await ripen(lost.job.id);
+  const next = await client.leaseOne("stale");
+  expect(next.lease_token).not.toBe(lost.lease_token);
+  expect((await client.settle("ack", lost)).status).toBe(409);
+  expect((await client.settle("heartbeat", lost)).status).toBe(409);
+  await client.settle("ack", next);
+  expect((await client.settle("nack", next, { error: "too late" })).status).toBe(409);
+  expect((await client.settle("heartbeat", next)).status).toBe(409);
+  const cancelled = await hold("stale");
+  await client.send("POST", `/v1/jobs/${cancelled.job.id}/cancel`);
+  expect((await client.settle("ack", cancelled)).status).toBe(409);
+});
+
+test("an unknown job is 404 whatever the token, and an id that is none is 422", async () => {
+  for (const lease_token of [nobody, "not-a-token"])
+    for (const [what, fields] of [
+      ["ack", {}],
+      ["nack", { error: "x" }],
+      ["heartbeat", {}],
+    ] as const) {
+      const body = { lease_token, ...fields };
+      expect((await client.send("POST", `/jobs/${nobody}/${what}`, body)).status).toBe(404);
+      expect((await client.send("POST", `/jobs/not-a-uuid/${what}`, body)).status).toBe(422);
+    }
+});
+
+test.each([
+  ["ack", {}, "lease_token"],
+  ["ack", { lease_token: 5 }, "lease_token"],
+  ["ack", { lease_token: null }, "lease_token"],
+  ["nack", { lease_token: nobody }, "error"],
+  ["nack", { lease_token: nobody, error: "x", retry: "no" }, "retry"],
+  ["nack", { lease_token: nobody, error: "x", delay_seconds: 5 }, "delay_seconds"],
+  ["heartbeat", { lease_token: nobody, lease_seconds: 0 }, "lease_seconds"],
+  ["heartbeat", { lease_token: nobody, progress: 1 }, "progress"],
+])("%s with %j is 422 about %s", async (what, body, field) => {
+  const detail = await client.errorOf(await client.send("POST", `/jobs/${nobody}/${what}`, body), 422);
+  expect(detail).toMatchObject([{ loc: ["body", field], type: "value_error" }]);
+});
+
+test("row 31: a result of 300 KiB is 413; an error of 10 MB is cut to 4,096 characters", async () => {
+  const held = await hold("large");
+  const large = await client.settle("ack", held, { result: { x: "x".repeat(300 * 1_024) } });
+  expect(await client.errorOf(large, 413)).toContain("/result may have 262144 bytes");
+  await client.settle("nack", held, { error: "e".repeat(10 * 1_048_576), retry: false });
+  expect((await client.detail(held.job.id)).error_text).toBe("e".repeat(4_096));
+});
+
+test("a paused queue hands out nothing here either", async () => {
+  await client.submit({ queue_name: "held", payload: {} });
+  await client.send("POST", "/v1/queues/held/pause");
+  expect(await client.lease("held")).toBeNull();
+});

@@ -1,0 +1,131 @@
+import { openQueueSubmittedBatch, job } from "@atlasqueue/contract";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openQueueClient } from "../../test/openqueue-client.ts";
+import { testApp } from "../../test/test-app.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+let client: ReturnType<typeof openQueueClient>;
+beforeAll(async () => {
+  api = await testApp();
+  client = openQueueClient(api);
+});
+afterAll(() => api.stop());
+
+const submit = (body: unknown, key?: string) =>
+  client.send("POST", "/jobs", body, key === undefined ? {} : { "idempotency-key": key });
+const submitBatch = (jobs: unknown[], key?: string) =>
+  client.send("POST", "/jobs/batch", { jobs }, key === undefined ? {} : { "idempotency-key": key });
+const total = async (query = "") => (await client.list(query)).total;
+
+test("a payload is enough: the rest has defaults", async () => {
+  const id = await client.submit({ payload: {} });
+  expect(await client.detail(id)).toMatchObject({ queue_name: "default", priority: 0, retry_count: 0, max_retries: 3 });
+  const stored = job.parse(await (await api.get(`/v1/jobs/${id}`)).json());
+  expect(stored).toMatchObject({ type: "openqueue", max_attempts: 4 });
+});
+
+test("a scheduled job is queued in the answer and pending afterwards; a run_at of null means now", async () => {
+  const scheduled = await client.submit({ payload: {}, run_at: "2099-01-01T00:00:00+00:00", queue_name: "later" });
+  expect(await client.read(await client.send("GET", `/jobs/${scheduled}`))).toEqual({
+    job_id: scheduled,
+    status: "pending",
+  });
+  expect(await client.lease("later")).toBeNull();
+  const now = await client.submit({ payload: {}, run_at: null, queue_name: "later" });
+  expect((await client.leaseOne("later")).job.id).toBe(now);
+});
+
+test("without a key, the same job again is another one", async () => {
+  const body = { payload: { same: true }, queue_name: "keyless" };
+  expect(await client.submit(body)).not.toBe(await client.submit(body));
+});
+
+test("with a key, the same job again is the same one, and another job is refused", async () => {
+  const body = { payload: { a: 1, b: 2 }, queue_name: "keyed" };
+  const first = await submit(body, "order-17");
+  const again = await submit({ queue_name: "keyed", payload: { b: 2, a: 1 } }, '"order-17"');
+  expect([first.status, again.status]).toEqual([201, 200]);
+  expect(first.headers.get("idempotency-replayed")).toBeNull();
+  expect(again.headers.get("idempotency-replayed")).toBe("true");
+  expect(await again.json()).toEqual(await first.json());
+  const other = await submit({ ...body, payload: {} }, "order-17");
+  expect(await client.errorOf(other, 422)).toContain("The key belongs to a job with another body");
+  expect(await total("?queue_name=keyed")).toBe(1);
+});
+
+test.each(["", "  ", "x".repeat(513), "clé"])("row 5: the Idempotency-Key '%.20s' is 422", async (key) => {
+  const detail = await client.errorOf(await submit({ payload: {} }, key), 422);
+  expect(detail).toMatchObject([{ loc: ["header", "Idempotency-Key"], type: "value_error" }]);
+});
+
+test("a batch is stored whole, in its order, whatever its queues", async () => {
+  const jobs = Array.from({ length: 1_000 }, (_, n) => ({ queue_name: `batch-${n % 2}`, payload: { n } }));
+  const response = await submitBatch(jobs);
+  const { job_ids, count } = openQueueSubmittedBatch.parse(await client.read(response, 201));
+  expect([job_ids.length, count]).toEqual([1_000, 1_000]);
+  expect((await client.detail(job_ids[7] ?? "")).payload).toEqual({ n: 7 });
+  expect(await total("?queue_name=batch-1")).toBe(500);
+});
+
+test.each([
+  [[]],
+  [Array.from({ length: 1_001 }, () => ({ payload: {} }))],
+  [[{ payload: {} }, { payload: [] }]],
+  [[{ payload: {} }, {}]],
+  [[{ payload: {}, idempotency_key: "a" }]],
+])("row 25: the batch %.40j is 422, and nothing of it is stored", async (jobs) => {
+  const before = await total();
+  expect((await submitBatch(jobs)).status).toBe(422);
+  expect(await total()).toBe(before);
+});
+
+test("a batch with a key is stored once; another batch under it is refused, wherever it differs", async () => {
+  const jobs = [1, 2, 3].map((n) => ({ queue_name: "batch-key", payload: { n } }));
+  const first = await submitBatch(jobs, "import-1");
+  const again = await submitBatch(jobs, "import-1");
+  expect([first.status, again.status]).toEqual([201, 200]);
+  expect(await again.json()).toEqual(await first.json());
+  for (const other of [jobs.slice(0, 1), [...jobs, ...jobs], jobs.toReversed()])
+    expect(await client.errorOf(await submitBatch(other, "import-1"), 422)).toContain("a batch with another body");
+  expect(await total("?queue_name=batch-key")).toBe(3);
+});
+
+test("a batch's key and a job's are not mixed up", async () => {
+  expect((await submitBatch([{ payload: {} }], "shared")).status).toBe(201);
+  expect((await submit({ payload: {} }, "shared")).status).toBe(201);
+});
+
+test.each([
+  [{}, ["body", "payload"], "is required: a JSON object"],
+  [{ payload: null }, ["body", "payload"], "must be a JSON object; got null"],
+  [{ payload: [] }, ["body", "payload"], "must be a JSON object; got []"],
+  [{ payload: {}, queue_name: "a b" }, ["body", "queue_name"], "must be a string of 1 to 128 characters out of"],
+  [{ payload: {}, queue_name: "" }, ["body", "queue_name"], "must be a string of 1 to 128"],
+  [{ payload: {}, priority: 2 ** 31 }, ["body", "priority"], "must be an integer from -1000 to 1000"],
+  [{ payload: {}, priority: "5" }, ["body", "priority"], 'got "5"'],
+  [{ payload: {}, max_retries: -1 }, ["body", "max_retries"], "must be an integer from 0 to 24; got -1"],
+  [{ payload: {}, max_retries: 25 }, ["body", "max_retries"], "got 25"],
+  [{ payload: {}, max_retries: null }, ["body", "max_retries"], "got null"],
+  [{ payload: {}, run_at: "tomorrow" }, ["body", "run_at"], "must be an RFC 3339 time with an offset"],
+  [{ payload: {}, run_at: "2030-01-01T00:00:00" }, ["body", "run_at"], "RFC 3339"],
+  [{ payload: {}, type: "a" }, ["body", "type"], "is not a field of this request"],
+  [{ payload: {}, status: "dead" }, ["body", "status"], "is not a field of this request"],
+  [{ payload: { "a/b": "\0" } }, ["body", "payload", "a/b"], "must not contain the NUL character"],
+  [[], ["body"], "must be a JSON object"],
+])("422: %j is wrong at %j", async (body, loc, says) => {
+  const detail = await client.errorOf(await submit(body), 422);
+  expect(detail).toEqual([{ loc, msg: expect.stringContaining(says), type: "value_error" }]);
+});
+
+test("the bounds of max_retries are accepted", async () => {
+  for (const max_retries of [0, 24]) {
+    const id = await client.submit({ payload: {}, max_retries });
+    expect((await client.detail(id)).max_retries).toBe(max_retries);
+  }
+});
+
+test("a payload over the limit is 413", async () => {
+  const large = { payload: { x: "x".repeat(300 * 1_024) } };
+  expect(await client.errorOf(await submit(large), 413)).toContain("/payload may have 262144 bytes");
+  expect(await client.errorOf(await submitBatch([large]), 413)).toContain("/jobs/0/payload");
+});

@@ -1,0 +1,57 @@
+import { jobStatuses, type JobStatus, type OpenQueueJob, type OpenQueueStatus } from "@atlasqueue/contract";
+import type { JobRow } from "@atlasqueue/core";
+
+const words: Record<JobStatus, OpenQueueStatus> = {
+  scheduled: "pending",
+  blocked: "pending",
+  queued: "pending",
+  failed: "pending",
+  running: "processing",
+  succeeded: "completed",
+  cancelled: "cancelled",
+  dead: "dead",
+};
+
+/** OpenQueue's word for one of our statuses. */
+export function wordOf(status: JobStatus): OpenQueueStatus {
+  return words[status];
+}
+
+/**
+ * Our statuses behind one of OpenQueue's words.
+ *
+ * @example
+ * statusesOf("processing"); // ["running"]
+ */
+export function statusesOf(word: OpenQueueStatus): JobStatus[] {
+  return jobStatuses.filter((status) => words[status] === word);
+}
+
+/** A row as OpenQueue's JobResponse. */
+export function showOpenQueueJob(row: JobRow): OpenQueueJob {
+  return {
+    id: row.id,
+    queue_name: row.queue,
+    status: wordOf(row.status),
+    priority: row.priority,
+    payload: row.payload,
+    result: row.result,
+    error_text: row.last_error,
+    retry_count: retryCount(row),
+    max_retries: row.max_attempts - 1,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    finished_at: row.finished_at?.toISOString() ?? null,
+  };
+}
+
+/**
+ * How many retries the job has had, the one that it waits for included. Its attempts are its runs; of a job that runs,
+ * or whose last run decided about it, one was the first and no retry. A cancelled one has mostly waited: one that was
+ * cancelled while it ran, which only /v1 can do, counts that run too.
+ */
+function retryCount({ status, attempts }: Pick<JobRow, "status" | "attempts">): number {
+  const ended_with_run = status === "running" || status === "succeeded" || status === "dead";
+  return ended_with_run ? Math.max(attempts - 1, 0) : attempts;
+}

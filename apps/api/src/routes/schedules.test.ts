@@ -1,0 +1,156 @@
+import { schedule, schedulePage, type Schedule } from "@atlasqueue/contract";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testApp } from "../../test/test-app.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp();
+});
+afterAll(() => api.stop());
+
+const send = (method: string, path: string, body?: unknown) =>
+  api.app.request(`http://localhost/v1/schedules${path}`, {
+    method,
+    ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+  });
+const read = async (response: Response | Promise<Response>): Promise<Schedule> =>
+  schedule.parse(await (await response).json());
+const kindOf = async (response: Response) => ((await response.json()) as { type: string }).type;
+
+const nightly = (name: string) => ({
+  name,
+  cron: "30 2 * * *",
+  timezone: "Europe/Berlin",
+  job: { type: "report.send", payload: { to: "a@b.c" }, queue: "mail" },
+});
+
+test("a schedule is created, shown with its next five runs, and deleted", async () => {
+  const created = await send("POST", "", nightly("report"));
+  expect(created.status).toBe(201);
+  expect(created.headers.get("location")).toBe("/v1/schedules/report");
+  const shown = schedule.parse(await created.json());
+  expect(shown).toMatchObject({
+    ...nightly("report"),
+    catch_up: "one",
+    job: { ...nightly("report").job, priority: 0, max_attempts: 5 },
+    paused: false,
+    last_run: null,
+    last_job_id: null,
+  });
+  expect(shown.next_runs).toHaveLength(5);
+  for (const time of shown.next_runs) {
+    expect(Date.parse(time)).toBeGreaterThan(Date.parse(shown.created_at));
+    expect(new Date(time).toLocaleTimeString("de", { timeZone: "Europe/Berlin" })).toMatch(/^0[23]:[03]0:00$/);
+  }
+  expect(await read(send("GET", "/report"))).toEqual(shown);
+
+  const deleted = await send("DELETE", "/report");
+  expect([deleted.status, await deleted.text()]).toEqual([204, ""]);
+  expect((await send("GET", "/report")).status).toBe(404);
+  expect((await send("DELETE", "/report")).status).toBe(404);
+});
+
+test("POST never replaces: a name that is taken is 409", async () => {
+  await send("POST", "", nightly("taken"));
+  const again = await send("POST", "", { ...nightly("taken"), cron: "0 5 * * *" });
+  expect([again.status, await kindOf(again)]).toEqual([409, "/problems/already-exists"]);
+  expect(await read(send("GET", "/taken"))).toMatchObject({ cron: "30 2 * * *" });
+});
+
+test("PUT creates and replaces, and the same PUT again changes nothing that it says", async () => {
+  const { name: _name, ...body } = nightly("put");
+  expect((await send("PUT", "/put", body)).status).toBe(201);
+  const replaced = await send("PUT", "/put", { ...body, name: "put", cron: "*/15  *  * * *", catch_up: "all" });
+  expect(replaced.status).toBe(200);
+  const { updated_at: _updated, ...rest } = schedule.parse(await replaced.json());
+  expect(rest).toMatchObject({ cron: "*/15 * * * *", catch_up: "all" });
+  expect(await read(send("PUT", "/put", { ...body, cron: "*/15 * * * *", catch_up: "all" }))).toMatchObject(rest);
+  expect((await send("PUT", "/put", { ...body, name: "other" })).status).toBe(422);
+});
+
+test("a paused schedule has no next runs until it is resumed; a replacement leaves it paused", async () => {
+  await send("POST", "", nightly("held"));
+  expect(await read(send("POST", "/held/pause"))).toMatchObject({ paused: true, next_runs: [] });
+  expect((await send("POST", "/held/pause", {})).status).toBe(200);
+  expect(await read(send("PUT", "/held", { ...nightly("held"), cron: "0 4 * * *" }))).toMatchObject({ paused: true });
+  const resumed = await read(send("POST", "/held/resume"));
+  expect(resumed).toMatchObject({ paused: false, cron: "0 4 * * *" });
+  expect(resumed.next_runs).toHaveLength(5);
+  expect((await send("POST", "/held/resume")).status).toBe(200);
+  expect((await send("POST", "/unknown/pause")).status).toBe(404);
+  expect((await send("POST", "/unknown/resume")).status).toBe(404);
+});
+
+test("the list goes by name, page by page", async () => {
+  for (const name of ["page-a", "page-B", "page-c"]) await send("POST", "", nightly(name));
+  const names: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page = schedulePage.parse(await (await send("GET", `?limit=2${cursor && `&cursor=${cursor}`}`)).json());
+    expect(page.items.length).toBeLessThanOrEqual(2);
+    names.push(...page.items.map((one) => one.name));
+    cursor = page.next_cursor;
+  }
+  expect(names).toEqual(names.toSorted());
+  expect(names.filter((name) => name.startsWith("page"))).toEqual(["page-B", "page-a", "page-c"]);
+  expect((await send("GET", "?cursor=a%20b")).status).toBe(400);
+  expect((await send("GET", "?limit=0")).status).toBe(422);
+});
+
+test("there are at most a thousand of a tenant, and those can still be replaced", async () => {
+  const { sql } = api.deps.database;
+  await sql`INSERT INTO schedules (tenant, name, cron, timezone, catch_up, job, next_at, created_at, updated_at)
+    SELECT 'default', 'many-' || n, '0 0 * * *', 'UTC', 'none', '{"type":"a","payload":{}}', now() + interval '1 day', now(), now()
+    FROM generate_series(1, 1000) AS n`;
+  const refused = await send("POST", "", nightly("one-more"));
+  expect([refused.status, await kindOf(refused)]).toEqual([409, "/problems/too-many-schedules"]);
+  expect((await send("PUT", "/many-7", nightly("many-7"))).status).toBe(200);
+  await sql`DELETE FROM schedules WHERE name LIKE 'many-%'`;
+});
+
+const bad: [string, object, string][] = [
+  ["a date that never comes", { cron: "0 0 30 2 *" }, "/cron"],
+  ["seven fields", { cron: "0 0 0 * * * *" }, "/cron"],
+  ["six fields", { cron: "0 0 * * * *" }, "/cron"],
+  ["four fields", { cron: "0 0 * *" }, "/cron"],
+  ["a nickname", { cron: "@daily" }, "/cron"],
+  ["a minute that is none", { cron: "60 * * * *" }, "/cron"],
+  ["a step of nothing", { cron: "*/0 * * * *" }, "/cron"],
+  ["a range backwards", { cron: "30-10 * * * *" }, "/cron"],
+  ["a line end", { cron: "0 0 * *\n*" }, "/cron"],
+  ["a thousand numbers", { cron: `${"1,".repeat(1_000)}1 * * * *` }, "/cron"],
+  ["no cron", { cron: undefined }, "/cron"],
+  ["a zone of another planet", { timezone: "Mars/X" }, "/timezone"],
+  ["an offset", { timezone: "+02:00" }, "/timezone"],
+  ["another way to catch up", { catch_up: "some" }, "/catch_up"],
+  ["a name with a space", { name: "a b" }, "/name"],
+  ["a name of 129 characters", { name: "x".repeat(129) }, "/name"],
+  ["no job", { job: undefined }, "/job"],
+  ["a job without a type", { job: {} }, "/job/type"],
+  ["a job with its own time", { job: { type: "a", run_at: "2030-01-01T00:00:00Z" } }, "/job/run_at"],
+  ["a job with a delay", { job: { type: "a", delay_seconds: 5 } }, "/job/delay_seconds"],
+  ["a job with a key", { job: { type: "a", idempotency_key: "k" } }, "/job/idempotency_key"],
+  ["an unknown field", { next_at: "2030-01-01T00:00:00Z" }, "/next_at"],
+];
+
+test.each(bad)("row 29: %s is 422 and named", async (_what, change, pointer) => {
+  for (const [method, path] of [
+    ["POST", ""],
+    ["PUT", "/bad"],
+  ] as const) {
+    const response = await send(method, path, { ...nightly("bad"), ...change });
+    expect(response.status).toBe(422);
+    const { errors } = (await response.json()) as { errors: { pointer: string }[] };
+    expect(errors.map((one) => one.pointer)).toContain(pointer);
+  }
+  expect((await send("GET", "/bad")).status).toBe(404);
+});
+
+test("a payload over its limit is 413, as for a job", async () => {
+  const job = { type: "a", payload: { x: "x".repeat(262_144) } };
+  expect((await send("POST", "", { ...nightly("large"), job })).status).toBe(413);
+});
+
+test("a path that cannot be a name is 422", async () => {
+  for (const method of ["GET", "PUT", "DELETE"])
+    expect((await send(method, "/a%20b", method === "PUT" ? nightly("a") : undefined)).status).toBe(422);
+});

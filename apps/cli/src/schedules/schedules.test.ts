@@ -1,0 +1,80 @@
+import { execFile } from "node:child_process";
+import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
+import { schedule } from "@atlasqueue/contract";
+import { createLogger } from "@atlasqueue/core";
+import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { mainFile } from "../../test/run-start.ts";
+
+let database: TestDatabase;
+let api: RunningApi;
+beforeAll(async () => {
+  database = await testDatabase();
+  const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0" });
+  api = await startApi(config, { logger: createLogger("silent", "test") });
+});
+afterAll(async () => {
+  await api.stop();
+  await database.drop();
+});
+
+type Said = { code: number; stdout: string; stderr: string };
+const run = (words: string[], ATLASQUEUE_URL = api.url) =>
+  new Promise<Said>((resolve) =>
+    execFile(
+      process.execPath,
+      [mainFile, "schedules", ...words],
+      { env: { ...process.env, ATLASQUEUE_URL } },
+      (error, stdout, stderr) => resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
+    ),
+  );
+const inJson = async (...words: string[]) => schedule.parse(JSON.parse((await run([...words, "--json"])).stdout));
+
+test("a schedule is created, changed, paused, resumed and deleted", async () => {
+  const job = ["report.send", '{"to":"a@b.c"}', "--queue", "mail", "--max-attempts", "2"];
+  const created = await inJson("create", "report", "30 2 * * *", ...job, "--timezone", "Europe/Berlin");
+  expect(created).toMatchObject({
+    timezone: "Europe/Berlin",
+    catch_up: "one",
+    job: { queue: "mail", max_attempts: 2 },
+  });
+  const changed = await inJson("change", "report", "--cron", "0 5 * * *", "--catch-up", "all", "--priority", "7");
+  expect(changed).toMatchObject({
+    ...created,
+    cron: "0 5 * * *",
+    catch_up: "all",
+    job: { ...created.job, priority: 7 },
+    next_runs: expect.not.arrayContaining(created.next_runs),
+    updated_at: expect.any(String),
+  });
+  expect(await inJson("pause", "report")).toMatchObject({ paused: true, next_runs: [] });
+  expect((await run(["list"])).stdout).toMatch(/^report +0 5 \* \* \* +Europe\/Berlin +all +report\.send +paused$/m);
+  expect(await inJson("resume", "report")).toMatchObject({ paused: false, next_runs: changed.next_runs });
+  const deleted = await run(["delete", "report"]);
+  expect(deleted).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("report is deleted") });
+  const gone = await run(["show", "report"]);
+  expect(gone).toMatchObject({ code: 1, stdout: "", stderr: "404 There is no schedule with this name\n" });
+});
+
+test("a person sees the next five runs on the clocks of the time zone, and all schedules in a table", async () => {
+  await run(["create", "shown", "30 14 * * *", "noop", "--timezone", "Asia/Kolkata"]);
+  const { stdout } = await run(["show", "shown"]);
+  expect(stdout).toMatch(/^cron +30 14 \* \* \*$/m);
+  expect(stdout.match(/\d{4}-\d\d-\d\d 14:30 {2}\d{4}-\d\d-\d\dT09:00:00\.000Z$/gm)).toHaveLength(5);
+  const [head, ...lines] = (await run(["list"])).stdout.split("\n");
+  expect(head).toMatch(/^name +cron +time zone +catch up +job +next run there$/);
+  expect(lines[0]).toMatch(/^shown +30 14 \* \* \* +Asia\/Kolkata +one +noop +\d{4}-\d\d-\d\d 14:30$/);
+});
+
+test("what the API refuses is one line, and so is an API that is away", async () => {
+  const never = await run(["create", "never", "0 0 30 2 *", "noop"]);
+  expect(never).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^422 \/cron must be .+\n$/) });
+  await run(["create", "twice", "0 0 * * *", "noop"]);
+  expect((await run(["create", "twice", "0 0 * * *", "noop"])).stderr).toMatch(/^409 .+\n$/);
+  const away = await run(["list"], "http://127.0.0.1:1");
+  expect(away).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 cannot be reached .+\n$/),
+  });
+  expect((await run(["create", "few"])).code).toBe(2);
+});

@@ -1,0 +1,50 @@
+import type { CreateScheduleInput, Schedule, SchedulePage } from "@atlasqueue/contract";
+import { segment, type CallOptions, type Send } from "./http/transport.ts";
+
+/** Jobs that come back by cron. A name that there is none of is a `NotFoundError`. */
+export type ScheduleCalls = {
+  /** Create a schedule or replace it. Again is fine: with the same cron and time zone it keeps its place. */
+  put(schedule: CreateScheduleInput, call?: CallOptions): Promise<Schedule>;
+  /** With its next five runs. */
+  get(name: string, call?: CallOptions): Promise<Schedule>;
+  /** All of them, in the order of their names. */
+  list(call?: CallOptions): AsyncIterable<Schedule>;
+  /** Fire nothing. Again is fine. */
+  pause(name: string, call?: CallOptions): Promise<Schedule>;
+  /** Fire again, from the next run on. Again is fine. */
+  resume(name: string, call?: CallOptions): Promise<Schedule>;
+  /** The jobs that it made stay. */
+  delete(name: string, call?: CallOptions): Promise<void>;
+};
+
+export function scheduleCalls(send: Send): ScheduleCalls {
+  const pathOf = (name: string) => `/v1/schedules/${segment(name)}`;
+  const post = async (name: string, verb: "pause" | "resume", call: CallOptions | undefined) =>
+    (await send({ method: "POST", path: `${pathOf(name)}/${verb}`, repeat: "always" }, call)).body as Schedule;
+  return {
+    async put(schedule, call) {
+      const path = pathOf(schedule.name);
+      return (await send({ method: "PUT", path, body: JSON.stringify(schedule), repeat: "always" }, call))
+        .body as Schedule;
+    },
+    async get(name, call) {
+      return (await send({ method: "GET", path: pathOf(name), repeat: "always" }, call)).body as Schedule;
+    },
+    async *list(call) {
+      let cursor: string | null | undefined;
+      while (cursor !== null) {
+        const query = { cursor };
+        const { body } = await send({ method: "GET", path: "/v1/schedules", query, repeat: "always" }, call);
+        const page = body as SchedulePage;
+        yield* page.items;
+        cursor = page.next_cursor;
+      }
+    },
+    pause: (name, call) => post(name, "pause", call),
+    resume: (name, call) => post(name, "resume", call),
+    async delete(name, call) {
+      // Sent again when it may have been done, it would be told that there is none.
+      await send({ method: "DELETE", path: pathOf(name), repeat: "undone" }, call);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { jobTemplate } from "./job.ts";
+import { limits } from "./limits.ts";
+import { listJobsQuery } from "./listing.ts";
+
+/**
+ * What becomes of the slots that passed while nothing could fire them: nothing, one job for the latest of them, or a
+ * job for each, oldest first.
+ */
+export const catchUps = ["none", "one", "all"] as const;
+export type CatchUp = (typeof catchUps)[number];
+
+export const scheduleName = z
+  .string()
+  .max(limits.schedule_name_chars_max)
+  .regex(/^[A-Za-z0-9._:-]+$/)
+  .describe(`a string of 1 to ${limits.schedule_name_chars_max} characters out of A-Z a-z 0-9 . _ : -`);
+
+// The number of fields and their characters; what they mean is for core to check, which has the library.
+const cron = z
+  .string()
+  .max(limits.cron_chars_max)
+  .regex(/^ *[0-9A-Za-z*,/#-]+( +[0-9A-Za-z*,/#-]+){4} *$/)
+  .overwrite((text) => text.trim().replaceAll(/ +/g, " "))
+  .describe("five fields, minute hour day-of-month month day-of-week, such as 30 2 * * MON-FRI");
+
+/** Names alone: an offset such as +02:00 knows no daylight saving time, and systems differ in whether they take one. */
+const timezone = z
+  .string()
+  .max(limits.timezone_chars_max)
+  .regex(/^[A-Za-z][A-Za-z0-9_+/-]*$/)
+  .refine(isTimeZone)
+  .describe("the IANA name of a time zone, such as Europe/Berlin");
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+const definition = z.strictObject({
+  name: scheduleName,
+  cron,
+  timezone: timezone.default("UTC"),
+  catch_up: z
+    .enum(catchUps)
+    .default("one")
+    .describe(`one of ${catchUps.join(", ")}`),
+  job: jobTemplate,
+});
+
+/** The body of `POST /v1/schedules`. */
+export const createSchedule = definition;
+export type CreateScheduleInput = z.input<typeof createSchedule>;
+export type CreateSchedule = z.output<typeof createSchedule>;
+
+/** The body of `PUT /v1/schedules/{name}`: all of the schedule. Its name may be left out, as the path says it. */
+export const putSchedule = definition.extend({ name: scheduleName.optional().describe("the name in the path") });
+export type PutScheduleInput = z.input<typeof putSchedule>;
+export type PutSchedule = z.output<typeof putSchedule>;
+
+/** A schedule as people see it. */
+export const schedule = z.strictObject({
+  name: z.string(),
+  cron: z.string(),
+  timezone: z.string(),
+  catch_up: z.enum(catchUps),
+  job: jobTemplate,
+  paused: z.boolean(),
+  /** The next five slots; none while it is paused. */
+  next_runs: z.array(z.iso.datetime()),
+  /** The slot that was fired last, and its job. */
+  last_run: z.iso.datetime().nullable(),
+  last_job_id: z.uuid().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type Schedule = z.infer<typeof schedule>;
+
+/** The query of `GET /v1/schedules`, which come in the order of their names. */
+export const listSchedulesQuery = listJobsQuery.pick({ limit: true, cursor: true });
+
+/** A page of schedules; null means that there is no more. */
+export const schedulePage = z.strictObject({ items: z.array(schedule), next_cursor: z.string().nullable() });
+export type SchedulePage = z.infer<typeof schedulePage>;

@@ -1,0 +1,5 @@
+import { customType, timestamp } from "drizzle-orm/pg-core";
+
+/** What tables are made of beside drizzle's own types. */
+export const time = () => timestamp({ withTimezone: true, precision: 6 });
+export const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });

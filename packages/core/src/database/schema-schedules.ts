@@ -1,0 +1,37 @@
+import { sql } from "drizzle-orm";
+import { check, index, json, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import { catchUps, type CatchUp, type JobTemplate } from "@atlasqueue/contract";
+import { time } from "./columns.ts";
+
+/**
+ * Jobs that come back. Whoever fires a slot holds the row, inserts the job and moves `next_at` on in one transaction:
+ * so each slot is fired once, however many processes see that it is due.
+ */
+export const schedules = pgTable(
+  "schedules",
+  {
+    tenant: text().notNull(),
+    name: text().notNull(),
+    cron: text().notNull(),
+    timezone: text().notNull(),
+    catch_up: text().$type<CatchUp>().notNull(),
+    job: json().$type<JobTemplate>().notNull(),
+    /** While paused: since when. */
+    paused_at: time(),
+    /** The first slot that is not dealt with; null when there will be none. Means nothing while paused. */
+    next_at: time(),
+    /** The slot that was fired last, and its job. */
+    last_slot_at: time(),
+    last_job_id: uuid(),
+    created_at: time().notNull(),
+    updated_at: time().notNull(),
+  },
+  (schedule) => [
+    primaryKey({ columns: [schedule.tenant, schedule.name] }),
+    check("schedules_catch_up_known", sql.raw(`catch_up IN (${catchUps.map((kind) => `'${kind}'`).join(", ")})`)),
+    index("schedules_next")
+      .on(schedule.next_at)
+      .where(sql`paused_at IS NULL`),
+  ],
+);
+export type ScheduleRow = typeof schedules.$inferSelect;

@@ -1,0 +1,270 @@
+import {
+  eventually,
+  recordEvents,
+  redisUrl,
+  submission,
+  testDatabase,
+  uniqueKeys,
+  type TestDatabase,
+} from "@atlasqueue/testing";
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Deps } from "./deps.ts";
+import { createLeaseDesk, type LeaseDesk } from "./lease-desk.ts";
+import type { LeaseCall } from "./lease-line.ts";
+import { findJob } from "./queries/find-job.ts";
+import { createRefiller } from "./refiller.ts";
+import { announce } from "./signal/announce.ts";
+import { memorySignal } from "./signal/memory.ts";
+import { noSignal } from "./signal/none.ts";
+import { redisSignal } from "./signal/redis.ts";
+import type { ReadyJob, Signal } from "./signal/signal.ts";
+import { cancel } from "./transitions/cancel.ts";
+import type { LeasedJob } from "./transitions/claim.ts";
+import { enqueue } from "./transitions/enqueue.ts";
+
+const never = new AbortController().signal;
+let own: TestDatabase;
+let deps: Deps & { signal: Signal };
+let desk: LeaseDesk;
+const recorded = recordEvents();
+
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`TRUNCATE jobs, lease_batches, queues`;
+  recorded.events.length = 0;
+});
+afterEach(async () => {
+  await desk.close();
+  await deps.signal.close();
+});
+
+const open = (signal: Signal): void => {
+  deps = { database: own.database, observe: recorded.observe, signal };
+  desk = createLeaseDesk({ ...deps, refiller: createRefiller(deps) });
+};
+
+const call = (fields: Partial<LeaseCall> = {}): LeaseCall => ({
+  tenant: "default",
+  queue: "default",
+  worker_id: "w",
+  lease_seconds: 30,
+  jobs_max: 1,
+  wait_ms: 20_000,
+  ...fields,
+});
+
+/** A call that waits, and what it got so far. */
+const waits = (fields: Partial<LeaseCall> = {}, hungUp: AbortSignal = never) => {
+  const got: { ids?: string[] } = {};
+  const done = desk.lease(call(fields), hungUp).then((jobs) => (got.ids = jobs.map(({ id }) => id)));
+  return { got, done };
+};
+
+/** Stored and not signalled. */
+const store = async (...requests: Partial<SubmitJobInput>[]): Promise<ReadyJob[]> => {
+  const outcomes = await enqueue(
+    deps,
+    requests.map((request) => submission(request)),
+    { idempotency_ttl_seconds: 60 },
+  );
+  return outcomes.map((outcome) => (outcome as { job: ReadyJob }).job);
+};
+const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
+  const jobs = await store(...requests);
+  await announce(deps, jobs);
+  return jobs.map(({ id }) => id);
+};
+const many = (count: number, request: Partial<SubmitJobInput> = {}) => Array.from({ length: count }, () => request);
+const read = (id: string) => findJob(deps, "default", id);
+/** Until the calls before it stand in line: one that joins behind them is told of the line by the wait it shares. */
+const turn = async () => {
+  for (let at = 0; at < 20; at += 1) await own.database.sql`SELECT`;
+};
+
+const drivers = {
+  redis: () => {
+    const { jobsKey, dlqKey } = uniqueKeys();
+    return redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
+  },
+  memory: () => memorySignal(),
+};
+
+describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
+  beforeEach(() => open(driver()));
+
+  test("those that wait are served in the order in which they came, one job each", async () => {
+    const calls = [];
+    for (let at = 0; at < 20; at += 1) {
+      calls.push(waits());
+      await turn();
+    }
+    for (let at = 0; at < 20; at += 1) {
+      const [id] = await add({});
+      expect(await calls[at]?.done).toEqual([id]);
+      expect(calls.slice(at + 1).every(({ got }) => got.ids === undefined)).toBe(true);
+    }
+  });
+
+  test("a call that comes while others wait does not overtake them; one that cannot wait gets what there is", async () => {
+    const first = waits();
+    await turn();
+    const second = waits();
+    const [id] = await add({});
+    expect(await first.done).toEqual([id]);
+    const [next] = await add({});
+    expect(await second.done).toEqual([next]);
+    await add({});
+    expect(await desk.lease(call({ wait_ms: 0 }), never)).toHaveLength(1);
+  });
+
+  test("a signal for a job that is gone wakes nobody for nothing: the first in line stays the first", async () => {
+    const first = waits();
+    await turn();
+    const second = waits();
+    const [stale = ""] = (await store({})).map(({ id }) => id);
+    await cancel(deps, "default", stale);
+    await deps.signal.push([
+      { id: stale, tenant: "default", queue: "default", priority: 0 },
+      { id: "junk", tenant: "default", queue: "default", priority: 0 },
+    ]);
+    await eventually(() => expect(recorded.named("lease_not_acquired").length).toBeGreaterThan(0));
+    const [id] = await add({});
+    expect(await first.done).toEqual([id]);
+    expect(second.got.ids).toBeUndefined();
+    const [other] = await add({});
+    expect(await second.done).toEqual([other]);
+  });
+
+  test.each([7, -7])(
+    "three hundred jobs of priority %i at once reach three hundred calls that wait",
+    async (priority) => {
+      const calls = many(300).map(() => waits());
+      await turn();
+      const ids = await add(...many(300, { priority }));
+      const got = (await Promise.all(calls.map(({ done }) => done))).flat();
+      expect(got.toSorted()).toEqual(ids.toSorted());
+    },
+  );
+
+  test("a call that waits for several gets as many as there are, the oldest of a burst first", async () => {
+    const first = waits({ jobs_max: 10 });
+    await turn();
+    const second = waits({ jobs_max: 10 });
+    await turn();
+    const ids = await add(...many(13));
+    expect([...(await first.done), ...(await second.done)]).toEqual(ids);
+  });
+
+  test("a queue that joins later is heard at once, and one that was left takes nothing", async () => {
+    const one = waits({ queue: "one" });
+    await turn();
+    const gone = new AbortController();
+    const left = waits({ queue: "left" }, gone.signal);
+    await turn();
+    const two = waits({ queue: "two" });
+    await turn();
+    gone.abort();
+    expect(await left.done).toEqual([]);
+    const [of_left] = await add({ queue: "left" });
+    const [of_two] = await add({ queue: "two" });
+    expect(await two.done).toEqual([of_two]);
+    const [of_one] = await add({ queue: "one" });
+    expect(await one.done).toEqual([of_one]);
+    await eventually(async () => {
+      expect(await deps.signal.look({ tenant: "default", queue: "left" })).toMatchObject({ length: 1 });
+    });
+    expect((await desk.lease(call({ queue: "left", wait_ms: 0 }), never))[0]?.id).toBe(of_left);
+  });
+
+  test("whoever hangs up while its job is claimed: the job is the next one's, and no attempt is spent", async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const gone = new AbortController();
+      const first = waits({}, gone.signal);
+      await turn();
+      const second = waits();
+      const added = add({});
+      if (round % 2 === 0) await Promise.resolve();
+      else await deps.signal.look(call());
+      gone.abort();
+      const [[id = ""], got] = await Promise.all([added, first.done]);
+      if (got.length > 0) await add({});
+      else expect(await second.done).toEqual([id]);
+      expect((await second.done).length).toBe(1);
+      expect(await read((await second.done)[0] ?? "")).toMatchObject({ status: "running", attempts: 1 });
+    }
+  });
+
+  test("close answers all that wait with nothing, and whoever comes after it does not wait", async () => {
+    const calls = many(100).map((_, at) => waits({ queue: `q${at % 7}` }));
+    await turn();
+    await desk.close();
+    expect(await Promise.all(calls.map(({ done }) => done))).toEqual(many(100).map(() => []));
+    expect(await desk.lease(call(), never)).toEqual([]);
+    const [id] = await add({});
+    expect((await desk.lease(call(), never))[0]?.id).toBe(id);
+  });
+
+  test("a close in the middle of a burst gives back what nobody was told of", async () => {
+    const calls = many(50).map(() => waits());
+    await turn();
+    const [ids] = await Promise.all([add(...many(50)), deps.signal.look(call()).then(() => desk.close())]);
+    const told = new Set((await Promise.all(calls.map(({ done }) => done))).flat());
+    for (const id of ids) {
+      const expected = told.has(id) ? { status: "running", attempts: 1 } : { status: "queued", attempts: 0 };
+      expect(await read(id)).toMatchObject(expected);
+    }
+  });
+
+  test("what is leased is the whole job as it is then", async () => {
+    const [id = ""] = await add({ payload: { to: "a" } });
+    const [held] = (await desk.lease(call(), never)) as [LeasedJob];
+    expect(held).toEqual({ ...(await read(id)), tenant: "default" });
+  });
+});
+
+describe("without a signal", () => {
+  beforeEach(() => open(noSignal()));
+
+  test("those that wait find the jobs in Postgres, each once, with one question for all of them", async () => {
+    const calls = many(50).map((_, at) => waits({ queue: at % 2 ? "odd" : "even" }));
+    await turn();
+    const ids = (await store(...many(25, { queue: "odd" }), ...many(25, { queue: "even" }))).map(({ id }) => id);
+    const got = (await Promise.all(calls.map(({ done }) => done))).flat();
+    expect(got.toSorted()).toEqual(ids.toSorted());
+  });
+
+  test("a paused queue hands out nothing", async () => {
+    await own.database.sql`INSERT INTO queues (tenant, queue, paused_at) VALUES ('default', 'held', now())`;
+    const held = waits({ queue: "held" });
+    const other = waits({ queue: "other" });
+    await turn();
+    const jobs = await store({ queue: "held" }, { queue: "other" });
+    expect(await other.done).toEqual([jobs[1]?.id]);
+    expect(held.got.ids).toBeUndefined();
+  });
+});
+
+test("a Postgres that is away is the trouble of those that are woken, and the others wait on", async () => {
+  open(memorySignal());
+  const first = waits();
+  await turn();
+  const second = waits();
+  await turn();
+  const [job] = await store({});
+  const down = Object.assign(new Error("down"), { code: "ECONNREFUSED" });
+  const { sql } = deps.database;
+  deps.database.sql = Object.assign(() => {}, { unsafe: () => Promise.reject(down) }) as unknown as typeof sql;
+  try {
+    await deps.signal.push([job as ReadyJob]);
+    await expect(first.done).rejects.toThrow("down");
+  } finally {
+    deps.database.sql = sql;
+  }
+  expect(second.got.ids).toBeUndefined();
+  await deps.signal.push([job as ReadyJob]);
+  expect(await second.done).toEqual([job?.id]);
+});

@@ -1,0 +1,101 @@
+import type { Deps, QueueRef } from "./deps.ts";
+import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
+import type { Refiller } from "./refiller.ts";
+import { announce, hint } from "./signal/announce.ts";
+import { SignalUnavailableError, wakeMark, type Signal } from "./signal/signal.ts";
+import { claimJobs, type LeasedJob } from "./transitions/claim.ts";
+import { release } from "./transitions/release.ts";
+
+/** Ids in a list can be stale; how many times in a row a call takes others for them. */
+const takes_max = 5;
+/** Calls of one line that claim at once: the rest of it must not wait for connections until their deadline. */
+const claims_max = 8;
+
+/**
+ * How jobs get from a queue to the calls that ask for them: for one call at once, or for a line until either it or the
+ * queue is empty, as one signal may stand for many jobs. `closing` ends it after what is under way.
+ *
+ * @example
+ * const handout = createHandout(deps, closing.signal);
+ * await handout.serveSignalled(line, woken.id);
+ */
+export function createHandout(deps: Deps & { signal: Signal; refiller: Refiller }, closing: AbortSignal) {
+  /** Claim for a call; what comes too late for it goes back to the front. */
+  const claimFor = async (call: LeaseCall, gone: AbortSignal, ids: string[] | "oldest"): Promise<LeasedJob[]> => {
+    const claimer = { ...call, queues: [call.queue], throttled: deps.refiller.freeIn };
+    const jobs = await claimJobs(deps, ids === "oldest" ? call.jobs_max : ids, claimer);
+    if (!gone.aborted || jobs.length === 0) return jobs;
+    await announce(deps, await release(deps, jobs), "front");
+    return [];
+  };
+
+  /** True when it got something; else it keeps its place. */
+  const give = async (waiter: Waiter, ids: string[] | "oldest"): Promise<boolean> => {
+    try {
+      const jobs = await claimFor(waiter.call, waiter.gone, ids);
+      if (jobs.length > 0) waiter.leave(jobs);
+      return jobs.length > 0;
+    } catch (error) {
+      waiter.leave(error as Error);
+      return false;
+    }
+  };
+
+  const front = (line: Line): Waiter[] => line.waiters.slice(0, claims_max);
+
+  /** Ids that nobody waits for any more. Those that wait in the list itself have ordinary priority. */
+  const putBack = ({ tenant, queue }: QueueRef, ids: readonly string[]): Promise<void> =>
+    hint(deps.observe, "push", () => deps.signal.pushFront(ids.map((id) => ({ tenant, queue, id, priority: 0 }))));
+
+  return {
+    putBack,
+
+    /** What is there now. */
+    async leaseNow(call: LeaseCall, gone: AbortSignal): Promise<LeasedJob[]> {
+      for (let take = 0; take < takes_max && !gone.aborted; take += 1) {
+        let ids: string[];
+        try {
+          ids = await deps.signal.take([call], call.jobs_max);
+        } catch (error) {
+          if (error instanceof SignalUnavailableError) return claimFor(call, gone, "oldest");
+          throw error;
+        }
+        if (ids.length === 0) return [];
+        const jobs = await claimFor(call, gone, ids);
+        if (jobs.length > 0) return jobs;
+      }
+      return [];
+    },
+
+    /** Hand out what the signal has, after an id or a mark that ended the wait. */
+    async serveSignalled(line: Line, woken: string): Promise<void> {
+      let ids = woken === wakeMark ? [] : [woken];
+      while (!closing.aborted) {
+        const more = wantedBy(front(line)) - ids.length;
+        if (more > 0)
+          await hint(deps.observe, "take", async () => {
+            ids = inOrder(ids, await deps.signal.take([line], more));
+          });
+        const { hands, left } = deal(front(line), ids);
+        if (left.length > 0) await putBack(line, left);
+        if (hands.length === 0) return;
+        await Promise.all(hands.map((hand) => give(hand.waiter, hand.ids)));
+        ids = [];
+      }
+      if (ids.length > 0) await putBack(line, ids);
+    },
+
+    /** Hand out what Postgres has, when there is no signal to say how much that is. */
+    async serveOldest(line: Line): Promise<void> {
+      while (line.waiters.length > 0 && !closing.aborted) {
+        const given = await Promise.all(front(line).map((waiter) => give(waiter, "oldest")));
+        if (!given.every(Boolean)) return;
+      }
+    },
+  };
+}
+
+/** What ended a wait may be from either end of the list, and ids sort by when their jobs were made. */
+function inOrder(woken: string[], taken: string[]): string[] {
+  return (woken[0] ?? "") < (taken[0] ?? "") ? [...woken, ...taken] : [...taken, ...woken];
+}

@@ -1,0 +1,59 @@
+import type { CatchUp } from "@atlasqueue/contract";
+import type { Slots } from "./cron.ts";
+
+/** A slot that is fired later than this was missed. Less than the least time between two slots. */
+const grace_ms = 59_000;
+
+/** The most that `all` makes up for, the latest of them; those before are given up. */
+export const caught_up_max = 1_000;
+
+export type Firing = {
+  /** The slots that get a job now, oldest first. */
+  fire: Date[];
+  /** The first slot that is left for later; null when there will be none. */
+  next_at: Date | null;
+  /** The slots from this one on, up to the first that is fired, get none. */
+  missed_from: Date | null;
+};
+
+/**
+ * What to do at `now` about a schedule whose slots from `next_at` on are not dealt with. At most `slots_max` are fired
+ * at once; then `next_at` is in the past and there is more to do.
+ *
+ * @example
+ * const { fire, next_at } = catchUp("one", readCron("0 * * * *", "UTC"), next_at, now, 100);
+ */
+export function catchUp(kind: CatchUp, slots: Slots, next_at: Date, now: Date, slots_max: number): Firing {
+  const due = wanted(kind, slots, next_at, now).filter((slot) => slot >= next_at);
+  const fire = due.slice(0, slots_max);
+  const [first] = fire;
+  return {
+    fire,
+    next_at: due[slots_max] ?? slots.after(now, 1)[0] ?? null,
+    missed_from: first === undefined || first > next_at ? next_at : null,
+  };
+}
+
+/** The latest slots up to now that are wanted, however late it is. */
+function wanted(kind: CatchUp, slots: Slots, next_at: Date, now: Date): Date[] {
+  switch (kind) {
+    case "none":
+      return slots.upTo(now, 1).filter((slot) => now.getTime() - slot.getTime() <= grace_ms);
+    case "one":
+      return slots.upTo(now, 1);
+    case "all":
+      return all(slots, next_at, now);
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Looks back a little first: there is seldom more than one, and a thousand take the library 60 ms. */
+function all(slots: Slots, next_at: Date, now: Date): Date[] {
+  for (const count of [2, 50, caught_up_max]) {
+    const found = slots.upTo(now, count);
+    const [first] = found;
+    if (count === caught_up_max || first === undefined || first < next_at || found.length < count) return found;
+  }
+  return [];
+}

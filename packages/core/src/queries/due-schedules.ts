@@ -1,0 +1,20 @@
+import { textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import type { ScheduleRef } from "./find-schedule.ts";
+
+/** Schedules of every tenant that have a slot that has come, longest ago first, but for some. */
+export async function dueSchedules(
+  deps: Pick<Deps, "database">,
+  limit: number,
+  but: readonly ScheduleRef[],
+): Promise<readonly ScheduleRef[]> {
+  const params = [limit, textArray(but.map(({ tenant }) => tenant)), textArray(but.map(({ name }) => name))];
+  return executeOn(deps.database)<ScheduleRef>({ text: due, params });
+}
+
+const due = `
+  SELECT tenant, name FROM schedules
+  WHERE next_at <= now() AND paused_at IS NULL
+    AND (tenant, name) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))
+  ORDER BY next_at LIMIT $1::int`;

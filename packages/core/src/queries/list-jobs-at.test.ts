@@ -1,0 +1,118 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Deps } from "../deps.ts";
+import { cancel } from "../transitions/cancel.ts";
+import { claimReady } from "../transitions/claim.ts";
+import { enqueue } from "../transitions/enqueue.ts";
+import { listJobsAt, type JobsFilter } from "./list-jobs-at.ts";
+import { oldestWaiting } from "./oldest-waiting.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(
+  () => own.database.sql`TRUNCATE jobs, lease_batches, queue_counts, queue_changes, job_groups, group_handovers`,
+);
+
+const add = async (count: number, request: Parameters<typeof submission>[0] = {}): Promise<string[]> => {
+  const submissions = Array.from({ length: count }, () => submission(request));
+  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
+  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+};
+/** Finished jobs that nobody went through the transitions for, older than all that are added. */
+const addHistory = async (count: number) => {
+  await own.database.sql`
+    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload)
+    SELECT ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'noop', 'succeeded', now(), now(), now(), now(), '{}'
+    FROM generate_series(1, ${count}::int) AS n`;
+  await own.database.sql`INSERT INTO queue_counts (tenant, queue, succeeded) VALUES ('default', 'default', ${count})`;
+};
+const ids = async (filter: JobsFilter, limit: number, offset: number) => {
+  const { rows, total } = await listJobsAt(deps, "default", filter, { limit, offset });
+  return { ids: rows.map(({ id }) => id), total };
+};
+
+test("any status, some, or one; any queue or one: newest first from the offset, and how many there are", async () => {
+  const [first = "", second = ""] = await add(2);
+  const [later = ""] = await add(1, { delay_seconds: 60 });
+  const [mail = ""] = await add(1, { queue: "mail" });
+  await cancel(deps, "default", first);
+  expect(await ids({}, 2, 1)).toEqual({ ids: [later, second], total: 4 });
+  expect(await ids({ statuses: ["queued", "scheduled"] }, 10, 0)).toEqual({ ids: [mail, later, second], total: 3 });
+  expect(await ids({ statuses: ["queued", "scheduled"] }, 1, 2)).toEqual({ ids: [second], total: 3 });
+  expect(await ids({ statuses: ["cancelled"] }, 10, 0)).toEqual({ ids: [first], total: 1 });
+  expect(await ids({ statuses: ["cancelled"], queue: "mail" }, 10, 0)).toEqual({ ids: [], total: 0 });
+  expect(await ids({ queue: "mail" }, 10, 0)).toEqual({ ids: [mail], total: 1 });
+});
+
+test("another tenant's jobs are neither listed nor counted", async () => {
+  await enqueue(deps, [{ ...submission(), tenant: "acme" }], { idempotency_ttl_seconds: 60 });
+  expect(await ids({}, 10, 0)).toEqual({ ids: [], total: 0 });
+  expect(await ids({ statuses: ["queued"] }, 10, 0)).toEqual({ ids: [], total: 0 });
+});
+
+test("jobs under a long history are found where an index has them, and counted wherever they are", async () => {
+  await addHistory(200_001);
+  await add(2);
+  const [old, older] = ["00000000-0000-7000-8000-000000000000", "00000000-0000-7000-7000-000000000000"];
+  const [first, second] = await own.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
+  await own.database.sql`UPDATE jobs SET id = ${old} WHERE id = ${first?.id ?? ""}`;
+  await own.database.sql`UPDATE jobs SET id = ${older} WHERE id = ${second?.id ?? ""}`;
+  expect(await ids({ statuses: ["queued"] }, 10, 0)).toEqual({ ids: [old, older], total: 2 });
+  await cancel(deps, "default", old);
+  expect(await ids({ statuses: ["cancelled"] }, 10, 0)).toEqual({ ids: [], total: 1 });
+});
+
+test("a page goes on where a stretch ends, and its offset counts across stretches", async () => {
+  await addHistory(45_000);
+  const newest = await add(3);
+  const wanted: JobsFilter = { statuses: ["succeeded"] };
+  const all = await own.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'succeeded' ORDER BY id DESC`;
+  const page = (offset: number) => all.slice(offset, offset + 200).map(({ id }) => id);
+  for (const offset of [0, 19_900, 20_000, 39_950, 44_900])
+    expect(await ids(wanted, 200, offset)).toEqual({ ids: page(offset), total: 45_000 });
+  expect((await ids({}, 3, 0)).ids).toEqual(newest.toReversed());
+});
+
+test("jobs that wait behind another of their group are found under a long history, too", async () => {
+  await addHistory(200_001);
+  await add(1, { group: "g" });
+  const [blocked = ""] = await add(1, { group: "g" });
+  await own.database.sql`UPDATE jobs SET id = '00000000-0000-7000-8000-000000000000' WHERE id = ${blocked}`;
+  expect((await ids({ statuses: ["queued", "blocked"] }, 10, 1)).ids).toEqual(["00000000-0000-7000-8000-000000000000"]);
+});
+
+test("running jobs are found by their leases", async () => {
+  await add(3);
+  const leases = await claimReady(deps, 2, {
+    tenant: "default",
+    queues: ["default"],
+    worker_id: "w",
+    lease_seconds: 30,
+  });
+  const running = leases.map(({ id }) => id).toSorted();
+  expect(await ids({ statuses: ["running"] }, 10, 0)).toEqual({ ids: running.toReversed(), total: 2 });
+});
+
+test("the oldest waiting job of each queue is known by when it was made", async () => {
+  const [first = ""] = await add(1, { delay_seconds: 60 });
+  await add(2);
+  await add(1, { queue: "mail" });
+  await add(2, { queue: "grouped", group: "g" });
+  await own.database.sql`UPDATE jobs SET created_at = created_at - interval '2 hours' WHERE status = 'blocked'`;
+  await own.database.sql`UPDATE jobs SET created_at = created_at - interval '1 hour' WHERE id = ${first}`;
+  const rows = await own.database.sql<{ queue: string; created_at: Date }[]>`SELECT queue, created_at FROM jobs`;
+  const oldest = (queue: string) =>
+    new Date(Math.min(...rows.filter((row) => row.queue === queue).map((row) => row.created_at.getTime())));
+  const since = await oldestWaiting(deps, "default", ["default", "grouped", "mail", "nobody's"]);
+  expect([...since].toSorted()).toEqual([
+    ["default", oldest("default")],
+    ["grouped", oldest("grouped")],
+    ["mail", oldest("mail")],
+  ]);
+  expect((await oldestWaiting(deps, "acme", ["default"])).size).toBe(0);
+});

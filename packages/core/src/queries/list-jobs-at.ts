@@ -1,0 +1,111 @@
+import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
+import { textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { JobRow } from "../database/schema.ts";
+import type { Deps } from "../deps.ts";
+import { countJobs } from "./count-jobs.ts";
+import { findJobs } from "./find-job.ts";
+
+export type JobsFilter = { queue?: string | undefined; statuses?: readonly JobStatus[] | undefined };
+export type JobsAt = { limit: number; offset: number };
+
+/** How many jobs one statement looks at: 20 ms, where a rare filter would read the whole history. */
+const stretch_jobs_max = 20_000;
+/** How many statements a page may take. Jobs below are left to `listJobs`, whose cursor starts where it stopped. */
+const stretches_max = 10;
+
+/**
+ * A tenant's jobs, newest first, from an offset, and how many the filter picks in all. For callers that cannot keep a
+ * cursor: skipping costs as much as reading, and jobs that come meanwhile move the others down; `listJobs` has neither
+ * fault. The total is exact. Where few jobs have the statuses, or the filter picks what is not rare, the page is exact
+ * as well; else it may be short, as it looks at the newest 200,000 jobs only.
+ *
+ * @example
+ * const { rows, total } = await listJobsAt(deps, "default", { statuses: ["dead"] }, { limit: 50, offset: 100 });
+ */
+export async function listJobsAt(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  filter: JobsFilter,
+  at: JobsAt,
+): Promise<{ rows: JobRow[]; total: number }> {
+  const statuses = filter.statuses ?? jobStatuses;
+  const counts = await countJobs(deps, tenant, filter);
+  const total = statuses.reduce((sum, status) => sum + counts[status], 0);
+  if (at.offset >= total) return { rows: [], total };
+  const present = statuses.filter((status) => counts[status] > 0);
+  const indexed = present.every((status) => status in idsOf);
+  const query = { tenant, queue: filter.queue ?? "", statuses: present, total, ...at };
+  const ids = await (indexed && total <= stretch_jobs_max ? amongFew(deps, query) : inStretches(deps, query));
+  const rows = await findJobs(deps, tenant, ids);
+  return { rows: rows.sort((a, b) => (a.id < b.id ? 1 : -1)), total };
+}
+
+type Query = { tenant: string; queue: string; statuses: readonly JobStatus[]; total: number } & JobsAt;
+
+/** The statuses whose jobs an index holds apart. */
+const idsOf: Partial<Record<JobStatus, string>> = {
+  scheduled: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
+  failed: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
+  blocked: "SELECT id FROM jobs WHERE blocked_seq IS NOT NULL AND tenant = $1 AND ($2 = '' OR queue = $2)",
+  queued: "SELECT id FROM jobs WHERE ready_at IS NOT NULL AND tenant = $1 AND ($2 = '' OR queue = $2)",
+  dead: "SELECT id FROM jobs WHERE dead_at IS NOT NULL",
+  running: "SELECT unnest(job_ids) AS id FROM lease_batches",
+};
+
+const matches = "tenant = $1 AND ($2 = '' OR queue = $2) AND status = ANY($3::text[])";
+
+async function amongFew(deps: Pick<Deps, "database">, query: Query): Promise<string[]> {
+  const { tenant, queue, statuses, limit, offset } = query;
+  const few = [...new Set(statuses.map((status) => idsOf[status]))].join(" UNION ");
+  const text = `
+    WITH few AS MATERIALIZED (${few})
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM few)) AND ${matches}
+    ORDER BY id DESC LIMIT $4::int OFFSET $5::int`;
+  const params = [tenant, queue, textArray(statuses), limit, offset];
+  return (await executeOn(deps.database)<{ id: string }>({ text, params })).map(({ id }) => id);
+}
+
+/** Ids with all bits set: every job is below. */
+const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/** Down the primary key, whose order is that of creation, until there is nothing left to find. */
+async function inStretches(deps: Pick<Deps, "database">, query: Query): Promise<string[]> {
+  const { total, limit, offset } = query;
+  const ids: string[] = [];
+  let below: string | null = newest;
+  let seen = 0;
+  for (let stretch = 0; stretch < stretches_max && below !== null; stretch += 1) {
+    const rest = { skip: Math.max(offset - seen, 0), take: limit - ids.length };
+    const row: Stretch = await lookBelow(deps, query, below, rest);
+    ids.push(...row.ids);
+    seen += row.found;
+    if (ids.length === limit || seen >= total) break;
+    below = row.last;
+  }
+  return ids;
+}
+
+async function lookBelow(
+  deps: Pick<Deps, "database">,
+  { tenant, queue, statuses }: Query,
+  below: string,
+  { skip, take }: { skip: number; take: number },
+): Promise<Stretch> {
+  const params = [tenant, queue, textArray(statuses), below, skip, take];
+  const [row] = await executeOn(deps.database)<Stretch>({ text: inStretch, params });
+  if (!row) throw new Error("an aggregate gave no row");
+  return row;
+}
+
+type Stretch = { ids: string[]; found: number; last: string | null };
+
+// The end of a stretch that was not full is the end.
+const inStretch = `
+  WITH stretch AS MATERIALIZED (
+    SELECT id, ${matches} AS found FROM jobs WHERE id < $4::uuid ORDER BY id DESC LIMIT ${stretch_jobs_max}
+  )
+  SELECT to_json(ARRAY(SELECT id FROM stretch WHERE found ORDER BY id DESC OFFSET $5::int LIMIT $6::int)) AS ids,
+         (count(*) FILTER (WHERE found))::int AS found,
+         CASE WHEN count(*) = ${stretch_jobs_max} THEN min(id::text) END AS last
+  FROM stretch`;

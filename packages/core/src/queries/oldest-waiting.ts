@@ -1,0 +1,47 @@
+import { textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+
+/** How many ready and how many blocked jobs of each queue are looked at, and how many of all that wait for a time. */
+const line_jobs_max = 200;
+const due_jobs_max = 20_000;
+
+/**
+ * When the oldest job was made of those in a queue that do not run yet: ready ones, those behind another of their
+ * group, and those that wait for their time or a retry. No index has them by age, so it looks at the jobs whose turn
+ * comes next: exact while no more than 200 of a queue are ready or blocked, and else at least as young as the truth.
+ * Queues where nothing waits are left out.
+ *
+ * @example
+ * const since = (await oldestWaiting(deps, "default", ["mail"])).get("mail");
+ */
+export async function oldestWaiting(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  queues: readonly string[],
+): Promise<Map<string, Date>> {
+  if (queues.length === 0) return new Map();
+  const params = [tenant, textArray(queues)];
+  const rows = await executeOn(deps.database)<{ queue: string; oldest: Date }>({ text, params });
+  return new Map(rows.map(({ queue, oldest }) => [queue, oldest]));
+}
+
+const text = `
+  WITH wanted AS MATERIALIZED (SELECT unnest($2::text[]) AS queue), due AS MATERIALIZED (
+    SELECT tenant, queue, created_at FROM jobs WHERE due_at IS NOT NULL ORDER BY due_at LIMIT ${due_jobs_max}
+  )
+  SELECT queue, min(created_at) AS oldest FROM (
+    SELECT due.queue, created_at FROM due JOIN wanted ON wanted.queue = due.queue WHERE tenant = $1
+    UNION ALL
+    SELECT wanted.queue, ready.created_at FROM wanted, LATERAL (
+      SELECT created_at FROM jobs
+      WHERE tenant = $1 AND jobs.queue = wanted.queue AND ready_at IS NOT NULL
+      ORDER BY priority DESC, ready_at, id LIMIT ${line_jobs_max}
+    ) AS ready
+    UNION ALL
+    SELECT wanted.queue, blocked.created_at FROM wanted, LATERAL (
+      SELECT created_at FROM jobs
+      WHERE tenant = $1 AND jobs.queue = wanted.queue AND blocked_seq IS NOT NULL
+      ORDER BY group_key, blocked_seq LIMIT ${line_jobs_max}
+    ) AS blocked
+  ) AS waiting GROUP BY queue`;

@@ -1,0 +1,42 @@
+import { executeOn } from "../database/statement.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+
+/** A condition on `queues`: claims must ask how much room there is. A bound on its groups' jobs alone is kept by them. */
+export const isLimited = "(concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)";
+
+/** What is in the window of a rate that ends now. The moment is that of the statement, after any wait for a lock. */
+export const startsWithin = (row: string, group: string, seconds: string) => `
+  queue_starts.tenant = ${row}.tenant AND queue_starts.queue = ${row}.queue AND queue_starts.group_key ${group}
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => ${row}.${seconds})`;
+
+const running = (row: string) => `(
+    SELECT coalesce(sum(running), 0) FROM (
+      SELECT running FROM queue_counts AS known WHERE known.tenant = ${row}.tenant AND known.queue = ${row}.queue
+      UNION ALL
+      SELECT running FROM queue_changes AS known WHERE known.tenant = ${row}.tenant AND known.queue = ${row}.queue) AS known)`;
+
+/**
+ * How many more jobs of a queue may start, as columns of a query over rows of `queues`: `room`, and `retry_in_ms`, when
+ * there will be more if it is the rate that is used up. What runs is counted by the moves of the jobs themselves, so a
+ * crash leaks no slot: a job whose worker died counts until its lease is taken back. Exact under the lock of the queue's row.
+ */
+export const roomIn = (row: string) => `
+    greatest(0, coalesce(least(
+      ${row}.concurrency - ${running(row)},
+      ${row}.rate_limit - (SELECT coalesce(sum(count), 0) FROM queue_starts
+                           WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})), 1000000))::int AS room,
+    (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + ${row}.rate_period_seconds * 1000 FROM queue_starts
+     WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})::float8 AS retry_in_ms`;
+
+/** `room` is how many jobs may start now; `retry_in_ms` when there will be more, if it is the rate that is used up. */
+export type QueueRoom = { room: number; retry_in_ms: number | null };
+
+/** How much room a queue with limits has; undefined for one without, and for one that is paused. */
+export async function queueRoom(
+  deps: Pick<Deps, "database">,
+  { tenant, queue }: QueueRef,
+): Promise<QueueRoom | undefined> {
+  const text = `SELECT ${roomIn("queues")} FROM queues WHERE tenant = $1 AND queue = $2 AND paused_at IS NULL AND ${isLimited}`;
+  const [row] = await executeOn(deps.database)<QueueRoom>({ text, params: [tenant, queue] });
+  return row;
+}

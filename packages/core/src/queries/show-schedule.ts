@@ -1,0 +1,28 @@
+import type { Schedule } from "@atlasqueue/contract";
+import { readCron } from "../policy/cron.ts";
+import type { SeenSchedule } from "./find-schedule.ts";
+
+const next_runs_max = 5;
+
+/** A schedule as every surface shows it. */
+export function showSchedule(row: SeenSchedule): Schedule {
+  const paused = row.paused_at !== null;
+  return {
+    name: row.name,
+    cron: row.cron,
+    timezone: row.timezone,
+    catch_up: row.catch_up,
+    job: row.job,
+    paused,
+    next_runs: paused ? [] : nextRuns(row),
+    last_run: row.last_slot_at?.toISOString() ?? null,
+    last_job_id: row.last_job_id,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+function nextRuns({ cron, timezone, seen_at }: SeenSchedule): string[] {
+  const slots = readCron(cron, timezone).after(seen_at, next_runs_max);
+  return slots.map((slot) => slot.toISOString());
+}

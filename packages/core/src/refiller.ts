@@ -1,0 +1,74 @@
+import { isUnavailable } from "./database/errors.ts";
+import type { Deps, QueueRef } from "./deps.ts";
+import { queueRoom } from "./queries/queue-room.ts";
+import { readyJobs } from "./queries/ready-jobs.ts";
+import { announce } from "./signal/announce.ts";
+import type { Signal } from "./signal/signal.ts";
+
+/** Signalled at once; what starts of them makes room for the next. */
+const signals_max = 500;
+const wait_ms_max = 60_000;
+
+/**
+ * Signal as many of a queue's next jobs as its limits have room for: what was dropped for want of room is offered again.
+ * Returns when there will be more, if it is the rate that is used up.
+ */
+export async function refillQueue(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<number | null> {
+  const found = await queueRoom(deps, queue);
+  if (!found) return null;
+  if (found.room === 0) return found.retry_in_ms;
+  await announce(deps, await readyJobs(deps, queue, 0, Math.min(found.room, signals_max)), "front");
+  return null;
+}
+
+export type Refiller = {
+  /** A job of a queue with limits has finished. */
+  freed(queue: QueueRef): void;
+  /** There is room again in so long. */
+  freeIn(queue: QueueRef, delay_ms: number): void;
+  stop(): void;
+};
+
+/**
+ * Keeps queues with limits moving in the process that finishes their jobs: at once, and when a rate has room again. What
+ * it leaves undone the sweep does, a second later.
+ *
+ * @example
+ * const refiller = createRefiller(deps);
+ * refiller.freed({ tenant: "default", queue: "mail" });
+ */
+export function createRefiller(deps: Deps & { signal: Signal }): Refiller {
+  const timers = new Map<string, { timer: NodeJS.Timeout; at: number }>();
+
+  const refill = async (name: string, queue: QueueRef): Promise<void> => {
+    timers.delete(name);
+    try {
+      const retry_in_ms = await refillQueue(deps, queue);
+      if (retry_in_ms !== null) freeIn(queue, retry_in_ms);
+    } catch (error) {
+      // The sweep offers the queue's jobs as well; nothing may be thrown from a timer.
+      const during = "offering jobs of a limited queue";
+      if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
+      else deps.observe({ event: "refill_failed", queue: queue.queue, error: String(error) });
+    }
+  };
+
+  const freeIn = (queue: QueueRef, delay_ms: number): void => {
+    const name = `${queue.tenant} ${queue.queue}`;
+    const wait_ms = Math.min(Math.max(1, Math.ceil(delay_ms)), wait_ms_max);
+    const at = performance.now() + wait_ms;
+    const known = timers.get(name);
+    if (known && known.at <= at) return;
+    clearTimeout(known?.timer);
+    timers.set(name, { timer: setTimeout(() => void refill(name, queue), wait_ms), at });
+  };
+
+  return {
+    freed: (queue) => freeIn(queue, 1),
+    freeIn,
+    stop() {
+      for (const { timer } of timers.values()) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import {
+  createSchedule as createScheduleSchema,
+  limits,
+  validate,
+  type CreateScheduleInput,
+  type Fault,
+  type Schedule,
+} from "@atlasqueue/contract";
+import type { Deps } from "./deps.ts";
+import { cronFault } from "./policy/cron.ts";
+import { findSchedule } from "./queries/find-schedule.ts";
+import { listSchedules } from "./queries/list-schedules.ts";
+import { showSchedule } from "./queries/show-schedule.ts";
+import { deleteSchedule } from "./transitions/delete-schedule.ts";
+import { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
+import { putSchedule } from "./transitions/store-schedule.ts";
+
+/** What code does with the schedules of its tenant. `undefined` and `false` say that there is none of that name. */
+export type Schedules = {
+  /**
+   * Create a schedule or replace it; safe to call at every start of a program, as an unchanged cron and time zone keep
+   * its place. Throws `InvalidScheduleError`.
+   */
+  put(schedule: CreateScheduleInput): Promise<Schedule>;
+  get(name: string): Promise<Schedule | undefined>;
+  /** All of them, in the order of their names. */
+  list(): Promise<Schedule[]>;
+  pause(name: string): Promise<Schedule | undefined>;
+  /** Goes on with the next slot; nothing is caught up. */
+  resume(name: string): Promise<Schedule | undefined>;
+  /** Jobs that it made stay. */
+  delete(name: string): Promise<boolean>;
+};
+
+/** The schedule is not valid; `faults` say which fields, what they take and what they got. */
+export class InvalidScheduleError extends Error {
+  override readonly name = "InvalidScheduleError";
+  readonly faults: readonly Fault[];
+  constructor(faults: readonly Fault[]) {
+    super(faults.map(({ pointer, message }) => `${pointer || "/"} ${message}`).join("; "));
+    this.faults = faults;
+  }
+}
+
+/**
+ * The schedules of a tenant, for `createQueue`.
+ *
+ * @example
+ * const { schedules } = createQueue({ databaseUrl });
+ * await schedules.put({ name: "report", cron: "30 2 * * *", timezone: "Europe/Berlin", job: { type: "report.send" } });
+ */
+export function createScheduleBook(deps: Deps, tenant: string): Schedules {
+  const show = (row: Parameters<typeof showSchedule>[0] | undefined) => row && showSchedule(row);
+  return {
+    async put(schedule) {
+      const checked = validate(createScheduleSchema, schedule);
+      if (checked.kind === "invalid") throw new InvalidScheduleError(checked.faults);
+      const fault = cronFault(checked.value);
+      if (fault) throw new InvalidScheduleError([fault]);
+      const outcome = await putSchedule(deps, tenant, checked.value);
+      if ("schedule" in outcome) return showSchedule(outcome.schedule);
+      throw new InvalidScheduleError([{ pointer: "", message: `there are ${limits.schedules_max} schedules already` }]);
+    },
+    get: async (name) => show(await findSchedule(deps, { tenant, name })),
+    async list() {
+      const found: Schedule[] = [];
+      for (let after: string | undefined = ""; after !== undefined;) {
+        const page = await listSchedules(deps, tenant, limits.list_items_max, after);
+        found.push(...page.rows.map(showSchedule));
+        after = page.next;
+      }
+      return found;
+    },
+    pause: async (name) => show(await pauseSchedule(deps, { tenant, name })),
+    resume: async (name) => show(await resumeSchedule(deps, { tenant, name })),
+    delete: (name) => deleteSchedule(deps, { tenant, name }),
+  };
+}

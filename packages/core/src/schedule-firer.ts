@@ -1,0 +1,62 @@
+import { isLocked, isUnavailable } from "./database/errors.ts";
+import type { Deps } from "./deps.ts";
+import { dueSchedules } from "./queries/due-schedules.ts";
+import type { ScheduleRef } from "./queries/find-schedule.ts";
+import { announce } from "./signal/announce.ts";
+import type { Signal } from "./signal/signal.ts";
+import { fireSchedules } from "./transitions/fire-schedules.ts";
+
+const schedules_max = 100;
+/** Transactions in one sweep, so that its other duties get their turn. */
+const rounds_max = 20;
+
+/**
+ * Fire every slot that has come, and signal the jobs. One schedule that cannot be fired (its row was changed by hand,
+ * its key is held by somebody's open transaction) is told and left for the next time; the others are fired without it.
+ * Returns how often a schedule was moved on.
+ *
+ * @example
+ * const fired = await fireAll({ database, signal, observe });
+ */
+export async function fireAll(deps: Deps & { signal: Signal }): Promise<number> {
+  const failed: ScheduleRef[] = [];
+  let total = 0;
+  for (let round = 0; round < rounds_max; round += 1) {
+    const due = await dueSchedules(deps, schedules_max, failed);
+    if (due.length === 0) break;
+    const fired = await fireOrSplit(deps, due, failed);
+    // Somebody else fires them.
+    if (fired === 0 && due.length < schedules_max) break;
+    total += fired;
+  }
+  return total;
+}
+
+async function fireOrSplit(
+  deps: Deps & { signal: Signal },
+  due: readonly ScheduleRef[],
+  failed: ScheduleRef[],
+): Promise<number> {
+  try {
+    const { schedules, ready } = await fireSchedules(deps, due);
+    await announce(deps, ready);
+    return schedules;
+  } catch (error) {
+    if (isUnavailable(error) && !isLocked(error)) throw error;
+    const [one] = due;
+    if (due.length > 1 || !one) return fireEach(deps, due, failed);
+    failed.push(one);
+    deps.observe({ event: "schedule_failed", tenant: one.tenant, schedule: one.name, error: String(error) });
+    return 0;
+  }
+}
+
+async function fireEach(
+  deps: Deps & { signal: Signal },
+  due: readonly ScheduleRef[],
+  failed: ScheduleRef[],
+): Promise<number> {
+  let fired = 0;
+  for (const one of due) fired += await fireOrSplit(deps, [one], failed);
+  return fired;
+}

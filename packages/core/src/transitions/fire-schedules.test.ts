@@ -1,0 +1,208 @@
+import { limits, type CatchUp } from "@atlasqueue/contract";
+import { recordEvents, simulateClock, testDatabase, type SimulatedClock, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectDatabase, type Database } from "../database/connect.ts";
+import type { Deps } from "../deps.ts";
+import { findSchedule } from "../queries/find-schedule.ts";
+import { sweepOutlook } from "../queries/sweep-outlook.ts";
+import { fireAll } from "../schedule-firer.ts";
+import { memorySignal } from "../signal/memory.ts";
+import type { Signal } from "../signal/signal.ts";
+import { deleteSchedule } from "./delete-schedule.ts";
+import { pauseSchedule, resumeSchedule } from "./pause-schedule.ts";
+import { createSchedule, putSchedule } from "./store-schedule.ts";
+
+const tenant = "default";
+const ref = { tenant, name: "report" };
+let own: TestDatabase;
+let clock: SimulatedClock;
+let database: Database;
+let deps: Deps & { signal: Signal };
+const recorded = recordEvents();
+
+beforeAll(async () => {
+  own = await testDatabase();
+  clock = await simulateClock(own.url, "2025-01-01T00:00:00Z");
+  // A pool that is opened now has the simulated clock.
+  database = connectDatabase({ url: own.url, connections_max: 10, timeout_ms: 15_000 });
+});
+afterAll(async () => {
+  await Promise.all([database.close(), clock.stop()]);
+  await own.drop();
+});
+beforeEach(async () => {
+  await database.sql`TRUNCATE jobs, idempotency_keys, schedules, queue_changes`;
+  recorded.events.length = 0;
+  deps = { database, observe: recorded.observe, signal: memorySignal() };
+  await clock.set("2025-01-01T08:30:00Z");
+});
+
+const define = (changes: { name?: string; cron?: string; catch_up?: CatchUp; payload?: { n: number } } = {}) => ({
+  name: "report",
+  cron: "0 * * * *",
+  timezone: "UTC",
+  catch_up: "one" as CatchUp,
+  ...changes,
+  job: { type: "report.send", payload: changes.payload ?? {}, queue: "mail", priority: 3, max_attempts: 2 },
+});
+/** The slots that got a job, as the keys of the jobs say. */
+const slots = async (name = "report") => {
+  const rows = await database.sql<{ slot: string }[]>`
+    SELECT split_part(key, ':', 3) || ':' || split_part(key, ':', 4) AS slot FROM idempotency_keys JOIN jobs ON id = job_id
+    WHERE starts_with(key, ${`schedule:${name}:`}) ORDER BY key`;
+  return rows.map(({ slot }) => slot.slice(5));
+};
+
+test("a slot makes its job when it comes, ready and signalled, and the schedule says so", async () => {
+  await createSchedule(deps, tenant, define({ payload: { n: 1 } }));
+  expect(await fireAll(deps)).toBe(0);
+  expect(await sweepOutlook(deps)).toMatchObject({ schedule_in_ms: 30 * 60_000 });
+  await clock.set("2025-01-01T09:00:00Z");
+  expect(await sweepOutlook(deps)).toMatchObject({ schedule_in_ms: 0 });
+  expect(await fireAll(deps)).toBe(1);
+  expect(await fireAll(deps)).toBe(0);
+  const [job] = await database.sql`SELECT id, type, queue, priority, status, max_attempts, payload FROM jobs`;
+  expect(job).toMatchObject({ ...define({ payload: { n: 1 } }).job, status: "queued" });
+  expect(await deps.signal.take([{ tenant, queue: "mail" }], 10)).toEqual([job?.["id"]]);
+  expect(await slots()).toEqual(["01-01T09:00"]);
+  expect(await findSchedule(deps, ref)).toMatchObject({
+    last_slot_at: new Date("2025-01-01T09:00Z"),
+    last_job_id: job?.["id"],
+    next_at: new Date("2025-01-01T10:00Z"),
+  });
+  expect(recorded.named("schedule_fired")).toEqual([
+    {
+      event: "schedule_fired",
+      tenant,
+      schedule: "report",
+      slot: "2025-01-01T09:00:00.000Z",
+      late_ms: 0,
+      job_id: job?.["id"],
+    },
+  ]);
+});
+
+test.each([
+  ["none", []],
+  ["one", ["01-02T08:00"]],
+  ["all", Array.from({ length: 24 }, (_, at) => new Date(Date.UTC(2025, 0, 1, 9 + at)).toISOString().slice(5, 16))],
+] as const)("after a day of downtime %s makes what it says", async (catch_up, expected) => {
+  await createSchedule(deps, tenant, define({ catch_up }));
+  await clock.set("2025-01-02T08:29:00Z");
+  await fireAll(deps);
+  expect(await slots()).toEqual(expected);
+  expect(await findSchedule(deps, ref)).toMatchObject({ next_at: new Date("2025-01-02T09:00Z") });
+  expect(recorded.named("schedule_slots_missed")).toHaveLength(catch_up === "all" ? 0 : 1);
+});
+
+test("twenty that fire at the same time make each of 300 slots one job", async () => {
+  const names = ["a", "b", "c"];
+  for (const name of names) await createSchedule(deps, tenant, define({ name, cron: "* * * * *", catch_up: "all" }));
+  await clock.set("2025-01-01T10:10:00Z");
+  await Promise.all(Array.from({ length: 20 }, () => fireAll(deps)));
+  await fireAll(deps);
+  for (const name of names) expect(await slots(name)).toHaveLength(100);
+  const [count] = await database.sql`SELECT count(*)::int AS jobs FROM jobs`;
+  expect(count).toEqual({ jobs: 300 });
+  const [kept] = await database.sql`SELECT sum(queued)::int AS queued FROM queue_changes`;
+  expect(kept).toEqual({ queued: 300 });
+});
+
+test("more slots than one transaction takes are all fired by one sweep", async () => {
+  await createSchedule(deps, tenant, define({ cron: "* * * * *", catch_up: "all" }));
+  await clock.set("2025-01-01T18:30:00Z");
+  await fireAll(deps);
+  expect(await slots()).toHaveLength(600);
+});
+
+test("a paused schedule fires nothing; resumed it goes on with the next slot and catches nothing up", async () => {
+  await createSchedule(deps, tenant, define({ catch_up: "all" }));
+  expect(await pauseSchedule(deps, ref)).toMatchObject({ paused_at: new Date("2025-01-01T08:30Z") });
+  await clock.set("2025-01-01T12:10:00Z");
+  expect(await sweepOutlook(deps)).toMatchObject({ schedule_in_ms: null });
+  expect(await fireAll(deps)).toBe(0);
+  expect(await pauseSchedule(deps, ref)).toMatchObject({ paused_at: new Date("2025-01-01T08:30Z") });
+  expect(await resumeSchedule(deps, ref)).toMatchObject({ paused_at: null, next_at: new Date("2025-01-01T13:00Z") });
+  await clock.set("2025-01-01T13:00:01Z");
+  await resumeSchedule(deps, ref);
+  await fireAll(deps);
+  expect(await slots()).toEqual(["01-01T13:00"]);
+  expect(recorded.named("schedule_changed").map((event) => "change" in event && event.change)).toEqual([
+    "created",
+    "paused",
+    "resumed",
+  ]);
+});
+
+test("put again with the same cron it keeps its place; with another it goes on from now", async () => {
+  await createSchedule(deps, tenant, define({ catch_up: "all" }));
+  await clock.set("2025-01-01T11:10:00Z");
+  await putSchedule(deps, tenant, define({ catch_up: "all", payload: { n: 2 } }));
+  await fireAll(deps);
+  expect(await slots()).toEqual(["01-01T09:00", "01-01T10:00", "01-01T11:00"]);
+  const payloads = await database.sql`SELECT DISTINCT payload::text FROM jobs`;
+  expect(payloads).toEqual([{ payload: '{"n":2}' }]);
+  await clock.set("2025-01-01T13:10:00Z");
+  const changed = await putSchedule(deps, tenant, define({ catch_up: "all", cron: "30 * * * *" }));
+  expect(changed).toMatchObject({ kind: "replaced", schedule: { next_at: new Date("2025-01-01T13:30Z") } });
+});
+
+test("a deleted schedule fires no more, and its jobs stay", async () => {
+  await createSchedule(deps, tenant, define());
+  await clock.set("2025-01-01T09:00:00Z");
+  await fireAll(deps);
+  expect(await deleteSchedule(deps, ref)).toBe(true);
+  expect(await deleteSchedule(deps, ref)).toBe(false);
+  await clock.set("2025-01-01T10:00:00Z");
+  expect(await fireAll(deps)).toBe(0);
+  expect(await slots()).toEqual(["01-01T09:00"]);
+});
+
+test("a clock that was set back fires no slot again", async () => {
+  await createSchedule(deps, tenant, define());
+  await clock.set("2025-01-01T09:00:00Z");
+  await fireAll(deps);
+  await clock.set("2025-01-01T08:50:00Z");
+  await putSchedule(deps, tenant, define({ cron: "0 9-23 * * *" }));
+  await clock.set("2025-01-01T09:00:00Z");
+  expect(await fireAll(deps)).toBe(1);
+  expect(await slots()).toEqual(["01-01T09:00"]);
+  expect(recorded.named("schedule_fired")).toHaveLength(1);
+});
+
+test("a schedule that was broken by hand is told, and stops none of its neighbours", async () => {
+  for (const name of ["broken", "report", "unreadable"]) await createSchedule(deps, tenant, define({ name }));
+  await database.sql`UPDATE schedules SET cron = 'x' WHERE name = 'broken'`;
+  await database.sql`UPDATE schedules SET job = '{"type": 5}' WHERE name = 'unreadable'`;
+  await clock.set("2025-01-01T09:00:00Z");
+  expect(await fireAll(deps)).toBe(1);
+  expect(await slots()).toEqual(["01-01T09:00"]);
+  expect(recorded.named("schedule_failed").map((event) => "schedule" in event && event.schedule)).toEqual(
+    expect.arrayContaining(["broken", "unreadable"]),
+  );
+});
+
+test("a key that somebody's open transaction holds stops that schedule alone, until it ends", async () => {
+  for (const name of ["held", "report"]) await createSchedule(deps, tenant, define({ name }));
+  const key = "schedule:held:2025-01-01T09:00:00.000Z";
+  await clock.set("2025-01-01T09:00:00Z");
+  await own.database.sql
+    .begin(async (tx) => {
+      await tx`INSERT INTO idempotency_keys VALUES (${tenant}, ${key}, '\\x00', gen_random_uuid(), now() + interval '1 day')`;
+      expect(await fireAll(deps)).toBe(1);
+      throw new Error("rolled back");
+    })
+    .catch((error: Error) => expect(error.message).toBe("rolled back"));
+  expect(await fireAll(deps)).toBe(1);
+  expect([...(await slots("report")), ...(await slots("held"))]).toEqual(["01-01T09:00", "01-01T09:00"]);
+});
+
+test("tenants have schedules of the same name side by side, and each its own limit", async () => {
+  await createSchedule(deps, tenant, define());
+  expect(await createSchedule(deps, "acme", define())).toMatchObject({ kind: "created" });
+  expect(await createSchedule(deps, "acme", define())).toEqual({ kind: "exists" });
+  await clock.set("2025-01-01T09:00:00Z");
+  expect(await fireAll(deps)).toBe(2);
+  expect(await database.sql`SELECT tenant FROM jobs ORDER BY tenant`).toEqual([{ tenant: "acme" }, { tenant }]);
+  expect(limits.schedules_max).toBe(1_000);
+});

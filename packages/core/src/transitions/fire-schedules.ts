@@ -1,0 +1,126 @@
+import { jobTemplate } from "@atlasqueue/contract";
+import { textArray } from "../database/literals.ts";
+import type { ScheduleRow } from "../database/schema.ts";
+import type { Statement } from "../database/statement.ts";
+import { inTransaction } from "../database/transaction.ts";
+import type { Deps } from "../deps.ts";
+import { catchUp, type Firing } from "../policy/catch-up.ts";
+import { readCron } from "../policy/cron.ts";
+import type { ScheduleRef } from "../queries/find-schedule.ts";
+import type { ReadyJob } from "../signal/signal.ts";
+import { enqueueWith, tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue.ts";
+
+/** Of one transaction. What is left is still due, and the next one's. */
+const slots_of_one_max = 100;
+const slots_max = 500;
+const bytes_max = 4 * 1_048_576;
+
+/** The key says who made the job, and holds even where the database's clock was set back. */
+const key_ttl_seconds = 86_400;
+
+export type FiredSlots = {
+  /** Schedules that were moved on; those that another process holds are not among them. */
+  schedules: number;
+  /** Jobs to signal. */
+  ready: ReadyJob[];
+};
+
+/**
+ * Give each slot that has come its job, as the schedules' `catch_up` says. The rows are held, the jobs inserted and
+ * `next_at` moved on in one transaction: a slot is fired once, however many processes try. Throws when one of the
+ * schedules cannot be fired; then none was.
+ *
+ * @example
+ * const { ready } = await fireSchedules(deps, await dueSchedules(deps, 100, []));
+ */
+export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): Promise<FiredSlots> {
+  const fired = await inTransaction(deps.database, async (execute) => {
+    const plans = makePlans(await execute<DueRow>(hold(refs)));
+    if (plans.length === 0) return [];
+    const submissions = plans.flatMap((plan) => plan.submissions);
+    const outcomes = await enqueueWith(execute, submissions, { idempotency_ttl_seconds: key_ttl_seconds });
+    let from = 0;
+    const done = plans.map((plan) => ({ plan, outcomes: outcomes.slice(from, (from += plan.submissions.length)) }));
+    await execute(moveOn(done));
+    return done;
+  });
+  for (const one of fired) tell(deps, one);
+  const ready = fired.flatMap(({ outcomes }) =>
+    outcomes.flatMap((one) => (one.kind === "created" && one.job.status === "queued" ? [one.job] : [])),
+  );
+  return { schedules: fired.length, ready };
+}
+
+type DueRow = Pick<ScheduleRow, "tenant" | "name" | "cron" | "timezone" | "catch_up" | "job"> & {
+  next_at: Date;
+  now: Date;
+  bytes: number;
+};
+type Plan = Firing & { row: DueRow; submissions: Submission[] };
+type Done = { plan: Plan; outcomes: EnqueueOutcome[] };
+
+// Those that somebody else fires just now are skipped; those that somebody has fired are not due any more.
+const holdText = `
+  SELECT tenant, name, cron, timezone, catch_up, job, next_at, now() AS now, octet_length(job::text) AS bytes
+  FROM schedules
+  WHERE (tenant, name) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND next_at <= now() AND paused_at IS NULL
+  ORDER BY next_at FOR UPDATE SKIP LOCKED`;
+
+function hold(refs: readonly ScheduleRef[]): Statement {
+  return { text: holdText, params: [textArray(refs.map((one) => one.tenant)), textArray(refs.map((one) => one.name))] };
+}
+
+function makePlans(rows: readonly DueRow[]): Plan[] {
+  const plans: Plan[] = [];
+  let slots_left = slots_max;
+  let bytes_left = bytes_max;
+  for (const row of rows) {
+    const room = Math.min(slots_of_one_max, slots_left, Math.floor(bytes_left / row.bytes));
+    if (room < 1 && plans.length > 0) break;
+    const firing = catchUp(row.catch_up, readCron(row.cron, row.timezone), row.next_at, row.now, Math.max(1, room));
+    // Parsed again: a version of the program that came later may have given a job more fields.
+    const request = jobTemplate.parse(row.job);
+    const submissions = firing.fire.map((slot) => ({ tenant: row.tenant, request, idempotency_key: keyOf(row, slot) }));
+    plans.push({ ...firing, row, submissions });
+    slots_left -= firing.fire.length;
+    bytes_left -= firing.fire.length * row.bytes;
+  }
+  return plans;
+}
+
+const keyOf = ({ name }: DueRow, slot: Date) => `schedule:${name}:${slot.toISOString()}`;
+
+const moveOnText = `
+  UPDATE schedules AS known
+  SET next_at = moved.next_at, last_slot_at = coalesce(moved.slot, last_slot_at), last_job_id = coalesce(moved.job_id, last_job_id)
+  FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::uuid[]) AS moved(tenant, name, next_at, slot, job_id)
+  WHERE known.tenant = moved.tenant AND known.name = moved.name`;
+
+function moveOn(done: readonly Done[]): Statement {
+  const column = (read: (one: Done) => string | undefined) => textArray(done.map(read));
+  return {
+    text: moveOnText,
+    params: [
+      column(({ plan }) => plan.row.tenant),
+      column(({ plan }) => plan.row.name),
+      column(({ plan }) => plan.next_at?.toISOString()),
+      column(({ plan }) => plan.fire.at(-1)?.toISOString()),
+      column(({ outcomes }) => jobIdOf(outcomes.at(-1))),
+    ],
+  };
+}
+
+const jobIdOf = (outcome: EnqueueOutcome | undefined) => (outcome && "job" in outcome ? outcome.job.id : undefined);
+
+function tell({ observe }: Deps, { plan, outcomes }: Done): void {
+  const { row, fire, missed_from, submissions } = plan;
+  const about = { tenant: row.tenant, schedule: row.name };
+  if (missed_from) observe({ event: "schedule_slots_missed", ...about, since: missed_from.toISOString() });
+  outcomes.forEach((outcome, at) => {
+    tellEnqueued(observe, submissions[at] as Submission, outcome);
+    const slot = fire[at] as Date;
+    const late_ms = row.now.getTime() - slot.getTime();
+    if (outcome.kind === "created")
+      observe({ event: "schedule_fired", ...about, slot: slot.toISOString(), late_ms, job_id: outcome.job.id });
+  });
+}

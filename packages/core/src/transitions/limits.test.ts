@@ -1,0 +1,172 @@
+import type { QueueLimitsInput, SubmitJobInput } from "@atlasqueue/contract";
+import { queueLimits } from "@atlasqueue/contract";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Deps } from "../deps.ts";
+import { queueRoom } from "../queries/queue-room.ts";
+import { queueStats } from "../queries/queue-stats.ts";
+import { refillQueue } from "../refiller.ts";
+import { memorySignal } from "../signal/memory.ts";
+import { advanceGroups } from "./advance-groups.ts";
+import { claim, claimReady, type Claimer } from "./claim.ts";
+import { complete } from "./complete.ts";
+import { enqueue } from "./enqueue.ts";
+import { foldCounts } from "./fold-counts.ts";
+import { pauseQueue } from "./pause-queue.ts";
+import { setLimits } from "./set-limits.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+const ref = { tenant: "default", queue: "default" };
+const claimer: Claimer = { tenant: "default", queues: ["default", "free"], worker_id: "w1", lease_seconds: 30 };
+
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`
+    TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, job_groups, group_handovers, queues, queue_starts, queue_counts, queue_changes`;
+});
+
+const add = async (count: number, request: Partial<SubmitJobInput> = {}): Promise<string[]> => {
+  const outcomes = await enqueue(
+    deps,
+    Array.from({ length: count }, () => submission(request)),
+    { idempotency_ttl_seconds: 60 },
+  );
+  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+};
+const limit = (limits: QueueLimitsInput) => setLimits(deps, ref, queueLimits.parse(limits));
+const finish = (leases: Awaited<ReturnType<typeof claim>>) =>
+  complete(
+    deps,
+    leases.map((lease) => ({ lease, result: null })),
+  );
+
+test("a queue's concurrency is kept, the first of those offered go, and another goes when one has finished", async () => {
+  await limit({ concurrency: 3 });
+  const ids = await add(5);
+  const leases = await claim(deps, ids, claimer);
+  expect(leases.map(({ id }) => id)).toEqual(ids.slice(0, 3));
+  expect(await claim(deps, ids, claimer)).toEqual([]);
+  expect(await claimReady(deps, 5, claimer)).toEqual([]);
+  await finish(leases.slice(0, 1));
+  expect((await claimReady(deps, 5, claimer)).map(({ id }) => id)).toEqual([ids[3]]);
+});
+
+test("what has no limits is not held up by what has", async () => {
+  await limit({ concurrency: 1 });
+  const held = await add(2);
+  const free = await add(3, { queue: "free" });
+  expect((await claim(deps, [...held, ...free], claimer)).length).toBe(4);
+  expect((await claimReady(deps, 10, claimer)).length).toBe(0);
+});
+
+test("twenty claimers side by side never run more than the limit", async () => {
+  await limit({ concurrency: 7 });
+  const ids = await add(60);
+  let running = 0;
+  let most = 0;
+  const work = async () => {
+    while ((await open()) > 0) {
+      const leases = await claim(deps, ids, { ...claimer, worker_id: "w" });
+      running += leases.length;
+      most = Math.max(most, running);
+      running -= leases.length;
+      await finish(leases);
+      await foldCounts(deps, 10);
+    }
+  };
+  const open = async () =>
+    Number((await own.database.sql`SELECT count(*)::int AS n FROM jobs WHERE status <> 'succeeded'`)[0]?.["n"]);
+  const watch = async () => {
+    while ((await open()) > 0) {
+      const [row] = await own.database.sql<
+        { n: number }[]
+      >`SELECT count(*)::int AS n FROM jobs WHERE status = 'running'`;
+      most = Math.max(most, row?.n ?? 0);
+    }
+  };
+  await Promise.all([...Array.from({ length: 20 }, work), watch()]);
+  expect(most).toBeLessThanOrEqual(7);
+});
+
+test("a rate is kept in any window, and tells when there is room again", async () => {
+  await limit({ rate: { limit: 2, period_seconds: 60 } });
+  const ids = await add(5);
+  let told: [string, number] | undefined;
+  const throttled: Claimer["throttled"] = ({ queue }, in_ms) => (told = [queue, in_ms]);
+  const leases = await claim(deps, ids, { ...claimer, throttled });
+  await finish(leases);
+  expect(leases.length).toBe(2);
+  expect(await claim(deps, ids.slice(2), { ...claimer, throttled })).toEqual([]);
+  expect(told?.[0]).toBe("default");
+  expect(told?.[1]).toBeGreaterThan(50_000);
+  expect(told?.[1]).toBeLessThanOrEqual(60_000);
+  // The window moves on.
+  await own.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
+  expect((await claim(deps, ids.slice(2), claimer)).length).toBe(2);
+  const [row] = await own.database.sql`SELECT count(*)::int AS n FROM queue_starts`;
+  expect(row?.["n"]).toBe(1);
+});
+
+test("a rate of groups is each group's own, and holds no job without one", async () => {
+  await limit({ group_rate: { limit: 1, period_seconds: 60 }, group_concurrency: 5 });
+  const a = await add(3, { group: "a" });
+  const b = await add(2, { group: "b" });
+  const plain = await add(2);
+  const leases = await claim(deps, [...a, ...b, ...plain], claimer);
+  expect(leases.map(({ id }) => id)).toEqual([a[0], b[0], ...plain]);
+  expect(await claim(deps, [...a, ...b], claimer)).toEqual([]);
+});
+
+test("several of a group run at once when the queue allows it, and fewer again when it does not", async () => {
+  const ids = await add(5, { group: "g" });
+  await limit({ group_concurrency: 3 });
+  expect((await advanceGroups(deps, 100)).ready.map(({ id }) => id)).toEqual(ids.slice(1, 3));
+  const leases = await claim(deps, ids, claimer);
+  expect(leases.map(({ id }) => id)).toEqual(ids.slice(0, 3));
+  await limit({});
+  await finish(leases.slice(0, 2));
+  expect((await advanceGroups(deps, 100)).ready).toEqual([]);
+  await finish(leases.slice(2));
+  expect((await advanceGroups(deps, 100)).ready.map(({ id }) => id)).toEqual([ids[3]]);
+});
+
+test("a limit that is lowered holds for the next claims; one taken away is none", async () => {
+  await limit({ concurrency: 5 });
+  const ids = await add(8);
+  const leases = await claim(deps, ids.slice(0, 5), claimer);
+  await limit({ concurrency: 2 });
+  await finish(leases.slice(0, 3));
+  expect(await claim(deps, ids, claimer)).toEqual([]);
+  await limit({});
+  expect((await claim(deps, ids, claimer)).length).toBe(3);
+});
+
+test("the queue's next jobs are signalled as far as there is room, and none when it is paused", async () => {
+  const signal = memorySignal();
+  await limit({ concurrency: 2 });
+  const ids = await add(5);
+  await refillQueue({ ...deps, signal }, ref);
+  expect(await signal.take([ref], 10)).toEqual(ids.slice(0, 2));
+  await claim(deps, ids.slice(0, 1), claimer);
+  await refillQueue({ ...deps, signal }, ref);
+  expect(await signal.take([ref], 10)).toEqual(ids.slice(1, 2));
+  await pauseQueue(deps, ref);
+  expect(await queueRoom(deps, ref)).toBeUndefined();
+});
+
+test("limits are shown with the queue", async () => {
+  const limits = {
+    concurrency: 7,
+    group_concurrency: 2,
+    rate: { limit: 10, period_seconds: 0.5 },
+    group_rate: { limit: 1, period_seconds: 60 },
+  };
+  await limit(limits);
+  expect((await queueStats(deps, "default"))[0]?.limits).toEqual(limits);
+  await eventually(async () => expect((await queueStats(deps, "default")).length).toBe(1));
+});

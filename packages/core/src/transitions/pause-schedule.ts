@@ -1,0 +1,53 @@
+import { executeOn } from "../database/statement.ts";
+import { inTransaction } from "../database/transaction.ts";
+import type { Deps } from "../deps.ts";
+import { readCron } from "../policy/cron.ts";
+import { findSchedule, findScheduleWith, type ScheduleRef, type SeenSchedule } from "../queries/find-schedule.ts";
+
+/**
+ * From now on the schedule fires nothing; jobs that it made are left alone. Pausing it again changes nothing. Returns
+ * it as it is then, or undefined when there is none.
+ *
+ * @example
+ * const schedule = await pauseSchedule(deps, { tenant: "default", name: "nightly" });
+ */
+export async function pauseSchedule(deps: Deps, ref: ScheduleRef): Promise<SeenSchedule | undefined> {
+  const { tenant, name } = ref;
+  const [paused] = await executeOn(deps.database)<SeenSchedule>({ text: pause, params: [tenant, name] });
+  if (!paused) return findSchedule(deps, ref);
+  deps.observe({ event: "schedule_changed", tenant, schedule: name, change: "paused" });
+  return paused;
+}
+
+const pause = `
+  UPDATE schedules SET paused_at = now(), updated_at = now()
+  WHERE tenant = $1 AND name = $2 AND paused_at IS NULL
+  RETURNING *, now() AS seen_at`;
+
+/**
+ * Let the schedule fire again, from its next slot on: a pause is not downtime, so nothing is caught up, whatever its
+ * `catch_up`. Resuming one that is not paused changes nothing. Undefined when there is none.
+ *
+ * @example
+ * const schedule = await resumeSchedule(deps, { tenant: "default", name: "nightly" });
+ */
+export async function resumeSchedule(deps: Deps, ref: ScheduleRef): Promise<SeenSchedule | undefined> {
+  const { tenant, name } = ref;
+  const { found, resumed } = await inTransaction(deps.database, async (execute) => {
+    // Held, so that nobody gives it another cron meanwhile.
+    const row = await findScheduleWith(execute, ref, true);
+    if (!row?.paused_at) return { found: row };
+    const [next_at] = readCron(row.cron, row.timezone).after(row.seen_at, 1);
+    const params = [tenant, name, next_at?.toISOString() ?? ""];
+    const [after] = await execute<SeenSchedule>({ text: resume, params });
+    return { found: row, resumed: after };
+  });
+  if (!resumed) return found;
+  deps.observe({ event: "schedule_changed", tenant, schedule: name, change: "resumed" });
+  return resumed;
+}
+
+const resume = `
+  UPDATE schedules SET paused_at = NULL, next_at = nullif($3::text, '')::timestamptz, updated_at = now()
+  WHERE tenant = $1 AND name = $2
+  RETURNING *, now() AS seen_at`;

@@ -1,0 +1,68 @@
+import { limits, type CreateSchedule } from "@atlasqueue/contract";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { readCron } from "../policy/cron.ts";
+import { findSchedule, type SeenSchedule } from "../queries/find-schedule.ts";
+
+export type StoreOutcome =
+  | { kind: "created" | "replaced"; schedule: SeenSchedule }
+  | { kind: "exists" }
+  /** The tenant has `limits.schedules_max` already. */
+  | { kind: "too_many" };
+
+/**
+ * (nothing) → a schedule, whose first slot is the next from now on. One of this name is left as it is. The definition
+ * has passed `cronFault`.
+ *
+ * @example
+ * const outcome = await createSchedule(deps, "default", definition);
+ */
+export function createSchedule(deps: Deps, tenant: string, definition: CreateSchedule): Promise<StoreOutcome> {
+  return store(deps, tenant, definition, "DO NOTHING");
+}
+
+/**
+ * Create a schedule or replace one. With the same cron and time zone as before, its place stays: nothing that it missed
+ * is forgotten by a deployment that puts it again. Otherwise it goes on with the next slot from now on. Paused stays
+ * paused.
+ *
+ * @example
+ * const outcome = await putSchedule(deps, "default", definition);
+ */
+export function putSchedule(deps: Deps, tenant: string, definition: CreateSchedule): Promise<StoreOutcome> {
+  return store(deps, tenant, definition, replace);
+}
+
+async function store(
+  deps: Deps,
+  tenant: string,
+  { name, cron, timezone, catch_up, job }: CreateSchedule,
+  onConflict: string,
+): Promise<StoreOutcome> {
+  const execute = executeOn(deps.database);
+  const [clock] = await execute<{ now: Date }>({ text: "SELECT now() AS now", params: [] });
+  const [next_at] = readCron(cron, timezone).after(clock?.now ?? new Date(Number.NaN), 1);
+  const [row] = await execute<SeenSchedule & { created: boolean }>({
+    text: `${insert} ON CONFLICT (tenant, name) ${onConflict} ${returning}`,
+    params: [tenant, name, cron, timezone, catch_up, JSON.stringify(job), next_at?.toISOString() ?? ""],
+  });
+  if (!row) return (await findSchedule(deps, { tenant, name })) ? { kind: "exists" } : { kind: "too_many" };
+  const { created, ...schedule } = row;
+  const kind = created ? "created" : "replaced";
+  deps.observe({ event: "schedule_changed", tenant, schedule: name, change: kind });
+  return { kind, schedule };
+}
+
+// Several at the same time may get past the limit by as many: it bounds the work of the sweep, and is no quota.
+const insert = `
+  INSERT INTO schedules AS known (tenant, name, cron, timezone, catch_up, job, next_at, created_at, updated_at)
+  SELECT $1, $2::text, $3, $4, $5, $6::text::json, nullif($7::text, '')::timestamptz, now(), now()
+  WHERE EXISTS (SELECT FROM schedules WHERE tenant = $1 AND name = $2::text)
+     OR (SELECT count(*) FROM schedules WHERE tenant = $1) < ${limits.schedules_max}`;
+
+const replace = `DO UPDATE SET
+  next_at = CASE WHEN known.cron = excluded.cron AND known.timezone = excluded.timezone
+                 THEN known.next_at ELSE excluded.next_at END,
+  cron = excluded.cron, timezone = excluded.timezone, catch_up = excluded.catch_up, job = excluded.job, updated_at = now()`;
+
+const returning = "RETURNING known.*, now() AS seen_at, known.xmax = 0 AS created";

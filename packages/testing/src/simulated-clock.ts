@@ -1,0 +1,37 @@
+import postgres from "postgres";
+
+export type SimulatedClock = {
+  /** It shows this from the next statement on, and stands still, in every process that connected after it was made. */
+  set(time: string | Date): Promise<void>;
+  /** It goes on from this time, as fast as any clock. */
+  letRun(from: string | Date): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/**
+ * The database decides time, so a test gives a database another clock: a `now()` that stands still or runs as the test
+ * likes, found before PostgreSQL's own by every connection opened from now on. Processes run as they always do, and take
+ * it for the real time.
+ *
+ * @example
+ * const clock = await simulateClock(url, "2025-11-02T04:59:00Z");
+ * await clock.set("2025-11-02T05:00:00Z");
+ */
+export async function simulateClock(url: string, start: string | Date): Promise<SimulatedClock> {
+  const iso = (time: string | Date) => new Date(time).toISOString();
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const name = new URL(url).pathname.slice(1);
+  await sql.unsafe(`
+    CREATE SCHEMA simulated;
+    CREATE TABLE simulated.clock (at timestamptz NOT NULL, runs_since timestamptz);
+    INSERT INTO simulated.clock VALUES ('${iso(start)}', NULL);
+    CREATE FUNCTION simulated.now() RETURNS timestamptz LANGUAGE sql STABLE AS $$
+      SELECT at + coalesce(pg_catalog.now() - runs_since, interval '0') FROM simulated.clock $$;
+    ALTER DATABASE "${name}" SET search_path TO simulated, pg_catalog, public;`);
+  return {
+    set: async (time) => void (await sql`UPDATE simulated.clock SET at = ${iso(time)}, runs_since = NULL`),
+    letRun: async (from) =>
+      void (await sql`UPDATE simulated.clock SET at = ${iso(from)}, runs_since = pg_catalog.clock_timestamp()`),
+    stop: () => sql.end({ timeout: 1 }),
+  };
+}

@@ -1,0 +1,53 @@
+import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
+import { redisSignal, setLimits, type Signal } from "@atlasqueue/core";
+import { beforeEach, describe, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { drivers, workerHarness } from "../test/harness.ts";
+import { defineHandler } from "./handler.ts";
+
+const any = z.looseObject({});
+const main = { tenant: "default", queue: "default" };
+const { add, becomes, deps, sql, useSignal, work } = workerHarness();
+
+const signals: Record<string, () => Signal> = {
+  ...drivers,
+  "Redis away": () =>
+    redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", dead_letters: "dlq" }, timeout_ms: 50 }),
+};
+
+describe.each(Object.entries(signals))("with %s", (_name, driver) => {
+  beforeEach(async () => {
+    useSignal(driver);
+    await sql()`TRUNCATE queues, queue_starts`;
+  });
+  const limit = (limits: QueueLimitsInput) => setLimits(deps(), main, queueLimits.parse(limits));
+
+  test("two workers run all jobs of a limited queue, and never more at once than the limit", async () => {
+    await limit({ concurrency: 3 });
+    let running = 0;
+    let most = 0;
+    const handler = defineHandler("noop", any, async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await sleep(2);
+      running -= 1;
+    });
+    const jobs = await add(...Array.from({ length: 40 }, () => ({})));
+    for (let worker = 0; worker < 2; worker += 1) work([handler], { concurrency: 10, poll_timeout_seconds: 1 });
+    for (const id of jobs) await becomes(id, { status: "succeeded", attempts: 1 });
+    expect(most).toBe(3);
+  });
+
+  test("a rate lets so many start in its period, and the others when it has passed", async () => {
+    await limit({ rate: { limit: 2, period_seconds: 0.3 } });
+    work([defineHandler("noop", any, () => {})], { poll_timeout_seconds: 1 });
+    const jobs = await add({}, {}, {}, {}, {});
+    for (const id of jobs) await becomes(id, { status: "succeeded" });
+    const rows = await sql()<{ started_at: Date }[]>`SELECT started_at FROM jobs ORDER BY started_at`;
+    const times = rows.map(({ started_at }) => started_at.getTime());
+    // Of any three in a row, the first and the last lie a period apart, but for the time until the lock was had.
+    for (let at = 2; at < times.length; at += 1)
+      expect((times[at] ?? 0) - (times[at - 2] ?? 0)).toBeGreaterThanOrEqual(250);
+  });
+});
