@@ -90,6 +90,7 @@ export { setLimits } from "./transitions/set-limits.ts";
 export { firstId, prune, pruneKeys } from "./transitions/prune.ts";
 export { recallLeases } from "./transitions/recall-leases.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
+export { reportProgress } from "./transitions/report-progress.ts";
 export { release } from "./transitions/release.ts";
 export { revokeToken } from "./transitions/revoke-token.ts";
 export { rotateToken } from "./transitions/rotate-token.ts";

@@ -16,6 +16,7 @@ const exempt: Record<string, string> = {
   "transitions/lease-rows.ts": "the fence itself; a remote worker's ids go through find-leased first",
   "transitions/note-token-use.ts": "ids of tokens that were just shown to us",
   "transitions/project-dead-letters.ts": "the sweep's, over all tenants",
+  "transitions/report-progress.ts": "by the lease's token, for workers beside the database",
   "transitions/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
 };
 

@@ -18,6 +18,13 @@ export type JobContext = {
   signal: AbortSignal;
   /** Writes JSON lines that carry the job's id, type and attempt. */
   logger: Logger;
+  /**
+   * How far it is, from 0 to 1, shown with the job while it runs. Costs nothing to say often: the newest is stored once a
+   * second at most, and what is said in the last second may not be.
+   */
+  progress(done: number, note?: string): void;
+  /** Keep a line with this attempt: the newest hundred of at most 1,000 characters are. Stored when the attempt ends. */
+  log(line: string): void;
 };
 
 /** Returning stores the result; throwing fails the attempt, and the job is tried again after its backoff. */

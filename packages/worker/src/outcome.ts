@@ -1,12 +1,12 @@
-import { findFaults, limits, type Json } from "@atlasqueue/contract";
+import { findFaults, limits, type Json, type LogLine } from "@atlasqueue/contract";
 import { errorText, storableText } from "@atlasqueue/core";
 import { DoNotRetryError, RetryAfterError } from "./handler.ts";
 
 /** How a handler ended. Plain data: it crosses from process to process. */
 export type Outcome =
   /** `bytes` is the length of the result as JSON. */
-  | { kind: "succeeded"; result: Json; bytes: number }
-  | { kind: "failed"; error: string; retryable: boolean; delay_ms?: number | undefined };
+  | { kind: "succeeded"; result: Json; bytes: number; log?: LogLine[] | undefined }
+  | { kind: "failed"; error: string; retryable: boolean; delay_ms?: number | undefined; log?: LogLine[] | undefined };
 
 /** What was thrown, as the failure of an attempt. `name` takes the place of an error's own. */
 export function failed(thrown: unknown, name?: string): Outcome {

@@ -1,10 +1,12 @@
-import type { Lease, Logger } from "@atlasqueue/core";
-import { Context } from "./context.ts";
+import type { Lease } from "@atlasqueue/core";
+import { Context, type Hearing } from "./context.ts";
 import type { Handler } from "./handler.ts";
 import { isIsolated, runIsolated } from "./isolate/run-isolated.ts";
 import type { ChildPool } from "./isolate/child-pool.ts";
 import { abort, type LazyAbort } from "./lazy-abort.ts";
 import { failed, storable, type Outcome } from "./outcome.ts";
+
+export type Surroundings = { hearing: Hearing; children: ChildPool };
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
@@ -14,13 +16,25 @@ export async function runJob(
   lease: Lease,
   handler: Handler | undefined,
   lazy: LazyAbort,
-  { logger, children }: { logger: Logger; children: ChildPool },
+  { hearing, children }: Surroundings,
 ): Promise<Outcome> {
   if (!handler) return failed(new Error(`no handler for type ${JSON.stringify(lease.type)}`), "UnknownType");
+  const context = new Context(lease, lazy, hearing);
+  const outcome = await attempt(lease, handler, lazy, context, { hearing, children });
+  const { lines } = context;
+  return lines ? { ...outcome, log: lines } : outcome;
+}
+
+async function attempt(
+  lease: Lease,
+  handler: Handler,
+  lazy: LazyAbort,
+  context: Context,
+  { hearing, children }: Surroundings,
+): Promise<Outcome> {
   const timeout_seconds = lease.timeout_seconds ?? handler.options.timeout_seconds;
   let timer: NodeJS.Timeout | undefined;
   try {
-    const context = new Context(lease, lazy, logger);
     if (timeout_seconds === undefined && !isIsolated(handler))
       return storable(await handler.run(lease.payload, context));
     const timeout = Promise.withResolvers<never>();
@@ -33,7 +47,7 @@ export async function runJob(
       }, timeout_seconds * 1_000);
     };
     if (isIsolated(handler))
-      return await Promise.race([runIsolated(children, handler, lease, context, startClock), timeout.promise]);
+      return await Promise.race([runIsolated(children, handler, lease, context, hearing, startClock), timeout.promise]);
     const running = handler.run(lease.payload, context);
     startClock();
     return storable(await Promise.race([running, timeout.promise]));

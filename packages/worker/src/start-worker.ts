@@ -19,6 +19,7 @@ import { forgetSettled, heedCancels, keepLeases, renew } from "./lease-keeper.ts
 import { isIsolated } from "./isolate/run-isolated.ts";
 import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
 import { keepPresence } from "./presence.ts";
+import { createProgressReporter } from "./progress-reporter.ts";
 import { runningJobs } from "./running-jobs.ts";
 import { createSettler } from "./settler.ts";
 import { clearAway } from "./sweep/janitor.ts";
@@ -86,12 +87,13 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const running = runningJobs(concurrency, unsettled_max);
   const sweeper = createSweeper(deps, draining.signal);
   const children = createChildPool(config.isolation ?? {});
+  const hearing = { logger: deps.logger, progress: createProgressReporter(deps, stopped.signal) };
   const refiller = createRefiller(deps);
   const settler = createSettler(deps, running, backoff, (delay_ms) => sweeper.expectDue(delay_ms), refiller.freed);
   const claimer = { tenant, queues: names, worker_id: id, lease_seconds, throttled: refiller.freeIn };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const consuming = consume(
-    { deps, running, settler, sweeper, children },
+    { deps, running, settler, sweeper, children, hearing },
     { claimer, queues, handlers, poll_timeout_seconds },
     draining.signal,
   );

@@ -53,4 +53,17 @@ export const isolatedHandlers = [
     (_payload, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve("heard"))),
     { isolate },
   ),
+  defineHandler(
+    "talk",
+    any,
+    (_payload, context) => {
+      context.progress(0.5);
+      context.log("half of it");
+      setTimeout(() => {
+        for (;;);
+      }, 100);
+      return new Promise(() => {});
+    },
+    { isolate, timeout_seconds: 2 },
+  ),
 ];

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { createLogger, type LogLevel } from "@atlasqueue/core";
+import type { Json } from "@atlasqueue/contract";
+import { createLogger, type Lease, type LogLevel } from "@atlasqueue/core";
 import { Context } from "../context.ts";
 import { handlersOf } from "../handler.ts";
 import { abort, lazyAbort, type LazyAbort } from "../lazy-abort.ts";
@@ -33,8 +34,13 @@ async function runTask({ module, lease, log_level }: Task, lazy: LazyAbort): Pro
   try {
     const handler = handlersOf((await import(module)) as object, module).find(({ type }) => type === lease.type);
     if (!handler) throw new Error(`${module} exports no handler for type ${JSON.stringify(lease.type)}`);
-    const logger = createLogger(log_level as LogLevel, "", { write: (line) => tell({ kind: "logged", line }) });
-    return storable(await handler.run(lease.payload, new Context(lease, lazy, logger)));
+    const hearing = {
+      logger: createLogger(log_level as LogLevel, "", { write: (line) => tell({ kind: "logged", line }) }),
+      progress: (_lease: Lease, progress: Json) => tell({ kind: "progress", progress }),
+      // Told line by line, as the end may come without a word.
+      log: (line: string) => tell({ kind: "line", line }),
+    };
+    return storable(await handler.run(lease.payload, new Context(lease, lazy, hearing)));
   } catch (thrown) {
     return failed(thrown);
   }

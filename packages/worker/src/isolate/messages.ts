@@ -1,3 +1,4 @@
+import type { Json } from "@atlasqueue/contract";
 import type { Lease } from "@atlasqueue/core";
 import type { Outcome } from "../outcome.ts";
 
@@ -7,5 +8,7 @@ export type Task = { module: string; lease: Lease; log_level: string };
 export type ToChild = { kind: "run"; run: number; task: Task } | { kind: "abort"; run: number; reason: string };
 
 /** What a handler says on its way. */
-export type Word = { kind: "logged"; line: string };
+export type Word =
+  /** A line of its logger, as JSON. */
+  { kind: "logged"; line: string } | { kind: "line"; line: string } | { kind: "progress"; progress: Json };
 export type FromChild = { kind: "outcome"; outcome: Outcome } | Word;

@@ -1,5 +1,6 @@
 import type { Lease, Logger } from "@atlasqueue/core";
-import type { Handler, JobContext } from "../handler.ts";
+import type { Context, Hearing } from "../context.ts";
+import type { Handler } from "../handler.ts";
 import type { Outcome } from "../outcome.ts";
 import type { ChildPool } from "./child-pool.ts";
 
@@ -13,7 +14,8 @@ export function runIsolated(
   children: ChildPool,
   handler: Handler,
   lease: Lease,
-  context: JobContext,
+  context: Context,
+  hearing: Hearing,
   started: () => void,
 ): Promise<Outcome> {
   const task = { module: handler.module ?? "", lease, log_level: context.logger.level };
@@ -21,7 +23,16 @@ export function runIsolated(
     signal: context.signal,
     started,
     hear(word) {
-      relay(context.logger, word.line);
+      switch (word.kind) {
+        case "logged":
+          return relay(context.logger, word.line);
+        case "line":
+          return context.log(word.line);
+        case "progress":
+          return hearing.progress(lease, word.progress);
+        default:
+          word satisfies never;
+      }
     },
   });
 }
