@@ -31,6 +31,7 @@ export const workerSettings = z.object({
   ...retrySettings,
   RETENTION_SUCCEEDED_HOURS: setting.hours(0.001, 876_000).default(168),
   RETENTION_DEAD_HOURS: setting.hours(0.001, 876_000).default(720),
+  RESULT_TTL_SECONDS: setting.seconds(1, 315_360_000).optional(),
   WEBHOOK_ALLOW_PRIVATE: setting.flag().default(false),
 });
 
@@ -47,6 +48,7 @@ export type WorkerAppConfig = ServerConfig & {
   metrics: { host: string; port: number };
   backoff: BackoffPolicy;
   retention: Retention;
+  result_ttl_seconds: number | undefined;
   webhook_allow_private: boolean;
 };
 
@@ -66,6 +68,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     metrics: { host: set.WORKER_METRICS_HOST, port: set.WORKER_METRICS_PORT },
     backoff: retryPolicy(set),
     retention: { succeeded_hours: set.RETENTION_SUCCEEDED_HOURS, dead_hours: set.RETENTION_DEAD_HOURS },
+    result_ttl_seconds: set.RESULT_TTL_SECONDS,
     webhook_allow_private: set.WEBHOOK_ALLOW_PRIVATE,
   };
 }

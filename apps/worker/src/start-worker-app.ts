@@ -45,6 +45,7 @@ export async function startWorkerApp(
       poll_timeout_seconds: config.poll_timeout_seconds,
       backoff: config.backoff,
       retention: config.retention,
+      result_ttl_seconds: config.result_ttl_seconds,
     },
   );
   return {

@@ -10,7 +10,7 @@ export { createLogger, logEvents, logLevels, type Logger, type LogLevel } from "
 export { createMetrics, type Metrics } from "./observe/metrics.ts";
 export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
 export { cronFault } from "./policy/cron.ts";
-export { defaultRetention, type Retention } from "./policy/retention.ts";
+export { defaultRetention, firstIdAt, type Retention } from "./policy/retention.ts";
 export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./policy/rate-limit.ts";
 export { hashToken, isToken } from "./policy/token.ts";
 export { errorText, storableText } from "@atlasqueue/contract";
@@ -67,6 +67,7 @@ export { redisSignal, type RedisSignalOptions } from "./signal/redis.ts";
 export { SignalUnavailableError, wakeMark, type DeadLetterList, type ReadyJob, type Signal } from "./signal/signal.ts";
 export { submit } from "./submit.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./transitions/claim.ts";
+export { clearResults } from "./transitions/clear-results.ts";
 export { cancel, type CancelOutcome } from "./transitions/cancel.ts";
 export { complete, type Completion, type SettleOutcome } from "./transitions/complete.ts";
 export { createToken, type CreateTokenOutcome, type TokenWish } from "./transitions/create-token.ts";

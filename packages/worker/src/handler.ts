@@ -33,6 +33,8 @@ export type HandlerFunction<P> = (payload: P, context: JobContext) => Promise<un
 export type HandlerOptions = {
   /** The attempt fails with a TimeoutError after so long. A job's own `timeout_seconds` comes first. Default: none. */
   timeout_seconds?: number;
+  /** False: what it returns is not stored, and the job's result is null. Default true. */
+  keep_result?: boolean;
   /**
    * Run it in a process of its own, so that it cannot hold up the worker: at its timeout the process is killed, whatever
    * it does. The process loads the module again and finds the handler among its exports. `true` where the worker loads the

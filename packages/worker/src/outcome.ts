@@ -1,6 +1,6 @@
 import { findFaults, limits, type Json, type LogLine } from "@atlasqueue/contract";
 import { errorText, storableText } from "@atlasqueue/core";
-import { DoNotRetryError, RetryAfterError } from "./handler.ts";
+import { DoNotRetryError, RetryAfterError, type Handler } from "./handler.ts";
 
 /** How a handler ended. Plain data: it crosses from process to process. */
 export type Outcome =
@@ -15,8 +15,13 @@ export function failed(thrown: unknown, name?: string): Outcome {
   return { kind: "failed", error, retryable: !(thrown instanceof DoNotRetryError) };
 }
 
+/** What a handler returned, as the success of an attempt; nothing of it when the handler's results are not kept. */
+export function succeeded({ options }: Handler, returned: unknown): Outcome {
+  return storable(options.keep_result === false ? null : returned);
+}
+
 /** A result as it will be read back: what JSON makes of it. Nothing (undefined) is null. */
-export function storable(returned: unknown): Outcome {
+function storable(returned: unknown): Outcome {
   if (returned === undefined || returned === null) return { kind: "succeeded", result: null, bytes: 4 };
   let text: string | undefined;
   try {

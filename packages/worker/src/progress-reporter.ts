@@ -36,4 +36,3 @@ export function createProgressReporter(deps: WorkerDeps, stop: AbortSignal) {
     setImmediate(() => void flush());
   };
 }
-export type ProgressReporter = ReturnType<typeof createProgressReporter>;

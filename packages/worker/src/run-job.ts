@@ -4,7 +4,7 @@ import type { Handler } from "./handler.ts";
 import { isIsolated, runIsolated } from "./isolate/run-isolated.ts";
 import type { ChildPool } from "./isolate/child-pool.ts";
 import { abort, type LazyAbort } from "./lazy-abort.ts";
-import { failed, storable, type Outcome } from "./outcome.ts";
+import { failed, succeeded, type Outcome } from "./outcome.ts";
 
 export type Surroundings = { hearing: Hearing; children: ChildPool };
 
@@ -36,7 +36,7 @@ async function attempt(
   let timer: NodeJS.Timeout | undefined;
   try {
     if (timeout_seconds === undefined && !isIsolated(handler))
-      return storable(await handler.run(lease.payload, context));
+      return succeeded(handler, await handler.run(lease.payload, context));
     const timeout = Promise.withResolvers<never>();
     const startClock = () => {
       if (timeout_seconds === undefined) return;
@@ -50,7 +50,7 @@ async function attempt(
       return await Promise.race([runIsolated(children, handler, lease, context, hearing, startClock), timeout.promise]);
     const running = handler.run(lease.payload, context);
     startClock();
-    return storable(await Promise.race([running, timeout.promise]));
+    return succeeded(handler, await Promise.race([running, timeout.promise]));
   } catch (thrown) {
     return failed(thrown);
   } finally {

@@ -41,6 +41,8 @@ export type WorkerConfig = {
   isolation?: ChildPoolConfig;
   /** How long finished jobs are kept. Default: a week, and thirty days for dead ones. */
   retention?: Retention;
+  /** How long the results of succeeded jobs are kept. Default: as long as the jobs. */
+  result_ttl_seconds?: number | undefined;
   /** Default: made of the host, the process and chance. */
   worker_id?: string;
 };
@@ -119,7 +121,10 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     }),
   ]);
   const heedNoMore = heedCancels(deps, running, lease_seconds);
-  const sweeping = Promise.all([sweeper.run(), clearAway(deps, config.retention ?? defaultRetention, draining.signal)]);
+  const sweeping = Promise.all([
+    sweeper.run(),
+    clearAway(deps, config.retention ?? defaultRetention, config.result_ttl_seconds, draining.signal),
+  ]);
   deps.observe({ event: "worker_started", worker_id: id, queues: names, handlers: [...handlers.keys()], concurrency });
 
   const stop = async (wanted_ms: number): Promise<void> => {

@@ -7,8 +7,16 @@ let api: Awaited<ReturnType<typeof testApp>>;
 afterEach(() => api.stop());
 
 const presence: WorkerPresence = {
-  ...{ id: "w-1", tenant: "default", host: "box", pid: 17, queues: ["mail"], handlers: ["email.send"] },
-  ...{ concurrency: 4, active: 2, state: "running", lease_seconds: 30 },
+  id: "w-1",
+  tenant: "default",
+  host: "box",
+  pid: 17,
+  queues: ["mail"],
+  handlers: ["email.send"],
+  concurrency: 4,
+  active: 2,
+  state: "running",
+  lease_seconds: 30,
 };
 const create = async (queue: string) => {
   const { id } = (await (await api.post(`key-${queue}`, { type: "a", queue })).json()) as { id: string };
@@ -26,7 +34,7 @@ test("workers are listed with what they run, those of another tenant are not", a
   await signal.presence.announce(presence);
   await signal.presence.announce({ ...presence, id: "theirs", tenant: "acme" });
   const { items } = workerList.parse(await (await api.get("/v1/workers")).json());
-  const { tenant: _, lease_seconds: __, ...shown } = presence;
+  const { tenant: _tenant, lease_seconds: _lease_seconds, ...shown } = presence;
   expect(items).toEqual([{ ...shown, last_seen: items[0]?.last_seen }]);
 });
 

@@ -30,6 +30,7 @@ function tellAway(error: unknown): never {
   throw new ProblemError("signal_unavailable", detail, { headers: { "retry-after": "1" } });
 }
 
-function showWorker({ tenant: _, lease_seconds: __, last_seen, ...worker }: SeenWorker): Worker {
-  return { ...worker, queues: [...worker.queues], handlers: [...worker.handlers], last_seen: last_seen.toISOString() };
+function showWorker({ id, host, pid, queues, handlers, concurrency, active, last_seen, state }: SeenWorker): Worker {
+  const lists = { queues: [...queues], handlers: [...handlers] };
+  return { id, host, pid, ...lists, concurrency, active, last_seen: last_seen.toISOString(), state };
 }

@@ -40,6 +40,7 @@ export type AtlasEvent =
   | { event: "groups_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }
+  | { event: "results_cleared"; jobs: number }
   | { event: "jobs_pruned"; jobs: number; keys: number }
   | { event: "dead_letters_projected"; added: number; removed: number }
   | {

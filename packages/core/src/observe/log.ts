@@ -52,6 +52,7 @@ const levels: Record<EventName, Level> = {
   promotion_failed: "warn",
   counts_failed: "warn",
   jobs_pruned: "info",
+  results_cleared: "info",
   sweep_complete: "debug",
   signal_failed: "warn",
   database_unavailable: "error",

@@ -158,6 +158,7 @@ export function createMetrics(): Metrics {
       case "groups_failed":
       case "counts_failed":
       case "jobs_pruned":
+      case "results_cleared":
       case "sweep_complete":
       case "worker_started":
       case "worker_draining":

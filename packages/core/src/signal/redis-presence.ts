@@ -95,7 +95,7 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
       return entries
         .flatMap((entry) => read(tenant, entry) ?? [])
         .filter(({ last_seen }) => Number(now) - last_seen.getTime() < presence_ttl_ms)
-        .map(({ connection: _, ...worker }) => worker)
+        .map(({ connection: _connection, ...worker }) => worker)
         .sort(byId);
     },
     async vanished() {

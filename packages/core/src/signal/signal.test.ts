@@ -10,8 +10,16 @@ const main: QueueRef = { tenant: "default", queue: "default" };
 const other: QueueRef = { tenant: "default", queue: "other" };
 const job = (id: string, priority = 0, queue = main): ReadyJob => ({ id, priority, ...queue });
 const presence = (id: string): WorkerPresence => ({
-  ...{ id, tenant: "default", host: "h", pid: 1, queues: ["default"], handlers: ["noop"] },
-  ...{ concurrency: 10, active: 0, state: "running", lease_seconds: 30 },
+  id,
+  tenant: "default",
+  host: "h",
+  pid: 1,
+  queues: ["default"],
+  handlers: ["noop"],
+  concurrency: 10,
+  active: 0,
+  state: "running",
+  lease_seconds: 30,
 });
 const never = new AbortController().signal;
 

@@ -14,12 +14,14 @@ export type ChildPoolConfig = {
 type Run = {
   /** Aborted with a TimeoutError: the process is killed at once. Else the handler is told, and has a second. */
   signal: AbortSignal;
+  /** Called when its handler is: neither the wait for a process nor the loading of its module counts. */
   started(): void;
   hear(word: Word): void;
 };
 
 const idle_ms_max = 30_000;
 const grace_ms = 1_000;
+const load_ms_max = 30_000;
 
 /** A process ended before its handler did: `process.exit`, no memory left, an error that nobody caught. */
 class ProcessError extends Error {
@@ -93,13 +95,21 @@ export function createChildPool({ processes_max = availableParallelism(), memory
       const child = await acquire(signal);
       child.ref();
       child.channel?.ref();
-      started();
       const run = (runs += 1);
       const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
       let ending: NodeJS.Timeout | undefined;
       // One that is gone already says so by its exit.
       const post = (message: ToChild) => void child.send(message, () => {});
-      const onMessage = (message: FromChild) => (message.kind === "outcome" ? resolve(message.outcome) : hear(message));
+      const loading = setTimeout(() => {
+        reject(new ProcessError(`${task.module} was not loaded within ${load_ms_max / 1_000} s`));
+        child.kill("SIGKILL");
+      }, load_ms_max);
+      const onMessage = (message: FromChild) => {
+        if (message.kind === "outcome") return resolve(message.outcome);
+        if (message.kind !== "begun") return hear(message);
+        clearTimeout(loading);
+        started();
+      };
       const onExit = (code: number | null, by: NodeJS.Signals | null) => reject(new ProcessError(endOf(code, by)));
       const onError = (error: Error) => reject(new ProcessError(error.message));
       const onAbort = () => {
@@ -119,6 +129,7 @@ export function createChildPool({ processes_max = availableParallelism(), memory
         return outcome;
       } finally {
         clearTimeout(ending);
+        clearTimeout(loading);
         child.off("message", onMessage).off("exit", onExit).off("error", onError);
         signal.removeEventListener("abort", onAbort);
       }

@@ -4,7 +4,7 @@ import { createLogger, type Lease, type LogLevel } from "@atlasqueue/core";
 import { Context } from "../context.ts";
 import { handlersOf } from "../handler.ts";
 import { abort, lazyAbort, type LazyAbort } from "../lazy-abort.ts";
-import { failed, storable, type Outcome } from "../outcome.ts";
+import { failed, succeeded, type Outcome } from "../outcome.ts";
 import type { FromChild, Task, ToChild } from "./messages.ts";
 
 // The other side of child-pool.ts: one job at a time, in a process that may be killed at any moment.
@@ -40,7 +40,8 @@ async function runTask({ module, lease, log_level }: Task, lazy: LazyAbort): Pro
       // Told line by line, as the end may come without a word.
       log: (line: string) => tell({ kind: "line", line }),
     };
-    return storable(await handler.run(lease.payload, new Context(lease, lazy, hearing)));
+    tell({ kind: "begun" });
+    return succeeded(handler, await handler.run(lease.payload, new Context(lease, lazy, hearing)));
   } catch (thrown) {
     return failed(thrown);
   }

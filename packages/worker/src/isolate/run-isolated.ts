@@ -41,7 +41,9 @@ const levels = ["fatal", "error", "warn", "info", "debug", "trace"] as const;
 
 /** A line of the child's logger, as one of ours: it carries the job already, as both loggers are the job's. */
 function relay(logger: Logger, line: string): void {
-  const { level, msg, time: _, service: __, job_id, job_type, attempt, ...fields } = JSON.parse(line) as LogLine;
-  logger[levels.find((known) => known === level) ?? "info"](fields, msg);
+  const { level, msg, ...rest } = JSON.parse(line) as LogLine;
+  const fields = Object.entries(rest).filter(([name]) => !ours.has(name));
+  logger[levels.find((known) => known === level) ?? "info"](Object.fromEntries(fields), msg);
 }
+const ours = new Set(["time", "service", "job_id", "job_type", "attempt"]);
 type LogLine = Record<string, unknown> & { level: string; msg?: string };
