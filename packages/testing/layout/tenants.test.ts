@@ -9,6 +9,7 @@ const core = fileURLToPath(new URL("../../core/src", import.meta.url));
 const exempt: Record<string, string> = {
   "queries/finished-among.ts":
     "says only that ids have finished; whoever waits has looked the job up before and does after",
+  "transitions/clear-results.ts": "the janitor's, over all tenants",
   "transitions/extend-lease.ts": "by the lease's token, for workers beside the database",
   "transitions/forget-ended-batches.ts":
     "by the lease's token, and deletes only claims that have ended, whoever names them",

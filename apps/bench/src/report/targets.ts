@@ -43,6 +43,9 @@ const targets: readonly Target[] = [
   atLeast(5_000, "remote: lease + settle in batches of 100, jobs a second", ({ ours }) =>
     ours("remote: lease + settle in batches of 100"),
   ),
+  atLeast(0.5, "process in 1,000 groups ÷ ungrouped", ({ oursOver }) =>
+    oursOver("process, 1,000 groups", "process, ungrouped"),
+  ),
   atMost(100, "lateness p50, ms", ({ ours }) => ours("lateness p50")),
   atMost(500, "lateness p99, ms", ({ ours }) => ours("lateness p99")),
   atMost(1, "idle API and worker, % of a core", ({ ours }) => ours("idle, CPU")),

@@ -36,7 +36,7 @@ export const history: Scenario = {
 };
 
 async function measureAll(servers: ServerUrls, effort: Effort, size: "empty" | "full"): Promise<Figure[]> {
-  const queue = await openAtlas(servers, "fresh");
+  const queue = await openAtlas(servers, { queue: "fresh" });
   try {
     const processed = await measureProcess(queue, effort.jobs);
     const added = await measureAdds(queue, 50, effort);

@@ -1,6 +1,7 @@
 import { addScenario } from "./add.ts";
 import { bulkAdd } from "./bulk-add.ts";
 import { burst } from "./burst.ts";
+import { groupScenario } from "./groups.ts";
 import { history } from "./history.ts";
 import { httpScenario } from "./http.ts";
 import { idle } from "./idle.ts";
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   httpScenario(200),
   remote,
   payload4k,
+  groupScenario,
   scaleOut,
   mixed,
   burst,

@@ -2,7 +2,7 @@ import { createQueue, migrateDatabase } from "@atlasqueue/core";
 import { startAtlasWorker } from "./atlas-worker.ts";
 import { productionObservers } from "./observers.ts";
 import { startProgram } from "../programs/start-program.ts";
-import type { BenchQueue, ServerUrls, Variant } from "./variant.ts";
+import type { BenchQueue, Payload, ServerUrls, Variant } from "./variant.ts";
 
 /** This system, logging warnings and counting metrics as in production. */
 export const atlas: Variant = {
@@ -18,22 +18,32 @@ export const atlas: Variant = {
   },
 };
 
+type QueueOf = {
+  queue?: string;
+  /** The group of the n-th job. Default: none has one. */
+  groupOf?: (n: number) => string;
+};
+
 /** Its producer and worker, on a queue of that name. */
-export async function openAtlas(servers: ServerUrls, queue = "default"): Promise<BenchQueue> {
+export async function openAtlas(
+  servers: ServerUrls,
+  { queue = "default", groupOf }: QueueOf = {},
+): Promise<BenchQueue> {
   await migrateDatabase(servers.postgres);
   const { observe } = productionObservers();
   const producer = createQueue({ databaseUrl: servers.postgres, redisUrl: servers.redis_memory, observe });
   let added = 0;
   let succeeded = 0;
   const count = () => void (succeeded += 1);
+  const jobOf = (payload: Payload) => ({ type: "noop", queue, payload, ...(groupOf && { group: groupOf(payload.n) }) });
   return {
     async add(payload) {
       added += 1;
-      await producer.submit({ type: "noop", queue, payload });
+      await producer.submit(jobOf(payload));
     },
     async addMany(payloads) {
       added += payloads.length;
-      await producer.submitMany(payloads.map((payload) => ({ type: "noop", queue, payload })));
+      await producer.submitMany(payloads.map(jobOf));
     },
     async work(handle) {
       const worker = startAtlasWorker(servers, { queue, handle, succeeded: count });

@@ -77,7 +77,8 @@ const passingOverLocked = lockGroups(`free AS MATERIALIZED (
   )`);
 
 // `still` are those let through before that have not finished. FOR UPDATE passes over a job that is being cancelled, to
-// the one after it: a group is forgotten only when there is none.
+// the one after it: a group is forgotten only when there is none. The jobs are found by `= ANY`, never by a join, which
+// PostgreSQL could plan as a reading of the whole table.
 const letThrough = `
   WITH held AS MATERIALIZED (
     SELECT job_groups.*, ${slotsOf("job_groups")} AS slots,
@@ -86,29 +87,26 @@ const letThrough = `
     FROM unnest($1::text[], $2::text[], $3::text[]) AS locked(tenant, queue, group_key)
     JOIN job_groups USING (tenant, queue, group_key)
   ), next AS MATERIALIZED (
-    SELECT held.tenant, held.queue, held.group_key, slots, member.id
-    FROM held CROSS JOIN LATERAL (
+    SELECT held.*, ARRAY(
       SELECT id FROM jobs
       WHERE jobs.tenant = held.tenant AND jobs.queue = held.queue AND jobs.group_key = held.group_key AND blocked_seq IS NOT NULL
-      ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still)) FOR UPDATE) AS member
+      ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still)) FOR UPDATE) AS ids
+    FROM held
   ), released AS (
     UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
                     due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
-                    holds_group = CASE WHEN slots = 1 THEN jobs.group_key END, updated_at = now()
-    FROM next WHERE jobs.id = next.id
-    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.status
+                    holds_group = CASE WHEN ${slotsOf("jobs")} = 1 THEN group_key END, updated_at = now()
+    WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM next))
+    RETURNING id, tenant, queue, priority, status
   ), kept AS (
-    UPDATE job_groups SET heads = still || ARRAY(
-      SELECT id FROM next WHERE (next.tenant, next.queue, next.group_key) = (held.tenant, held.queue, held.group_key))
-    FROM held
-    WHERE job_groups.tenant = held.tenant AND job_groups.queue = held.queue AND job_groups.group_key = held.group_key
-      AND (cardinality(still) > 0 OR (held.tenant, held.queue, held.group_key) IN (SELECT tenant, queue, group_key FROM next))
+    UPDATE job_groups SET heads = still || ids FROM next
+    WHERE job_groups.tenant = next.tenant AND job_groups.queue = next.queue AND job_groups.group_key = next.group_key
+      AND cardinality(still || ids) > 0
   ), forgotten AS (
-    DELETE FROM job_groups USING held
-    WHERE job_groups.tenant = held.tenant AND job_groups.queue = held.queue AND job_groups.group_key = held.group_key
-      AND cardinality(still) = 0
-      AND (held.tenant, held.queue, held.group_key) NOT IN (SELECT tenant, queue, group_key FROM next)
+    DELETE FROM job_groups USING next
+    WHERE job_groups.tenant = next.tenant AND job_groups.queue = next.queue AND job_groups.group_key = next.group_key
+      AND cardinality(still || ids) = 0
   ), ${countChanges("released", {
     blocked: "-count(*)",
     queued: "count(*) FILTER (WHERE status = 'queued')",
