@@ -5,7 +5,7 @@ const DATABASE_URL = "postgres://localhost/atlasqueue";
 
 test("the database is all that must be set", () => {
   expect(readApiConfig({ DATABASE_URL })).toMatchObject({
-    database: { url: DATABASE_URL, connections_max: 10, timeout_ms: 1_800, prepared_statements: true },
+    database: { url: DATABASE_URL, connections_max: 10, timeout_ms: 1_500, prepared_statements: true },
     redis: undefined,
     log_level: "info",
     listen: { host: "127.0.0.1", port: 8_000 },

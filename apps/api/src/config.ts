@@ -29,8 +29,8 @@ export const apiSettings = z.object({
   PAYLOAD_BYTES_MAX: setting.integer(2, limits.payload_bytes_max).default(limits.payload_bytes_max),
   IDEMPOTENCY_TTL_SECONDS: setting.seconds(1, 31_536_000).default(86_400),
   DATABASE_CONNECTIONS_MAX: setting.integer(1, 1_000).default(10),
-  // With the time to notice and answer, a request is refused within 2 s of its arrival.
-  DATABASE_TIMEOUT_SECONDS: setting.seconds(0.1, 60).default(1.8),
+  // A request is refused within 2 s of its arrival: what is left is for a busy machine to notice and to answer.
+  DATABASE_TIMEOUT_SECONDS: setting.seconds(0.1, 60).default(1.5),
   // For jobs that remote workers fail; the same as the workers'.
   ...retrySettings,
   SHUTDOWN_SECONDS: setting.seconds(0, 600).default(10),

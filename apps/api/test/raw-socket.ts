@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
+import { connect, type Socket } from "node:net";
 
 /** A connection that says exactly what a test wants, which no HTTP client would. */
 export async function rawSocket(port: number) {
@@ -9,7 +8,7 @@ export async function rawSocket(port: number) {
   socket.setNoDelay(true);
   socket.on("error", () => {});
   await once(socket, "connect");
-  const answer = text(socket).catch(() => "");
+  const answer = allOf(socket);
   void answer.then(() => socket.end());
   return {
     write: (data: string | Uint8Array) => socket.write(data),
@@ -18,8 +17,18 @@ export async function rawSocket(port: number) {
       new Promise<void>((resolve, reject) => socket.write(data, (error) => (error ? reject(error) : resolve()))),
     /** False when the server has hung up. */
     isOpen: () => socket.writable && !socket.destroyed,
-    /** Everything the server said; resolves when it ends the connection. */
+    /** Everything the server said; resolves when it ends the connection, or breaks it. */
     answer,
     end: () => socket.end(),
   };
+}
+
+/** All that came, also when the connection broke after it: a server may say no and then take no more. */
+function allOf(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  return new Promise((resolve) => {
+    const tell = () => resolve(Buffer.concat(chunks).toString());
+    socket.once("end", tell).once("close", tell);
+  });
 }

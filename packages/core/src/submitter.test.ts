@@ -17,6 +17,7 @@ import { DatabaseTimeoutError } from "./database/errors.ts";
 import { migrateDatabase } from "./database/migrate.ts";
 import type { Deps } from "./deps.ts";
 import { findJob } from "./queries/find-job.ts";
+import type { AtlasEvent, Observe } from "./observe/events.ts";
 import { createQueue, IdempotencyMismatchError, InvalidJobError } from "./queue.ts";
 import { memorySignal } from "./signal/memory.ts";
 import { redisSignal } from "./signal/redis.ts";
@@ -129,10 +130,10 @@ describe("group commit", () => {
 });
 
 describe("a queue in your own code", () => {
-  const open = () => {
+  const open = (observe?: Observe) => {
     const { jobsKey, dlqKey } = uniqueKeys();
     const keys = { jobs: jobsKey, dead_letters: dlqKey };
-    const queue = createQueue({ databaseUrl: own.url, redisUrl: redisUrl(), keys });
+    const queue = createQueue({ databaseUrl: own.url, redisUrl: redisUrl(), keys, ...(observe && { observe }) });
     const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
     return { queue, signal, close: () => Promise.all([queue.close(), signal.close()]) };
   };
@@ -149,16 +150,29 @@ describe("a queue in your own code", () => {
     await close();
   });
 
-  test("thousands of jobs come back in their order", async () => {
-    const { queue, signal } = open();
+  /** Thousands of jobs: their ids, and what was signalled of them; `late` when Redis took too long for a signal. */
+  const submitThousands = async () => {
+    const { events, observe } = recordEvents();
+    const { queue, signal } = open(observe);
     const answers = await queue.submitMany(
       Array.from({ length: 2_500 }, (_, at) => ({ type: "noop", payload: { at } })),
     );
     expect((await findJob(deps, "default", answers[1_234]?.id ?? ""))?.payload).toEqual({ at: 1_234 });
     // Signals are not waited for by the answers; by the end of the queue they are.
     await queue.close();
-    expect(await signal.take([main], 5_000)).toEqual(answers.map(({ id }) => id));
+    const signalled = await signal.take([main], 5_000);
     await signal.close();
+    return { submitted: answers.map(({ id }) => id), signalled, late: events.some(isLate) };
+  };
+  const isLate = ({ event }: AtlasEvent) => event === "signal_failed";
+
+  test("thousands of jobs come back in their order", async () => {
+    // A signal that is late is left to the sweep, as on a busy machine: such a run says nothing about the others.
+    const { submitted, signalled } = await eventually(async () => {
+      const run = await submitThousands();
+      return !run.late && run;
+    });
+    expect(signalled).toEqual(submitted);
   });
 
   const drivers = {

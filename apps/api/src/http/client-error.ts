@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { ProblemKind } from "@atlasqueue/contract";
+import type { OpenQueueError, ProblemKind } from "@atlasqueue/contract";
+import { isOpenQueuePath } from "../openqueue/errors.ts";
 import { problemBody, problemContentType } from "./problem.ts";
 
 /**
@@ -14,9 +15,12 @@ export function answerClientError(error: NodeJS.ErrnoException, stream: unknown)
   if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
   const [kind, detail] = problemOf(error.code);
   const body = problemBody(kind, detail, randomUUID());
-  const text = JSON.stringify(body);
+  // Its headers have come when only its body has not.
+  const openQueue = isOpenQueuePath(socket._httpMessage?.req.url ?? "");
+  const text = JSON.stringify(openQueue ? ({ detail } satisfies OpenQueueError) : body);
+  const type = openQueue ? "application/json" : problemContentType;
   socket.write(
-    `HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}\r\nContent-Type: ${problemContentType}\r\n` +
+    `HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}\r\nContent-Type: ${type}\r\n` +
       `Content-Length: ${Buffer.byteLength(text)}\r\nX-Request-ID: ${body.instance}\r\nConnection: close\r\n\r\n${text}`,
   );
   socket.destroySoon();

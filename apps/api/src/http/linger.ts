@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
-const linger_ms_max = 500;
+/** How long a client that is still sending is listened to after its answer. */
+export const linger_ms_max = 500;
 
 /**
  * For an answer with `Connection: close` to a client that is still sending: Node would close the socket with unread

@@ -1,5 +1,17 @@
 import { createRequire } from "node:module";
-import { attempt, job, problem, queue, schedule, submitBatch, submitJob, settleRequest } from "@atlasqueue/contract";
+import {
+  attempt,
+  job,
+  openQueueError,
+  openQueueJob,
+  openQueueSubmit,
+  problem,
+  queue,
+  schedule,
+  settleRequest,
+  submitBatch,
+  submitJob,
+} from "@atlasqueue/contract";
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from "zod-openapi";
 import type { Answer, Operation } from "./operation.ts";
 import { tags } from "./operation.ts";
@@ -42,6 +54,9 @@ export function openApiDocument(): OpenApiDocument {
           SubmitJob: submitJob,
           SubmitBatch: submitBatch,
           SettleRequest: settleRequest,
+          OpenQueueJob: openQueueJob,
+          OpenQueueSubmit: openQueueSubmit,
+          OpenQueueError: openQueueError,
         },
         securitySchemes: {
           bearer: {
@@ -70,7 +85,7 @@ const about = `A job queue that is durable like PostgreSQL and wakes like Redis.
 
 Times are RFC 3339, UTC, with milliseconds. Ids are UUIDs, in any case. Unknown fields and query parameters are refused.
 Every answer has \`X-Request-ID\`: the caller's own when it is well-formed, else a new one. Every error is
-\`application/problem+json\` with that id as its \`instance\`.`;
+\`application/problem+json\` with that id as its \`instance\`; OpenQueue's operations have a format of their own.`;
 
 function paths(): Record<string, Record<string, ZodOpenApiOperationObject>> {
   const found: Record<string, Record<string, ZodOpenApiOperationObject>> = {};

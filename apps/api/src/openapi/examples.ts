@@ -1,4 +1,4 @@
-import type { Job, Queue, SubmitJobInput } from "@atlasqueue/contract";
+import type { Job, OpenQueueJob, OpenQueueSubmitInput, Queue, SubmitJobInput } from "@atlasqueue/contract";
 
 export const exampleId = "01920000-0000-7000-8000-000000000000";
 export const exampleToken = "6f2c1f5e-3c52-4c0e-9d0c-0d6a5a0f9b11";
@@ -42,4 +42,26 @@ export const exampleQueue: Queue = {
   counts: { scheduled: 3, blocked: 0, queued: 12, running: 4, failed: 1, succeeded: 1_530, dead: 2, cancelled: 0 },
   limits: { concurrency: 7, group_concurrency: null, rate: { limit: 100, period_seconds: 60 }, group_rate: null },
   oldest_queued_at: created_at,
+};
+
+export const exampleOpenQueueSubmission: OpenQueueSubmitInput = {
+  queue_name: "mails",
+  payload: { to: "a@b.c" },
+  max_retries: 3,
+};
+
+export const exampleOpenQueueJob: OpenQueueJob = {
+  id: exampleId,
+  queue_name: "mails",
+  status: "pending",
+  priority: 0,
+  payload: { to: "a@b.c" },
+  result: null,
+  error_text: null,
+  retry_count: 0,
+  max_retries: 3,
+  created_at,
+  updated_at: created_at,
+  started_at: null,
+  finished_at: null,
 };

@@ -1,4 +1,4 @@
-import type { ProblemKind, Scope } from "@atlasqueue/contract";
+import { idempotencyKeyAccepts, type ProblemKind, type Scope } from "@atlasqueue/contract";
 import { z } from "zod";
 
 /** What the OpenAPI document says about one method of one path; the tests of the whole surface walk the same table. */
@@ -33,6 +33,12 @@ export const noBody = {
   example: {},
   optional: true,
 } as const;
+
+/** The header of who may have to send a request twice. */
+export const idempotencyKey = z
+  .string()
+  .regex(/^ *[!-~][ -~]*$/)
+  .describe(`${idempotencyKeyAccepts}; "in quotes", as a structured field, it is the same key`);
 
 export type Answer = {
   description: string;

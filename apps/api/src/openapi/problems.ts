@@ -1,5 +1,11 @@
-import { problem, problems, problemType, type ProblemKind } from "@atlasqueue/contract";
-import { z } from "zod";
+import {
+  openQueueError,
+  problem,
+  problems,
+  problemType,
+  type OpenQueueError,
+  type ProblemKind,
+} from "@atlasqueue/contract";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { problemContentType } from "../http/problem.ts";
 import type { Operation } from "./operation.ts";
@@ -23,8 +29,8 @@ export function problemAnswers(operation: Operation): Record<string, ZodOpenApiR
   return Object.fromEntries(
     [...byStatus].map(([status, kinds]): [string, ZodOpenApiResponseObject] => {
       const description = kinds.map((kind) => `${problems[kind].title}.`).join(" ");
-      // OpenQueue's own 503 says that something is off, not that it will be back.
-      const headers = operation.surface === "openqueue" && status === 503 ? undefined : headersOf[status];
+      // Where nobody asks for a token, 503 may also say that something is off, not that it will be back.
+      const headers = status === 503 && !operation.scope ? { "Retry-After": retryAfterMaybe } : headersOf[status];
       return [String(status), { description, content: show(kinds), ...(headers && { headers }) }];
     }),
   );
@@ -37,12 +43,10 @@ const problemContent = (kinds: ProblemKind[]) => ({
   },
 });
 
-const detailError = z.strictObject({ detail: z.string() });
-
 const detailContent = (kinds: ProblemKind[]) => ({
   "application/json": {
-    schema: detailError,
-    examples: Object.fromEntries(kinds.map((kind) => [kind, { value: { detail: exampleOf(kind).detail } }])),
+    schema: openQueueError,
+    examples: Object.fromEntries(kinds.map((kind) => [kind, { value: detailOf(kind) }])),
   },
 });
 
@@ -52,6 +56,7 @@ const header = (description: string, required = true) => ({
   schema: { type: "string" } as const,
 });
 const retryAfter = header("Seconds to wait before trying again.");
+const retryAfterMaybe = header("Seconds to wait before trying again, where that helps.", false);
 
 const headersOf: Record<number, ZodOpenApiResponseObject["headers"]> = {
   401: { "WWW-Authenticate": header("`Bearer`, and what is wrong with the token.") },
@@ -78,3 +83,10 @@ function exampleOf(kind: ProblemKind) {
 }
 
 const fault = "must be an integer from 1 to 25; got 26";
+
+/** The same as OpenQueue tells it. */
+function detailOf(kind: ProblemKind): OpenQueueError {
+  if (kind !== "validation") return { detail: problems[kind].title };
+  const msg = "must be an integer from 0 to 24; got 25";
+  return { detail: [{ loc: ["body", "max_retries"], msg, type: "value_error" }] };
+}

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { faultsOfAnswer, operationNamed } from "../../test/against-document.ts";
 import { checkedRequests } from "../../test/checked-request.ts";
 import { guardedApp } from "../../test/guarded-app.ts";
+import { tourOpenQueue, tourOpenQueueLost, tourProvisioning } from "../../test/openqueue-tour.ts";
 import { testApp } from "../../test/test-app.ts";
 import { operations } from "./operations/index.ts";
 
@@ -194,13 +195,9 @@ test("making and ending tokens is answered as the document says", async () => {
   await call("revokeToken", 422, { params: bad_id });
 });
 
-test("provisioning is answered as the document says", async () => {
-  const headers = { "X-Admin-Secret": "correct horse battery" };
-  await call("openQueueProvision", 200, { headers, body: { email: "a@b.example" } });
-  await call("openQueueProvision", 403, { body: { email: "a@b.example" } });
-  await call("openQueueProvision", 422, { headers, body: { email: "nobody" } });
-  await call("openQueueProvision", 400, { headers, body: "{" });
-});
+test("OpenQueue's operations are answered as the document says", () => tourOpenQueue(call));
+
+test("provisioning is answered as the document says", () => tourProvisioning(call));
 
 test("without a token, with too small a one, and too often, it answers as the document says", async () => {
   const rate_limit = { limit: 1, period_ms: 60_000 };
@@ -254,6 +251,9 @@ test("without its database it answers as the document says", async () => {
   await lost.call("nackJob", 503, { params: { id: nobody }, body: { lease_token, error: "?" } });
   await lost.call("heartbeat", 503, { params: { id: nobody }, body: { lease_token } });
   await lost.call("settleLeases", 503, { body: { acks: [{ id: nobody, lease_token }] } });
+  // Who leases asks the database only for what was signalled.
+  await other.deps.signal.push([{ id: nobody, tenant: "default", queue: "default", priority: 0 }]);
+  await tourOpenQueueLost(lost.call);
   await other.stop();
 });
 

@@ -1,14 +1,22 @@
-import { get, post, refused, submit, type Row, type Step } from "./row.ts";
+import { get, loc, post, refused, submit, submitOpenQueue, type Row, type Step } from "./row.ts";
 
 const wrong = "01920000-0000-4000-8000-000000000000";
 const batch = (...jobs: string[]) => post("/v1/jobs/batch", `{"jobs":[${jobs.join(",")}]}`);
 const inBatch = (key: string, more = "") => `{"type":"a","queue":"batch","idempotency_key":"${key}"${more}}`;
 const noneStored: Step = { send: get("/v1/jobs?queue=batch"), status: 200, shows: { items: [] } };
 
-const badLease = (fields: string, says: string): Row => ({
+const openQueueBatch = (...jobs: string[]) => post("/jobs/batch", `{"jobs":[${jobs.join(",")}]}`);
+const inOpenQueueBatch = (more = "") => `{"queue_name":"batch","payload":{}${more}}`;
+const noneThere: Step = { send: get("/jobs?queue_name=batch"), status: 200, shows: { items: [], total: 0 } };
+
+/** `field` is of both surfaces: who leases more than one job, or waits for one, does so on /v1. */
+const badLease = (fields: string, field: string, v1Only = false): Row => ({
   row: 26,
   what: `a lease with ${fields}`,
-  v1: [refused(post("/v1/queues/default/lease", `{${fields}}`), "validation", says)],
+  v1: [refused(post("/v1/queues/default/lease", `{${fields}}`), "validation", `/${field}`)],
+  ...(!v1Only && {
+    openqueue: [refused(post("/queues/default/lease", `{${fields}}`), "validation", loc("body", field))],
+  }),
 });
 
 /** A job of a queue of its own, under a lease. */
@@ -16,24 +24,56 @@ const leased = (queue: string): Step[] => [
   { send: submit(`{"type":"a","queue":"${queue}"}`), status: 201 },
   { send: post(`/v1/queues/${queue}/lease`, '{"worker_id":"w"}'), status: 200, says: "{id}" },
 ];
+const leasedThere = (queue_name: string): Step[] => [
+  { send: submitOpenQueue(`{"payload":{},"queue_name":"${queue_name}"}`), status: 201 },
+  { send: post(`/queues/${queue_name}/lease`, '{"worker_id":"w"}'), status: 200, says: "{id}" },
+];
 const ack = (token: string, more = "") => post("/v1/jobs/{id}/ack", `{"lease_token":"${token}"${more}}`);
+const ackThere = (token: string, more = "") => post("/jobs/{id}/ack", `{"lease_token":"${token}"${more}}`);
+const nackThere = (error: string) => post("/jobs/{id}/nack", `{"lease_token":"{token}","error":"${error}"}`);
+const detail = get("/jobs/{id}/detail");
+const completed: Step["shows"] = { status: "completed" };
 const cancel = post("/v1/jobs/{id}/cancel", "", []);
 
-const badList = (query: string, status: 400 | 422): Row => ({
+const badList = (query: string): Row => ({
   row: 28,
   what: `a list with ?${query}`,
-  v1: [refused(get(`/v1/jobs?${query}`), status === 400 ? "malformed_request" : "validation")],
+  v1: [refused(get(`/v1/jobs?${query}`), "validation")],
+  openqueue: [badListThere(query.replace("queue=", "queue_name="))],
+});
+const badListThere = (query: string): Step =>
+  refused(get(`/jobs?${query}`), "validation", loc("query", query.split("=")[0] ?? ""));
+
+/** OpenQueue's pages have an offset, and a cursor is a parameter that there is not. */
+const badCursor = (cursor: string): Row => ({
+  row: 28,
+  what: `a list from the cursor ${cursor}`,
+  v1: [refused(get(`/v1/jobs?cursor=${cursor}`), "malformed_request")],
+  openqueue: [badListThere(`cursor=${cursor}`)],
 });
 
 /** Rows 25 to 31: batches, leases, lists, and what is too long. */
 export const jobRows: Row[] = [
-  { row: 25, what: "an empty batch", v1: [refused(batch(), "validation", "/jobs")] },
+  {
+    row: 25,
+    what: "an empty batch",
+    v1: [refused(batch(), "validation", "/jobs")],
+    openqueue: [refused(openQueueBatch(), "validation", loc("body", "jobs"))],
+  },
   {
     row: 25,
     what: "a batch of 1,001",
     v1: [
       refused(batch(...Array.from({ length: 1_001 }, (_, at) => inBatch(`many-${at}`))), "validation", "/jobs"),
       noneStored,
+    ],
+    openqueue: [
+      refused(
+        openQueueBatch(...Array.from({ length: 1_001 }, () => inOpenQueueBatch())),
+        "validation",
+        loc("body", "jobs"),
+      ),
+      noneThere,
     ],
   },
   {
@@ -47,13 +87,21 @@ export const jobRows: Row[] = [
       ),
       noneStored,
     ],
+    openqueue: [
+      refused(
+        openQueueBatch(inOpenQueueBatch(), inOpenQueueBatch(',"max_retries":25'), inOpenQueueBatch()),
+        "validation",
+        loc("body", "jobs", 1, "max_retries"),
+      ),
+      noneThere,
+    ],
   },
-  badLease('"worker_id":"w","lease_seconds":0', "/lease_seconds"),
-  badLease('"worker_id":"w","lease_seconds":-1', "/lease_seconds"),
-  badLease('"worker_id":"w","lease_seconds":1e9', "/lease_seconds"),
-  badLease('"worker_id":""', "/worker_id"),
-  badLease('"worker_id":"w","max_jobs":101', "/max_jobs"),
-  badLease('"worker_id":"w","wait_seconds":31', "/wait_seconds"),
+  badLease('"worker_id":"w","lease_seconds":0', "lease_seconds"),
+  badLease('"worker_id":"w","lease_seconds":-1', "lease_seconds"),
+  badLease('"worker_id":"w","lease_seconds":1e9', "lease_seconds"),
+  badLease('"worker_id":""', "worker_id"),
+  badLease('"worker_id":"w","max_jobs":101', "max_jobs", true),
+  badLease('"worker_id":"w","wait_seconds":31', "wait_seconds", true),
   {
     row: 27,
     what: "an ack with another token",
@@ -62,11 +110,18 @@ export const jobRows: Row[] = [
       refused(ack(wrong), "lease_lost"),
       { send: get("/v1/jobs/{id}"), status: 200, shows: { status: "running" } },
     ],
+    openqueue: [
+      ...leasedThere("ack-wrong-there"),
+      refused(ackThere(wrong), "lease_lost"),
+      { send: get("/jobs/{id}"), status: 200, shows: { status: "processing" } },
+    ],
   },
   {
     row: 27,
     what: "an ack with no token",
     v1: [...leased("ack-none"), refused(ack("x"), "validation", "/lease_token")],
+    // Any text is a token there, and this one holds nothing.
+    openqueue: [...leasedThere("ack-none-there"), refused(ackThere("x"), "lease_lost")],
   },
   {
     row: 27,
@@ -76,11 +131,24 @@ export const jobRows: Row[] = [
       { send: ack("{token}", ',"result":1'), status: 200, shows: { status: "succeeded", result: 1 } },
       { send: ack("{token}", ',"result":1'), status: 200, shows: { status: "succeeded", result: 1 } },
     ],
+    openqueue: [
+      ...leasedThere("ack-twice-there"),
+      { send: ackThere("{token}", ',"result":1'), status: 200, shows: completed },
+      { send: ackThere("{token}", ',"result":1'), status: 200, shows: completed },
+      { send: detail, status: 200, shows: { status: "completed", result: 1 } },
+    ],
   },
   {
     row: 27,
     what: "an ack after the job was cancelled",
     v1: [...leased("ack-late"), { send: cancel, status: 200 }, refused(ack("{token}"), "lease_lost")],
+    // Only /v1 cancels a job that runs.
+    openqueue: [
+      ...leasedThere("ack-late-there"),
+      refused(post("/jobs/{id}/cancel", "", []), "not_found"),
+      { send: cancel, status: 200 },
+      refused(ackThere("{token}"), "lease_lost"),
+    ],
   },
   ...[
     "limit=0",
@@ -91,21 +159,33 @@ export const jobRows: Row[] = [
     "status=foo",
     "queue=a%20b",
     "colour=red",
-  ].map((query) => badList(query, 422)),
-  badList("cursor=abc", 400),
-  badList("cursor=AAAAAAAAAAAAAAAAAAAAAAAAAAA", 400),
+  ].map(badList),
+  badCursor("abc"),
+  badCursor("AAAAAAAAAAAAAAAAAAAAAAAAAAA"),
+  ...["offset=-1", "offset=10001", "offset=abc", "offset=1&offset=2", "status=failed", "status=queued"].map(
+    (query): Row => ({ row: 28, what: `a list with ?${query}`, openqueue: [badListThere(query)] }),
+  ),
   {
     row: 28,
     what: "a parameter of no route",
     v1: [refused(get(`/v1/jobs/${wrong}?wait=1`), "validation", "query:wait")],
+    openqueue: [
+      refused(get(`/jobs/${wrong}?wait=1`), "validation", loc("query", "wait")),
+      refused(get("/dashboard/queues?wait=1"), "validation", loc("query", "wait")),
+      refused(post("/jobs?wait=1", '{"payload":{}}'), "validation", loc("query", "wait")),
+    ],
   },
-  // Row 29 is about schedules, which there are none of yet.
+  // Row 29 is about schedules, which there are none of yet, and OpenQueue has none.
   {
     row: 31,
     what: "a result of 300 KiB",
     v1: [
       ...leased("large-result"),
       refused(ack("{token}", `,"result":"${"x".repeat(300 * 1_024)}"`), "too_large", "/result"),
+    ],
+    openqueue: [
+      ...leasedThere("large-result-there"),
+      refused(ackThere("{token}", `,"result":"${"x".repeat(300 * 1_024)}"`), "too_large", "/result may have"),
     ],
   },
   {
@@ -119,6 +199,11 @@ export const jobRows: Row[] = [
         shows: { last_error: "e".repeat(4_096) },
       },
     ],
+    openqueue: [
+      ...leasedThere("large-error-there"),
+      { send: nackThere("e".repeat(10 * 1_048_576)), status: 200 },
+      { send: detail, status: 200, shows: { error_text: "e".repeat(4_096) } },
+    ],
   },
   {
     row: 31,
@@ -130,6 +215,11 @@ export const jobRows: Row[] = [
         status: 200,
         shows: { last_error: "e".repeat(4_095) },
       },
+    ],
+    openqueue: [
+      ...leasedThere("error-inside-there"),
+      { send: nackThere(`${"e".repeat(4_095)}😀`), status: 200 },
+      { send: detail, status: 200, shows: { error_text: "e".repeat(4_095) } },
     ],
   },
 ];

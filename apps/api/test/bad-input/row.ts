@@ -13,7 +13,7 @@ export type Sent = {
 export type Step = {
   send: Sent;
   status: number;
-  /** Which problem it is, on /v1. */
+  /** Which problem it is; OpenQueue's errors only tell one that has a list of faults. */
   problem?: ProblemKind;
   /** A part of the answer's text. */
   says?: string;
@@ -35,6 +35,11 @@ export function submit(body: string | Uint8Array, headers: string[] = [json, fre
   return { method: "POST", target: "/v1/jobs", headers, body };
 }
 
+/** The same on OpenQueue's surface, where nobody needs a key. */
+export function submitOpenQueue(body: string | Uint8Array, headers: string[] = [json]): Sent {
+  return { method: "POST", target: "/jobs", headers, body };
+}
+
 export function post(target: string, body: string, headers: string[] = [json]): Sent {
   return { method: "POST", target, headers, body };
 }
@@ -48,21 +53,49 @@ export function refused(send: Sent, problem: ProblemKind, says = ""): Step {
   return { send, status: problems[problem].status, problem, says };
 }
 
+/** How OpenQueue's errors name a place: `loc("body", "jobs", 0)`. */
+export function loc(...path: (string | number)[]): string {
+  return `"loc":${JSON.stringify(path)}`;
+}
+
+/** What OpenQueue's surface makes of it: `none` where it has no such field. The rest is as on /v1 unless it is said. */
+type OnOpenQueue = "none" | { body?: string; says?: string };
+
 /** A submission that is refused for its body. */
-export function badBody(row: number, body: string, problem: ProblemKind, says: string): Row {
-  return { row, what: `the body ${body.slice(0, 70)}`, v1: [refused(submit(body), problem, says)] };
+export function badBody(
+  row: number,
+  body: string,
+  problem: ProblemKind,
+  says: string,
+  openqueue: OnOpenQueue = {},
+): Row {
+  const v1 = [refused(submit(body), problem, says)];
+  const what = `the body ${body.slice(0, 70)}`;
+  if (openqueue === "none") return { row, what, v1 };
+  // A pointer such as /payload/n, and nothing else.
+  const there = /^\/\S+$/.test(says) ? loc("body", ...says.split("/").slice(1)) : says;
+  const sent = submitOpenQueue(openqueue.body ?? inOpenQueue(body));
+  return { row, what, v1, openqueue: [refused(sent, problem, openqueue.says ?? there)] };
 }
 
 /** A submission that is taken, and read again as it was sent. */
-export function goodBody(row: number, what: string, body: string): Row {
+export function goodBody(row: number, what: string, body: string, openqueue?: "none"): Row {
   const { type, payload = {} } = JSON.parse(body) as { type: string; payload?: object };
-  return {
-    row,
-    what: `${what}, which is accepted`,
-    v1: [
-      { send: submit(body), status: 201 },
-      // As text, since `__proto__` is no ordinary key to compare.
-      { send: get("/v1/jobs/{id}"), status: 200, shows: { type }, says: `"payload":${JSON.stringify(payload)}` },
-    ],
-  };
+  // As text, since `__proto__` is no ordinary key to compare.
+  const says = `"payload":${JSON.stringify(payload)}`;
+  const v1 = [
+    { send: submit(body), status: 201 },
+    { send: get("/v1/jobs/{id}"), status: 200, shows: { type }, says },
+  ];
+  if (openqueue === "none") return { row, what: `${what}, which is accepted`, v1 };
+  const there = [
+    { send: submitOpenQueue(inOpenQueue(body)), status: 201 },
+    { send: get("/jobs/{id}/detail"), status: 200, says },
+  ];
+  return { row, what: `${what}, which is accepted`, v1, openqueue: there };
+}
+
+/** A submission of /v1 as one of OpenQueue's, which has no type, and always a payload. */
+export function inOpenQueue(body: string): string {
+  return body.includes('"payload"') ? body.replace('"type":"a",', "") : body.replaceAll('"type":"a"', '"payload":{}');
 }

@@ -12,10 +12,11 @@ export async function overTheWire(port: number, { method, target, headers, body 
   const socket = await rawSocket(port);
   socket.write(Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"));
   if (body !== undefined) socket.write(body);
-  return parse(await socket.answer);
+  return parseAnswer(await socket.answer);
 }
 
-function parse(text: string): Answered {
+/** One answer as it came, the whole of it. */
+export function parseAnswer(text: string): Answered {
   const end = text.indexOf("\r\n\r\n");
   const [statusLine = "", ...lines] = text.slice(0, end).split("\r\n");
   const headers = new Headers(

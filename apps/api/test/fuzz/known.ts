@@ -1,4 +1,8 @@
 type Known = { id: string; token: string };
+type Lease = { job?: { id: string }; lease_token?: string };
+/** What an answer may say, on either surface. */
+type Told = Lease & { id?: unknown; job_id?: unknown; status?: unknown; hint?: unknown; jobs?: Lease[] };
+
 const nobody: Known = { id: "00000000-0000-0000-0000-000000000000", token: "00000000-0000-0000-0000-000000000000" };
 
 /**
@@ -15,17 +19,16 @@ export function knownJobs() {
   let made = nobody.id;
   return {
     learn(answer: unknown): void {
-      const { id, status, hint, jobs } = (answer ?? {}) as {
-        id?: unknown;
-        status?: unknown;
-        hint?: unknown;
-        jobs?: { job?: { id: string }; lease_token?: string }[];
-      };
+      const told = (answer ?? {}) as Told;
+      const { status, hint, jobs } = told;
+      // OpenQueue has a name of its own for an id, and leases one job at a time.
+      const id = told.id ?? told.job_id;
+      const held = Array.isArray(jobs) ? jobs : [told];
       // A token of the API's own.
       if (typeof id === "string" && typeof hint === "string") made = id;
       if (typeof id === "string" && status === "queued" && submitted[0]?.id !== id)
         submitted = [{ id, token: nobody.token }, ...submitted.slice(0, 1)];
-      for (const { job, lease_token } of Array.isArray(jobs) ? jobs : [])
+      for (const { job, lease_token } of held)
         if (job && lease_token) leases = [{ id: job.id, token: lease_token }, ...leases.slice(0, 1)];
     },
     fill: (text: string): string =>

@@ -31,14 +31,20 @@ export function requestsFor(operation: Operation): fc.Arbitrary<FuzzedRequest> {
       content_type: mostly(fc.constant("application/json"), hostileHeader),
       body: bodyFor(requestBody?.content["application/json"]?.schema, request?.body?.optional),
     })
-    .map(({ path, query, headers, content_type, body }) => ({
+    .map(({ path, query, headers, content_type, body }): FuzzedRequest => ({
       operation: id,
       method: method.toUpperCase(),
       stray: path.stray,
       target: path.text + query,
       headers: { ...headers, ...(body !== undefined && { "content-type": content_type }) },
-      body,
+      body: typeof body === "string" ? withTokenOf(path.text, body) : body,
     }));
+}
+
+/** The first token is the one of the job in the path, if it has one: else a lease would hardly ever be met. */
+function withTokenOf(path: string, body: string): string {
+  const [, at = "0"] = /known-id-([01])/.exec(path) ?? [];
+  return body.replaceAll("known-token-0", `known-token-${at}`);
 }
 
 const mostly = <T>(good: fc.Arbitrary<T>, bad: fc.Arbitrary<T>): fc.Arbitrary<T> =>

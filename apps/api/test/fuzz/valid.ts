@@ -72,8 +72,9 @@ function text(
   { format, pattern, minLength = 0, maxLength = chars_max }: JsonSchema,
   name: string,
 ): fc.Arbitrary<string> {
-  if (format === "uuid")
-    return fc.oneof(fc.uuid(), { weight: 3, arbitrary: known(name === "lease_token" ? "token" : "id") });
+  // A string on OpenQueue's surface, where what is no UUID is a lease that is not held.
+  if (format === "uuid" || name === "lease_token")
+    return fc.oneof(fc.uuid(), { weight: 6, arbitrary: name === "lease_token" ? knownToken : knownId });
   if (format === "date-time")
     return fc
       .date({ min: new Date("2000-01-01"), max: new Date("2100-01-01"), noInvalidDate: true })
@@ -82,7 +83,7 @@ function text(
   if (name === "X-Admin-Secret") return fc.constant(fuzzedSecret);
   const length = { minLength: Math.max(minLength, pattern ? 1 : 0), maxLength: Math.min(maxLength, chars_max) };
   // Else no job would be in a queue that somebody leases from.
-  if (name === "queue") return fc.constantFrom("default", "default", "default", "other");
+  if (name === "queue" || name === "queue_name") return fc.constantFrom("default", "default", "default", "other");
   if (name === "cron") return fc.constantFrom("*/15 * * * *", "30 2 29 2 *", "0 0 L * FRI#2", "0 0 30 2 *");
   if (name === "timezone") return fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Mars/X");
   // Of a schedule: few, so that requests meet those that exist.
@@ -95,13 +96,16 @@ function text(
 function number({ type, minimum = -1e6, maximum = 1e6 }: JsonSchema, name: string): fc.Arbitrary<number> {
   // A request that waits is a request that is not followed by another.
   if (name === "wait_seconds") return fc.constant(0);
+  // One lease would take all the jobs there are.
+  if (name === "max_jobs") return fc.constantFrom(1, 1, 1, 2, maximum);
   return type === "integer"
     ? fc.integer({ min: minimum, max: maximum })
     : fc.double({ min: minimum, max: maximum, noNaN: true });
 }
 
 /** An id or a token that an earlier answer had; `knownJobs` puts it in. The same number is of the same job. */
-const known = (what: "id" | "token") => fc.constantFrom(0, 0, 0, 0, 1, 2, 2, 3).map((at) => `known-${what}-${at}`);
+const knownId = fc.constantFrom(0, 0, 0, 0, 1, 2, 2, 3).map((at) => `known-id-${at}`);
+const knownToken = fc.constantFrom(0, 0, 0, 0, 1, 1, 2).map((at) => `known-token-${at}`);
 
 function componentAt(reference: string): JsonSchema {
   const name = reference.replace("#/components/schemas/", "");

@@ -4,6 +4,7 @@ import { healthOperations } from "./health.ts";
 import { jobOperations } from "./jobs.ts";
 import { leaseOperations } from "./leases.ts";
 import { openQueueOperations } from "./openqueue.ts";
+import { openQueueLeaseOperations } from "./openqueue-leases.ts";
 import { queueOperations } from "./queues.ts";
 import { scheduleOperations } from "./schedules.ts";
 import { tokenOperations } from "./tokens.ts";
@@ -18,6 +19,7 @@ export const operations: Operation[] = [
   ...scheduleOperations,
   ...tokenOperations,
   ...openQueueOperations,
+  ...openQueueLeaseOperations,
   ...healthOperations,
   ...documentOperations,
 ];

@@ -2,7 +2,6 @@ import {
   attemptList,
   explanation,
   getJobQuery,
-  idempotencyKeyAccepts,
   job,
   jobId,
   jobPage,
@@ -14,14 +13,9 @@ import {
 } from "@atlasqueue/contract";
 import { z } from "zod";
 import { exampleId, exampleJob, exampleSubmission } from "../examples.ts";
-import { noBody, type Operation } from "../operation.ts";
+import { idempotencyKey, noBody, type Operation } from "../operation.ts";
 
 const id = z.strictObject({ id: jobId });
-
-const idempotencyKey = z
-  .string()
-  .regex(/^ *[!-~][ -~]*$/)
-  .describe(`${idempotencyKeyAccepts}; "in quotes", as a structured field, it is the same key`);
 
 /** Submitting jobs and reading them. */
 export const jobOperations: Operation[] = [
