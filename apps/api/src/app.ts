@@ -13,6 +13,7 @@ import { pathGuard } from "./middleware/path-guard.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { provisionRoutes } from "./openqueue/provision.ts";
 import { openQueueRoutes } from "./openqueue/routes.ts";
+import { dlqRoutes } from "./routes/dlq.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
@@ -56,7 +57,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.route("/", metricsRoutes(deps));
   app.route("/", openApiRoutes());
   app.route("/", docsRoutes());
-  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, scheduleRoutes, tokenRoutes, workerRoutes];
+  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, dlqRoutes, scheduleRoutes, tokenRoutes, workerRoutes];
   for (const routes of v1) app.route("/v1", routes({ ...deps, gate }));
   app.route("/", provisionRoutes({ ...deps, gate }));
   app.route("/", openQueueRoutes({ ...deps, gate }));

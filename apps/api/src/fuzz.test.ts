@@ -18,7 +18,7 @@ import { startServer, type RunningServer } from "./server.ts";
 // FUZZ_SEED=1 FUZZ_RUNS=100000 npx -y pnpm test apps/api/src/fuzz: another run, and a longer one.
 const usual_seed = 20_261_120;
 const seed = Number(process.env.FUZZ_SEED ?? usual_seed);
-const runs = Number(process.env.FUZZ_RUNS ?? 2_400);
+const runs = Number(process.env.FUZZ_RUNS ?? 4_000);
 /** A slow machine does fewer; one that was asked for more takes as long as it takes. */
 const ms_max = process.env.FUZZ_RUNS ? 3_600_000 : 24_000;
 const heap_growth_bytes_max = 48 * 1_048_576;

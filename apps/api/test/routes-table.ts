@@ -66,6 +66,9 @@ export const tenantRoutes: Record<string, { scope: Scope; foreign(ids: Ids): Pro
   "POST /v1/queues/:queue/pause": own("admin", () => ({ params: { queue: "theirs" } })),
   "POST /v1/queues/:queue/resume": own("admin", () => ({ params: { queue: "theirs" } })),
   "GET /v1/workers": own("read"),
+  "GET /v1/dlq": own("read"),
+  "POST /v1/dlq/replay": own("admin", ({ job }) => ({ body: { ids: [job] } })),
+  "POST /v1/dlq/purge": own("admin", ({ job }) => ({ body: { ids: [job] } })),
   "GET /v1/schedules": own("read"),
   "POST /v1/schedules": own("admin", ({ schedule }) => ({ body: { ...definition, name: schedule } })),
   "PUT /v1/schedules/:name": own("admin", ({ schedule }) => ({

@@ -142,7 +142,10 @@ test("a wait is ended by its signal", async () => {
 
 test("a job is cancelled, retried, explained, and its attempts are told", async () => {
   const { id } = await client.submit({ type: "a", queue: "life", max_attempts: 1 });
-  expect(await client.explain(id)).toMatchObject({ status: "queued", reasons: [{ code: "no_worker" }, { code: "waiting_for_worker" }] });
+  expect(await client.explain(id)).toMatchObject({
+    status: "queued",
+    reasons: [{ code: "no_worker" }, { code: "waiting_for_worker" }],
+  });
   expect(await failed(client.retry(id))).toBeInstanceOf(NotRetryableError);
   const nacked = await client.nack(await leaseOne("life"), new TypeError("no address"));
   expect(nacked).toMatchObject({ status: "dead", last_error: "TypeError: no address" });

@@ -1,4 +1,5 @@
 export * from "./define-job.ts";
+export * from "./dlq.ts";
 export * from "./error-text.ts";
 export * from "./handler-errors.ts";
 export * from "./idempotency-key.ts";

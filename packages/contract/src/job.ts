@@ -88,6 +88,39 @@ export const backoff = z
   .describe("an object {kind, base_seconds, max_seconds?}");
 export type Backoff = z.infer<typeof backoff>;
 
+export const unique = z
+  .strictObject({
+    key: z
+      .string()
+      .min(1)
+      .max(limits.unique_key_chars_max)
+      .regex(noControlCharacters)
+      .optional()
+      .describe(`a string of 1 to ${limits.unique_key_chars_max} characters without control characters`),
+    scope: z.enum(["active", "window"]).default("active").describe('"active" or "window"'),
+    window_seconds: z
+      .int()
+      .min(1)
+      .max(limits.unique_window_seconds_max)
+      .optional()
+      .describe(`an integer of seconds from 1 to ${limits.unique_window_seconds_max}`),
+    on_conflict: z.enum(["return", "replace", "reject"]).default("return").describe('"return", "replace" or "reject"'),
+  })
+  .superRefine(({ scope, window_seconds }, context) => {
+    const fault = (message: string) => context.addIssue({ code: "custom", path: ["window_seconds"], message });
+    if (scope === "window" && window_seconds === undefined) fault("is required");
+    if (scope === "active" && window_seconds !== undefined) fault('must not be given without the scope "window"');
+  })
+  .meta({
+    description: "an object {key?, scope?, window_seconds?, on_conflict?}",
+    dependentSchemas: { window_seconds: { properties: { scope: { const: "window" } }, required: ["scope"] } },
+  });
+/**
+ * At most one job with a key in its queue: while that job is not final, or within a time from its creation. Without a
+ * `key`, jobs of the same type and payload are the same.
+ */
+export type Unique = z.output<typeof unique>;
+
 /** What a job is made of, on every surface. */
 export const submitFields = z.strictObject({
   type: jobType,
@@ -120,6 +153,7 @@ export const submitFields = z.strictObject({
     .describe(`an integer of seconds from 1 to ${limits.timeout_seconds_max}`),
   group: groupName.optional().describe(groupName.description ?? ""),
   backoff: backoff.optional().describe("an object {kind, base_seconds, max_seconds?}"),
+  unique: unique.optional().describe("an object {key?, scope?, window_seconds?, on_conflict?}"),
 });
 
 type Start = { run_at?: string | undefined; delay_seconds?: number | undefined };
@@ -180,7 +214,10 @@ export const job = z.strictObject({
 });
 export type Job = z.infer<typeof job>;
 
-/** The answer to a batch, in its order. `created` is false where the key was used for the same job before. */
+/**
+ * The answer to a batch, in its order. `created` is false where the key was used for the same job before, or a job with
+ * the same unique key is there.
+ */
 export const submittedBatch = z.strictObject({
   jobs: z.array(z.strictObject({ id: z.uuid(), status: z.enum(jobStatuses), created: z.boolean() })),
 });

@@ -13,6 +13,7 @@ export const limits = {
   error_body_bytes_max: 16_777_216,
   json_depth_max: 64,
   batch_items_max: 1_000,
+  bulk_ids_max: 1_000,
   list_items_max: 200,
   list_items_default: 50,
   list_offset_max: 10_000,
@@ -28,6 +29,8 @@ export const limits = {
   type_chars_max: 128,
   queue_chars_max: 128,
   group_chars_max: 256,
+  unique_key_chars_max: 256,
+  unique_window_seconds_max: 31_536_000,
   token_name_chars_max: 128,
   /** Working tokens of one tenant. */
   tokens_max: 200,

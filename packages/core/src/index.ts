@@ -14,6 +14,7 @@ export { defaultRetention, firstIdAt, type Retention } from "./policy/retention.
 export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./policy/rate-limit.ts";
 export { hashToken, isToken } from "./policy/token.ts";
 export { errorText, storableText } from "@atlasqueue/contract";
+export { purgeAll, replayAll, type BulkOutcome } from "./bulk.ts";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { createClaimCleaner, type ClaimCleaner } from "./claim-cleaner.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
@@ -29,11 +30,13 @@ export {
   type RemoteSettlementDeps,
 } from "./remote-settlement.ts";
 export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
+export type { DeadFilter, DeadPlace } from "./queries/dead-pages.ts";
 export { explainJob } from "./queries/explain-job.ts";
 export { findJob, findJobs } from "./queries/find-job.ts";
 export { findSchedule, type SeenSchedule } from "./queries/find-schedule.ts";
 export { findToken, type FoundToken } from "./queries/find-token.ts";
 export { listAttempts } from "./queries/list-attempts.ts";
+export { listDead, type DeadRows } from "./queries/list-dead.ts";
 export { listJobs, type JobFilter, type JobRows } from "./queries/list-jobs.ts";
 export { listSchedules } from "./queries/list-schedules.ts";
 export { listJobsAt, type JobsFilter } from "./queries/list-jobs-at.ts";
@@ -74,7 +77,8 @@ export { createToken, type CreateTokenOutcome, type TokenWish } from "./transiti
 export type { MadeToken, TokenRow } from "./transitions/token-rows.ts";
 export { deleteSchedule } from "./transitions/delete-schedule.ts";
 export { enqueueAll, type EnqueueAllOutcome } from "./transitions/enqueue-all.ts";
-export { enqueue, type EnqueueOptions, type EnqueueOutcome, type Submission } from "./transitions/enqueue.ts";
+export { enqueue, type EnqueueOptions } from "./transitions/enqueue.ts";
+export type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
 export { extendLeases } from "./transitions/extend-lease.ts";
 export { fail, type Failure, type FailOutcome } from "./transitions/fail.ts";
 export { heartbeat, type Heartbeat, type HeartbeatOutcome } from "./transitions/heartbeat.ts";
@@ -88,8 +92,8 @@ export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
 export { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
 export { createSchedule, putSchedule, type StoreOutcome } from "./transitions/store-schedule.ts";
 export { setLimits } from "./transitions/set-limits.ts";
-export { firstId, prune, pruneKeys } from "./transitions/prune.ts";
 export { recallLeases } from "./transitions/recall-leases.ts";
+export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./transitions/prune.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
 export { reportProgress } from "./transitions/report-progress.ts";
 export { release } from "./transitions/release.ts";
@@ -104,5 +108,6 @@ export {
   type QueueJob,
   type QueueOptions,
   type Submitted,
+  UniqueConflictError,
 } from "./queue.ts";
 export { createSubmitter, type Submitter } from "./submitter.ts";

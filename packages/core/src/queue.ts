@@ -18,7 +18,8 @@ import { noSignal } from "./signal/none.ts";
 import { redisSignal } from "./signal/redis.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import { createSubmitter } from "./submitter.ts";
-import { enqueueWith, type EnqueueOutcome, type Submission } from "./transitions/enqueue.ts";
+import { enqueueWith } from "./transitions/enqueue.ts";
+import { readyAmong, type EnqueueOutcome, type Submission } from "./transitions/enqueue-outcome.ts";
 
 export type QueueOptions = {
   databaseUrl: string;
@@ -38,7 +39,10 @@ export type QueueOptions = {
 /** A job as `POST /v1/jobs` takes it, with the key that makes it safe to submit again. */
 export type QueueJob = SubmitJobInput & { idempotency_key?: string };
 
-/** `created` is false when the key was used for the same job before: the id is that job's. */
+/**
+ * `created` is false when the key was used for the same job before, or a job with its unique key is there: the id is that
+ * job's.
+ */
 export type Submitted = { id: string; status: JobStatus; created: boolean };
 
 export type Queue = {
@@ -78,6 +82,16 @@ export class IdempotencyMismatchError extends Error {
   override readonly name = "IdempotencyMismatchError";
   constructor(key: string | undefined) {
     super(`the idempotency key ${JSON.stringify(key)} was used for another job`);
+  }
+}
+
+/** A job with the unique key is there, and `on_conflict` is "reject". Nothing was stored. */
+export class UniqueConflictError extends Error {
+  override readonly name = "UniqueConflictError";
+  readonly job_id: string;
+  constructor(job_id: string) {
+    super(`the job ${job_id} has this unique key`);
+    this.job_id = job_id;
   }
 }
 
@@ -151,7 +165,8 @@ export function createQueue(options: QueueOptions): Queue {
         }
       };
       // Parts side by side could be committed in another order than they stand in.
-      const lanes = jobs.some(({ group }) => group !== undefined) ? 1 : bulk_lanes;
+      const inOrder = jobs.some(({ group, unique }) => group !== undefined || unique !== undefined);
+      const lanes = inOrder ? 1 : bulk_lanes;
       await Promise.all(Array.from({ length: lanes }, lane));
       return outcomes.map((outcome, at) => answer(submissions[at] as Submission, outcome));
     },
@@ -163,9 +178,8 @@ export function createQueue(options: QueueOptions): Queue {
       });
       if (!outcome) throw new Error("the insert had no outcome");
       const submitted = answer(submission, outcome);
-      if (outcome.kind === "created" && submitted.status === "queued") {
-        const { queue, priority } = submission.request;
-        unannounced.set(submitted.id, { id: submitted.id, tenant, queue, priority });
+      for (const { id, queue, priority } of readyAmong([outcome])) {
+        unannounced.set(id, { id, tenant, queue, priority });
         // Rolled back, or never announced: the oldest make room.
         if (unannounced.size > announceable_max) unannounced.delete(unannounced.keys().next().value ?? "");
       }
@@ -185,5 +199,6 @@ export function createQueue(options: QueueOptions): Queue {
 
 function answer({ idempotency_key }: Submission, outcome: EnqueueOutcome): Submitted {
   if (outcome.kind === "mismatch") throw new IdempotencyMismatchError(idempotency_key);
+  if (outcome.kind === "conflict") throw new UniqueConflictError(outcome.job_id);
   return { id: outcome.job.id, status: outcome.job.status, created: outcome.kind === "created" };
 }

@@ -1,7 +1,8 @@
 import type { Deps } from "./deps.ts";
 import { announce } from "./signal/announce.ts";
 import type { Signal } from "./signal/signal.ts";
-import { enqueue, type EnqueueOptions, type EnqueueOutcome, type Submission } from "./transitions/enqueue.ts";
+import { enqueue, type EnqueueOptions } from "./transitions/enqueue.ts";
+import { readyAmong, type EnqueueOutcome, type Submission } from "./transitions/enqueue-outcome.ts";
 
 /**
  * Commit jobs with their idempotency keys, then signal those that are ready. Outcomes stand in the order of the
@@ -16,9 +17,6 @@ export async function submit(
   options: EnqueueOptions,
 ): Promise<EnqueueOutcome[]> {
   const outcomes = await enqueue(deps, submissions, options);
-  const ready = outcomes.flatMap((outcome) =>
-    outcome.kind === "created" && outcome.job.status === "queued" ? [outcome.job] : [],
-  );
-  await announce(deps, ready);
+  await announce(deps, readyAmong(outcomes));
   return outcomes;
 }

@@ -118,16 +118,24 @@ function show(operation: Operation): ZodOpenApiOperationObject {
   };
 }
 
-function showAnswer({ description, schema, content_type, headers, example }: Answer): ZodOpenApiResponseObject {
+function showAnswer({
+  description,
+  schema,
+  content_type,
+  headers,
+  some_headers,
+  example,
+}: Answer): ZodOpenApiResponseObject {
   const answer: ZodOpenApiResponseObject = { description };
   if (schema)
     answer.content = { [content_type ?? "application/json"]: { schema, ...(example !== undefined && { example }) } };
-  if (headers)
-    answer.headers = Object.fromEntries(
-      Object.entries(headers).map(([name, text]) => [
-        name,
-        { description: text, required: true, schema: { type: "string" } },
-      ]),
-    );
+  const all = [...showHeaders(headers, true), ...showHeaders(some_headers, false)];
+  if (all.length > 0) answer.headers = Object.fromEntries(all);
   return answer;
+}
+
+function showHeaders(headers: Record<string, string> = {}, required: boolean) {
+  return Object.entries(headers).map(
+    ([name, description]) => [name, { description, required, schema: { type: "string" as const } }] as const,
+  );
 }

@@ -46,6 +46,8 @@ export type Answer = {
   /** application/json, unless it is said. */
   content_type?: string;
   headers?: Record<string, string>;
+  /** Those that not every such answer has. */
+  some_headers?: Record<string, string>;
   example?: unknown;
 };
 
@@ -54,6 +56,7 @@ export const tags = {
   Jobs: "Submit jobs, read them, and change their course.",
   Work: "Work from any language: lease jobs, and settle them under their lease's token.",
   Queues: "See how the queues stand, and stop and start them.",
+  "Dead letters": "See which jobs died, start them anew, or remove them.",
   Schedules: "Jobs that come back by cron, in any time zone.",
   Tokens: "Make, replace and end the tokens of your tenant.",
   OpenQueue: 'The wire format of OpenQueue, whose clients work unchanged. Errors are `{"detail": …}`.',

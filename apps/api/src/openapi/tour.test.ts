@@ -45,10 +45,35 @@ test("submitting is answered as the document says", async () => {
   await call("submitJob", 400, { headers, body: "{" });
   await call("submitJob", 415, { headers: { ...headers, "content-type": "text/plain" }, body: "{}" });
   await call("submitJob", 413, { headers, body: { type: "tour", payload: { x: "x".repeat(300_000) } } });
+  const unique = { on_conflict: "reject" };
+  await submit("unique", { queue: "unique", unique });
+  await call("submitJob", 409, {
+    headers: { "Idempotency-Key": "other" },
+    body: { type: "tour", queue: "unique", unique },
+  });
+  await call("submitJob", 200, {
+    headers: { "Idempotency-Key": "third" },
+    body: { type: "tour", queue: "unique", unique: {} },
+  });
+  await call("submitJobs", 409, { body: { jobs: [{ type: "tour", queue: "unique", unique, idempotency_key: "u" }] } });
   await call("submitJobs", 201, { body: { jobs: [{ type: "tour", idempotency_key: "batch" }] } });
   await call("submitJobs", 422, { body: { jobs: [{ type: "other", idempotency_key: "batch" }] } });
   await call("submitJobs", 422, { body: { jobs: [] } });
   await call("submitJobs", 413, { body: " ".repeat(1_100_000) });
+});
+
+test("dead letters are answered as the document says", async () => {
+  await submit("dead", { queue: "dead", max_attempts: 1 });
+  const { id, lease_token } = await lease("dead");
+  await call("nackJob", 200, { params: { id }, body: { lease_token, error: "E", retry: false } });
+  await call("listDeadLetters", 200, {});
+  await call("listDeadLetters", 422, { query: { limit: "0" } });
+  for (const what of ["replayDeadLetters", "purgeDeadLetters"] as const) {
+    await call(what, 200, { body: { queue: "dead", dry_run: true } });
+    await call(what, 200, { body: { ids: [id] } });
+    await call(what, 422, { body: {} });
+    await call(what, 400, { body: "{" });
+  }
 });
 
 test("reading is answered as the document says, whatever the state of the job", async () => {

@@ -29,7 +29,8 @@ export function openQueueSubmitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     requireSmall(value.payload, "/payload", bytes, deps.payload_bytes_max);
     const submission = { tenant: tenantOf(c), request: nativeRequest(value), idempotency_key };
     const outcome = await deps.gate.hold(bytes, () => deps.submitter.submit(submission, bytes));
-    if (outcome.kind === "mismatch") throw mismatch("a job");
+    // What comes this way never asks to be unique, so nothing else is without a job.
+    if (!("job" in outcome)) throw mismatch("a job");
     const answer: OpenQueueSubmitted = { job_id: outcome.job.id, status: "queued" };
     return outcome.kind === "created" ? answerJson(c, 201, answer) : answerJson(c, 200, answer, replayed);
   });
@@ -45,7 +46,7 @@ export function openQueueSubmitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     const requests = value.jobs.map((job) => ({ tenant, request: nativeRequest(job) }));
     const submissions = key === undefined ? requests : underOneKey(requests, key);
     const outcome = await deps.gate.hold(bytes, () => enqueueAll(deps, submissions, deps));
-    if (outcome.kind === "mismatch") throw mismatch("a batch");
+    if (outcome.kind !== "stored") throw mismatch("a batch");
     deps.submitter.follow(outcome.outcomes);
     const job_ids = outcome.outcomes.map(idOf);
     const answer: OpenQueueSubmittedBatch = { job_ids, count: job_ids.length };
@@ -85,6 +86,6 @@ function mismatch(what: string): ProblemError {
 
 /** `enqueueAll` has no mismatches among what it stored. */
 function idOf(outcome: EnqueueOutcome): string {
-  if (outcome.kind === "mismatch") throw new Error("a stored batch has a mismatch");
+  if (!("job" in outcome)) throw new Error("a stored batch has a mismatch");
   return outcome.job.id;
 }

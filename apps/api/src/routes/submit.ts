@@ -50,6 +50,12 @@ export function submitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
           "idempotency_mismatch",
           "The key belongs to a job with another body; a new job needs a new key",
         );
+      case "existing":
+        return answerJson(c, 200, showJob(outcome.job), { "unique-conflict": "returned" });
+      case "replaced":
+        return answerJson(c, 200, showJob(outcome.job), { "unique-conflict": "replaced" });
+      case "conflict":
+        throw new ProblemError("unique_conflict", `The job ${outcome.job_id} has this unique key`);
       default:
         return outcome satisfies never;
     }
@@ -65,6 +71,7 @@ export function submitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     );
     const outcome = await deps.gate.hold(bytes, () => enqueueAll(deps, submissions, deps));
     if (outcome.kind === "mismatch") throw mismatches(outcome.places);
+    if (outcome.kind === "conflict") throw conflicts(outcome.places);
     deps.submitter.follow(outcome.outcomes);
     return answerJson(c, 201, { jobs: outcome.outcomes.map(submitted) } satisfies SubmittedBatch);
   });
@@ -92,6 +99,15 @@ function mismatches(places: readonly number[]): ProblemError {
   return new ProblemError("idempotency_mismatch", `Nothing was stored: ${first?.pointer} ${first?.message}`, {
     errors,
   });
+}
+
+function conflicts(places: readonly { at: number; job_id: string }[]): ProblemError {
+  const errors = places.slice(0, faults_max).map(({ at, job_id }) => ({
+    pointer: `/jobs/${at}/unique`,
+    message: `is held by the job ${job_id}`,
+  }));
+  const [first] = errors;
+  return new ProblemError("unique_conflict", `Nothing was stored: ${first?.pointer} ${first?.message}`, { errors });
 }
 
 function submitted(outcome: EnqueueOutcome): SubmittedBatch["jobs"][number] {

@@ -26,6 +26,7 @@ import { bytes, time } from "./columns.ts";
 
 export * from "./schema-schedules.ts";
 export * from "./schema-tokens.ts";
+export * from "./schema-unique.ts";
 
 /**
  * The truth about every job.

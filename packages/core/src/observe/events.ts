@@ -11,6 +11,7 @@ export type AtlasEvent =
   | ({ event: "job_created"; status: JobStatus } & OfJob)
   | ({ event: "idempotent_submission" } & OfJob)
   | ({ event: "idempotency_mismatch" } & Omit<OfJob, "job_id">)
+  | ({ event: "unique_conflict"; answer: "returned" | "replaced" | "rejected" } & OfJob)
   | { event: "job_enqueued"; queue: string; count: number }
   | ({ event: "lease_acquired" } & OfAttempt)
   | { event: "lease_not_acquired"; count: number; worker_id: string }
@@ -24,6 +25,7 @@ export type AtlasEvent =
   | ({ event: "job_released" } & OfAttempt)
   | ({ event: "job_cancelled"; was: JobStatus } & OfJob)
   | ({ event: "job_retried"; was: JobStatus } & OfJob)
+  | { event: "jobs_replayed" | "jobs_purged"; tenant: string; count: number }
   | ({ event: "lease_expired"; outcome: "requeued" | "dead" } & OfAttempt)
   | { event: "jobs_promoted"; scheduled: number; retried: number }
   | { event: "jobs_resignalled"; queue: string; count: number }

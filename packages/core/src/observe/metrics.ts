@@ -141,10 +141,13 @@ export function createMetrics(): Metrics {
         return requestSeconds.observe(labels, event.duration_ms / 1_000);
       }
       case "idempotency_mismatch":
+      case "unique_conflict":
       case "job_enqueued":
       case "job_released":
       case "job_cancelled":
       case "job_retried":
+      case "jobs_replayed":
+      case "jobs_purged":
       case "jobs_resignalled":
       case "dead_letters_projected":
       case "queue_paused":

@@ -27,6 +27,8 @@ export const turnKey = (keys: SignalKeys, name: string) => `${keys.jobs}:turn:${
 /** A bucket of a rate limit. */
 export const permitsKey = (keys: SignalKeys, name: string) => `${keys.jobs}:permits:${name}`;
 export const deadLetterMembersKey = (keys: SignalKeys) => `${keys.dead_letters}:members`;
+/** What one call is about to take out of the list of dead letters. */
+export const deadLetterLeavingKey = (keys: SignalKeys, call: string) => `${keys.dead_letters}:leaving:${call}`;
 export const deadLetterCursorKey = (keys: SignalKeys) => `${keys.dead_letters}:cursor`;
 export const noticeChannel = (keys: SignalKeys, topic: Topic) => `${keys.jobs}:notices:${topic}`;
 /** The workers of a tenant, by their ids. */

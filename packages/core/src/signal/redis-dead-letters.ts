@@ -1,4 +1,5 @@
-import { deadLetterCursorKey, deadLetterMembersKey, type SignalKeys } from "./keys.ts";
+import { randomUUID } from "node:crypto";
+import { deadLetterCursorKey, deadLetterLeavingKey, deadLetterMembersKey, type SignalKeys } from "./keys.ts";
 import type { Available } from "./available.ts";
 import type { ScriptedRedis } from "./redis-scripts.ts";
 import type { DeadLetterList } from "./signal.ts";
@@ -8,10 +9,38 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
   const list = keys.dead_letters;
   const members = deadLetterMembersKey(keys);
   const cursor = deadLetterCursorKey(keys);
+
+  /** By going over the list once from its old end, where those lie that leave; a stretch at a time. */
+  const removeMany = async (ids: readonly string[]): Promise<number> => {
+    const leaving = deadLetterLeavingKey(keys, randomUUID());
+    const noted = await inParts(ids, added_max, (part) =>
+      available(() => redis.deadLettersNoteLeaving(leaving, members, ...part)),
+    );
+    let removed = 0;
+    for (let pass = 0; pass < passes_max && removed < noted; pass += 1) {
+      let kept = 0;
+      for (let more = true; more && removed < noted;) {
+        const from = kept;
+        const [gone, seen] = await available(() =>
+          redis.deadLettersRemoveLeaving(list, members, leaving, from, stretch_ids_max),
+        );
+        removed += gone;
+        kept += seen - gone;
+        more = seen > 0;
+      }
+    }
+    if (noted > 0) await available(() => redis.del(leaving));
+    return removed;
+  };
+
   return {
     add: (ids) => inParts(ids, added_max, (part) => available(() => redis.deadLettersAdd(list, members, ...part))),
     remove: (ids) =>
-      inParts(ids, removed_max, (part) => available(() => redis.deadLettersRemove(list, members, ...part))),
+      ids.length <= searched_max
+        ? ids.length === 0
+          ? Promise.resolve(0)
+          : available(() => redis.deadLettersRemove(list, members, ...ids))
+        : removeMany(ids),
     page: (offset, ids_max) => available(() => redis.lrange(list, offset, offset + ids_max - 1)),
     async look() {
       const [length, known, at] = await available(() =>
@@ -29,8 +58,12 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
 }
 
 const added_max = 500;
-/** Removing an id may search the whole list, and Redis does nothing else meanwhile. */
-const removed_max = 10;
+/** Searching for one id may read the whole list, 1 ms for 100,000, and Redis does nothing else meanwhile. */
+const searched_max = 10;
+/** Ids looked at in one script, for the same reason. */
+const stretch_ids_max = 1_000;
+/** Somebody else who removes some at the same time moves what lies left of them: it is looked for once more. */
+const passes_max = 2;
 
 async function inParts(
   ids: readonly string[],

@@ -65,7 +65,39 @@ for i = 1, #ARGV do
 end
 return added`;
 
-/** Each id is there once, and those that are removed by age lie at the right end: it is searched from there. */
+/** KEYS: leaving, members. ARGV: ids. Notes those that are in the list. The note goes by itself, should we not come back. */
+const noteLeaving = `
+local known, noted = redis.call('SMISMEMBER', KEYS[2], unpack(ARGV)), 0
+for i = 1, #ARGV do
+  if known[i] == 1 then noted = noted + redis.call('SADD', KEYS[1], ARGV[i]) end
+end
+redis.call('EXPIRE', KEYS[1], 60)
+return noted`;
+
+/**
+ * KEYS: list, members, leaving. ARGV: how far from the right end, how many. Takes out of that stretch what is leaving,
+ * and answers how many those were and how many it looked at. Each is marked in its place, then all marks go in one pass
+ * from the right end: searching for each of many by itself would read the list as often.
+ */
+const removeLeaving = `
+local from = tonumber(ARGV[1])
+local page = redis.call('LRANGE', KEYS[1], -from - tonumber(ARGV[2]), -from - 1)
+if #page == 0 then return { 0, 0 } end
+local leaving, gone = redis.call('SMISMEMBER', KEYS[3], unpack(page)), {}
+for i = 1, #page do
+  if leaving[i] == 1 then
+    redis.call('LSET', KEYS[1], -from - #page + i - 1, 'leaving')
+    gone[#gone + 1] = page[i]
+  end
+end
+if #gone > 0 then
+  redis.call('LREM', KEYS[1], -#gone, 'leaving')
+  redis.call('SREM', KEYS[2], unpack(gone))
+  redis.call('SREM', KEYS[3], unpack(gone))
+end
+return { #gone, #page }`;
+
+/** KEYS: list, members. ARGV: ids, few, as each is searched for by itself; from the right end, where the oldest lie. */
 const removeDeadLetters = `
 local removed = 0
 for i = 1, #ARGV do
@@ -80,6 +112,8 @@ export const scripts = {
   signalPushFront: { lua: pushFront, numberOfKeys: 2 },
   signalTake: { lua: take, numberOfKeys: 2 },
   deadLettersAdd: { lua: addDeadLetters, numberOfKeys: 2 },
+  deadLettersNoteLeaving: { lua: noteLeaving, numberOfKeys: 2 },
+  deadLettersRemoveLeaving: { lua: removeLeaving, numberOfKeys: 3 },
   deadLettersRemove: { lua: removeDeadLetters, numberOfKeys: 2 },
   permitsDraw: { lua: drawScript, numberOfKeys: 1 },
   workersAnnounce: { lua: announceScript, numberOfKeys: 2 },
@@ -95,6 +129,14 @@ export type ScriptedRedis = Redis & {
   signalPushFront(list: string, priorities: string, ...words: Words): Promise<number>;
   signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
   deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;
+  deadLettersNoteLeaving(leaving: string, members: string, ...ids: Words): Promise<number>;
+  deadLettersRemoveLeaving(
+    list: string,
+    members: string,
+    leaving: string,
+    from_right: number,
+    ids_max: number,
+  ): Promise<[removed: number, looked_at: number]>;
   deadLettersRemove(list: string, members: string, ...ids: Words): Promise<number>;
   permitsDraw(bucket: string, limit: number, period_us: number, ...costs: number[]): Promise<number[]>;
   workersAnnounce(seen: string, workers: string, ...words: Words): Promise<number>;

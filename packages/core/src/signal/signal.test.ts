@@ -185,6 +185,26 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(await deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
   });
 
+  test("removes many dead letters at once and keeps the order of the others, while more come", async () => {
+    const { deadLetters } = start();
+    const ids = Array.from({ length: 3_500 }, (_, at) => `d-${at}`);
+    await deadLetters.add(ids);
+    const leaving = ids.filter((_, at) => at % 3 !== 0);
+    const late = Array.from({ length: 200 }, (_, at) => `late-${at}`);
+    const adding = (async () => {
+      for (const id of late) await deadLetters.add([id]);
+    })();
+    const [first, second] = await Promise.all([
+      deadLetters.remove([...leaving.slice(0, 2_000), "unknown"]),
+      deadLetters.remove(leaving.slice(300)),
+    ]);
+    await adding;
+    expect((first ?? 0) + (second ?? 0)).toBe(leaving.length);
+    const kept = [...ids.filter((_, at) => at % 3 === 0), ...late].toReversed();
+    expect(await deadLetters.page(0, 5_000)).toEqual(kept);
+    expect(await deadLetters.look()).toMatchObject({ length: kept.length, consistent: true });
+  });
+
   test("while prioritised jobs are left, whoever waits is woken for each of them, whatever others took", async () => {
     const signal = start();
     const ids = Array.from({ length: 150 }, (_, at) => `job-${100 + at}`);

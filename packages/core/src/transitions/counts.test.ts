@@ -3,6 +3,7 @@ import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { foldAll } from "../count-folder.ts";
 import type { Deps } from "../deps.ts";
+import { deadByNow } from "../queries/count-dead.ts";
 import { queueStats } from "../queries/queue-stats.ts";
 import { memorySignal } from "../signal/memory.ts";
 import { createSubmitter } from "../submitter.ts";
@@ -13,8 +14,10 @@ import { fail } from "./fail.ts";
 import { foldCounts, forgetEmptyQueues } from "./fold-counts.ts";
 import { promoteDue } from "./promote-due.ts";
 import { firstId, prune } from "./prune.ts";
+import { purge } from "./purge.ts";
 import { recoverExpired } from "./recover-expired.ts";
 import { release } from "./release.ts";
+import { replay } from "./replay.ts";
 import { eventually } from "@atlasqueue/testing";
 
 let own: TestDatabase;
@@ -123,6 +126,14 @@ function moves(pick: (below: number) => number) {
       await recoverExpired(deps, 1 + pick(5));
     },
     async () => void (await prune(deps, { succeeded_hours: -1, dead_hours: -1 }, firstId, 5)),
+    async () => {
+      const page = await deadByNow(deps, { tenant: tenants[pick(2)] ?? "", queue: queues[pick(3)] });
+      if (page) await replay(deps, page);
+    },
+    async () => {
+      const page = await deadByNow(deps, { tenant: tenants[pick(2)] ?? "", type: "noop" });
+      if (page && pick(3) === 0) await purge(deps, page);
+    },
     async () => void (await foldCounts(deps, 1 + pick(20))),
     async () => forgetEmptyQueues(deps, 10),
   ];

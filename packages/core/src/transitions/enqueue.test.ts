@@ -2,7 +2,8 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { findJob } from "../queries/find-job.ts";
-import { enqueue, type EnqueueOutcome } from "./enqueue.ts";
+import { enqueue } from "./enqueue.ts";
+import type { EnqueueOutcome } from "./enqueue-outcome.ts";
 
 let own: TestDatabase;
 let deps: Deps;

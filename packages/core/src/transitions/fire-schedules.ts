@@ -8,7 +8,8 @@ import { catchUp, type Firing } from "../policy/catch-up.ts";
 import { readCron } from "../policy/cron.ts";
 import type { ScheduleRef } from "../queries/find-schedule.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { enqueueWith, tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue.ts";
+import { readyAmong, tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue-outcome.ts";
+import { enqueueWith } from "./enqueue.ts";
 
 /** Of one transaction. What is left is still due, and the next one's. */
 const slots_of_one_max = 100;
@@ -45,9 +46,7 @@ export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): P
     return done;
   });
   for (const one of fired) tell(deps, one);
-  const ready = fired.flatMap(({ outcomes }) =>
-    outcomes.flatMap((one) => (one.kind === "created" && one.job.status === "queued" ? [one.job] : [])),
-  );
+  const ready = fired.flatMap(({ outcomes }) => readyAmong(outcomes));
   return { schedules: fired.length, ready };
 }
 

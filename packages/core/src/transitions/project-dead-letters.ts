@@ -1,6 +1,6 @@
 import { bounded } from "../database/bounded.ts";
-import { isUuid, uuidArray } from "../database/literals.ts";
 import type { Deps } from "../deps.ts";
+import { deadAmong } from "../queries/dead-among.ts";
 import type { Signal } from "../signal/signal.ts";
 
 const page_max = 1_000;
@@ -59,17 +59,17 @@ async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefi
 
 const firstId = "00000000-0000-0000-0000-000000000000";
 
+/** Goes over one page; over it again, with those that moved up into it, while there is something to take out. */
 async function removeRevived(deps: Deps & { signal: Signal }, length: number, round: number): Promise<number> {
+  const { deadLetters } = deps.signal;
   const pages = Math.ceil(length / page_max);
-  if (pages === 0) return 0;
-  const ids = await deps.signal.deadLetters.page((round % pages) * page_max, page_max);
-  const { sql } = deps.database;
-  const dead = await bounded(
-    deps.database,
-    sql<
-      { id: string }[]
-    >`SELECT id FROM jobs WHERE id = ANY(${uuidArray(ids.filter(isUuid))}::uuid[]) AND dead_at IS NOT NULL`,
-  );
-  const known = new Set(dead.map((row) => row.id));
-  return deps.signal.deadLetters.remove(ids.filter((id) => !known.has(id)));
+  let total = 0;
+  for (let again = 0; pages > 0 && again < pages_max; again += 1) {
+    const ids = await deadLetters.page((round % pages) * page_max, page_max);
+    const dead = await deadAmong(deps, ids);
+    const removed = await deadLetters.remove(ids.filter((id) => !dead.has(id)));
+    total += removed;
+    if (removed === 0) break;
+  }
+  return total;
 }

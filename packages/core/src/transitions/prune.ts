@@ -3,6 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt, type Retention } from "../policy/retention.ts";
 import { countMixedMoves } from "./count-changes.ts";
+import { check_seconds } from "./hold-unique-keys.ts";
 
 /** `next` is where the following step goes on; undefined when the pass has come to the jobs that are too young. */
 export type Pruned = { jobs: number; dead: string[]; next: string | undefined };
@@ -63,3 +64,28 @@ export async function pruneKeys(deps: Deps, keys_max: number): Promise<number> {
   );
   return gone.count;
 }
+
+/**
+ * Forget unique keys that nobody holds, of those that are due for a look, at most so many. Returns how many it looked at.
+ * A key that is taken meanwhile has another time to be looked at, so its row is found locked, or changed, and stays.
+ */
+export async function pruneUniqueKeys(deps: Deps, keys_max: number): Promise<number> {
+  const [row] = await executeOn(deps.database)<{ looked_at: number }>({ text: pruneUnique, params: [keys_max] });
+  return row?.looked_at ?? 0;
+}
+
+const pruneUnique = `
+  WITH due AS MATERIALIZED (
+    SELECT tenant, queue, key, job_id, window_ends_at FROM unique_keys WHERE check_at <= now()
+    ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+  ), needed AS MATERIALIZED (
+    SELECT due.tenant, due.queue, due.key FROM due JOIN jobs ON jobs.id = due.job_id
+    WHERE window_ends_at IS NULL AND status NOT IN ('succeeded', 'dead', 'cancelled')
+  ), kept AS (
+    UPDATE unique_keys SET check_at = now() + make_interval(secs => ${check_seconds})
+    WHERE (tenant, queue, key) IN (SELECT tenant, queue, key FROM needed)
+  ), gone AS (
+    DELETE FROM unique_keys WHERE (tenant, queue, key) IN (SELECT tenant, queue, key FROM due)
+      AND (tenant, queue, key) NOT IN (SELECT tenant, queue, key FROM needed)
+  )
+  SELECT count(*)::int AS looked_at FROM due`;

@@ -2,8 +2,7 @@ import type { JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
-import { countMixedMoves } from "./count-changes.ts";
-import { joinGroups } from "./join-groups.ts";
+import { startAnew } from "./start-anew.ts";
 
 export type RetryOutcome =
   /** Signal it if it is queued, and not blocked by its group; `was_dead` means that it is a dead letter no more. */
@@ -28,26 +27,12 @@ export async function retry(deps: Deps, tenant: string, id: string): Promise<Ret
 const retryable = new Set<JobStatus>(["dead", "cancelled", "failed"]);
 
 // The row is locked first, so that what it was is what the UPDATE found. One that may not be retried comes back as it is.
-// In its group it starts anew as well, behind those that came meanwhile; one that failed still has its turn.
 const text = `
   WITH found AS MATERIALIZED (
     SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), stopped AS MATERIALIZED (
     SELECT * FROM found WHERE status IN ('dead', 'cancelled', 'failed')
-  ), ${joinGroups("SELECT id, tenant, queue, group_key, 1 AS place FROM stopped WHERE group_key IS NOT NULL AND status <> 'failed'")}, queued AS (
-    UPDATE jobs SET status = CASE WHEN NOT may_run THEN 'blocked' ELSE 'queued' END,
-                    ready_at = CASE WHEN may_run IS NOT FALSE THEN now() END,
-                    blocked_seq = CASE WHEN NOT may_run THEN seq END,
-                    holds_group = CASE WHEN may_run AND is_strict THEN jobs.group_key ELSE jobs.holds_group END,
-                    run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
-                    finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
-                    last_error = NULL, progress = NULL, result = NULL
-    FROM stopped LEFT JOIN seated USING (id)
-    WHERE jobs.id = stopped.id
-    RETURNING jobs.*, stopped.status AS was
-  ), moved AS (
-    SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
-  ), ${countMixedMoves("moved")}
+  ), ${startAnew("stopped", "jobs.*")}
   SELECT * FROM queued
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM stopped)`;

@@ -6,6 +6,7 @@ import {
   pause,
   prune,
   pruneKeys,
+  pruneUniqueKeys,
   type Retention,
 } from "@atlasqueue/core";
 import type { WorkerDeps } from "../deps.ts";
@@ -18,9 +19,9 @@ const pass_ms = 60_000;
 const rest_ms_min = 20;
 
 /**
- * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, and the
- * totals of empty queues. In steps of a few hundred rows, with rests twice as long as the steps, so that nobody's latency
- * shows it.
+ * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
+ * keys that nobody holds, and the totals of empty queues. In steps of a few hundred rows, with rests twice as long as the
+ * steps, so that nobody's latency shows it.
  */
 export async function clearAway(
   deps: WorkerDeps,
@@ -60,7 +61,8 @@ async function passOver(deps: WorkerDeps, retention: Retention, stop: AbortSigna
     }
     if (keys_left) {
       const gone = await pruneKeys(deps, rows_max);
-      keys_left = gone === rows_max;
+      const unique = await pruneUniqueKeys(deps, rows_max);
+      keys_left = gone === rows_max || unique === rows_max;
       keys += gone;
     }
     await pause(Math.max(rest_ms_min, 2 * (performance.now() - started)), stop);

@@ -1,4 +1,5 @@
 import type { Operation } from "../operation.ts";
+import { dlqOperations } from "./dlq.ts";
 import { documentOperations } from "./document.ts";
 import { healthOperations } from "./health.ts";
 import { jobOperations } from "./jobs.ts";
@@ -16,6 +17,7 @@ export const operations: Operation[] = [
   ...leaseOperations,
   ...queueOperations,
   ...workerOperations,
+  ...dlqOperations,
   ...scheduleOperations,
   ...tokenOperations,
   ...openQueueOperations,

@@ -41,13 +41,18 @@ export const jobOperations: Operation[] = [
         example: exampleJob,
       },
       200: {
-        description: "This key was used for the same request before: the job that it made.",
+        description:
+          "This key was used for the same request before: the job that it made. Or a job with the same unique key is there: " +
+          "that job, as it is or as this request has replaced it.",
         schema: job,
-        headers: { "Idempotency-Replayed": "`true`" },
+        some_headers: {
+          "Idempotency-Replayed": "`true`, when the key was used before.",
+          "Unique-Conflict": "`returned` or `replaced`, when a job with the unique key was there.",
+        },
         example: exampleJob,
       },
     },
-    problems: ["idempotency_mismatch"],
+    problems: ["idempotency_mismatch", "unique_conflict"],
   },
   {
     method: "post",
@@ -67,7 +72,7 @@ export const jobOperations: Operation[] = [
         example: { jobs: [{ id: exampleId, status: "queued", created: true }] },
       },
     },
-    problems: ["idempotency_mismatch"],
+    problems: ["idempotency_mismatch", "unique_conflict"],
   },
   {
     method: "get",

@@ -1,0 +1,204 @@
+import { bulkAnswer, job, jobPage, problem } from "@atlasqueue/contract";
+import { advanceAll, claim, fail, memorySignal } from "@atlasqueue/core";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { testApp } from "../../test/test-app.ts";
+
+const signal = memorySignal();
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp({ signal });
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  await api.deps.database.sql`TRUNCATE jobs, job_attempts, queue_counts, queue_changes, job_groups, group_handovers`;
+  await signal.deadLetters.clear();
+});
+
+let made = 0;
+/** Jobs that died one after the other; their ids. */
+const dead = async (...requests: object[]): Promise<string[]> => {
+  const ids: string[] = [];
+  for (const request of requests) {
+    const created = await api.post(`dead-${(made += 1)}`, JSON.stringify({ type: "a", ...request }));
+    const { id, queue } = job.parse(await created.json());
+    const claimer = { tenant: "default", queues: [queue], worker_id: "w", lease_seconds: 30 };
+    const [lease] = await claim(api.deps, [id], claimer);
+    if (!lease) throw new Error("not claimed");
+    await fail(api.deps, [{ lease, error: "E: no", verdict: { kind: "dead", reason: "not_retryable" } }]);
+    await advanceAll(api.deps);
+    await signal.take([{ tenant: "default", queue }], 100);
+    ids.push(id);
+  }
+  await signal.deadLetters.add(ids);
+  return ids;
+};
+const bulk = async (what: "replay" | "purge", body: object) => {
+  const response = await api.send("POST", `/v1/dlq/${what}`, undefined, body);
+  expect(response.status).toBe(200);
+  return bulkAnswer.parse(await response.json());
+};
+const page = async (query = "") => jobPage.parse(await (await api.get(`/v1/dlq${query}`)).json());
+const idsOf = async (query = "") => (await page(query)).items.map(({ id }) => id);
+const counts = async () => {
+  const { items } = (await (await api.get("/v1/queues")).json()) as { items: { queue: string; counts: object }[] };
+  return Object.fromEntries(items.map((one) => [one.queue, one.counts]));
+};
+
+test("the list shows what died last first, by queue and type, page by page", async () => {
+  const [a, b, c] = await dead({ queue: "mail" }, { type: "b" }, { queue: "mail", type: "b" });
+  await api.post(`alive-${made}`, { type: "a", queue: "mail" });
+  expect(await idsOf()).toEqual([c, b, a]);
+  expect(await idsOf("?queue=mail")).toEqual([c, a]);
+  expect(await idsOf("?type=b")).toEqual([c, b]);
+  expect(await idsOf("?queue=mail&type=b")).toEqual([c]);
+  const first = await page("?limit=2");
+  expect(first.items.map(({ id }) => id)).toEqual([c, b]);
+  const second = await page(`?limit=2&cursor=${first.next_cursor}`);
+  expect([second.items.map(({ id }) => id), second.next_cursor]).toEqual([[a], null]);
+});
+
+test("jobs that died in the same instant are each on one page", async () => {
+  const ids = await dead({}, {}, {}, {}, {});
+  await api.deps.database.sql`UPDATE jobs SET dead_at = now()`;
+  const seen: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const at: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const { items, next_cursor } = await page(`?limit=2${at}`);
+    seen.push(...items.map(({ id }) => id));
+    cursor = next_cursor;
+  }
+  expect(seen).toEqual(ids.toSorted().toReversed());
+});
+
+test.each([
+  ["limit=0", 422],
+  ["status=dead", 422],
+  ["queue=a%20b", 422],
+  ["cursor=abc", 400],
+  ["cursor=AAAAAAAAAAAAAAAAAAAAAAAAAAA", 400],
+])("GET /v1/dlq?%s is %i", async (query, status) => {
+  expect((await api.get(`/v1/dlq?${query}`)).status).toBe(status);
+});
+
+test("a replay makes what matches new, signals it, and takes it out of the list; the rest stays", async () => {
+  const [a, b, c] = await dead({ queue: "mail", priority: 3 }, { queue: "mail", type: "b" }, {});
+  expect(await bulk("replay", { queue: "mail", type: "a" })).toEqual({ matched: 1, changed: 1 });
+  expect(job.parse(await (await api.get(`/v1/jobs/${a}`)).json())).toMatchObject({
+    status: "queued",
+    priority: 3,
+    attempts: 0,
+    result: null,
+    last_error: null,
+    dead_reason: null,
+    started_at: null,
+    finished_at: null,
+    worker_id: null,
+  });
+  const { items } = (await (await api.get(`/v1/jobs/${a}/attempts`)).json()) as { items: object[] };
+  expect(items).toMatchObject([{ attempt: 1, outcome: "failed", error: "E: no" }]);
+  expect(await signal.take([{ tenant: "default", queue: "mail" }], 10)).toEqual([a]);
+  expect(await signal.deadLetters.page(0, 10)).toEqual([c, b]);
+  expect(await idsOf()).toEqual([c, b]);
+  expect(await counts()).toMatchObject({ mail: { queued: 1, dead: 1 }, default: { queued: 0, dead: 1 } });
+  expect(api.events).toContainEqual({ event: "jobs_replayed", tenant: "default", count: 1 });
+});
+
+test("a purge removes what matches, with its attempts; its key is free again", async () => {
+  const [a, b] = await dead({ queue: "mail" }, {});
+  expect(await bulk("purge", { queue: "mail" })).toEqual({ matched: 1, changed: 1 });
+  expect((await api.get(`/v1/jobs/${a}`)).status).toBe(404);
+  const { sql } = api.deps.database;
+  expect(await sql`SELECT DISTINCT job_id FROM job_attempts`).toEqual([{ job_id: b }]);
+  expect(await signal.deadLetters.page(0, 10)).toEqual([b]);
+  expect(Object.keys(await counts())).toEqual(["default"]);
+  expect((await api.post(`dead-${made - 1}`, { type: "a", queue: "mail" })).status).toBe(201);
+  expect(api.events).toContainEqual({ event: "jobs_purged", tenant: "default", count: 1 });
+});
+
+test.each(["replay", "purge"] as const)("a dry run of %s counts exactly and changes nothing", async (what) => {
+  const ids = await dead({ queue: "mail" }, { type: "b" }, {});
+  const { sql } = api.deps.database;
+  const before = await sql`SELECT * FROM jobs ORDER BY id`;
+  expect(await bulk(what, { queue: "mail", dry_run: true })).toEqual({ matched: 1, changed: 0 });
+  expect(await bulk(what, { type: "a", dry_run: true })).toEqual({ matched: 2, changed: 0 });
+  expect(await bulk(what, { all: true, dry_run: true })).toEqual({ matched: 3, changed: 0 });
+  expect(await bulk(what, { ids: [ids[0], ids[0]?.toUpperCase()], dry_run: true })).toEqual({ matched: 1, changed: 0 });
+  expect(await sql`SELECT * FROM jobs ORDER BY id`).toEqual(before);
+  expect((await signal.deadLetters.look()).length).toBe(3);
+});
+
+test("by ids, those count that are dead: not the living, the unknown or another tenant's", async () => {
+  const [a, b, foreign] = await dead({}, {}, {});
+  const alive = job.parse(await (await api.post(`alive-${made}`, { type: "a" })).json()).id;
+  await api.deps.database.sql`UPDATE jobs SET tenant = 'acme' WHERE id = ${foreign ?? ""}`;
+  const ids = [a, b, foreign, alive, "01920000-0000-7000-8000-000000000000"];
+  expect(await bulk("replay", { ids })).toEqual({ matched: 2, changed: 2 });
+  expect(await bulk("purge", { ids })).toEqual({ matched: 0, changed: 0 });
+  expect(await bulk("replay", { all: true })).toEqual({ matched: 0, changed: 0 });
+  const rows = await api.deps.database.sql`SELECT id FROM jobs WHERE status = 'dead'`;
+  expect(rows).toEqual([{ id: foreign }]);
+});
+
+test("1,000 ids at once are taken in one request, one more is refused", async () => {
+  const [a] = await dead({});
+  const unknown = (at: number) => `01920000-0000-7000-8000-${String(at).padStart(12, "0")}`;
+  const ids = [...Array.from({ length: 999 }, (_, at) => unknown(at)), a];
+  expect(await bulk("replay", { ids })).toEqual({ matched: 1, changed: 1 });
+  expect((await api.send("POST", "/v1/dlq/replay", undefined, { ids: [...ids, a] })).status).toBe(422);
+});
+
+test("replayed jobs of a group go one at a time, in the order in which they died, behind who is there", async () => {
+  const [a, b, c] = await dead({ group: "g" }, { group: "g" }, { group: "g" });
+  const ahead = job.parse(await (await api.post(`ahead-${made}`, { type: "x", group: "g" })).json());
+  expect(ahead.status).toBe("queued");
+  expect(await bulk("replay", { type: "a" })).toEqual({ matched: 3, changed: 3 });
+  const blocked = await api.deps.database.sql`SELECT id FROM jobs WHERE status = 'blocked' ORDER BY blocked_seq`;
+  expect(blocked.map(({ id }) => id as string)).toEqual([a, b, c]);
+  expect(await signal.take([{ tenant: "default", queue: "default" }], 10)).toEqual([ahead.id]);
+});
+
+test("a group that somebody's open transaction adds to is passed over, and the others are not", async () => {
+  const [, free] = await dead({ group: "held" }, {});
+  const { sql } = api.deps.database;
+  await sql`INSERT INTO job_groups (tenant, queue, group_key, last_seq, admitted, heads) VALUES ('default', 'default', 'held', 1, 0, '{}')`;
+  await sql.begin(async (tx) => {
+    await tx`SELECT FROM job_groups FOR UPDATE`;
+    expect(await bulk("replay", { all: true })).toEqual({ matched: 2, changed: 1 });
+    expect((await sql`SELECT id FROM jobs WHERE status = 'queued'`).map(({ id }) => id as string)).toEqual([free]);
+  });
+  expect(await bulk("replay", { all: true })).toEqual({ matched: 1, changed: 1 });
+});
+
+test("a job that somebody else has in hand is matched and not changed", async () => {
+  const [held] = await dead({}, {});
+  await api.deps.database.sql.begin(async (tx) => {
+    await tx`SELECT FROM jobs WHERE id = ${held ?? ""} FOR UPDATE`;
+    expect(await bulk("purge", { all: true })).toEqual({ matched: 2, changed: 1 });
+  });
+  expect(await bulk("purge", { all: true })).toEqual({ matched: 1, changed: 1 });
+});
+
+test.each(["replay", "purge"])("POST %s refuses a body that does not say which, or says it twice", async (what) => {
+  const send = (body: unknown) => api.send("POST", `/v1/dlq/${what}`, undefined, body);
+  await dead({});
+  for (const body of [{}, { dry_run: true }]) {
+    const response = await send(body);
+    expect(response.status).toBe(422);
+    expect(problem.parse(await response.json()).detail).toContain("give ids, or queue or type or both, or all: true");
+  }
+  const id = "01920000-0000-7000-8000-000000000000";
+  const wrong = [
+    { ids: [] },
+    { ids: ["x"] },
+    { ids: [id], queue: "a" },
+    { ids: [id], type: "a" },
+    { all: true, queue: "a" },
+    { all: false },
+    { queue: "a b" },
+    { queue: "a", dry_run: "yes" },
+    { queue: "a", colour: "red" },
+    [],
+  ];
+  for (const body of wrong) expect((await send(body)).status).toBe(422);
+  expect((await idsOf()).length).toBe(1);
+});

@@ -1,0 +1,46 @@
+import { bulkRequest, listDeadQuery, type BulkAnswer, type BulkRequest, type JobPage } from "@atlasqueue/contract";
+import { listDead, purgeAll, replayAll, showJob, type DeadFilter, type Deps, type Signal } from "@atlasqueue/core";
+import { Hono } from "hono";
+import { requires } from "../access/requires.ts";
+import { answerJson } from "../http/answer.ts";
+import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { readPlace, writePlace } from "../http/cursor.ts";
+import type { Gate } from "../http/gate.ts";
+import { hangUpOf } from "../http/hang-up.ts";
+import { readQuery } from "../http/query.ts";
+import { readRequest } from "../http/request.ts";
+import { tenantOf } from "../http/tenant.ts";
+
+export type DlqRouteDeps = Deps & { signal: Signal; gate: Gate };
+
+/** 1,000 ids, and room for whitespace. */
+const body_bytes_max = 131_072;
+
+/** Dead letters: list, replay and purge, the latter two by ids or by filter. */
+export function dlqRoutes(deps: DlqRouteDeps): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.get("/dlq", requires("read"), async (c) => {
+    const { limit, cursor, ...fields } = readQuery(c, listDeadQuery);
+    const before = cursor === undefined ? undefined : readPlace(cursor);
+    const { rows, next } = await deps.gate.hold(0, () => listDead(deps, tenantOf(c), fields, limit, before));
+    const next_cursor = next === undefined ? null : writePlace(next);
+    return answerJson(c, 200, { items: rows.map(showJob), next_cursor } satisfies JobPage);
+  });
+
+  const change = async (c: ApiContext, changeAll: typeof replayAll) => {
+    const { value, bytes } = await readRequest(c, bulkRequest, body_bytes_max);
+    const options = { dry_run: value.dry_run, stop: hangUpOf(c) };
+    const filter = filterOf(tenantOf(c), value);
+    const outcome = await deps.gate.hold(bytes, () => changeAll(deps, filter, options));
+    return answerJson(c, 200, outcome satisfies BulkAnswer);
+  };
+  routes.post("/dlq/replay", requires("admin"), (c) => change(c, replayAll));
+  routes.post("/dlq/purge", requires("admin"), (c) => change(c, purgeAll));
+
+  return routes;
+}
+
+function filterOf(tenant: string, { ids, queue, type }: BulkRequest): DeadFilter {
+  return ids ? { tenant, ids } : { tenant, queue, type };
+}

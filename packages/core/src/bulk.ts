@@ -1,0 +1,88 @@
+import type { Deps } from "./deps.ts";
+import { countDead, deadByNow } from "./queries/count-dead.ts";
+import { deadAmong } from "./queries/dead-among.ts";
+import { pageAfter, type DeadFilter, type DeadPage, type DeadPlace } from "./queries/dead-pages.ts";
+import { announce, hint } from "./signal/announce.ts";
+import type { Signal } from "./signal/signal.ts";
+import { purge } from "./transitions/purge.ts";
+import { replay } from "./transitions/replay.ts";
+
+type BulkDeps = Deps & { signal: Signal };
+/** Ends a call between two steps: whoever asked has gone. */
+type BulkOptions = { dry_run: boolean; stop?: AbortSignal };
+
+/**
+ * `matched` is how many dead letters the filter meant when the call came, `changed` how many of them it changed. Fewer
+ * means that its time was up, or that somebody else had some in hand: call again.
+ */
+export type BulkOutcome = { matched: number; changed: number };
+
+/** How long a call goes on changing, and then counting what is left. */
+const change_ms_max = 4_000;
+const count_ms_max = 2_000;
+/** Ids taken out of the list in Redis together, as each time it is gone over from its old end. */
+const unlisted_max = 5_000;
+
+/**
+ * Replay the dead letters that a filter means, in steps of their own transactions, and signal them. Bounded in time, so
+ * that a hundred thousand are a few calls. Throws when the database is away: what was replayed by then stays so.
+ *
+ * @example
+ * const { matched, changed } = await replayAll(deps, { tenant: "default", queue: "mail" }, { dry_run: false });
+ */
+export function replayAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptions): Promise<BulkOutcome> {
+  return changeAll(deps, filter, options, async (page) => {
+    const { ready, ...replayed } = await replay(deps, page);
+    await announce(deps, ready);
+    return replayed;
+  });
+}
+
+/** Remove the dead letters that a filter means, as `replayAll` replays them. */
+export function purgeAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptions): Promise<BulkOutcome> {
+  return changeAll(deps, filter, options, (page) => purge(deps, page));
+}
+
+type Step = { found: number; reached: DeadPlace | null; ids: string[] };
+
+async function changeAll(
+  deps: BulkDeps,
+  filter: DeadFilter,
+  { dry_run, stop }: BulkOptions,
+  change: (page: DeadPage) => Promise<Step>,
+): Promise<BulkOutcome> {
+  const end = performance.now() + (dry_run ? 0 : change_ms_max);
+  let page = await deadByNow(deps, filter);
+  let found = 0;
+  let changed = 0;
+  let unlisted: string[] = [];
+  try {
+    while (page && performance.now() < end && !stop?.aborted) {
+      const step = await change(page);
+      found += step.found;
+      changed += step.ids.length;
+      unlisted.push(...step.ids);
+      page = pageAfter(page, step.reached);
+      if (unlisted.length >= unlisted_max) await unlist(deps, unlisted.splice(0));
+    }
+  } finally {
+    await unlist(deps, unlisted);
+  }
+  const left = await countDead(deps, page, performance.now() + (stop?.aborted ? 0 : count_ms_max));
+  // Never "all of them" when nobody looked.
+  return { matched: Math.max(found + left.count, left.complete ? 0 : changed + 1), changed };
+}
+
+/**
+ * Take ids out of the list in Redis. A worker may have run one and seen it die by now: it found its id in the list still,
+ * added nothing, and we took it out. So Postgres is asked afterwards, and who dies from here on is added by its worker.
+ */
+async function unlist(deps: BulkDeps, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const { deadLetters } = deps.signal;
+  await hint(deps.observe, "dead letters", async () => {
+    await deadLetters.remove(ids);
+    const again = await deadAmong(deps, ids);
+    if (again.size > 0) await deadLetters.add([...again]);
+  });
+}

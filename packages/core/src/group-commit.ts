@@ -1,0 +1,117 @@
+import { DatabaseTimeoutError, isLocked, isUnavailable } from "./database/errors.ts";
+import type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
+
+/** Rows and payload bytes of one INSERT at most. */
+const batch_rows_max = 500;
+const batch_bytes_max = 4 * 1_048_576;
+/** INSERTs under way at once: while one waits for the disk, the next is made. */
+const flights_max = 2;
+/** Requests that wait at most; past it the database is not keeping up, and waiting would only end in a timeout. */
+const waiting_max = 20_000;
+const watch_ms = 100;
+
+export type GroupCommit = {
+  /** Resolves when the job is durable; rejects when it cannot be, or when nobody knows by the deadline. */
+  submit(submission: Submission, bytes: number): Promise<EnqueueOutcome>;
+  /** Resolves when all that was submitted has been answered. */
+  idle(): Promise<void>;
+};
+
+type Request = {
+  submission: Submission;
+  bytes: number;
+  at: number;
+  resolve(outcome: EnqueueOutcome): void;
+  reject(error: unknown): void;
+};
+
+/**
+ * Group commit: the jobs that come in while an INSERT is under way share the next one, and one push to each list.
+ * With nothing under way a job goes at once, so an idle system waits for nobody. A row that PostgreSQL refuses, or a
+ * key that another transaction holds, is the trouble of its own request: the others are sent again without it.
+ *
+ * @example
+ * const line = createGroupCommit((submissions) => enqueue(deps, submissions, options), database.timeout_ms);
+ */
+export function createGroupCommit(
+  store: (submissions: readonly Submission[]) => Promise<EnqueueOutcome[]>,
+  timeout_ms: number,
+  { rows_max = batch_rows_max }: { rows_max?: number } = {},
+): GroupCommit {
+  const waiting: Request[] = [];
+  const flying = new Set<Request>();
+  let flights = 0;
+  let watch: NodeJS.Timeout | undefined;
+  let idle: (() => void)[] = [];
+
+  const kick = () => {
+    if (flights >= flights_max || waiting.length === 0) return;
+    flights += 1;
+    // Idle, after this task: calls made in a row share the INSERT. Busy, after this turn of the event loop, when more
+    // have come in.
+    (flights === 1 ? queueMicrotask : setImmediate)(() => {
+      const batch = takeBatch(waiting, rows_max);
+      for (const one of batch) flying.add(one);
+      void fly(batch).finally(() => {
+        for (const one of batch) flying.delete(one);
+        flights -= 1;
+        kick();
+        if (flights === 0 && waiting.length === 0) for (const resolve of idle.splice(0)) resolve();
+      });
+    });
+  };
+
+  const fly = async (batch: Request[]): Promise<void> => {
+    if (batch.length === 0) return;
+    try {
+      const outcomes = await store(batch.map((one) => one.submission));
+      batch.forEach((one, at) => one.resolve(outcomes[at] as EnqueueOutcome));
+    } catch (error) {
+      if (batch.length === 1) batch[0]?.reject(error);
+      // One of their keys is held by somebody's open transaction: only its own request waits on.
+      else if (isLocked(error)) await Promise.all(batch.map((one) => fly([one])));
+      else if (isUnavailable(error)) for (const one of batch) one.reject(error);
+      else for (const half of halves(batch)) await fly(half);
+    }
+  };
+
+  /** Nobody waits longer than the deadline, however many INSERTs before theirs hang. */
+  const rejectLate = () => {
+    const late = performance.now() - timeout_ms;
+    const isLate = (one: Request) => one.at <= late;
+    for (const one of flying) if (isLate(one)) one.reject(new DatabaseTimeoutError(timeout_ms));
+    const first = waiting.findIndex((one) => !isLate(one));
+    for (const one of waiting.splice(0, first === -1 ? waiting.length : first))
+      one.reject(new DatabaseTimeoutError(timeout_ms));
+    if (waiting.length > 0 || flying.size > 0) return;
+    clearInterval(watch);
+    watch = undefined;
+  };
+
+  return {
+    submit: (submission, bytes) =>
+      new Promise((resolve, reject) => {
+        if (waiting.length >= waiting_max) return reject(new DatabaseTimeoutError(timeout_ms));
+        waiting.push({ submission, bytes, at: performance.now(), resolve, reject });
+        watch ??= setInterval(rejectLate, watch_ms);
+        kick();
+      }),
+    async idle() {
+      if (flights > 0 || waiting.length > 0) await new Promise<void>((resolve) => idle.push(resolve));
+    },
+  };
+}
+
+function takeBatch(waiting: Request[], rows_max: number): Request[] {
+  let rows = 0;
+  for (let bytes = 0; rows < waiting.length && rows < rows_max; rows += 1) {
+    bytes += waiting[rows]?.bytes ?? 0;
+    if (rows > 0 && bytes > batch_bytes_max) break;
+  }
+  return waiting.splice(0, rows);
+}
+
+function halves<T>(items: T[]): [T[], T[]] {
+  const middle = items.length >> 1;
+  return [items.slice(0, middle), items.slice(middle)];
+}

@@ -1,0 +1,35 @@
+import { hash } from "node:crypto";
+import { isFinal, type JobStatus, type SubmitJob, type Unique } from "@atlasqueue/contract";
+
+/** The job that holds a unique key. `window_over` is null when it holds the key while it is not final. */
+export type Holder = { status: JobStatus; group: string | null; window_over: boolean | null };
+
+type UniqueVerdict =
+  /** There is nobody: the new job takes the key. */
+  | "take"
+  /** The holder is the answer, as it is, or with the new request in place of its own. */
+  | "return"
+  | "replace"
+  | "reject";
+
+/**
+ * What becomes of a request whose unique key is held. A job that has been started cannot be replaced: then the request
+ * makes a new job, which takes the key, so that what it says is done after all. The place in a group cannot be replaced.
+ *
+ * @example
+ * uniqueVerdict(undefined, unique, null); // "take"
+ */
+export function uniqueVerdict(holder: Holder | undefined, { on_conflict }: Unique, group: string | null) {
+  if (!holder || (holder.window_over ?? isFinal(holder.status))) return "take" satisfies UniqueVerdict;
+  if (on_conflict !== "replace") return on_conflict satisfies UniqueVerdict;
+  if (!waiting.has(holder.status)) return "take" satisfies UniqueVerdict;
+  return (holder.group === group ? "replace" : "reject") satisfies UniqueVerdict;
+}
+
+const waiting = new Set<JobStatus>(["scheduled", "blocked", "queued", "failed"]);
+
+/** The key as it is stored: the caller's own, or what the job is. Neither can be taken for the other. */
+export function uniqueKeyOf({ type, unique }: SubmitJob, payload: string): string {
+  if (unique?.key !== undefined) return `key:${unique.key}`;
+  return `job:${hash("sha256", `${JSON.stringify(type)}${payload}`, "hex")}`;
+}

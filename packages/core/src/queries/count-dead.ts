@@ -1,0 +1,60 @@
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import {
+  firstPage,
+  pageAfter,
+  pageConditions,
+  pageParams,
+  placeOf,
+  stretch_jobs_max,
+  type DeadFilter,
+  type DeadPage,
+  type DeadPlace,
+} from "./dead-pages.ts";
+
+/** What a filter means from now on: what dies later is not meant. */
+export async function deadByNow(deps: Pick<Deps, "database">, filter: DeadFilter): Promise<DeadPage | undefined> {
+  const [clock] = await executeOn(deps.database)<{ now_us: number }>({
+    text: "SELECT (extract(epoch FROM now()) * 1000000)::float8 AS now_us",
+    params: [],
+  });
+  return firstPage(filter, clock?.now_us ?? 0);
+}
+
+/**
+ * How many dead letters there are from a page on. Counted in stretches of 20,000 rows, 15 ms each, until `by` (a time
+ * of `performance.now()`): when that came first, there may be more than `count`.
+ *
+ * @example
+ * const { count } = await countDead(deps, await deadByNow(deps, { tenant: "default" }), performance.now() + 1_000);
+ */
+export async function countDead(
+  deps: Pick<Deps, "database">,
+  from: DeadPage | undefined,
+  by: number,
+): Promise<{ count: number; complete: boolean }> {
+  let count = 0;
+  let page = from;
+  while (page && performance.now() < by) {
+    const [row] = await executeOn(deps.database)<{ count: number; reached: DeadPlace | null }>({
+      text: texts[page.kind],
+      params: pageParams(page),
+    });
+    count += row?.count ?? 0;
+    page = pageAfter(page, row?.reached ?? null);
+  }
+  return { count, complete: page === undefined };
+}
+
+const { ids, walk } = pageConditions;
+const texts = {
+  ids: `SELECT count(*)::int AS count, NULL AS reached FROM jobs WHERE ${ids.within} AND ${ids.matches}`,
+  walk: `
+    WITH stretch AS MATERIALIZED (
+      SELECT id, dead_at, ${walk.matches} AS found FROM jobs WHERE ${walk.within}
+      ORDER BY dead_at, id LIMIT ${stretch_jobs_max}
+    )
+    SELECT count(*) FILTER (WHERE found)::int AS count,
+           (SELECT ${placeOf} FROM stretch ORDER BY dead_at, id OFFSET ${stretch_jobs_max - 1} LIMIT 1) AS reached
+    FROM stretch`,
+};

@@ -1,0 +1,55 @@
+import type { JobRow } from "../database/schema.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./dead-pages.ts";
+import { withoutChance } from "./list-jobs.ts";
+
+export type DeadFields = { queue?: string | undefined; type?: string | undefined };
+/** `next` is where the following page goes on; undefined when there is no more. */
+export type DeadRows = { rows: JobRow[]; next: DeadPlace | undefined };
+
+/** After everything that can have died. */
+const newest: DeadPlace = { dead_us: 2 ** 53 - 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff" };
+
+/**
+ * A tenant's dead letters, those that died last first: the order of the list in Redis. A page looks at 20,000 dead jobs
+ * at most, whoever they are of, so it may be short or empty and still have a next one.
+ *
+ * @example
+ * const { rows, next } = await listDead(deps, "default", { queue: "mail" }, 50, undefined);
+ */
+export async function listDead(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  filter: DeadFields,
+  jobs_max: number,
+  before: DeadPlace = newest,
+): Promise<DeadRows> {
+  type Row = JobRow & { place: DeadPlace | null; reached: DeadPlace | null };
+  const rows = await executeOn(deps.database)<Row>({
+    text,
+    params: [tenant, filter.queue ?? "", filter.type ?? "", before.dead_us, before.id, jobs_max],
+  });
+  const end = rows[0]?.reached;
+  const jobs = rows.flatMap(({ place, reached: _reached, ...row }) => (place ? [{ row, place }] : []));
+  const last = jobs.length === jobs_max ? jobs.at(-1)?.place : end && { ...end, id: withoutChance(end.id) };
+  return { rows: jobs.map(({ row }) => row), next: last ?? undefined };
+}
+
+const within = `dead_at IS NOT NULL AND (dead_at, id) < (${timeOf("$4")}, $5::text::uuid)`;
+const newestFirst = "ORDER BY dead_at DESC, id DESC";
+
+// The inner LIMIT bounds what a rare filter reads, the outer one ends the reading when the page is full; only a page that
+// is not full asks where the stretch ended. A row of nothing but `reached` comes when nothing matches.
+const text = `
+  WITH page AS MATERIALIZED (
+    SELECT id FROM (
+      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AS found
+      FROM jobs WHERE ${within} ${newestFirst} LIMIT ${stretch_jobs_max}
+    ) AS stretch WHERE found ${newestFirst} LIMIT $6::int
+  )
+  SELECT jobs.*, CASE WHEN id IS NOT NULL THEN ${placeOf} END AS place, ends.reached FROM (
+    SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
+      SELECT ${placeOf} FROM jobs WHERE ${within} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached
+  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL) AS jobs ON true
+  ORDER BY jobs.dead_at DESC, jobs.id DESC`;

@@ -1,0 +1,80 @@
+import { hash } from "node:crypto";
+import { canonicalJson } from "@atlasqueue/contract";
+import type { JobRow } from "../database/schema.ts";
+import { newId } from "../ids.ts";
+import type { KeyedJob } from "../queries/find-by-idempotency-keys.ts";
+import type { EnqueueOutcome, Submission } from "./enqueue-outcome.ts";
+import type { Draft, Inserted } from "./insert-jobs.ts";
+
+/** The job that a submission asks for, about to be stored. */
+export function draft({ tenant, request, idempotency_key, fingerprint = "" }: Submission): Draft {
+  const { payload, ...rest } = request;
+  const text = canonicalJson(payload);
+  if (idempotency_key === undefined) return { id: newId(), tenant, request, payload: text, key: null, hash: "" };
+  const digest = hash("sha256", `${canonicalJson(rest)}${text}${fingerprint}`, "hex");
+  return { id: newId(), tenant, request, payload: text, key: idempotency_key, hash: digest };
+}
+
+/** A statement meets each key once: the first of those that share one. */
+export function oncePerKey(drafts: readonly Draft[]): Draft[] {
+  const seen = new Set<string>();
+  return drafts.filter((one) => {
+    if (one.key === null) return true;
+    const key = nameOf(one.tenant, one.key);
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+export const hasKey = (one: Draft): one is Draft & { key: string } => one.key !== null;
+const nameOf = (tenant: string, key: string | null) => `${tenant} ${key}`;
+
+/** What drafts get whose keys are known: the job of the key, or a mismatch. */
+export function settleConflicts(
+  drafts: readonly Draft[],
+  found: KeyedJob[],
+  outcomes: Map<Draft, EnqueueOutcome>,
+): void {
+  const byKey = new Map(found.map((row) => [nameOf(row.tenant, row.key), row]));
+  for (const one of drafts) {
+    const row = byKey.get(nameOf(one.tenant, one.key));
+    if (row)
+      outcomes.set(one, row.request_hash === one.hash ? { kind: "replayed", job: row.job } : { kind: "mismatch" });
+  }
+}
+
+/** The row as it was just written, without reading it back; its place in its group is for the database alone. */
+export function newRow({ id, tenant, request }: Draft, { created_at, run_at, blocked }: Inserted): JobRow {
+  const later = run_at.get(id) ?? null;
+  const waits = blocked.has(id);
+  return {
+    id,
+    tenant,
+    queue: request.queue,
+    type: request.type,
+    status: waits ? "blocked" : later ? "scheduled" : "queued",
+    priority: request.priority,
+    attempts: 0,
+    max_attempts: request.max_attempts,
+    timeout_seconds: request.timeout_seconds ?? null,
+    run_at: later ?? created_at,
+    ready_at: waits || later ? null : created_at,
+    due_at: waits ? null : later,
+    dead_at: null,
+    blocked_seq: null,
+    holds_group: null,
+    created_at,
+    updated_at: created_at,
+    started_at: null,
+    finished_at: null,
+    lease_token: null,
+    locked_until: null,
+    worker_id: null,
+    group_key: request.group ?? null,
+    dead_reason: null,
+    last_error: null,
+    backoff: request.backoff ?? null,
+    progress: null,
+    payload: request.payload,
+    result: null,
+  };
+}

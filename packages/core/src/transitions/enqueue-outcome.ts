@@ -1,0 +1,62 @@
+import type { SubmitJob } from "@atlasqueue/contract";
+import type { JobRow } from "../database/schema.ts";
+import type { Observe } from "../observe/events.ts";
+
+/** A validated request to create a job. Without a key, every call creates another job. */
+export type Submission = {
+  tenant: string;
+  request: SubmitJob;
+  idempotency_key?: string | undefined;
+  /** What the key stands for beside this request, where one key is for several jobs. */
+  fingerprint?: string | undefined;
+};
+
+export type EnqueueOutcome =
+  | { kind: "created"; job: JobRow }
+  /** The key was used for the same request before: this is the job it made. */
+  | { kind: "replayed"; job: JobRow }
+  | { kind: "mismatch" }
+  /** A job with the same unique key is there: this one. */
+  | { kind: "existing"; job: JobRow }
+  /** It was there and had not started: now it is what was asked for. `ready` when it is to be signalled. */
+  | { kind: "replaced"; job: JobRow; ready: boolean }
+  /** It is there, and the request wanted to be refused then. */
+  | { kind: "conflict"; job_id: string };
+
+/** The jobs that became ready by it: to be signalled. */
+export function readyAmong(outcomes: readonly EnqueueOutcome[]): JobRow[] {
+  return outcomes.flatMap((one) => {
+    if (one.kind === "created") return one.job.status === "queued" ? [one.job] : [];
+    return one.kind === "replaced" && one.ready ? [one.job] : [];
+  });
+}
+
+/** In how many milliseconds jobs become ready that are for later. */
+export function delaysAmong(outcomes: readonly EnqueueOutcome[]): number[] {
+  return outcomes.flatMap((one) =>
+    (one.kind === "created" || one.kind === "replaced") && one.job.status === "scheduled"
+      ? [one.job.run_at.getTime() - one.job.updated_at.getTime()]
+      : [],
+  );
+}
+
+/** One event for each outcome; by the submission, as the outcome may carry no job. */
+export function tellEnqueued(observe: Observe, { request }: Submission, outcome: EnqueueOutcome): void {
+  const about = { job_type: request.type, queue: request.queue };
+  switch (outcome.kind) {
+    case "created":
+      return observe({ event: "job_created", job_id: outcome.job.id, ...about, status: outcome.job.status });
+    case "replayed":
+      return observe({ event: "idempotent_submission", job_id: outcome.job.id, ...about });
+    case "mismatch":
+      return observe({ event: "idempotency_mismatch", ...about });
+    case "existing":
+      return observe({ event: "unique_conflict", job_id: outcome.job.id, ...about, answer: "returned" });
+    case "replaced":
+      return observe({ event: "unique_conflict", job_id: outcome.job.id, ...about, answer: "replaced" });
+    case "conflict":
+      return observe({ event: "unique_conflict", job_id: outcome.job_id, ...about, answer: "rejected" });
+    default:
+      outcome satisfies never;
+  }
+}

@@ -1,0 +1,36 @@
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { pageParams, type DeadPage, type DeadPlace } from "../queries/dead-pages.ts";
+import { countChanges } from "./count-changes.ts";
+import { reachedFrom, takeDead } from "./take-dead.ts";
+
+/** `found` is how many matched, `ids` those that are gone. */
+export type Purged = { found: number; reached: DeadPlace | null; ids: string[] };
+
+const rows_max = 500;
+
+/**
+ * dead → gone, with their attempts: one step over dead letters, the longest dead first. Those that somebody else has in
+ * hand are found and passed over. An idempotency key whose job is gone is free again, and is pruned in its time.
+ *
+ * @example
+ * const { ids } = await purge(deps, page);
+ */
+export async function purge(deps: Deps, page: DeadPage): Promise<Purged> {
+  const [row] = await executeOn(deps.database)<Omit<Purged, "ids"> & { ids: string[] | null }>({
+    text: texts[page.kind],
+    params: pageParams(page),
+  });
+  const ids = row?.ids ?? [];
+  if (ids.length > 0) deps.observe({ event: "jobs_purged", tenant: page.tenant, count: ids.length });
+  return { found: row?.found ?? 0, reached: row?.reached ?? null, ids };
+}
+
+const textOf = (kind: DeadPage["kind"]) => `
+  WITH ${takeDead(kind, rows_max)}, gone AS (
+    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM taken)) RETURNING id, tenant, queue
+  ), attempts AS (
+    DELETE FROM job_attempts WHERE job_id = ANY(ARRAY(SELECT id FROM taken))
+  ), ${countChanges("gone", { dead: "-count(*)" })}
+  SELECT ${reachedFrom(kind, rows_max)}, (SELECT json_agg(id) FROM gone) AS ids`;
+const texts = { ids: textOf("ids"), walk: textOf("walk") };

@@ -1,0 +1,26 @@
+import { countMixedMoves } from "./count-changes.ts";
+import { joinGroups } from "./join-groups.ts";
+
+/**
+ * Parts of a WITH that make stopped jobs ready, now and as if they were new: no attempts spent, no result and no error
+ * left over. `rows` is a part that holds their rows locked, with id, tenant, queue, group_key, status and dead_at. In its
+ * group a job starts anew as well, behind those that came meanwhile; one that failed still has its turn there.
+ * `queued` is then a row for each, with `returning` of it and `was`, the status it had.
+ */
+export const startAnew = (rows: string, returning: string) => `
+  ${joinGroups(`
+    SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
+    FROM ${rows} WHERE group_key IS NOT NULL AND status <> 'failed'`)}, queued AS (
+    UPDATE jobs SET status = CASE WHEN NOT may_run THEN 'blocked' ELSE 'queued' END,
+                    ready_at = CASE WHEN may_run IS NOT FALSE THEN now() END,
+                    blocked_seq = CASE WHEN NOT may_run THEN seq END,
+                    holds_group = CASE WHEN may_run AND is_strict THEN jobs.group_key ELSE jobs.holds_group END,
+                    run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
+                    finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
+                    last_error = NULL, progress = NULL, result = NULL
+    FROM ${rows} LEFT JOIN seated USING (id)
+    WHERE jobs.id = ${rows}.id
+    RETURNING ${returning}, ${rows}.status AS was
+  ), moved AS (
+    SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
+  ), ${countMixedMoves("moved")}`;

@@ -1,0 +1,34 @@
+import { pageConditions, placeOf, stretch_jobs_max, type DeadPage } from "../queries/dead-pages.ts";
+
+/**
+ * Parts of a WITH that lock the dead letters of a page, after `pageParams` at most so many, the longest dead first.
+ * `page` are those that match; `taken` are their rows, without those that somebody else has in hand (or of a group, when
+ * `only` says so), and `reached` is where a walk has come to: the row of a statement ends with `reachedFrom`.
+ *
+ * The inner LIMIT bounds what a rare filter reads, the outer one ends the reading as soon as the page is full: neither
+ * may be materialized.
+ */
+export function takeDead(kind: DeadPage["kind"], rows_max: number, only = "true"): string {
+  const { within, matches } = pageConditions[kind];
+  const bounded = `
+    SELECT id, dead_at FROM (
+      SELECT id, dead_at, ${matches} AS found FROM jobs WHERE ${within} ORDER BY dead_at, id LIMIT ${stretch_jobs_max}
+    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT ${rows_max}`;
+  const stillMeant = kind === "ids" ? pageConditions.ids.matches : within;
+  return `
+  page AS MATERIALIZED (${bounded}), taken AS MATERIALIZED (
+    SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${stillMeant} AND ${only}
+    FOR UPDATE SKIP LOCKED
+  )`;
+}
+
+/** How many matched, and where the walk goes on: null at its end. */
+export function reachedFrom(kind: DeadPage["kind"], rows_max: number): string {
+  const { within } = pageConditions[kind];
+  const reached = `
+    CASE WHEN (SELECT count(*) FROM page) = ${rows_max}
+      THEN (SELECT ${placeOf} FROM page ORDER BY dead_at DESC, id DESC LIMIT 1)
+      ELSE (SELECT ${placeOf} FROM jobs WHERE ${within} ORDER BY dead_at, id OFFSET ${stretch_jobs_max - 1} LIMIT 1) END`;
+  return `(SELECT count(*)::int FROM page) AS found, ${kind === "ids" ? "NULL" : reached} AS reached`;
+}

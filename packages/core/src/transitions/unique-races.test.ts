@@ -1,0 +1,148 @@
+import { connectDatabase } from "../database/connect.ts";
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Deps } from "../deps.ts";
+import { memorySignal } from "../signal/memory.ts";
+import { createSubmitter, type Submitter } from "../submitter.ts";
+import { cancel } from "./cancel.ts";
+import { claimReady } from "./claim.ts";
+import { complete } from "./complete.ts";
+import type { EnqueueOutcome } from "./enqueue-outcome.ts";
+import { fail } from "./fail.ts";
+import { promoteDue } from "./promote-due.ts";
+import { firstId, prune, pruneUniqueKeys } from "./prune.ts";
+
+const options = { idempotency_ttl_seconds: 60 };
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+type Unique = NonNullable<SubmitJobInput["unique"]>;
+
+let own: TestDatabase;
+let deps: Deps;
+/** Two processes, as far as the database can tell: each has connections and a group commit of its own. */
+let submitters: Submitter[];
+let close: () => Promise<unknown>;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+  const databases = [1, 2].map(() => connectDatabase({ url: own.url, connections_max: 5, timeout_ms: 15_000 }));
+  submitters = databases.map((database) => createSubmitter({ ...deps, database, signal: memorySignal() }, options));
+  close = async () => {
+    await Promise.all(submitters.map((one) => one.close()));
+    await Promise.all(databases.map((one) => one.close()));
+  };
+});
+afterAll(async () => {
+  await close();
+  await own.drop();
+});
+beforeEach(
+  () =>
+    own.database
+      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, queue_counts, queue_changes`,
+);
+
+let made = 0;
+const submit = (unique: Unique, request: Partial<SubmitJobInput> = {}): Promise<EnqueueOutcome> => {
+  const by = submitters[(made += 1) % 2] as Submitter;
+  return by.submit(submission({ unique, ...request }, `race-${made}`), 10);
+};
+const crowd = (unique: Unique) => Promise.all(Array.from({ length: 50 }, (_, n) => submit(unique, { payload: { n } })));
+const rows = () => own.database.sql<{ id: string; status: string; payload: { n: number } }[]>`SELECT * FROM jobs`;
+const count = (outcomes: EnqueueOutcome[], kind: EnqueueOutcome["kind"]) =>
+  outcomes.filter((one) => one.kind === kind).length;
+const idsOf = (outcomes: EnqueueOutcome[]) =>
+  new Set(outcomes.map((one) => ("job" in one ? one.job.id : "job_id" in one ? one.job_id : "")));
+
+describe.each([
+  ["while active", { key: "k" }],
+  ["in a window", { key: "k", scope: "window", window_seconds: 60 }],
+] as const)("50 submitters of one key over two processes, %s", (_scope, terms) => {
+  test("return: one job, and all are answered with it", async () => {
+    const outcomes = await crowd({ ...terms, on_conflict: "return" });
+    expect([count(outcomes, "created"), count(outcomes, "existing"), idsOf(outcomes).size]).toEqual([1, 49, 1]);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test("reject: one job, and the others are told which", async () => {
+    const outcomes = await crowd({ ...terms, on_conflict: "reject" });
+    expect([count(outcomes, "created"), count(outcomes, "conflict"), idsOf(outcomes).size]).toEqual([1, 49, 1]);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test("replace: one job, that is one of the requests, whole", async () => {
+    const outcomes = await crowd({ ...terms, on_conflict: "replace" });
+    expect([count(outcomes, "created"), count(outcomes, "replaced"), idsOf(outcomes).size]).toEqual([1, 49, 1]);
+    expect((await rows()).map(({ status }) => status)).toEqual(["queued"]);
+  });
+});
+
+test("50 calls one after the other debounce: one job runs, later than the last of them, with what it said", async () => {
+  for (let n = 0; n < 50; n += 1)
+    await submit({ key: "k", on_conflict: "replace" }, { payload: { n }, delay_seconds: 10 });
+  const [row, ...more] = await own.database.sql`SELECT *, run_at - updated_at AS rest FROM jobs`;
+  expect(more).toEqual([]);
+  expect(row).toMatchObject({ status: "scheduled", payload: { n: 49 }, rest: "00:00:10" });
+});
+
+test.each(["return", "reject", "replace"] as const)(
+  "while holders run, fail, finish, die, are cancelled and pruned, %s lets through one at a time",
+  { timeout: 60_000 },
+  async (on_conflict) => {
+    const names = ["a", "b", "c"];
+    let going = true;
+    const problems: string[] = [];
+    // A replacement may come beside a job that has started, and is tried again; never beside one that has not.
+    const attempts_max = on_conflict === "replace" ? 0 : 25;
+    const watch = async () => {
+      while (going) {
+        const found = await own.database.sql`
+          SELECT type, count(*)::int AS count FROM jobs
+          WHERE status NOT IN ('succeeded', 'dead', 'cancelled') AND attempts <= ${attempts_max}
+          GROUP BY type HAVING count(*) > 1`;
+        for (const one of found) problems.push(`${one["count"]} of ${one["type"]}`);
+      }
+    };
+    const work = async () => {
+      while (going) {
+        const leases = await claimReady(deps, 2, claimer);
+        const [first, second] = leases;
+        if (first) await complete(deps, [{ lease: first, result: null }]);
+        const verdicts = [
+          { kind: "dead", reason: "not_retryable" },
+          { kind: "retry", delay_ms: 0 },
+        ] as const;
+        const verdict = verdicts[made % 2] ?? verdicts[0];
+        if (second) await fail(deps, [{ lease: second, error: "E", verdict }]);
+        await promoteDue(deps, 10);
+      }
+    };
+    const disturb = async () => {
+      while (going) {
+        const [one] = await own.database.sql`SELECT id FROM jobs WHERE status = 'queued' LIMIT 1`;
+        if (one) await cancel(deps, "default", one["id"] as string);
+        await prune(deps, { succeeded_hours: -1, dead_hours: -1 }, firstId, 20);
+        await own.database.sql`
+          UPDATE unique_keys SET check_at = now() WHERE ctid = ANY(ARRAY(SELECT ctid FROM unique_keys FOR UPDATE SKIP LOCKED))`;
+        await pruneUniqueKeys(deps, 10);
+      }
+    };
+    const outcomes: EnqueueOutcome[] = [];
+    const produce = async () => {
+      for (let n = 0; n < 60; n += 1) {
+        const key = names[n % names.length] ?? "";
+        outcomes.push(await submit({ key, on_conflict }, { type: key, payload: { n } }));
+      }
+    };
+    const others = [watch(), work(), disturb()];
+    try {
+      await Promise.all(Array.from({ length: 6 }, produce));
+    } finally {
+      going = false;
+      await Promise.all(others);
+    }
+    expect(problems).toEqual([]);
+    expect(count(outcomes, "created")).toBeGreaterThan(3);
+    expect(outcomes).toHaveLength(360);
+  },
+);
