@@ -24,6 +24,7 @@ import { queueRoutes } from "./routes/queues.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
+import { workerRoutes } from "./routes/workers.ts";
 
 export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gate"> & {
   logger: Logger;
@@ -56,7 +57,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.route("/", metricsRoutes(deps));
   app.route("/", openApiRoutes());
   app.route("/", docsRoutes());
-  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, dlqRoutes, scheduleRoutes, tokenRoutes];
+  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, dlqRoutes, scheduleRoutes, tokenRoutes, workerRoutes];
   for (const routes of v1) app.route("/v1", routes({ ...deps, gate }));
   app.route("/", provisionRoutes({ ...deps, gate }));
   app.route("/", openQueueRoutes({ ...deps, gate }));

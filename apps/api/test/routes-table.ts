@@ -65,6 +65,7 @@ export const tenantRoutes: Record<string, { scope: Scope; foreign(ids: Ids): Pro
   // A queue is there from its first mention on, so another tenant's is one of one's own.
   "POST /v1/queues/:queue/pause": own("admin", () => ({ params: { queue: "theirs" } })),
   "POST /v1/queues/:queue/resume": own("admin", () => ({ params: { queue: "theirs" } })),
+  "GET /v1/workers": own("read"),
   "GET /v1/dlq": own("read"),
   "POST /v1/dlq/replay": own("admin", ({ job }) => ({ body: { ids: [job] } })),
   "POST /v1/dlq/purge": own("admin", ({ job }) => ({ body: { ids: [job] } })),

@@ -24,11 +24,14 @@ export const workerSettings = z.object({
   WORKER_LEASE_SECONDS: setting.seconds(0.1, 3_600).default(30),
   WORKER_POLL_TIMEOUT: setting.seconds(0.1, 60).default(5),
   WORKER_SHUTDOWN_SECONDS: setting.seconds(0, 3_600).default(25),
+  WORKER_DRAIN: setting.flag().default(false),
+  WORKER_DRAIN_DUE_SECONDS: setting.seconds(0, 86_400).default(60),
   WORKER_METRICS_HOST: setting.text().default("127.0.0.1"),
   WORKER_METRICS_PORT: setting.port().default(9_091),
   ...retrySettings,
   RETENTION_SUCCEEDED_HOURS: setting.hours(0.001, 876_000).default(168),
   RETENTION_DEAD_HOURS: setting.hours(0.001, 876_000).default(720),
+  RESULT_TTL_SECONDS: setting.seconds(1, 315_360_000).optional(),
   WEBHOOK_ALLOW_PRIVATE: setting.flag().default(false),
 });
 
@@ -40,9 +43,12 @@ export type WorkerAppConfig = ServerConfig & {
   lease_seconds: number;
   poll_timeout_seconds: number;
   shutdown_ms: number;
+  /** Set, the worker ends when nothing is left to do, not even a job due so soon. */
+  drain: { due_within_seconds: number } | undefined;
   metrics: { host: string; port: number };
   backoff: BackoffPolicy;
   retention: Retention;
+  result_ttl_seconds: number | undefined;
   webhook_allow_private: boolean;
 };
 
@@ -58,9 +64,11 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     lease_seconds: set.WORKER_LEASE_SECONDS,
     poll_timeout_seconds: set.WORKER_POLL_TIMEOUT,
     shutdown_ms: set.WORKER_SHUTDOWN_SECONDS * 1_000,
+    drain: set.WORKER_DRAIN ? { due_within_seconds: set.WORKER_DRAIN_DUE_SECONDS } : undefined,
     metrics: { host: set.WORKER_METRICS_HOST, port: set.WORKER_METRICS_PORT },
     backoff: retryPolicy(set),
     retention: { succeeded_hours: set.RETENTION_SUCCEEDED_HOURS, dead_hours: set.RETENTION_DEAD_HOURS },
+    result_ttl_seconds: set.RESULT_TTL_SECONDS,
     webhook_allow_private: set.WEBHOOK_ALLOW_PRIVATE,
   };
 }

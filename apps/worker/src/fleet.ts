@@ -7,9 +7,13 @@ export type FleetConfig = {
   file: string;
   /** The whole environment of the process of that number. */
   env: (number: number) => NodeJS.ProcessEnv;
+  /** A process that exits with 0 has done all there was to do, and is not started again. */
+  ends?: boolean;
   logger: Logger;
 };
 export type Fleet = {
+  /** Resolves with 0 when every process has ended of itself. */
+  finished: Promise<number>;
   /** Pass SIGTERM on and wait for every process to drain. Resolves with the worst exit code. */
   stop(): Promise<number>;
 };
@@ -26,8 +30,10 @@ const healthy_ms_min = 30_000;
  * @example
  * const fleet = startFleet({ processes: 4, file: "apps/worker/src/main.ts", env: () => ({}), logger });
  */
-export function startFleet({ processes, file, env, logger }: FleetConfig): Fleet {
+export function startFleet({ processes, file, env, ends = false, logger }: FleetConfig): Fleet {
   let stopping = false;
+  let ended_count = 0;
+  const { promise: finished, resolve: finish } = Promise.withResolvers<number>();
   const members = Array.from({ length: processes }, (_, number) => keepRunning(number));
 
   function keepRunning(number: number): { stop(): Promise<number> } {
@@ -46,6 +52,11 @@ export function startFleet({ processes, file, env, logger }: FleetConfig): Fleet
           // Ended by SIGTERM itself: it was still starting, and held no job.
           resolve(code ?? (signal === "SIGTERM" ? 0 : 1));
           if (stopping) return logger.info({ event: "process_stopped", number, code, signal }, "process_stopped");
+          if (ends && code === 0) {
+            logger.info({ event: "process_finished", number }, "process_finished");
+            if ((ended_count += 1) === processes) finish(0);
+            return;
+          }
           rest_ms =
             performance.now() - started > healthy_ms_min ? restart_ms_min : Math.min(rest_ms * 2, restart_ms_max);
           logger.error({ event: "process_died", number, code, signal, restart_in_ms: rest_ms }, "process_died");
@@ -66,6 +77,7 @@ export function startFleet({ processes, file, env, logger }: FleetConfig): Fleet
   }
 
   return {
+    finished,
     async stop() {
       stopping = true;
       return Math.max(...(await Promise.all(members.map((member) => member.stop()))));

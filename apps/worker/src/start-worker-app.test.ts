@@ -38,7 +38,13 @@ test("a folder gives every handler its modules export, and nothing that only loo
   expect((await loadHandlers([fixtures])).map((handler) => handler.type).sort()).toEqual(["block", "shout"]);
 });
 
+test("a pattern gives the handlers of the modules that match it", async () => {
+  const types = (await loadHandlers([`${fixtures}/**/my-*.ts`])).map((handler) => handler.type);
+  expect(types.sort()).toEqual(["block", "shout"]);
+});
+
 test.each([
+  [`${fixtures}/**/*.jobs.ts`, "WORKER_HANDLERS: no module matches"],
   ["./nowhere.ts", "WORKER_HANDLERS: there is no file or folder ./nowhere.ts"],
   [`${fixtures}/../src/config.ts`, "exports no handler"],
   [`${fixtures}/../Dockerfile.none`, "there is no file or folder"],

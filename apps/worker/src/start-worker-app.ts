@@ -9,14 +9,14 @@ import {
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
-import { startWorker } from "@atlasqueue/worker";
+import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
 import { demoHandlers } from "./handlers/demo.ts";
 import { webhookHandler } from "./handlers/webhook-deliver.ts";
 import { startHealthServer } from "./health-server.ts";
 import { loadHandlers } from "./load-handlers.ts";
 
-export type WorkerApp = { id: string; metrics_url: string; stop(): Promise<void> };
+export type WorkerApp = Pick<Worker, "id" | "empty"> & { metrics_url: string; stop(): Promise<void> };
 
 /**
  * A worker with its connections, its built-in and the user's handlers, and its metrics server. `parts` are shared with
@@ -45,10 +45,12 @@ export async function startWorkerApp(
       poll_timeout_seconds: config.poll_timeout_seconds,
       backoff: config.backoff,
       retention: config.retention,
+      result_ttl_seconds: config.result_ttl_seconds,
     },
   );
   return {
     id: worker.id,
+    empty: worker.empty,
     metrics_url: `${health.url}/metrics`,
     async stop() {
       await worker.stop({ deadline_ms: config.shutdown_ms });

@@ -141,7 +141,10 @@ test("a wait is ended by its signal", async () => {
 
 test("a job is cancelled, retried, explained, and its attempts are told", async () => {
   const { id } = await client.submit({ type: "a", queue: "life", max_attempts: 1 });
-  expect(await client.explain(id)).toMatchObject({ status: "queued", reasons: [{ code: expect.any(String) }] });
+  expect(await client.explain(id)).toMatchObject({
+    status: "queued",
+    reasons: [{ code: "no_worker" }, { code: "waiting_for_worker" }],
+  });
   expect(await failed(client.retry(id))).toBeInstanceOf(NotRetryableError);
   const nacked = await client.nack(await leaseOne("life"), new TypeError("no address"));
   expect(nacked).toMatchObject({ status: "dead", last_error: "TypeError: no address" });
@@ -200,7 +203,7 @@ test("a queue is paused, explained, resumed and counted", async () => {
   expect(await client.pause("paused")).toMatchObject({ paused: true });
   const { id } = await client.submit({ type: "a", queue: "paused" });
   expect(await client.lease("paused", { workerId: "w" })).toEqual([]);
-  expect(await client.explain(id)).toMatchObject({ reasons: [{ code: "queue_paused" }, {}] });
+  expect(await client.explain(id)).toMatchObject({ reasons: [{ code: "no_worker" }, { code: "queue_paused" }, {}] });
   expect(await client.resume("paused")).toMatchObject({ paused: false, counts: { queued: 1 } });
   expect(await client.lease("paused", { workerId: "w" })).toHaveLength(1);
   expect(await client.queues()).toContainEqual(

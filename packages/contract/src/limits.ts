@@ -4,6 +4,10 @@ export const limits = {
   payload_bytes_max: 262_144,
   result_bytes_max: 262_144,
   progress_bytes_max: 16_384,
+  progress_note_chars_max: 1_000,
+  /** Of what a handler logged in one attempt, the newest are kept. */
+  log_lines_max: 100,
+  log_line_chars_max: 1_000,
   error_chars_max: 4_096,
   error_data_bytes_max: 16_384,
   /** Of a request that carries the text of an error, which is cut afterwards. */

@@ -23,6 +23,7 @@ export const problems = {
   rate_limited: { status: 429, title: "Too many requests" },
   headers_too_large: { status: 431, title: "The headers are too large" },
   internal: { status: 500, title: "Something went wrong on our side" },
+  signal_unavailable: { status: 503, title: "Redis is away, and only it knows this" },
   unavailable: { status: 503, title: "The database is away; try again with the same Idempotency-Key" },
 } as const satisfies Record<string, { status: number; title: string }>;
 export type ProblemKind = keyof typeof problems;

@@ -11,7 +11,7 @@ export { createLogger, logEvents, logLevels, type Logger, type LogLevel } from "
 export { createMetrics, type Metrics } from "./observe/metrics.ts";
 export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
 export { cronFault } from "./policy/cron.ts";
-export { defaultRetention, type Retention } from "./policy/retention.ts";
+export { defaultRetention, firstIdAt, type Retention } from "./policy/retention.ts";
 export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./policy/rate-limit.ts";
 export { hashToken, isToken } from "./policy/token.ts";
 export { errorText, storableText } from "@atlasqueue/contract";
@@ -51,6 +51,7 @@ export { queuesWithReadyJobs } from "./queries/queues-with-ready-jobs.ts";
 export { showJob } from "./queries/show-job.ts";
 export { showSchedule } from "./queries/show-schedule.ts";
 export { sweepOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
+export { workLeft } from "./queries/work-left.ts";
 export { retryPolicy, retrySettings, serverConfig, serverSettings, type ServerConfig } from "./server-settings.ts";
 export { parseSettings, setting, SettingError } from "./settings.ts";
 export { createPromoter, promoteAll, type Promoter } from "./promoter.ts";
@@ -61,10 +62,19 @@ export { announce, hint } from "./signal/announce.ts";
 export { defaultKeys, queueKeys, type SignalKeys } from "./signal/keys.ts";
 export { memorySignal } from "./signal/memory.ts";
 export { noSignal } from "./signal/none.ts";
+export {
+  presence_beat_ms,
+  presence_ttl_ms,
+  type Presence,
+  type SeenWorker,
+  type VanishedWorker,
+  type WorkerPresence,
+} from "./signal/presence.ts";
 export { redisSignal, type RedisSignalOptions } from "./signal/redis.ts";
 export { SignalUnavailableError, wakeMark, type DeadLetterList, type ReadyJob, type Signal } from "./signal/signal.ts";
 export { submit } from "./submit.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./transitions/claim.ts";
+export { clearResults } from "./transitions/clear-results.ts";
 export { cancel, type CancelOutcome } from "./transitions/cancel.ts";
 export { complete, type Completion, type SettleOutcome } from "./transitions/complete.ts";
 export { createToken, type CreateTokenOutcome, type TokenWish } from "./transitions/create-token.ts";
@@ -86,8 +96,10 @@ export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
 export { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
 export { createSchedule, putSchedule, type StoreOutcome } from "./transitions/store-schedule.ts";
 export { setLimits } from "./transitions/set-limits.ts";
+export { recallLeases } from "./transitions/recall-leases.ts";
 export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./transitions/prune.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
+export { reportProgress } from "./transitions/report-progress.ts";
 export { release } from "./transitions/release.ts";
 export { revokeToken } from "./transitions/revoke-token.ts";
 export { rotateToken } from "./transitions/rotate-token.ts";

@@ -11,6 +11,7 @@ const exempt: Record<string, string> = {
   "queries/dead-among.ts": "for the list in Redis, which is of all tenants",
   "queries/finished-among.ts":
     "says only that ids have finished; whoever waits has looked the job up before and does after",
+  "transitions/clear-results.ts": "the janitor's, over all tenants",
   "transitions/extend-lease.ts": "by the lease's token, for workers beside the database",
   "transitions/forget-ended-batches.ts":
     "by the lease's token, and deletes only claims that have ended, whoever names them",
@@ -18,6 +19,7 @@ const exempt: Record<string, string> = {
   "transitions/lease-rows.ts": "the fence itself; a remote worker's ids go through find-leased first",
   "transitions/note-token-use.ts": "ids of tokens that were just shown to us",
   "transitions/project-dead-letters.ts": "the sweep's, over all tenants",
+  "transitions/report-progress.ts": "by the lease's token, for workers beside the database",
   "transitions/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
 };
 

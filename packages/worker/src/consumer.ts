@@ -14,7 +14,7 @@ import {
   type QueueRef,
 } from "@atlasqueue/core";
 import type { Handler } from "./handler.ts";
-import { runJob } from "./run-job.ts";
+import { runJob, type Surroundings } from "./run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { Settler } from "./settler.ts";
 import type { WorkerDeps } from "./deps.ts";
@@ -33,7 +33,7 @@ const rest_after_outage_ms = 500;
 /** Claims under way at once: while one is on its way back, the next is taken. */
 const claims_max = 2;
 
-type Parts = { deps: WorkerDeps; running: RunningJobs; settler: Settler; sweeper: Sweeper };
+type Parts = { deps: WorkerDeps; running: RunningJobs; settler: Settler; sweeper: Sweeper } & Surroundings;
 
 /**
  * Keeps the free slots filled: takes as many ids as there are slots, claims them in one statement, starts each handler
@@ -117,12 +117,13 @@ async function pollPostgres(
   await pause(poll_ms_max * (0.5 + Math.random() / 2), stop);
 }
 
-async function start({ deps, running, settler }: Parts, config: ConsumerConfig, job: RunningJob): Promise<void> {
+async function start(parts: Parts, config: ConsumerConfig, job: RunningJob): Promise<void> {
+  const { deps, running, settler } = parts;
   const { lease, abort } = job;
   const about = aboutLease(lease);
   const started = performance.now();
   deps.observe({ event: "handler_start", ...about });
-  const outcome = await runJob(lease, config.handlers.get(lease.type), abort, deps.logger);
+  const outcome = await runJob(lease, config.handlers.get(lease.type), abort, parts);
   const duration_ms = performance.now() - started;
   if (outcome.kind === "succeeded") deps.observe({ event: "handler_done", ...about, duration_ms });
   else deps.observe({ event: "handler_error", ...about, duration_ms, error: outcome.error });

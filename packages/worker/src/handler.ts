@@ -18,6 +18,13 @@ export type JobContext = {
   signal: AbortSignal;
   /** Writes JSON lines that carry the job's id, type and attempt. */
   logger: Logger;
+  /**
+   * How far it is, from 0 to 1, shown with the job while it runs. Costs nothing to say often: the newest is stored once a
+   * second at most, and what is said in the last second may not be.
+   */
+  progress(done: number, note?: string): void;
+  /** Keep a line with this attempt: the newest hundred of at most 1,000 characters are. Stored when the attempt ends. */
+  log(line: string): void;
 };
 
 /** Returning stores the result; throwing fails the attempt, and the job is tried again after its backoff. */
@@ -26,11 +33,21 @@ export type HandlerFunction<P> = (payload: P, context: JobContext) => Promise<un
 export type HandlerOptions = {
   /** The attempt fails with a TimeoutError after so long. A job's own `timeout_seconds` comes first. Default: none. */
   timeout_seconds?: number;
+  /** False: what it returns is not stored, and the job's result is null. Default true. */
+  keep_result?: boolean;
+  /**
+   * Run it in a process of its own, so that it cannot hold up the worker: at its timeout the process is killed, whatever
+   * it does. The process loads the module again and finds the handler among its exports. `true` where the worker loads the
+   * module itself (WORKER_HANDLERS); else say which one it is: `{ module: import.meta.url }`.
+   */
+  isolate?: boolean | { module: string };
 };
 
 export type Handler = {
   readonly type: string;
   readonly options: HandlerOptions;
+  /** The URL of the module that exports it, when that is known. */
+  readonly module: string | undefined;
   /** Parses, then runs. Rejects with a PayloadError when the payload does not fit the schema. */
   readonly run: (payload: Json, context: JobContext) => Promise<unknown>;
 };
@@ -84,11 +101,22 @@ function makeHandler(
   const handler: Handler = {
     type,
     options,
+    module: typeof options.isolate === "object" ? options.isolate.module : undefined,
     // The overloads saw to it that the function takes what the schema makes.
     run: async (payload, context) => run((await parse(payload)) as never, context),
   };
   handlers.add(handler);
   return handler;
+}
+
+/** The handlers among a module's exports: by any name, as default, or in an array. `url` is where it was loaded from. */
+export function handlersOf(module: object, url: string): Handler[] {
+  const found = [...new Set(Object.values(module).flat())].filter(isHandler);
+  return found.map((handler) => {
+    const located: Handler = { ...handler, module: handler.module ?? url };
+    handlers.add(located);
+    return located;
+  });
 }
 
 /** Whether an export of a user's module was made by `defineHandler`. */

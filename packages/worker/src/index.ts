@@ -1,5 +1,6 @@
 export {
   defineHandler,
+  handlersOf,
   DoNotRetryError,
   isHandler,
   PayloadError,

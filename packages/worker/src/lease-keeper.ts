@@ -50,7 +50,8 @@ export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop
   } while (!stop.aborted);
 }
 
-async function renew(
+/** Renew what is held now. False when the database is away. */
+export async function renew(
   deps: WorkerDeps,
   running: RunningJobs,
   held: readonly RunningJob[],

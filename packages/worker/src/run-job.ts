@@ -1,12 +1,12 @@
-import { errorData, findFaults, limits, type Json } from "@atlasqueue/contract";
-import { errorText, storableText, type Lease, type Logger } from "@atlasqueue/core";
-import { abort, signalOf, type LazyAbort } from "./lazy-abort.ts";
-import { DoNotRetryError, RetryAfterError, type Handler, type JobContext } from "./handler.ts";
+import type { Lease } from "@atlasqueue/core";
+import { Context, type Hearing } from "./context.ts";
+import type { Handler } from "./handler.ts";
+import { isIsolated, runIsolated } from "./isolate/run-isolated.ts";
+import type { ChildPool } from "./isolate/child-pool.ts";
+import { abort, type LazyAbort } from "./lazy-abort.ts";
+import { failed, succeeded, type Outcome } from "./outcome.ts";
 
-export type Outcome =
-  /** `bytes` is the length of the result as JSON. */
-  | { kind: "succeeded"; result: Json; bytes: number }
-  | { kind: "failed"; error: string; error_data?: Json | undefined; retryable: boolean; delay_ms?: number | undefined };
+export type Surroundings = { hearing: Hearing; children: ChildPool };
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
@@ -16,78 +16,44 @@ export async function runJob(
   lease: Lease,
   handler: Handler | undefined,
   lazy: LazyAbort,
-  logger: Logger,
+  { hearing, children }: Surroundings,
 ): Promise<Outcome> {
   if (!handler) return failed(new Error(`no handler for type ${JSON.stringify(lease.type)}`), "UnknownType");
+  const context = new Context(lease, lazy, hearing);
+  const outcome = await attempt(lease, handler, lazy, context, { hearing, children });
+  const { lines } = context;
+  return lines ? { ...outcome, log: lines } : outcome;
+}
+
+async function attempt(
+  lease: Lease,
+  handler: Handler,
+  lazy: LazyAbort,
+  context: Context,
+  { hearing, children }: Surroundings,
+): Promise<Outcome> {
   const timeout_seconds = lease.timeout_seconds ?? handler.options.timeout_seconds;
   let timer: NodeJS.Timeout | undefined;
   try {
-    const running = handler.run(lease.payload, new Context(lease, lazy, logger));
-    if (timeout_seconds === undefined) return storable(await running);
-    const timeout = new Promise<never>((_, reject) => {
+    if (timeout_seconds === undefined && !isIsolated(handler))
+      return succeeded(handler, await handler.run(lease.payload, context));
+    const timeout = Promise.withResolvers<never>();
+    const startClock = () => {
+      if (timeout_seconds === undefined) return;
       timer = setTimeout(() => {
         const error = new DOMException(`the handler ran longer than ${timeout_seconds} s`, "TimeoutError");
-        reject(error);
+        timeout.reject(error);
         abort(lazy, error);
       }, timeout_seconds * 1_000);
-    });
-    return storable(await Promise.race([running, timeout]));
+    };
+    if (isIsolated(handler))
+      return await Promise.race([runIsolated(children, handler, lease, context, hearing, startClock), timeout.promise]);
+    const running = handler.run(lease.payload, context);
+    startClock();
+    return succeeded(handler, await Promise.race([running, timeout.promise]));
   } catch (thrown) {
     return failed(thrown);
   } finally {
     clearTimeout(timer);
   }
-}
-
-/**
- * A class for its getters: on the prototype they cost nothing, in a literal a microsecond for each job. What they give
- * is made when it is first used, and most jobs use neither.
- */
-class Context implements JobContext {
-  readonly job: JobContext["job"];
-  readonly #lazy: LazyAbort;
-  readonly #parent: Logger;
-  #logger: Logger | undefined;
-
-  constructor({ id, type, queue, attempts, max_attempts, last_error }: Lease, lazy: LazyAbort, logger: Logger) {
-    this.job = { id, type, queue, attempt: attempts, max_attempts, last_error };
-    this.#lazy = lazy;
-    this.#parent = logger;
-  }
-  get signal(): AbortSignal {
-    return signalOf(this.#lazy);
-  }
-  get logger(): Logger {
-    const { id, type, attempt } = this.job;
-    return (this.#logger ??= this.#parent.child({ job_id: id, job_type: type, attempt }));
-  }
-}
-
-function failed(thrown: unknown, name?: string): Outcome {
-  const error = name && thrown instanceof Error ? storableText(`${name}: ${thrown.message}`) : errorText(thrown);
-  const failure = { kind: "failed", error, error_data: errorData(thrown) } as const;
-  if (thrown instanceof RetryAfterError) return { ...failure, retryable: true, delay_ms: thrown.delay_ms };
-  return { ...failure, retryable: !(thrown instanceof DoNotRetryError) };
-}
-
-/** A result as it will be read back: what JSON makes of it. Nothing (undefined) is null. */
-function storable(returned: unknown): Outcome {
-  if (returned === undefined || returned === null) return { kind: "succeeded", result: null, bytes: 4 };
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(returned);
-  } catch (thrown) {
-    return failed(thrown, "ResultError");
-  }
-  if (text === undefined) return failed(new Error(`a ${typeof returned} cannot be stored`), "ResultError");
-  const bytes = Buffer.byteLength(text);
-  if (bytes > limits.result_bytes_max)
-    return failed(
-      new Error(`the result is ${bytes} bytes, at most ${limits.result_bytes_max} are stored`),
-      "ResultError",
-    );
-  const result = JSON.parse(text) as Json;
-  const fault = findFaults(result)[0];
-  if (fault) return failed(new Error(`the result at ${fault.pointer || "/"} ${fault.message}`), "ResultError");
-  return { kind: "succeeded", result, bytes };
 }

@@ -12,8 +12,8 @@ import {
   type Failure,
   type QueueRef,
 } from "@atlasqueue/core";
-import type { Json } from "@atlasqueue/contract";
-import type { Outcome } from "./run-job.ts";
+import type { Json, LogLine } from "@atlasqueue/contract";
+import type { Outcome } from "./outcome.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { WorkerDeps } from "./deps.ts";
 
@@ -23,7 +23,7 @@ const batch_bytes_max = 4 * 1_048_576;
 const retry_ms = 250;
 
 type Settlement = { job: RunningJob; outcome: Outcome };
-type Success = { job: RunningJob; result: Json };
+type Success = { job: RunningJob; result: Json; log?: LogLine[] | undefined };
 type Fault = { job: RunningJob } & Omit<Extract<Outcome, { kind: "failed" }>, "kind">;
 
 /**
@@ -64,7 +64,7 @@ export function createSettler(
     const faults: Fault[] = [];
     for (const { job, outcome } of batch) {
       if (!running.holds(job)) continue;
-      if (outcome.kind === "succeeded") successes.push({ job, result: outcome.result });
+      if (outcome.kind === "succeeded") successes.push({ job, result: outcome.result, log: outcome.log });
       else faults.push({ job, ...outcome });
     }
     await Promise.all([inBatch(successes, succeed), inBatch(faults, failAll)]);
@@ -77,7 +77,7 @@ export function createSettler(
   const succeed = async (successes: Success[]): Promise<void> => {
     await complete(
       deps,
-      successes.map(({ job, result }) => ({ lease: job.lease, result })),
+      successes.map(({ job, result, log }) => ({ lease: job.lease, result, log })),
     );
     for (const { job } of successes) running.settled(job);
     tellFinished(successes.map(({ job }) => job.lease.id));
@@ -101,10 +101,10 @@ export function createSettler(
     if (ids.length > 0) void hint(deps.observe, "notice", () => deps.signal.notices.tell("finished", ids));
   };
 
-  const failureOf = ({ job: { lease }, error, error_data, retryable, delay_ms }: Fault): Failure => {
+  const failureOf = ({ job: { lease }, error, error_data, retryable, delay_ms, log }: Fault): Failure => {
     const { attempts, max_attempts, backoff: own } = lease;
     const attempt = { attempts, max_attempts, backoff: own, retryable, delay_ms };
-    return { lease, error, error_data, verdict: verdictAfterFailure(attempt, backoff, Math.random()) };
+    return { lease, error, error_data, log, verdict: verdictAfterFailure(attempt, backoff, Math.random()) };
   };
 
   /** One statement for all; when a row spoils it, one for each, so the neighbours are settled all the same. */
@@ -169,6 +169,7 @@ function takeBatch(waiting: Settlement[]): Settlement[] {
   for (let bytes = 0; rows < waiting.length && rows < batch_max; rows += 1) {
     const outcome = waiting[rows]?.outcome;
     bytes += outcome?.kind === "succeeded" ? outcome.bytes : 0;
+    for (const { line } of outcome?.log ?? []) bytes += line.length;
     if (rows > 0 && bytes > batch_bytes_max) break;
   }
   return waiting.splice(0, rows);

@@ -13,8 +13,13 @@ import {
 } from "@atlasqueue/core";
 import { consume } from "./consumer.ts";
 import type { WorkerDeps } from "./deps.ts";
+import { untilEmpty } from "./drain.ts";
 import type { Handler } from "./handler.ts";
-import { forgetSettled, heedCancels, keepLeases } from "./lease-keeper.ts";
+import { forgetSettled, heedCancels, keepLeases, renew } from "./lease-keeper.ts";
+import { isIsolated } from "./isolate/run-isolated.ts";
+import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
+import { keepPresence } from "./presence.ts";
+import { createProgressReporter } from "./progress-reporter.ts";
 import { runningJobs } from "./running-jobs.ts";
 import { createSettler } from "./settler.ts";
 import { clearAway } from "./sweep/janitor.ts";
@@ -32,8 +37,12 @@ export type WorkerConfig = {
   /** How long one wait on the signal lasts. Default 5. */
   poll_timeout_seconds?: number;
   backoff?: BackoffPolicy;
+  /** Bounds of the processes in which handlers with `isolate` run. Default: as many as there are processors. */
+  isolation?: ChildPoolConfig;
   /** How long finished jobs are kept. Default: a week, and thirty days for dead ones. */
   retention?: Retention;
+  /** How long the results of succeeded jobs are kept. Default: as long as the jobs. */
+  result_ttl_seconds?: number | undefined;
   /** Default: made of the host, the process and chance. */
   worker_id?: string;
 };
@@ -45,6 +54,11 @@ export type Worker = {
    * with no attempt spent. Resolves when nothing is held any more. Never rejects.
    */
   stop(options: { deadline_ms: number }): Promise<void>;
+  /**
+   * Resolves when nothing is left to do in its queues: no job is ready, none becomes so within `due_within_seconds`, and
+   * none runs here. It goes on working; `stop` it then.
+   */
+  empty(options: { due_within_seconds: number }): Promise<void>;
 };
 
 const unsettled_max = 2_000;
@@ -74,21 +88,43 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
   const sweeper = createSweeper(deps, draining.signal);
+  const children = createChildPool(config.isolation ?? {});
+  const hearing = { logger: deps.logger, progress: createProgressReporter(deps, stopped.signal) };
   const refiller = createRefiller(deps);
   const settler = createSettler(deps, running, backoff, (delay_ms) => sweeper.expectDue(delay_ms), refiller.freed);
   const claimer = { tenant, queues: names, worker_id: id, lease_seconds, throttled: refiller.freeIn };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const consuming = consume(
-    { deps, running, settler, sweeper },
+    { deps, running, settler, sweeper, children, hearing },
     { claimer, queues, handlers, poll_timeout_seconds },
     draining.signal,
   );
   const keeping = Promise.all([
     keepLeases(deps, running, lease_seconds, stopped.signal),
     forgetSettled(deps, running, stopped.signal),
+    keepPresence(deps, {
+      describe: () => ({
+        tenant,
+        id,
+        host: hostname(),
+        pid: process.pid,
+        queues: names,
+        handlers: [...handlers.keys()],
+        concurrency,
+        active: running.handlingCount(),
+        state: draining.signal.aborted ? "draining" : "running",
+        lease_seconds,
+      }),
+      renewLeases: () => renew(deps, running, running.all(), lease_seconds),
+      draining: draining.signal,
+      stop: stopped.signal,
+    }),
   ]);
   const heedNoMore = heedCancels(deps, running, lease_seconds);
-  const sweeping = Promise.all([sweeper.run(), clearAway(deps, config.retention ?? defaultRetention, draining.signal)]);
+  const sweeping = Promise.all([
+    sweeper.run(),
+    clearAway(deps, config.retention ?? defaultRetention, config.result_ttl_seconds, draining.signal),
+  ]);
   deps.observe({ event: "worker_started", worker_id: id, queues: names, handlers: [...handlers.keys()], concurrency });
 
   const stop = async (wanted_ms: number): Promise<void> => {
@@ -114,6 +150,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     settler.giveUp();
     stopped.abort();
     heedNoMore();
+    await children.close();
     refiller.stop();
     await Promise.race([Promise.all([consuming, keeping, sweeping]), farewell]);
     over.abort();
@@ -121,7 +158,12 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   };
 
   let stopping: Promise<void> | undefined;
-  return { id, stop: ({ deadline_ms }) => (stopping ??= stop(deadline_ms)) };
+  return {
+    id,
+    stop: ({ deadline_ms }) => (stopping ??= stop(deadline_ms)),
+    empty: ({ due_within_seconds }) =>
+      untilEmpty(deps, { tenant, queues: names, worker_id: id, due_within_seconds }, draining.signal),
+  };
 }
 
 async function giveBack(deps: WorkerDeps, leases: Parameters<typeof release>[1]): Promise<number> {
@@ -140,6 +182,10 @@ function handlersByType(handlers: readonly Handler[]): ReadonlyMap<string, Handl
   const byType = new Map<string, Handler>();
   for (const handler of handlers) {
     if (byType.has(handler.type)) throw new Error(`two handlers for the type ${JSON.stringify(handler.type)}`);
+    if (isIsolated(handler) && handler.module === undefined)
+      throw new Error(
+        `the module of the handler ${handler.type} is not known; use isolate: { module: import.meta.url }`,
+      );
     byType.set(handler.type, handler);
   }
   return byType;

@@ -1,5 +1,5 @@
 import { defineJob } from "@atlasqueue/contract";
-import { claim, enqueue, memorySignal } from "@atlasqueue/core";
+import { claim, enqueue, firstIdAt, memorySignal } from "@atlasqueue/core";
 import { eventually, submission } from "@atlasqueue/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -195,4 +195,23 @@ describe("a worker that stops", () => {
     expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, worker_id: null });
     expect(await signal().take([{ tenant: "default", queue: "default" }], 5)).toEqual([id]);
   });
+});
+
+test("a handler whose results are not kept may return anything, and the job's result is null", async () => {
+  work([defineHandler("noop", any, () => () => "a function", { keep_result: false })]);
+  const [id] = await add({});
+  await becomes(id, { status: "succeeded", result: null });
+});
+
+test("results are cleared when they have had their time", async () => {
+  work([defineHandler("noop", any, () => "kept for a minute")]);
+  const [id] = await add({});
+  await becomes(id, { status: "succeeded", result: "kept for a minute" });
+  // As if it had been made and finished an hour ago.
+  const hour_ago = firstIdAt(new Date(Date.now() - 3_600_000));
+  await sql()`UPDATE jobs SET finished_at = finished_at - interval '1 hour', id = ${hour_ago} WHERE id = ${id ?? ""}`;
+  // Another fleet, whose janitor's turn has not been taken.
+  useSignal(memorySignal);
+  work([], { result_ttl_seconds: 60 });
+  await becomes(hour_ago, { status: "succeeded", result: null });
 });

@@ -1,3 +1,4 @@
+import { noSignal } from "@atlasqueue/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { faultsOfAnswer, operationNamed } from "../../test/against-document.ts";
 import { checkedRequests } from "../../test/checked-request.ts";
@@ -204,6 +205,22 @@ test("setting limits is answered as the document says", async () => {
   await call("limitQueue", 200, { params, body: {} });
   await call("limitQueue", 422, { params, body: { concurrency: 0 } });
   await call("limitQueue", 422, { params, body: { rate: { limit: 1 } } });
+});
+
+test("the list of workers is answered as the document says, without Redis too", async () => {
+  const facts = { host: "box", pid: 17, queues: ["default"], handlers: ["tour"], concurrency: 10, active: 1 };
+  await api.deps.signal.presence.announce({
+    tenant: "default",
+    id: "w",
+    ...facts,
+    state: "running",
+    lease_seconds: 30,
+  });
+  await call("listWorkers", 200);
+  await call("listWorkers", 422, { query: { limit: "1" } });
+  const other = await testApp({ signal: noSignal() });
+  await checkedRequests(other.app).call("listWorkers", 503);
+  await other.stop();
 });
 
 test("making and ending tokens is answered as the document says", async () => {

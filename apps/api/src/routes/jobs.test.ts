@@ -164,8 +164,8 @@ test("a job explains why it is not running", async () => {
   const later = await submit({ queue: "why", delay_seconds: 60 });
   const why = async (id: string) =>
     explanation.parse(await (await api.get(`/v1/jobs/${id}/explain`)).json()).reasons.map(({ code }) => code);
-  expect(await why(first.id)).toEqual(["waiting_for_worker"]);
-  expect(await why(second.id)).toEqual(["jobs_ahead"]);
+  expect(await why(first.id)).toEqual(["no_worker", "waiting_for_worker"]);
+  expect(await why(second.id)).toEqual(["no_worker", "jobs_ahead"]);
   expect(await why(later.id)).toEqual(["scheduled"]);
   const held = await lease(first.id, "why");
   expect(await why(first.id)).toEqual(["running"]);

@@ -38,7 +38,7 @@ test("a paused queue hands out nothing until it is resumed, to those that wait a
   expect(await (await lease(0)).json()).toEqual({ jobs: [] });
   expect(await (await api.get(`/v1/jobs/${created.id}/explain`)).json()).toMatchObject({
     status: "queued",
-    reasons: [{ code: "queue_paused" }, { code: "waiting_for_worker" }],
+    reasons: [{ code: "no_worker" }, { code: "queue_paused" }, { code: "waiting_for_worker" }],
   });
   const waiting = lease(30);
   const resumed = queue.parse(await (await post("/queues/held/resume")).json());

@@ -2,19 +2,32 @@ import type { Command } from "@commander-js/extra-typings";
 import { stopOnSignals } from "@atlasqueue/core";
 import type { Env } from "../config.ts";
 import { listenTrouble, orExit } from "../exit.ts";
+import { integer } from "../submit/job-fields.ts";
 
 export function addWorker(program: Command, env: Env): void {
   program
     .command("worker")
     .description("Run a worker alone, on DATABASE_URL and REDIS_URL. WORKER_HANDLERS names your handlers' files.")
-    .action(async () => {
+    .option("--drain", "exit with 0 when nothing is left to do (WORKER_DRAIN=true)", false)
+    .option("-p, --processes <n>", "child processes (WORKER_PROCESSES)", (text) => integer(text, 1, 256))
+    .option("-c, --concurrency <n>", "handlers at once in each (WORKER_CONCURRENCY)", (text) =>
+      integer(text, 1, 10_000),
+    )
+    .action(async ({ drain, processes, concurrency }) => {
+      const set = {
+        ...env,
+        ...(drain && { WORKER_DRAIN: "true" }),
+        ...(processes !== undefined && { WORKER_PROCESSES: String(processes) }),
+        ...(concurrency !== undefined && { WORKER_CONCURRENCY: String(concurrency) }),
+      };
       const { readWorkerConfig, startWorkers } = await import("@atlasqueue/worker-app");
       const worker = await orExit(async () => {
-        const config = readWorkerConfig(env);
-        return startWorkers(config, env).catch((error: unknown) => {
+        const config = readWorkerConfig(set);
+        return startWorkers(config, set).catch((error: unknown) => {
           throw listenTrouble(error, "WORKER_METRICS", config.metrics);
         });
       });
       stopOnSignals(() => worker.stop());
+      process.exit(await worker.finished);
     });
 }

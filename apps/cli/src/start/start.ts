@@ -27,7 +27,9 @@ const notYetKnown = "postgres://127.0.0.1/atlasqueue";
  * @example
  * const system = await startSystem(process.env, { stdout: process.stdout, stop: new AbortController().signal });
  */
-export async function startSystem(env: Env, options: StartOptions): Promise<System | undefined> {
+export async function startSystem(given: Env, options: StartOptions): Promise<System | undefined> {
+  // A system goes on when its queues are empty.
+  const env: Env = { ...given, WORKER_DRAIN: undefined };
   const settings = readServerSettings(env);
   // Read once more below, with real URLs; here so that a wrong setting is told before a server is started.
   readApiConfig({ ...env, DATABASE_URL: notYetKnown });

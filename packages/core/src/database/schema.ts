@@ -14,7 +14,14 @@ import {
   uuid,
   bigserial,
 } from "drizzle-orm/pg-core";
-import { jobStatuses, type Backoff, type JobStatus, type Json, type JsonObject } from "@atlasqueue/contract";
+import {
+  jobStatuses,
+  type Backoff,
+  type JobStatus,
+  type Json,
+  type JsonObject,
+  type LogLine,
+} from "@atlasqueue/contract";
 import { bytes, time } from "./columns.ts";
 
 export * from "./schema-schedules.ts";
@@ -135,7 +142,10 @@ export const idempotencyKeys = pgTable(
   ],
 );
 
-/** Attempts that the job row itself no longer tells: failed, lost and cancelled ones. The happy path writes none. */
+/**
+ * Attempts that the job row itself no longer tells: failed, lost and cancelled ones, and succeeded ones
+ * that logged something. The happy path writes none.
+ */
 export const jobAttempts = pgTable(
   "job_attempts",
   {
@@ -145,8 +155,10 @@ export const jobAttempts = pgTable(
     worker_id: text(),
     started_at: time(),
     finished_at: time().notNull(),
-    outcome: text().$type<"failed" | "lost" | "cancelled">().notNull(),
+    outcome: text().$type<"failed" | "lost" | "cancelled" | "succeeded">().notNull(),
     error: text(),
+    /** What the handler logged; null when that is nothing. */
+    logs: json().$type<LogLine[]>(),
   },
   (row) => [index("job_attempts_job").on(row.job_id, row.id)],
 );

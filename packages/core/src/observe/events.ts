@@ -42,6 +42,7 @@ export type AtlasEvent =
   | { event: "groups_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }
+  | { event: "results_cleared"; jobs: number }
   | { event: "jobs_pruned"; jobs: number; keys: number }
   | { event: "dead_letters_projected"; added: number; removed: number }
   | {
@@ -63,6 +64,8 @@ export type AtlasEvent =
   | { event: "tenant_provisioned"; tenant: string; created: boolean }
   | { event: "worker_started"; worker_id: string; queues: string[]; handlers: string[]; concurrency: number }
   | { event: "worker_draining"; worker_id: string; running: number; deadline_ms: number }
+  /** Another found out that this one died, and ended its leases. */
+  | { event: "worker_vanished"; worker_id: string; leases: number }
   | { event: "worker_stopped"; worker_id: string; released: number }
   | {
       event: "http_request";

@@ -55,6 +55,7 @@ const levels: Record<EventName, Level> = {
   promotion_failed: "warn",
   counts_failed: "warn",
   jobs_pruned: "info",
+  results_cleared: "info",
   sweep_complete: "debug",
   signal_failed: "warn",
   database_unavailable: "error",
@@ -67,6 +68,7 @@ const levels: Record<EventName, Level> = {
   tenant_provisioned: "info",
   worker_started: "info",
   worker_draining: "info",
+  worker_vanished: "warn",
   worker_stopped: "info",
   http_request: "info",
 };

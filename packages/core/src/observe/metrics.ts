@@ -161,10 +161,12 @@ export function createMetrics(): Metrics {
       case "groups_failed":
       case "counts_failed":
       case "jobs_pruned":
+      case "results_cleared":
       case "sweep_complete":
       case "worker_started":
       case "worker_draining":
       case "worker_stopped":
+      case "worker_vanished":
       case "rate_limit_unshared":
       case "token_created":
       case "token_rotated":

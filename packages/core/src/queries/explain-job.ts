@@ -1,6 +1,7 @@
 import type { Explanation, JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
 
 type Facts = {
   status: JobStatus;
@@ -32,12 +33,25 @@ const ahead_max = 1_000;
  * const why = await explainJob(deps, "default", id); // { status: "queued", reasons: [{ code: "queue_paused", … }] }
  */
 export async function explainJob(
-  deps: Pick<Deps, "database">,
+  deps: Pick<Deps, "database"> & { signal: Signal },
   tenant: string,
   id: string,
 ): Promise<Explanation | undefined> {
   const [facts] = await executeOn(deps.database)<Facts>({ text, params: [id, tenant, ahead_max] });
-  return facts && { status: facts.status, reasons: reasonsOf(facts) };
+  if (!facts) return undefined;
+  const missing = facts.status === "queued" ? await missingWorker(deps.signal, tenant, facts.queue) : [];
+  return { status: facts.status, reasons: [...missing, ...reasonsOf(facts)] };
+}
+
+/** Said only when it is known: without Redis, nobody knows which workers live. */
+async function missingWorker(signal: Signal, tenant: string, queue: string): Promise<Reason[]> {
+  const workers = await signal.presence.list(tenant).catch((error: unknown) => {
+    if (error instanceof SignalUnavailableError) return undefined;
+    throw error;
+  });
+  if (!workers || workers.some((one) => one.state === "running" && one.queues.includes(queue))) return [];
+  const detail = `No worker that runs serves the queue ${JSON.stringify(queue)}; one that leases over HTTP may`;
+  return [{ code: "no_worker", detail }];
 }
 
 function reasonsOf(job: Facts): Reason[] {

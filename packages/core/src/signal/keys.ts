@@ -31,3 +31,8 @@ export const deadLetterMembersKey = (keys: SignalKeys) => `${keys.dead_letters}:
 export const deadLetterLeavingKey = (keys: SignalKeys, call: string) => `${keys.dead_letters}:leaving:${call}`;
 export const deadLetterCursorKey = (keys: SignalKeys) => `${keys.dead_letters}:cursor`;
 export const noticeChannel = (keys: SignalKeys, topic: Topic) => `${keys.jobs}:notices:${topic}`;
+/** The workers of a tenant, by their ids. */
+export const workersKey = (keys: SignalKeys, tenant: string) =>
+  tenant === defaultTenant ? `${keys.jobs}:workers` : `${keys.jobs}:workers:tenant:${tenant}`;
+/** All workers, by when they were heard of last. */
+export const workersSeenKey = (keys: SignalKeys) => `${keys.jobs}:workers-seen`;

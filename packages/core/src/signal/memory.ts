@@ -3,6 +3,7 @@ import { localPermits } from "../policy/rate-limit.ts";
 import { defaultKeys, queueKeys } from "./keys.ts";
 import { priorityQueue, type PriorityQueue } from "./priority-queue.ts";
 import { memoryNotices } from "./notices.ts";
+import { memoryPresence } from "./presence.ts";
 import { signals_max, type DeadLetterList, type Signal } from "./signal.ts";
 
 type Lists = { plain: Deque; prioritised: PriorityQueue; overflowed: boolean };
@@ -92,6 +93,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
     takePermits: async (name, costs, rate) => draw(name, costs, rate),
     deadLetters: memoryDeadLetters(),
     notices: memoryNotices(),
+    presence: memoryPresence(),
     state: () => "up",
     async close() {
       wake();

@@ -31,6 +31,7 @@ export function noSignal(): Signal {
       clear: async () => {},
     },
     notices: { tell: async () => {}, listen: () => () => {} },
+    presence: { announce: async () => {}, withdraw: async () => {}, list: nothing, vanished: async () => [] },
     state: () => "up",
     close: async () => {},
   };

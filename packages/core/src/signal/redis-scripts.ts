@@ -1,5 +1,6 @@
 import type { Redis } from "ioredis";
 import { drawScript } from "./redis-permits.ts";
+import { announceScript, listScript, silentScript } from "./redis-presence.ts";
 
 /**
  * KEYS: list, priorities, overflow. ARGV: list length max, n, n ids, then score and id of each prioritised job.
@@ -115,6 +116,9 @@ export const scripts = {
   deadLettersRemoveLeaving: { lua: removeLeaving, numberOfKeys: 3 },
   deadLettersRemove: { lua: removeDeadLetters, numberOfKeys: 2 },
   permitsDraw: { lua: drawScript, numberOfKeys: 1 },
+  workersAnnounce: { lua: announceScript, numberOfKeys: 2 },
+  workersList: { lua: listScript, numberOfKeys: 1 },
+  workersSilent: { lua: silentScript, numberOfKeys: 1 },
 };
 
 type Words = (string | number)[];
@@ -135,4 +139,7 @@ export type ScriptedRedis = Redis & {
   ): Promise<[removed: number, looked_at: number]>;
   deadLettersRemove(list: string, members: string, ...ids: Words): Promise<number>;
   permitsDraw(bucket: string, limit: number, period_us: number, ...costs: number[]): Promise<number[]>;
+  workersAnnounce(seen: string, workers: string, ...words: Words): Promise<number>;
+  workersList(workers: string): Promise<string[]>;
+  workersSilent(seen: string, silent_ms: number, workers_max: number): Promise<string[]>;
 };

@@ -6,6 +6,7 @@ import { blockingConnection, type BlockingConnection } from "./blocking-connecti
 import { redisDeadLetters } from "./redis-dead-letters.ts";
 import { redisNotices } from "./redis-notices.ts";
 import { redisPermits } from "./redis-permits.ts";
+import { redisPresence } from "./redis-presence.ts";
 import { scripts, type ScriptedRedis } from "./redis-scripts.ts";
 import { SignalUnavailableError, signals_max, type ReadyJob, type Signal, type Woken } from "./signal.ts";
 
@@ -120,6 +121,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     takePermits: redisPermits(commands, keys, available),
     deadLetters: redisDeadLetters(commands, keys, available),
     notices,
+    presence: redisPresence(commands, keys, available),
     state: () => (commands.status === "ready" ? "up" : "down"),
     async close() {
       commands.disconnect();

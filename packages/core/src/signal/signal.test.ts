@@ -2,12 +2,25 @@ import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import type { QueueRef } from "../deps.ts";
 import { memorySignal } from "./memory.ts";
+import { presence_ttl_ms, workers_max, type WorkerPresence } from "./presence.ts";
 import { redisSignal } from "./redis.ts";
 import type { ReadyJob, Signal } from "./signal.ts";
 
 const main: QueueRef = { tenant: "default", queue: "default" };
 const other: QueueRef = { tenant: "default", queue: "other" };
 const job = (id: string, priority = 0, queue = main): ReadyJob => ({ id, priority, ...queue });
+const presence = (id: string): WorkerPresence => ({
+  id,
+  tenant: "default",
+  host: "h",
+  pid: 1,
+  queues: ["default"],
+  handlers: ["noop"],
+  concurrency: 10,
+  active: 0,
+  state: "running",
+  lease_seconds: 30,
+});
 const never = new AbortController().signal;
 
 const opened: Signal[] = [];
@@ -126,6 +139,31 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     await signal.endOverflow(main);
     await signal.push([job("after")]);
     expect(await signal.take([main], 10)).toEqual(["dropped", "overtaking", "after"]);
+  });
+
+  test("lists the workers of a tenant that announced themselves, until they withdraw", async () => {
+    const signal = start();
+    const a = presence("a");
+    await signal.presence.announce(presence("b"));
+    await signal.presence.announce({ ...a, active: 1 });
+    await signal.presence.announce({ ...a, active: 2, state: "draining" });
+    await signal.presence.announce({ ...a, tenant: "acme" });
+    const listed = await signal.presence.list("default");
+    expect(listed).toMatchObject([{ ...a, active: 2, state: "draining" }, presence("b")]);
+    expect(Math.abs(Date.now() - (listed[0]?.last_seen.getTime() ?? 0))).toBeLessThan(presence_ttl_ms);
+    await signal.presence.withdraw(a);
+    expect((await signal.presence.list("default")).map(({ id }) => id)).toEqual(["b"]);
+    expect((await signal.presence.list("acme")).map(({ id }) => id)).toEqual(["a"]);
+    expect(await signal.presence.vanished()).toEqual([]);
+  });
+
+  test("takes in so many workers of a tenant, and goes on hearing those it has", async () => {
+    const signal = start();
+    for (let at = 0; at <= workers_max; at += 1) await signal.presence.announce(presence(`w-${at}`));
+    await signal.presence.announce({ ...presence("w-0"), active: 7 });
+    const listed = await signal.presence.list("default");
+    expect(listed).toHaveLength(workers_max);
+    expect(listed.find(({ id }) => id === "w-0")).toMatchObject({ active: 7 });
   });
 
   test("gives a turn to one caller in each period", async () => {

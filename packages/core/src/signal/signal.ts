@@ -1,5 +1,6 @@
 import type { QueueRef } from "../deps.ts";
 import type { Permit, RateLimit } from "../policy/rate-limit.ts";
+import type { Presence } from "./presence.ts";
 
 /** A queued job, as far as a signal needs to know it. */
 export type ReadyJob = QueueRef & { id: string; priority: number };
@@ -41,6 +42,7 @@ export type Signal = {
   takePermits(name: string, costs: readonly number[], rate: RateLimit): Promise<Permit[]>;
   deadLetters: DeadLetterList;
   notices: Notices;
+  presence: Presence;
   state(): "up" | "down";
   close(): Promise<void>;
 };

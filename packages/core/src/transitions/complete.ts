@@ -1,4 +1,4 @@
-import type { Json } from "@atlasqueue/contract";
+import type { Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
@@ -7,7 +7,8 @@ import { handOver } from "./join-groups.ts";
 import { byJob, holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
 import { settledBefore } from "./settled-before.ts";
 
-export type Completion = { lease: Lease; result: Json };
+/** `log` is what the handler logged, if anything. */
+export type Completion = { lease: Lease; result: Json; log?: readonly LogLine[] | undefined };
 /** What happened to a settlement, in the order they were given. */
 export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" };
 
@@ -24,9 +25,13 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
     const result = completions[at]?.result ?? null;
     return result === null ? undefined : JSON.stringify(result);
   });
+  const logs = completions.some(({ log }) => log) ? byJob(leases, (at) => completions[at]?.log) : undefined;
   const [answer] = await executeOn(deps.database)<{ refused: string[] | null }>({
-    text: leases.some(({ group_key }) => group_key !== null) ? settleGrouped : settle,
-    params: [...leaseParams(leases), results],
+    text: statementFor(
+      leases.some(({ group_key }) => group_key !== null),
+      logs !== undefined,
+    ),
+    params: [...leaseParams(leases), results, ...(logs === undefined ? [] : [logs])],
   });
   const refused = new Set(answer?.refused);
   const before = await settledBefore(
@@ -44,15 +49,26 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
 }
 
 // The answer names those that were refused: mostly none, where naming the others would be a row for each job.
-const settling = (grouped: boolean) => `
+// An attempt that logged nothing leaves no row.
+const settling = (grouped: boolean, logged: boolean) => `
   WITH settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     ${grouped ? "holds_group = NULL," : ""} result = ($4::text::jsonb ->> jobs.id::text)::json
     WHERE ${holdsLease}
-    RETURNING jobs.id, tenant, queue ${grouped ? ", group_key" : ""}
-  ), ${countMoves("settled", "running", "succeeded")} ${grouped ? `, ${handOver("settled")}` : ""}
+    RETURNING jobs.id, tenant, queue ${grouped ? ", group_key" : ""} ${logged ? ", attempts, worker_id, started_at" : ""}
+  ), ${countMoves("settled", "running", "succeeded")} ${grouped ? `, ${handOver("settled")}` : ""} ${logged ? `, ${history}` : ""}
   SELECT json_agg(input.id) AS refused FROM ${leaseInput}
   WHERE input.id NOT IN (SELECT id FROM settled)`;
 
-const settle = settling(false);
-const settleGrouped = settling(true);
+const history = `history AS (
+    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, logs)
+    SELECT id, attempts, worker_id, started_at, now(), 'succeeded', ($5::text::jsonb -> id::text)::json
+    FROM settled WHERE $5::text::jsonb ? id::text
+  )`;
+
+const plain = { ungrouped: settling(false, false), grouped: settling(true, false) };
+const withLogs = { ungrouped: settling(false, true), grouped: settling(true, true) };
+
+function statementFor(grouped: boolean, logged: boolean): string {
+  return (logged ? withLogs : plain)[grouped ? "grouped" : "ungrouped"];
+}

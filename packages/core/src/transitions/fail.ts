@@ -1,4 +1,4 @@
-import type { DeadResult, Json } from "@atlasqueue/contract";
+import type { DeadResult, Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "../policy/verdict.ts";
@@ -8,8 +8,14 @@ import { handOver } from "./join-groups.ts";
 import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
 
-/** `error` as `errorText` makes it, `error_data` as `errorData` does. */
-export type Failure = { lease: Lease; error: string; error_data?: Json | undefined; verdict: Verdict };
+/** `error` as `errorText` makes it, `error_data` as `errorData` does; `log` what the handler logged, if anything. */
+export type Failure = {
+  lease: Lease;
+  error: string;
+  error_data?: Json | undefined;
+  verdict: Verdict;
+  log?: readonly LogLine[] | undefined;
+};
 export type FailOutcome = { kind: "retrying"; run_at: Date } | { kind: "dead" } | { kind: "lease_lost" };
 
 /**
@@ -30,9 +36,10 @@ export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome
     const result = error_data === undefined ? {} : { result: JSON.stringify({ error_data } satisfies DeadResult) };
     return { error, reason: verdict.reason, ...result };
   });
+  const logs = failures.some(({ log }) => log) ? byJob(leases, (at) => failures[at]?.log) : undefined;
   const applied = await executeOn(deps.database)<SettledJob>({
-    text: settle,
-    params: [...leaseParams(leases), verdicts],
+    text: logs === undefined ? settle : settleLogged,
+    params: [...leaseParams(leases), verdicts, ...(logs === undefined ? [] : [logs])],
   });
   const byId = new Map(applied.map((row) => [row.id, row]));
   const before = await settledBefore(
@@ -76,7 +83,7 @@ const counted = countChanges("settled", {
   dead: "count(*) FILTER (WHERE status = 'dead')",
 });
 
-const settle = `
+const settling = (logged: boolean) => `
   WITH settled AS (
     UPDATE jobs SET status = CASE WHEN ${verdict("reason")} IS NULL THEN 'failed' ELSE 'dead' END,
                     dead_reason = ${verdict("reason")}, run_at = coalesce(${retryAt}, run_at), due_at = ${retryAt},
@@ -87,9 +94,13 @@ const settle = `
     WHERE ${holdsLease}
     RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error
   ), ${counted}, history AS (
-    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
-    SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error FROM settled
+    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error ${logged ? ", logs" : ""})
+    SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error ${logged ? ", ($5::text::jsonb -> id::text)::json" : ""}
+    FROM settled
   ), dead AS (
     SELECT tenant, queue, group_key FROM settled WHERE status = 'dead'
   ), ${handOver("dead")}
   SELECT id, status, run_at, dead_reason FROM settled`;
+
+const settle = settling(false);
+const settleLogged = settling(true);

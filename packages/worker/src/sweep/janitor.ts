@@ -10,6 +10,7 @@ import {
   type Retention,
 } from "@atlasqueue/core";
 import type { WorkerDeps } from "../deps.ts";
+import { createResultClearer } from "./result-clearer.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;
@@ -18,13 +19,23 @@ const pass_ms = 60_000;
 const rest_ms_min = 20;
 
 /**
- * Removes what has been kept long enough: finished jobs with their attempts, expired idempotency keys, unique keys that nobody holds, and the totals of empty queues. In steps of
- * a few hundred rows, with rests twice as long as the steps, so that nobody's latency shows it.
+ * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
+ * keys that nobody holds, and the totals of empty queues. In steps of a few hundred rows, with rests twice as long as the
+ * steps, so that nobody's latency shows it.
  */
-export async function clearAway(deps: WorkerDeps, retention: Retention, stop: AbortSignal): Promise<void> {
+export async function clearAway(
+  deps: WorkerDeps,
+  retention: Retention,
+  result_ttl_seconds: number | undefined,
+  stop: AbortSignal,
+): Promise<void> {
+  const clearOldResults = createResultClearer(deps, result_ttl_seconds, stop);
   while (!stop.aborted) {
     try {
-      if (await takeTurn(deps, "prune", pass_ms)) await passOver(deps, retention, stop);
+      if (await takeTurn(deps, "prune", pass_ms)) {
+        await passOver(deps, retention, stop);
+        await clearOldResults();
+      }
     } catch (error) {
       if (isUnavailable(error))
         deps.observe({ event: "database_unavailable", during: "retention", error: String(error) });

@@ -15,6 +15,7 @@ import {
 } from "@atlasqueue/core";
 import type { WorkerDeps } from "../deps.ts";
 import { createDeadLetterProjection } from "./dead-letter-projection.ts";
+import { recallVanished } from "./recall-vanished.ts";
 import { recoverAll } from "./recover-all.ts";
 import { takeTurn } from "./take-turn.ts";
 
@@ -48,7 +49,10 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
     const fired = isPast(outlook.schedule_in_ms) ? await fireAll(deps) : 0;
     const promoted = isPast(outlook.due_in_ms) ? await promoteAll(deps) : 0;
     const settled_in = started >= recover_from;
-    const recovered = settled_in && isPast(outlook.lease_check_in_ms) ? await recoverAll(deps) : 0;
+    // A worker that died while Postgres was away is found at the next turn: those that live renew first.
+    const recalled = settled_in && !asked ? await recallVanished(deps) : 0;
+    const ended = recalled > 0 || isPast(outlook.lease_check_in_ms);
+    const recovered = settled_in && ended ? await recoverAll(deps) : 0;
     if (outlook.any_handovers) await advanceAll(deps);
     // Those of every queue, whoever serves it: the turn is the fleet's.
     let resignalled = 0;

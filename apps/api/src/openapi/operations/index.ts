@@ -9,12 +9,14 @@ import { openQueueLeaseOperations } from "./openqueue-leases.ts";
 import { queueOperations } from "./queues.ts";
 import { scheduleOperations } from "./schedules.ts";
 import { tokenOperations } from "./tokens.ts";
+import { workerOperations } from "./workers.ts";
 
 /** Every operation of the API. A test holds them and the routes together. */
 export const operations: Operation[] = [
   ...jobOperations,
   ...leaseOperations,
   ...queueOperations,
+  ...workerOperations,
   ...dlqOperations,
   ...scheduleOperations,
   ...tokenOperations,

@@ -125,6 +125,7 @@ export const jobOperations: Operation[] = [
               finished_at: exampleJob.created_at,
               outcome: "failed",
               error: "no such customer",
+              log: [{ at: exampleJob.created_at, line: "looked the customer up" }],
             },
           ],
         },

@@ -1,0 +1,61 @@
+import { workerList } from "@atlasqueue/contract";
+import { memorySignal, SignalUnavailableError, type WorkerPresence } from "@atlasqueue/core";
+import { afterEach, expect, test } from "vitest";
+import { testApp } from "../../test/test-app.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+afterEach(() => api.stop());
+
+const presence: WorkerPresence = {
+  id: "w-1",
+  tenant: "default",
+  host: "box",
+  pid: 17,
+  queues: ["mail"],
+  handlers: ["email.send"],
+  concurrency: 4,
+  active: 2,
+  state: "running",
+  lease_seconds: 30,
+};
+const create = async (queue: string) => {
+  const { id } = (await (await api.post(`key-${queue}`, { type: "a", queue })).json()) as { id: string };
+  return id;
+};
+const reasons = async (id: string) => {
+  const { reasons: told } = (await (await api.get(`/v1/jobs/${id}/explain`)).json()) as { reasons: { code: string }[] };
+  return told.map(({ code }) => code);
+};
+
+test("workers are listed with what they run, those of another tenant are not", async () => {
+  const signal = memorySignal();
+  api = await testApp({ signal });
+  expect(await (await api.get("/v1/workers")).json()).toEqual({ items: [] });
+  await signal.presence.announce(presence);
+  await signal.presence.announce({ ...presence, id: "theirs", tenant: "acme" });
+  const { items } = workerList.parse(await (await api.get("/v1/workers")).json());
+  const { tenant: _tenant, lease_seconds: _lease_seconds, ...shown } = presence;
+  expect(items).toEqual([{ ...shown, last_seen: items[0]?.last_seen }]);
+});
+
+test("a queued job that no live worker serves says so", async () => {
+  const signal = memorySignal();
+  api = await testApp({ signal });
+  await signal.presence.announce(presence);
+  const [mail, other] = [await create("mail"), await create("other")];
+  expect(await reasons(mail)).toEqual(["waiting_for_worker"]);
+  expect(await reasons(other)).toEqual(["no_worker", "waiting_for_worker"]);
+  await signal.presence.announce({ ...presence, state: "draining" });
+  expect(await reasons(mail)).toEqual(["no_worker", "waiting_for_worker"]);
+});
+
+test("without Redis nobody knows the workers: the list is 503, and nothing is said of them elsewhere", async () => {
+  const away = () => Promise.reject(new SignalUnavailableError("away"));
+  const signal = memorySignal();
+  api = await testApp({ signal: { ...signal, presence: { ...signal.presence, list: away } } });
+  const answer = await api.get("/v1/workers");
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get("retry-after")).toBe("1");
+  expect(await answer.json()).toMatchObject({ type: "/problems/signal-unavailable" });
+  expect(await reasons(await create("mail"))).toEqual(["waiting_for_worker"]);
+});

@@ -1,0 +1,33 @@
+import { executeOn } from "../database/statement.ts";
+import { textArray } from "../database/literals.ts";
+import type { Deps } from "../deps.ts";
+
+export type WorkOf = { tenant: string; queues: readonly string[]; worker_id: string; due_within_seconds: number };
+
+/**
+ * Whether a worker has anything left to do in its queues: ready jobs, jobs that become ready so soon, groups that are
+ * handed on, and what it runs itself. One snapshot, so a job on its way from the queue to the worker is in one of the
+ * two. What others run does not count, nor what is paused.
+ *
+ * @example
+ * if (!(await workLeft(deps, { tenant: "default", queues: ["default"], worker_id, due_within_seconds: 60 }))) exit();
+ */
+export async function workLeft(deps: Pick<Deps, "database">, of: WorkOf): Promise<boolean> {
+  const params = [of.tenant, textArray(of.queues), of.worker_id, of.due_within_seconds];
+  const [row] = await executeOn(deps.database)<{ any: boolean }>({ text, params });
+  return row?.any ?? true;
+}
+
+const text = `
+  WITH served AS MATERIALIZED (
+    SELECT queue FROM unnest($2::text[]) AS wanted(queue)
+    WHERE NOT EXISTS (SELECT FROM queues WHERE tenant = $1 AND queues.queue = wanted.queue AND paused_at IS NOT NULL)
+  )
+  SELECT EXISTS (SELECT FROM served, LATERAL (
+           SELECT FROM jobs WHERE tenant = $1 AND jobs.queue = served.queue AND ready_at IS NOT NULL LIMIT 1) AS ready)
+      OR EXISTS (SELECT FROM jobs WHERE due_at <= now() + make_interval(secs => $4::float8) AND tenant = $1
+                 AND queue IN (SELECT queue FROM served))
+      OR EXISTS (SELECT FROM group_handovers WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
+      OR EXISTS (SELECT FROM lease_batches CROSS JOIN LATERAL unnest(job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
+                 WHERE lease_batches.worker_id = $3 AND jobs.tenant = $1 AND jobs.status = 'running'
+                   AND jobs.lease_token = lease_batches.token) AS "any"`;

@@ -1,0 +1,166 @@
+import { z } from "zod";
+import type { Available } from "./available.ts";
+import { workersKey, workersSeenKey, type SignalKeys } from "./keys.ts";
+import {
+  byId,
+  presence_ttl_ms,
+  shortened,
+  workers_max,
+  type Presence,
+  type SeenWorker,
+  type WorkerRef,
+} from "./presence.ts";
+import type { ScriptedRedis } from "./redis-scripts.ts";
+
+/** KEYS: seen, workers of the tenant. ARGV: member, id, record, workers max. On Redis' clock, as those of processes differ. */
+export const announceScript = `
+if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 and redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[4]) then return 0 end
+local time = redis.call('TIME')
+local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+redis.call('HSET', KEYS[2], ARGV[2], now .. ' ' .. ARGV[3])
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('PEXPIRE', KEYS[1], 86400000)
+redis.call('PEXPIRE', KEYS[2], 86400000)
+return 1`;
+
+/** KEYS: workers of a tenant. The time in ms, then their records. */
+export const listScript = `
+local time = redis.call('TIME')
+local out = redis.call('HVALS', KEYS[1])
+table.insert(out, 1, string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)))
+return out`;
+
+/** KEYS: seen. ARGV: silent for ms, max. The time in ms, then the members that were silent for so long, the oldest first. */
+export const silentScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local out = redis.call('ZRANGE', KEYS[1], '-inf', string.format('%.0f', now - ARGV[1]), 'BYSCORE', 'LIMIT', 0, ARGV[2])
+table.insert(out, 1, string.format('%.0f', now))
+return out`;
+
+const silent_max = 100;
+/** Past its lease a silent worker holds nothing: so long after it, it is forgotten. */
+const forget_after_lease_ms = 60_000;
+
+/** What is stored of a worker. Untrusted, like all that comes out of Redis. */
+const record = z.object({
+  id: z.string(),
+  host: z.string(),
+  pid: z.int(),
+  queues: z.array(z.string()),
+  handlers: z.array(z.string()),
+  concurrency: z.int(),
+  active: z.int(),
+  state: z.enum(["running", "draining"]),
+  lease_seconds: z.number(),
+  /** The connection it speaks through, which the system closes when its process ends, however that ends. */
+  connection: z.object({ run: z.string(), client: z.int() }).nullable(),
+});
+type Connection = z.infer<typeof record>["connection"];
+
+/** Workers as a hash for each tenant, and one sorted set by when each was heard of last. */
+export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available: Available): Presence {
+  const seen = workersSeenKey(keys);
+  const memberOf = ({ tenant, id }: WorkerRef) => JSON.stringify([tenant, id]);
+
+  let own: Promise<Connection> | undefined;
+  redis.on("close", () => (own = undefined));
+  /** This connection, as Redis knows it; null where it may not be asked. */
+  const connection = (): Promise<Connection> =>
+    (own ??= Promise.all([runOf(redis), redis.client("ID")]).then(
+      ([run, client]) => (run === undefined ? null : { run, client }),
+      () => {
+        own = undefined;
+        return null;
+      },
+    ));
+
+  const withdraw = async (worker: WorkerRef): Promise<void> => {
+    await available(() =>
+      Promise.all([redis.zrem(seen, memberOf(worker)), redis.hdel(workersKey(keys, worker.tenant), worker.id)]),
+    );
+  };
+
+  return {
+    async announce(worker) {
+      const { tenant, ...facts } = shortened(worker);
+      await available(async () => {
+        const text = JSON.stringify({ ...facts, connection: await connection() });
+        await redis.workersAnnounce(seen, workersKey(keys, tenant), memberOf(worker), facts.id, text, workers_max);
+      });
+    },
+    withdraw,
+    async list(tenant) {
+      const [now, ...entries] = await available(() => redis.workersList(workersKey(keys, tenant)));
+      return entries
+        .flatMap((entry) => read(tenant, entry) ?? [])
+        .filter(({ last_seen }) => Number(now) - last_seen.getTime() < presence_ttl_ms)
+        .map(({ connection: _connection, ...worker }) => worker)
+        .sort(byId);
+    },
+    async vanished() {
+      const [now, ...members] = await available(() => redis.workersSilent(seen, presence_ttl_ms, silent_max));
+      if (members.length === 0) return [];
+      const silent = (await Promise.all(members.map(find))).filter((worker) => worker !== undefined);
+      const ended = await available(() =>
+        endedConnections(
+          redis,
+          silent.map((worker) => worker.connection),
+        ),
+      );
+      for (const worker of silent)
+        if (Number(now) - worker.last_seen.getTime() > worker.lease_seconds * 1_000 + forget_after_lease_ms)
+          await withdraw(worker);
+      return silent
+        .filter((_, at) => ended[at])
+        .map(({ tenant, id, lease_seconds }) => ({ tenant, id, lease_seconds }));
+    },
+  };
+
+  async function find(member: string): Promise<(SeenWorker & { connection: Connection }) | undefined> {
+    const parsed = z.tuple([z.string(), z.string()]).safeParse(parseJson(member));
+    const [tenant, id] = parsed.data ?? ["", ""];
+    const entry = parsed.success ? await available(() => redis.hget(workersKey(keys, tenant), id)) : null;
+    const found = entry === null ? undefined : read(tenant, entry);
+    if (!found) await available(() => redis.zrem(seen, member));
+    return found;
+  }
+}
+
+function read(tenant: string, entry: string): (SeenWorker & { connection: Connection }) | undefined {
+  const space = entry.indexOf(" ");
+  const last_seen = new Date(Number(entry.slice(0, space)));
+  const parsed = record.safeParse(parseJson(entry.slice(space + 1)));
+  if (!parsed.success || Number.isNaN(last_seen.getTime())) return undefined;
+  return { tenant, last_seen, ...parsed.data };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Changes with every start of Redis, and when another server takes its place. */
+async function runOf(redis: ScriptedRedis): Promise<string | undefined> {
+  return /^run_id:(\w+)/m.exec(await redis.info("server"))?.[1];
+}
+
+/**
+ * Which of the connections were of the Redis that runs now and are closed. One of a Redis before it says nothing: it was
+ * Redis that ended. Where Redis may not be asked, none.
+ */
+async function endedConnections(redis: ScriptedRedis, connections: readonly Connection[]): Promise<boolean[]> {
+  const clients = connections.flatMap((one) => (one ? [one.client] : []));
+  if (clients.length === 0) return connections.map(() => false);
+  // One connection carries both, so that both are of the same Redis.
+  const [run, open] = await Promise.all([
+    runOf(redis).catch(() => undefined),
+    redis.call("CLIENT", "LIST", "ID", ...clients).catch(() => undefined),
+  ]);
+  if (run === undefined || typeof open !== "string") return connections.map(() => false);
+  const ids = new Set([...open.matchAll(/^id=(\d+) /gm)].map(([, id]) => Number(id)));
+  return connections.map((one) => one !== null && one.run === run && !ids.has(one.client));
+}

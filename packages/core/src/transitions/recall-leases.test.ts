@@ -1,0 +1,53 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Deps } from "../deps.ts";
+import { claim, type Lease } from "./claim.ts";
+import { enqueue } from "./enqueue.ts";
+import { extendLeases } from "./extend-lease.ts";
+import { recallLeases } from "./recall-leases.ts";
+import { recoverExpired } from "./recover-expired.ts";
+
+const worker = { tenant: "default", id: "gone", lease_seconds: 30 };
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches`);
+
+const lease = async (): Promise<Lease[]> => {
+  const outcomes = await enqueue(deps, [submission(), submission()], { idempotency_ttl_seconds: 60 });
+  const ids = outcomes.map((one) => ("job" in one ? one.job.id : ""));
+  return claim(deps, ids, { ...worker, queues: ["default"], worker_id: worker.id });
+};
+/** As if nothing had been heard of these leases for so long. */
+const silence = (leases: Lease[], seconds: number) =>
+  own.database.sql`
+    UPDATE jobs SET locked_until = now() + (30 - ${seconds}::float8) * interval '1 second'
+    WHERE id = ANY(${`{${leases.map(({ id }) => id).join(",")}}`}::uuid[])`;
+
+test("leases that were renewed a moment ago stay, those that were not end and are recovered", async () => {
+  const [kept, lost] = await lease();
+  if (!kept || !lost) throw new Error("two jobs were leased");
+  expect(await recallLeases(deps, worker, 5, 10)).toMatchObject({ recalled: 0, open: 2 });
+  await silence([kept, lost], 6);
+  await extendLeases(deps, [kept], 30);
+  expect(await recallLeases(deps, worker, 5, 10)).toMatchObject({ recalled: 1, open: 1 });
+  expect((await recoverExpired(deps, 10)).requeued).toMatchObject([{ id: lost.id }]);
+  expect(await extendLeases(deps, [kept], 30)).toEqual([]);
+});
+
+test("a renewal between the end of a lease and its recovery keeps the job", async () => {
+  const leases = await lease();
+  await silence(leases, 6);
+  expect(await recallLeases(deps, worker, 5, 10)).toMatchObject({ recalled: 2 });
+  expect(await extendLeases(deps, leases, 30)).toEqual([]);
+  expect((await recoverExpired(deps, 10)).requeued).toEqual([]);
+});
+
+test("jobs of another tenant's worker of the same name are left alone", async () => {
+  await silence(await lease(), 6);
+  expect(await recallLeases(deps, { ...worker, tenant: "acme" }, 5, 10)).toMatchObject({ recalled: 0, open: 0 });
+});

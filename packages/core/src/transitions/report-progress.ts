@@ -1,0 +1,26 @@
+import type { Json } from "@atlasqueue/contract";
+import { executeOn } from "../database/statement.ts";
+import { unsynced } from "../database/unsynced.ts";
+import type { Deps } from "../deps.ts";
+import type { Lease } from "./claim.ts";
+import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
+
+export type Report = { lease: Lease; progress: Json };
+
+/**
+ * running → running, with how far the jobs are, all in one statement. A report under a lease that is lost changes
+ * nothing. A hint, so it does not wait for the disk.
+ *
+ * @example
+ * await reportProgress(deps, [{ lease, progress: { done: 0.4, note: "4 of 10" } }]);
+ */
+export async function reportProgress(deps: Deps, reports: readonly Report[]): Promise<void> {
+  if (reports.length === 0) return;
+  const leases = reports.map(({ lease }) => lease);
+  const params = [...leaseParams(leases), byJob(leases, (at) => reports[at]?.progress)];
+  await executeOn(deps.database)({ text, params });
+}
+
+const text = `
+  UPDATE jobs SET progress = ($4::text::jsonb -> jobs.id::text)::json
+  WHERE ${holdsLease} AND ${unsynced}`;

@@ -1,0 +1,79 @@
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../src/index.ts";
+import { inParallel, startSystem, type Api, type System } from "./system.ts";
+
+const env = { WORKER_LEASE_SECONDS: "30", WORKER_CONCURRENCY: "4" };
+let system: System;
+beforeAll(async () => {
+  system = await startSystem();
+});
+afterAll(() => system.stop());
+
+const running = (api: Api, ids: string[]) =>
+  eventually(
+    async () => {
+      for (const id of ids) expect(await api.read(id)).toMatchObject({ status: "running" });
+    },
+    { timeout_ms: 20_000 },
+  );
+const sleeps = (api: Api, count: number, ms: number) =>
+  inParallel(count, count, () => api.create({ type: "demo.sleep", payload: { ms } }));
+
+test("a killed worker's jobs run elsewhere within seconds, though their leases last for thirty", async () => {
+  const api = await system.startApi();
+  const victim = await system.startWorker(env);
+  const ids = await sleeps(api, 3, 60_000);
+  await running(api, ids);
+  const other = await system.startWorker(env);
+  victim.kill("SIGKILL");
+  const killed_at = performance.now();
+  for (const id of ids) await other.waitForLine(new RegExp(`"event":"handler_start".*${id}`), 20_000);
+  expect(performance.now() - killed_at).toBeLessThan(20_000);
+  for (const id of ids) {
+    expect(await api.read(id)).toMatchObject({ status: "running", attempts: 2 });
+    await fetch(`${api.url}/v1/jobs/${id}/cancel`, { method: "POST" });
+  }
+  other.kill("SIGTERM");
+  expect(await other.waitForExit(20_000)).toMatchObject({ code: 0 });
+  expect(await (await fetch(`${api.url}/v1/workers`)).json()).toEqual({ items: [] });
+});
+
+test("Redis flushed, stopped for ten seconds, started again: nothing is taken from workers that live", async () => {
+  const api = await system.startApi();
+  await Promise.all([system.startWorker(env), system.startWorker(env)]);
+  const listed = async () =>
+    ((await (await fetch(`${api.url}/v1/workers`)).json()) as { items?: { active: number }[] }).items?.map(
+      ({ active }) => active,
+    );
+  const ids = await sleeps(api, 6, 22_000);
+  await running(api, ids);
+  await eventually(async () => expect((await listed())?.reduce((sum, one) => sum + one, 0)).toBe(6));
+
+  await system.redis.flushall();
+  await eventually(async () => expect(await listed()).toHaveLength(2));
+  await system.servers.redis.stop();
+  const back_at = performance.now() + 10_000;
+  await eventually(() => performance.now() > back_at, { timeout_ms: 20_000 });
+  expect((await fetch(`${api.url}/v1/workers`)).status).toBe(503);
+  await system.servers.redis.restart();
+  await eventually(async () => expect(await listed()).toHaveLength(2), { timeout_ms: 20_000 });
+
+  for (const id of ids)
+    await eventually(async () => expect(await api.read(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
+      timeout_ms: 40_000,
+    });
+  expect(await system.sql`SELECT FROM job_attempts WHERE job_id = ANY(${ids})`).toHaveLength(0);
+}, 90_000);
+
+test("a handler that holds up its whole process for longer than a presence lasts keeps its job", async () => {
+  const api = await system.startApi();
+  const WORKER_HANDLERS = fileURLToPath(new URL("../../../apps/worker/test/my-handlers.ts", import.meta.url));
+  const blocked = await system.startWorker({ ...env, WORKER_HANDLERS });
+  const id = await api.create({ type: "block", payload: { ms: 9_000 } });
+  await blocked.waitForLine(new RegExp(`"event":"handler_start".*${id}`), 20_000);
+  await system.startWorker(env);
+  await eventually(async () => expect(await api.read(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
+    timeout_ms: 30_000,
+  });
+}, 60_000);

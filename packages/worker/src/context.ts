@@ -1,0 +1,62 @@
+import { limits, type Json, type LogLine } from "@atlasqueue/contract";
+import { storableText, type Lease, type Logger } from "@atlasqueue/core";
+import type { JobContext } from "./handler.ts";
+import { signalOf, type LazyAbort } from "./lazy-abort.ts";
+
+/** Where a handler's words go. Shared by all jobs of a worker. */
+export type Hearing = {
+  logger: Logger;
+  progress(lease: Lease, progress: Json): void;
+  /** Instead of keeping the line with the context. */
+  log?(line: string): void;
+};
+
+/**
+ * A class for its getters: on the prototype they cost nothing, in a literal a microsecond for each job. What they give
+ * is made when it is first used, and most jobs use none of it.
+ */
+export class Context implements JobContext {
+  readonly job: JobContext["job"];
+  readonly #lease: Lease;
+  readonly #lazy: LazyAbort;
+  readonly #hearing: Hearing;
+  #logger: Logger | undefined;
+  #lines: LogLine[] | undefined;
+
+  constructor(lease: Lease, lazy: LazyAbort, hearing: Hearing) {
+    const { id, type, queue, attempts, max_attempts, last_error } = lease;
+    this.job = { id, type, queue, attempt: attempts, max_attempts, last_error };
+    this.#lease = lease;
+    this.#lazy = lazy;
+    this.#hearing = hearing;
+  }
+  get signal(): AbortSignal {
+    return signalOf(this.#lazy);
+  }
+  get logger(): Logger {
+    const { id, type, attempt } = this.job;
+    return (this.#logger ??= this.#hearing.logger.child({ job_id: id, job_type: type, attempt }));
+  }
+  /** What was logged so far, undefined when that is nothing. */
+  get lines(): LogLine[] | undefined {
+    return this.#lines;
+  }
+  // Functions that need no `this`: handlers take them out of the context.
+  get progress(): JobContext["progress"] {
+    return (done, note) => {
+      const told = { done: Number.isFinite(done) ? Math.min(Math.max(0, done), 1) : 0 };
+      const { progress_note_chars_max } = limits;
+      const noted = note === undefined ? told : { ...told, note: storableText(String(note), progress_note_chars_max) };
+      this.#hearing.progress(this.#lease, noted);
+    };
+  }
+  get log(): JobContext["log"] {
+    return (line) => {
+      const kept = storableText(String(line), limits.log_line_chars_max);
+      if (this.#hearing.log) return this.#hearing.log(kept);
+      this.#lines ??= [];
+      if (this.#lines.length >= limits.log_lines_max) this.#lines.shift();
+      this.#lines.push({ at: new Date().toISOString(), line: kept });
+    };
+  }
+}

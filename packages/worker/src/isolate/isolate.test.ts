@@ -1,0 +1,68 @@
+import { eventually } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { workerHarness } from "../../test/harness.ts";
+import { isolatedHandlers } from "../../test/isolated-handlers.ts";
+import { defineHandler } from "../handler.ts";
+
+const { add, becomes, read, named, work } = workerHarness();
+const any = z.looseObject({});
+
+test("a handler that never ends dies at its timeout; meanwhile its neighbour goes on and leases are renewed", async () => {
+  let turns = 0;
+  const neighbour = defineHandler("neighbour", any, async (_payload, { signal }) => {
+    while (!signal.aborted && turns < 150) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      turns += 1;
+    }
+    return turns;
+  });
+  work([...isolatedHandlers, neighbour], { concurrency: 2, lease_seconds: 0.6 });
+  const [spin, other] = await add({ type: "spin", max_attempts: 1 }, { type: "neighbour" });
+  await becomes(spin, { status: "dead", attempts: 1, last_error: "TimeoutError: the handler ran longer than 1 s" });
+  await becomes(other, { status: "succeeded", attempts: 1, result: 150 });
+  expect(named("lease_lost")).toEqual([]);
+  expect(named("lease_expired")).toEqual([]);
+});
+
+test("a process that exits, runs out of memory or meets an error nobody catches fails its own job alone", async () => {
+  work(isolatedHandlers, { isolation: { processes_max: 2, memory_mb_max: 32 } });
+  const [exit, hog, stray, sum] = await add(...["exit", "hog", "stray"].map((type) => ({ type, max_attempts: 1 })), {
+    type: "sum",
+    payload: { a: 2 },
+  });
+  await becomes(exit, { status: "dead", last_error: "ProcessError: the handler's process exited with code 3" });
+  await becomes(hog, {
+    status: "dead",
+    last_error: "ProcessError: the handler's process was ended by SIGABRT, as when its memory is full",
+  });
+  await becomes(stray, { status: "dead", last_error: "ProcessError: the handler's process exited with code 1" });
+  await becomes(sum, { status: "succeeded" });
+});
+
+test("processes are used again, results come back, and what is thrown means the same as elsewhere", async () => {
+  work(isolatedHandlers, { isolation: { processes_max: 1 } });
+  const ids = await add(...[1, 2, 3].map((a) => ({ type: "sum", payload: { a } })));
+  for (const id of ids) await becomes(id, { status: "succeeded" });
+  const results = await Promise.all(ids.map(async (id) => (await read(id))?.result as { a: number; pid: number }));
+  expect(results.map(({ a }) => a)).toEqual([2, 3, 4]);
+  expect(new Set(results.map(({ pid }) => pid)).size).toBe(1);
+  const [refused, unfit] = await add({ type: "refuse" }, { type: "sum", payload: { a: "x" }, max_attempts: 1 });
+  await becomes(refused, { status: "dead", attempts: 1, last_error: "DoNotRetryError: it cannot help" });
+  await becomes(unfit, { status: "dead", last_error: expect.stringMatching(/^PayloadError: /) as string });
+});
+
+test("a shutdown aborts what runs in a process and gives it back", async () => {
+  const worker = work(isolatedHandlers);
+  const [heedful, spin] = await add({ type: "heedful" }, { type: "spin", timeout_seconds: 60 });
+  await becomes(heedful, { status: "running" });
+  await becomes(spin, { status: "running" });
+  await worker.stop({ deadline_ms: 0 });
+  await eventually(async () => expect(await read(heedful)).toMatchObject({ status: "queued", attempts: 0 }));
+  expect(await read(spin)).toMatchObject({ status: "queued", attempts: 0 });
+});
+
+test("a handler that nobody can load again is refused at the start", () => {
+  const lost = defineHandler("lost", any, () => null, { isolate: true });
+  expect(() => work([lost])).toThrow("use isolate: { module: import.meta.url }");
+});

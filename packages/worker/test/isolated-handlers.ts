@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { defineHandler, DoNotRetryError } from "../src/index.ts";
+
+const any = z.looseObject({});
+const isolate = { module: import.meta.url };
+
+/** Handlers that a worker could not bear in its own process. */
+export const isolatedHandlers = [
+  defineHandler(
+    "spin",
+    any,
+    () => {
+      for (;;);
+    },
+    { isolate, timeout_seconds: 1 },
+  ),
+  defineHandler("exit", any, () => process.exit(3), { isolate }),
+  defineHandler(
+    "hog",
+    any,
+    () => {
+      const hoard: string[][] = [];
+      for (;;) hoard.push(Array.from({ length: 100_000 }, (_, at) => `${at}`));
+    },
+    { isolate },
+  ),
+  defineHandler(
+    "stray",
+    any,
+    () => {
+      setImmediate(() => {
+        throw new TypeError("nobody catches this");
+      });
+      return new Promise(() => {});
+    },
+    { isolate },
+  ),
+  defineHandler("sum", z.object({ a: z.number() }), ({ a }, { job }) => ({ a: a + job.attempt, pid: process.pid }), {
+    isolate,
+  }),
+  defineHandler(
+    "refuse",
+    any,
+    () => {
+      throw new DoNotRetryError("it cannot help");
+    },
+    { isolate },
+  ),
+  defineHandler("logs", any, (_payload, { logger }) => logger.warn({ n: 1 }, "from_the_child"), { isolate }),
+  defineHandler(
+    "heedful",
+    any,
+    (_payload, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve("heard"))),
+    { isolate },
+  ),
+  defineHandler(
+    "talk",
+    any,
+    (_payload, context) => {
+      context.progress(0.5);
+      context.log("half of it");
+      setTimeout(() => {
+        for (;;);
+      }, 100);
+      return new Promise(() => {});
+    },
+    { isolate, timeout_seconds: 2 },
+  ),
+];
