@@ -20,8 +20,8 @@ import { recoverAll } from "./recover-all.ts";
 import { takeTurn } from "./take-turn.ts";
 
 /** One sweep over the whole fleet in so long: an idle system asks the database less than once a second. */
-const sweep_ms = 1_100;
-const period_ms = 1_120;
+const sweep_ms = 1_200;
+const period_ms = 1_220;
 /** A due row that another sweeper holds must not make this one spin. */
 const rest_ms_min = 20;
 const rest_after_outage_ms = 500;
