@@ -1,12 +1,21 @@
 import type { QueueLimitsInput, SubmitJobInput } from "@atlasqueue/contract";
 import { queueLimits } from "@atlasqueue/contract";
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import {
+  eventually,
+  recordEvents,
+  redisUrl,
+  submission,
+  testDatabase,
+  uniqueKeys,
+  type TestDatabase,
+} from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { queueRoom } from "../queries/queue-room.ts";
 import { queueStats } from "../queries/queue-stats.ts";
 import { refillQueue } from "../refiller.ts";
 import { memorySignal } from "../signal/memory.ts";
+import { redisSignal } from "../signal/redis.ts";
 import { advanceGroups } from "./advance-groups.ts";
 import { claim, claimReady, type Claimer } from "./claim.ts";
 import { complete } from "./complete.ts";
@@ -157,6 +166,31 @@ test("the queue's next jobs are signalled as far as there is room, and none when
   expect(await signal.take([ref], 10)).toEqual(ids.slice(1, 2));
   await pauseQueue(deps, ref);
   expect(await queueRoom(deps, ref)).toBeUndefined();
+});
+
+test("jobs that are signalled already are not signalled again, as nobody may be there to take them", async () => {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const redis = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
+  for (const signal of [memorySignal(), redis]) {
+    await own.database.sql`TRUNCATE jobs, queue_counts, queue_changes`;
+    const offer = () => refillQueue({ ...deps, signal }, ref);
+    const length = async () => (await signal.look(ref)).length;
+    await limit({ concurrency: 100 });
+    const ids = await add(5);
+    const [urgent = ""] = await add(1, { priority: 1 });
+    await offer();
+    const before = await length();
+    for (let sweep = 0; sweep < 3; sweep += 1) await offer();
+    expect(await length()).toBe(before);
+    // Dropped for want of room, and offered again in front of the others.
+    expect(await signal.take([ref], 3)).toEqual([urgent, ids[0], ids[1]]);
+    await offer();
+    const again = await length();
+    for (let sweep = 0; sweep < 3; sweep += 1) await offer();
+    expect(await length()).toBe(again);
+    expect(await signal.take([ref], 6)).toEqual([urgent, ...ids]);
+    await signal.close();
+  }
 });
 
 test("limits are shown with the queue", async () => {
