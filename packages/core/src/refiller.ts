@@ -1,7 +1,7 @@
 import { isUnavailable } from "./database/errors.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { queueRoom } from "./queries/queue-room.ts";
-import { readyJobs } from "./queries/ready-jobs.ts";
+import { readyWithinRates } from "./queries/ready-jobs.ts";
 import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 
@@ -19,7 +19,7 @@ export async function refillQueue(deps: Deps & { signal: Signal }, queue: QueueR
   if (found.room === 0) return found.retry_in_ms;
   const { room } = found;
   await hint(deps.observe, "refill", async () => {
-    const jobs = await readyJobs(deps, queue, 0, Math.min(room, signals_max));
+    const jobs = await readyWithinRates(deps, queue, Math.min(room, signals_max));
     await announce(deps, await missingOf(deps.signal, queue, jobs), "front");
   });
   return null;

@@ -131,6 +131,21 @@ test("a rate of groups is each group's own, and holds no job without one", async
   expect(await claim(deps, [...a, ...b], claimer)).toEqual([]);
 });
 
+test("groups that have used up their rate hold up no others, with Redis or without, however many they are", async () => {
+  await limit({ group_rate: { limit: 1, period_seconds: 60 }, group_concurrency: 2 });
+  const of = (at: number) => submission({ group: `g${at % 600}` });
+  const submissions = Array.from({ length: 1_200 }, (_, at) => of(at));
+  const stored = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
+  const ids = stored.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+  expect((await claim(deps, ids, claimer)).length).toBe(600);
+  const [other = "", another = ""] = [...(await add(1)), ...(await add(1, { group: "other" }))];
+  const signal = memorySignal();
+  await refillQueue({ ...deps, signal }, ref);
+  expect(await signal.take([ref], 1_000)).toEqual([other, another]);
+  expect((await claimReady(deps, 1, claimer)).map(({ id }) => id)).toEqual([other]);
+  expect((await claimReady(deps, 5, claimer)).map(({ id }) => id)).toEqual([another]);
+});
+
 test("several of a group run at once when the queue allows it, and fewer again when it does not", async () => {
   const ids = await add(5, { group: "g" });
   await limit({ group_concurrency: 3 });
