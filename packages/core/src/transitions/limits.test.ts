@@ -102,6 +102,26 @@ test("twenty claimers side by side never run more than the limit", async () => {
   expect(most).toBeLessThanOrEqual(7);
 });
 
+test("a lease has its whole time, however long the claim waited for the queue", async () => {
+  await limit({ concurrency: 1 });
+  const ids = await add(1);
+  let claiming: ReturnType<typeof claim> | undefined;
+  const [row] = await own.database.sql.begin(async (tx) => {
+    await tx`SELECT FROM queues FOR UPDATE`;
+    claiming = claim(deps, ids, claimer);
+    await eventually(async () => {
+      const waiting = await own.database.sql`
+        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      expect(waiting.length).toBe(1);
+    });
+    return tx<{ at: Date }[]>`SELECT clock_timestamp() AS at`;
+  });
+  const [lease] = (await claiming) ?? [];
+  const [job] = await own.database.sql<{ locked_until: Date }[]>`
+    SELECT locked_until FROM jobs WHERE id = ${lease?.id ?? ""}`;
+  expect(job?.locked_until.getTime()).toBeGreaterThanOrEqual((row?.at.getTime() ?? Infinity) + 30_000);
+});
+
 test("a rate is kept in any window, and tells when there is room again", async () => {
   await limit({ rate: { limit: 2, period_seconds: 60 } });
   const ids = await add(5);
