@@ -4,7 +4,7 @@ import { noAuthentication, type Authenticator } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";
 import { withAccess } from "./access/requires.ts";
 import type { ApiEnv } from "./http/context.ts";
-import { createGate, type Gate } from "./http/gate.ts";
+import { bodyLimits, createGate, type Gate } from "./http/gate.ts";
 import { answerErrors } from "./http/on-error.ts";
 import { accessLog } from "./middleware/access-log.ts";
 import { answerUnmatched } from "./middleware/method-not-allowed.ts";
@@ -29,6 +29,8 @@ import { workerRoutes } from "./routes/workers.ts";
 export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gate"> & {
   logger: Logger;
   gate?: Gate;
+  /** Bounds the large bodies that arrive at once. */
+  bodies?: Gate;
   loopback_hosts_only?: boolean;
   /** Default: anybody may do anything, as the default tenant. */
   authenticator?: Authenticator;
@@ -49,9 +51,14 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.onError(answerErrors(deps));
   app.notFound(answerUnmatched(app));
+  const bodies = deps.bodies ?? createGate(bodyLimits, "Too many large requests are arriving");
   app.use(requestId, accessLog(deps.observe), pathGuard);
   const { authenticator = noAuthentication, rate_limit, observe } = deps;
   app.use(withAccess({ authenticator, limiter: rate_limit && createRateLimiter(deps, rate_limit), observe }));
+  app.use((c, next) => {
+    c.set("bodies", bodies);
+    return next();
+  });
   if (deps.loopback_hosts_only) app.use(hostGuard);
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));

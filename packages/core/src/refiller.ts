@@ -1,9 +1,9 @@
 import { isUnavailable } from "./database/errors.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { queueRoom } from "./queries/queue-room.ts";
-import { readyJobs } from "./queries/ready-jobs.ts";
-import { announce } from "./signal/announce.ts";
-import type { Signal } from "./signal/signal.ts";
+import { readyWithinRates } from "./queries/ready-jobs.ts";
+import { announce, hint } from "./signal/announce.ts";
+import type { ReadyJob, Signal } from "./signal/signal.ts";
 
 /** Signalled at once; what starts of them makes room for the next. */
 const signals_max = 500;
@@ -17,8 +17,22 @@ export async function refillQueue(deps: Deps & { signal: Signal }, queue: QueueR
   const found = await queueRoom(deps, queue);
   if (!found) return null;
   if (found.room === 0) return found.retry_in_ms;
-  await announce(deps, await readyJobs(deps, queue, 0, Math.min(found.room, signals_max)), "front");
+  const { room } = found;
+  await hint(deps.observe, "refill", async () => {
+    const jobs = await readyWithinRates(deps, queue, Math.min(room, signals_max));
+    await announce(deps, await missingOf(deps.signal, queue, jobs), "front");
+  });
   return null;
+}
+
+/**
+ * Those that are not signalled already, or the list would grow by all of them with each sweep while nobody takes any.
+ * It is in order, so when it is long enough its next id says what is missing. Prioritised ones are kept once each.
+ */
+async function missingOf(signal: Signal, queue: QueueRef, jobs: readonly ReadyJob[]): Promise<ReadyJob[]> {
+  const { length, next } = await signal.look(queue);
+  const place = length < jobs.length ? -1 : jobs.findIndex(({ id }) => id === next);
+  return jobs.filter(({ priority }, at) => place === -1 || at < place || priority !== 0);
 }
 
 export type Refiller = {

@@ -6,6 +6,9 @@ import { ProblemError } from "./problem.ts";
 /** A parsed body and how many bytes it had. */
 export type JsonBody = { value: unknown; bytes: number };
 
+/** Up to here a body is no larger than what Node and the system keep for its connection anyway. */
+const small_bytes_max = 65_536;
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
@@ -34,7 +37,9 @@ async function readBytes(c: ApiContext, bytes_max: number): Promise<Uint8Array> 
   const incoming = incomingOf(c);
   const declared = c.req.header("content-length");
   if (declared !== undefined && Number(declared) > bytes_max) throw tooLarge(bytes_max, incoming);
-  const bytes = incoming ? await readIncoming(incoming, bytes_max) : new Uint8Array(await c.req.arrayBuffer());
+  const read = async () => (incoming ? readIncoming(incoming, bytes_max) : new Uint8Array(await c.req.arrayBuffer()));
+  const expected = declared === undefined ? bytes_max : Number(declared);
+  const bytes = expected <= small_bytes_max ? await read() : await c.get("bodies").hold(expected, read);
   if (bytes.length > bytes_max) throw tooLarge(bytes_max, incoming);
   return bytes;
 }

@@ -3,12 +3,15 @@ import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import type { Caller } from "../access/caller.ts";
 import type { Access } from "../access/requires.ts";
+import type { Gate } from "./gate.ts";
 
 export type ApiEnv = {
   Bindings: Partial<HttpBindings>;
   Variables: {
     request_id: string;
     access: Access;
+    /** Where large bodies wait until they are there. */
+    bodies: Gate;
     /** Set by `requires`. */
     caller: Caller | undefined;
     /** What the answer says about the rate limit, where there is one. */

@@ -9,14 +9,19 @@ export type Gate = {
 /** Far more than the database is given at once in good times; what a database that is away may pile up. */
 const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: 128 * 1_048_576 };
 
-/** Bounds the requests that wait for the database, as each one keeps its body in memory. */
-export function createGate({ requests_max, bytes_max }: GateLimits = defaultGateLimits): Gate {
+/** Large bodies that arrive at once: slow clients would else fill the memory with what nobody has looked at yet. */
+export const bodyLimits: GateLimits = { requests_max: 2_000, bytes_max: 256 * 1_048_576 };
+
+/** Bounds the requests that wait for something, for the database by default, as each one keeps its body in memory. */
+export function createGate(
+  { requests_max, bytes_max }: GateLimits = defaultGateLimits,
+  full = "Too many requests are waiting for the database",
+): Gate {
   let requests = 0;
   let held_bytes = 0;
   return {
     async hold(bytes, work) {
-      if (requests >= requests_max || held_bytes + bytes > bytes_max)
-        throw unavailable("Too many requests are waiting for the database");
+      if (requests >= requests_max || held_bytes + bytes > bytes_max) throw unavailable(full);
       requests += 1;
       held_bytes += bytes;
       try {

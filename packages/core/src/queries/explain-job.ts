@@ -111,16 +111,21 @@ function waiting({ queue, ahead }: Facts): Reason {
   return { code: "jobs_ahead", detail: `${many} jobs of the queue ${name} come before it` };
 }
 
-// `ahead` walks the index of ready jobs, in the order in which they run, and stops at its bound.
+/** Jobs that run before this one: a range of the index of ready jobs in its order, so that it ends at its bound. */
+const before = (range: string) => `(
+             SELECT 1 FROM jobs AS other WHERE other.ready_at IS NOT NULL AND other.tenant = job.tenant AND other.queue = job.queue
+               AND ${range}
+             ORDER BY other.priority DESC, other.ready_at, other.id LIMIT $3::int)`;
+
+// `ahead` are two ranges: asked for with OR, the index would be read to its end, past all the jobs that come after.
 const text = `
   SELECT job.status, job.queue, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
          job.last_error, job.dead_reason, job_groups.heads[1] AS head, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
            SELECT count(*)::int FROM (
-             SELECT FROM jobs AS other WHERE other.ready_at IS NOT NULL AND other.tenant = job.tenant AND other.queue = job.queue
-               AND (other.priority > job.priority
-                 OR (other.priority = job.priority AND (other.ready_at, other.id) < (job.ready_at, job.id)))
-             ORDER BY other.priority DESC, other.ready_at, other.id LIMIT $3::int) AS before) END AS ahead
+             SELECT FROM (${before("other.priority > job.priority")}
+             UNION ALL ${before("other.priority = job.priority AND (other.ready_at, other.id) < (job.ready_at, job.id)")}) AS earlier
+             LIMIT $3::int) AS before) END AS ahead
   FROM jobs AS job LEFT JOIN queues ON queues.tenant = job.tenant AND queues.queue = job.queue
   LEFT JOIN job_groups ON job_groups.tenant = job.tenant AND job_groups.queue = job.queue AND job_groups.group_key = job.group_key
   WHERE job.id = $1::uuid AND job.tenant = $2`;

@@ -5,6 +5,7 @@ import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
 import { countJobs } from "./count-jobs.ts";
 import { findJobs } from "./find-job.ts";
+import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";
 
 export type JobsFilter = { queue?: string | undefined; statuses?: readonly JobStatus[] | undefined };
 export type JobsAt = { limit: number; offset: number };
@@ -36,34 +37,32 @@ export async function listJobsAt(
   const present = statuses.filter((status) => counts[status] > 0);
   const indexed = present.every((status) => status in idsOf);
   const query = { tenant, queue: filter.queue ?? "", statuses: present, total, ...at };
-  const ids = await (indexed && total <= stretch_jobs_max ? amongFew(deps, query) : inStretches(deps, query));
+  const among = indexed && total <= stretch_jobs_max ? await amongFew(deps, query) : undefined;
+  const ids = among ?? (await inStretches(deps, query));
   const rows = await findJobs(deps, tenant, ids);
   return { rows: rows.sort((a, b) => (a.id < b.id ? 1 : -1)), total };
 }
 
 type Query = { tenant: string; queue: string; statuses: readonly JobStatus[]; total: number } & JobsAt;
 
-/** The statuses whose jobs an index holds apart. */
-const idsOf: Partial<Record<JobStatus, string>> = {
-  scheduled: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
-  failed: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
-  blocked: "SELECT id FROM jobs WHERE blocked_seq IS NOT NULL AND tenant = $1 AND ($2 = '' OR queue = $2)",
-  queued: "SELECT id FROM jobs WHERE ready_at IS NOT NULL AND tenant = $1 AND ($2 = '' OR queue = $2)",
-  dead: "SELECT id FROM jobs WHERE dead_at IS NOT NULL",
-  running: "SELECT unnest(job_ids) AS id FROM lease_batches",
-};
+const idsOf = idsByStatus("$1", "$2");
 
 const matches = "tenant = $1 AND ($2 = '' OR queue = $2) AND status = ANY($3::text[])";
 
-async function amongFew(deps: Pick<Deps, "database">, query: Query): Promise<string[]> {
+/** Undefined when those of all tenants together are too many to go by. */
+async function amongFew(deps: Pick<Deps, "database">, query: Query): Promise<string[] | undefined> {
   const { tenant, queue, statuses, limit, offset } = query;
-  const few = [...new Set(statuses.map((status) => idsOf[status]))].join(" UNION ");
+  const queries = [...new Set(statuses.map((status) => idsOf[status] ?? ""))];
   const text = `
-    WITH few AS MATERIALIZED (${few})
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM few)) AND ${matches}
-    ORDER BY id DESC LIMIT $4::int OFFSET $5::int`;
+    WITH ${few(queries)}
+    SELECT count(*) > ${held_apart_max} AS too_many, to_json(ARRAY(
+      SELECT id FROM jobs
+      WHERE id = ANY(ARRAY(SELECT id FROM few WHERE (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
+      ORDER BY id DESC LIMIT $4::int OFFSET $5::int)) AS ids
+    FROM few`;
   const params = [tenant, queue, textArray(statuses), limit, offset];
-  return (await executeOn(deps.database)<{ id: string }>({ text, params })).map(({ id }) => id);
+  const [row] = await executeOn(deps.database)<{ too_many: boolean; ids: string[] }>({ text, params });
+  return row?.too_many ? undefined : row?.ids;
 }
 
 /** Ids with all bits set: every job is below. */

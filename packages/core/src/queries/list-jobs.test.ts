@@ -2,6 +2,8 @@ import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { uuidArray } from "../database/literals.ts";
 import { newId } from "../ids.ts";
+import { held_apart_max } from "./ids-by-status.ts";
+import { listJobsAt } from "./list-jobs-at.ts";
 import { listJobs } from "./list-jobs.ts";
 
 let own: TestDatabase;
@@ -32,4 +34,34 @@ test("pages that end inside a batch of another tenant's jobs leave out none of o
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen.length).toBe(row?.n);
   }
+});
+
+test("another tenant's backlog is not read for a list of ours: past a bound it goes by stretches, which may be empty", async () => {
+  await own.database.sql`TRUNCATE jobs`;
+  const first = newId();
+  const scheduled = (tenant: string, ids: string[]) => own.database.sql`
+    INSERT INTO jobs (id, tenant, type, status, run_at, due_at, created_at, updated_at, payload)
+    SELECT id, ${tenant}, 'a', 'scheduled', now(), now(), now(), now(), '{}' FROM unnest(${uuidArray(ids)}::uuid[]) AS made(id)`;
+  await scheduled("ours", [first]);
+  await scheduled("theirs", Array.from({ length: held_apart_max - 1 }, newId));
+  const wanted = { status: "scheduled" } as const;
+  const page = async (below?: string) => {
+    const { rows, next } = await listJobs(own, "ours", wanted, 50, below);
+    return { ids: rows.map(({ id }) => id), next };
+  };
+  expect(await page()).toEqual({ ids: [first], next: undefined });
+  const second = newId();
+  await scheduled("ours", [second]);
+  const seen: string[] = [];
+  let pages = 0;
+  for (let next: string | undefined; pages === 0 || next !== undefined; pages += 1) {
+    const one = await page(next);
+    seen.push(...one.ids);
+    next = one.next;
+  }
+  expect(seen).toEqual([second, first]);
+  expect(pages).toBeGreaterThan(1);
+  await own.database.sql`INSERT INTO queue_counts (tenant, queue, scheduled) VALUES ('ours', 'default', 2)`;
+  const listed = await listJobsAt(own, "ours", { statuses: ["scheduled"] }, { limit: 50, offset: 0 });
+  expect(listed.rows.map(({ id }) => id)).toEqual([second, first]);
 });

@@ -2,6 +2,7 @@ import type { JobStatus } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";
 
 export type JobFilter = {
   queue?: string | undefined;
@@ -22,7 +23,7 @@ const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * A tenant's jobs, newest first. No index serves it, as an index that every insert and claim had to keep would cost
  * them a fifth: it walks the primary key, whose order is that of creation, in stretches of bounded length. A page may
  * therefore be short, or empty, and still have a next one. Statuses that few jobs have are looked up by their own
- * partial index.
+ * partial index, as long as it is few.
  *
  * @example
  * const { rows, next } = await listJobs(deps, "default", { status: "dead" }, 50, undefined);
@@ -34,23 +35,25 @@ export async function listJobs(
   jobs_max: number,
   below: string | undefined,
 ): Promise<JobRows> {
-  const few = filter.status && fewIds[filter.status];
-  type Row = JobRow & { last: string | null };
-  const rows = await executeOn(deps.database)<Row>({
-    text: few ? amongFew(few) : inStretch,
-    params: [
-      below ?? newest,
-      tenant,
-      ...[filter.queue, filter.type, filter.status, filter.group].map((value) => value ?? ""),
-      jobs_max,
-      ...(few ? [] : [stretch_jobs_max]),
-    ],
-  });
+  const execute = executeOn(deps.database);
+  const { queue = "", type = "", status = "", group = "" } = filter;
+  const params = [below ?? newest, tenant, queue, type, status, group, jobs_max];
+  // Of the queued ones, which may be most of all, any stretch has some.
+  const ids = status === "" || status === "queued" ? undefined : heldApart[status];
+  const among = ids === undefined ? undefined : await execute<Row>({ text: amongFew(ids), params });
+  const rows =
+    among && !among[0]?.too_many
+      ? among
+      : await execute<Row>({ text: inStretch, params: [...params, stretch_jobs_max] });
   const last = rows[0]?.last ?? undefined;
-  const jobs = rows.flatMap(({ last: _last, ...row }) => ((row.id as string | null) === null ? [] : [row]));
+  const jobs = rows.flatMap(({ last: _last, too_many: _many, ...row }) =>
+    (row.id as string | null) === null ? [] : [row],
+  );
   const next = jobs.length === jobs_max ? jobs.at(-1)?.id : last && withoutChance(last);
   return { rows: jobs, next };
 }
+
+type Row = JobRow & { last: string | null; too_many: boolean };
 
 const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
     AND ($6 = '' OR group_key = $6)`;
@@ -62,24 +65,24 @@ const inStretch = `
   ), page AS MATERIALIZED (
     SELECT id FROM stretch WHERE found ORDER BY id DESC LIMIT $7::int
   )
-  SELECT jobs.*, ends.last FROM (
+  SELECT jobs.*, ends.last, false AS too_many FROM (
     SELECT CASE WHEN count(*) = $8::int THEN min(id::text) END AS last FROM stretch
   ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page))) AS jobs ON true
   ORDER BY jobs.id DESC`;
 
-const fewIds: Partial<Record<JobStatus, string>> = {
-  scheduled: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
-  failed: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
-  blocked: "SELECT id FROM jobs WHERE blocked_seq IS NOT NULL",
-  dead: "SELECT id FROM jobs WHERE dead_at IS NOT NULL",
-  running: "SELECT unnest(job_ids) AS id FROM lease_batches",
-};
+const heldApart = idsByStatus("$2", "$3");
 
+// A row of nothing but `too_many` comes when no job matches, and when there are too many to go by.
 const amongFew = (ids: string) => `
-  WITH few AS MATERIALIZED (${ids})
-  SELECT jobs.*, NULL AS last FROM jobs
-  WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid)) AND ${matches}
-  ORDER BY id DESC LIMIT $7::int`;
+  WITH ${few([ids])}, page AS MATERIALIZED (
+    SELECT id FROM jobs
+    WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
+    ORDER BY id DESC LIMIT $7::int
+  )
+  SELECT jobs.*, NULL AS last, ends.too_many FROM (
+    SELECT count(*) > ${held_apart_max} AS too_many FROM few
+  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page))) AS jobs ON true
+  ORDER BY jobs.id DESC`;
 
 /**
  * An id with its random part set to zero. Where a stretch ends may be another tenant's job: what is shown of it is the

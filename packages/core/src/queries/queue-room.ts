@@ -28,6 +28,15 @@ export const roomIn = (row: string) => `
     (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + ${row}.rate_period_seconds * 1000 FROM queue_starts
      WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})::float8 AS retry_in_ms`;
 
+/** A condition on rows with a group_key: its group may start another job, by the rate of groups of the queue `row`. */
+export const groupMayStart = (row: string, job: string) => `(
+    ${job}.group_key IS NULL OR ${row}.group_rate_limit IS NULL OR ${row}.group_rate_limit > (
+      SELECT coalesce(sum(count), 0) FROM queue_starts
+      WHERE ${startsWithin(row, `= ${job}.group_key`, "group_rate_period_seconds")}))`;
+
+/** Ready jobs that are looked at for some whose groups may start: 30 ms, where a backlog of others would be read. */
+export const passed_over_max = 5_000;
+
 /** `room` is how many jobs may start now; `retry_in_ms` when there will be more, if it is the rate that is used up. */
 export type QueueRoom = { room: number; retry_in_ms: number | null };
 

@@ -1,7 +1,9 @@
 import { bounded } from "../database/bounded.ts";
 import { isUuid } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
+import { groupMayStart, passed_over_max } from "./queue-room.ts";
 
 /** Ready jobs of a queue in the order they should run. `age_ms_min` leaves out those whose signal may be on its way. */
 export async function readyJobs(
@@ -19,6 +21,21 @@ export async function readyJobs(
       AND updated_at <= now() - make_interval(secs => ${age_ms_min / 1_000}::float8)
     ORDER BY priority DESC, ready_at, id LIMIT ${jobs_max}`,
   );
+}
+
+/** Ready jobs of a queue with limits in the order they should run, past those whose groups have used up their rate. */
+export async function readyWithinRates(
+  deps: Pick<Deps, "database">,
+  { tenant, queue }: QueueRef,
+  jobs_max: number,
+): Promise<ReadyJob[]> {
+  const text = `
+    SELECT front.id, front.tenant, front.queue, front.priority FROM queues, LATERAL (
+      SELECT * FROM jobs WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
+      ORDER BY priority DESC, ready_at, id LIMIT ${passed_over_max}) AS front
+    WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "front")}
+    ORDER BY front.priority DESC, front.ready_at, front.id LIMIT $3::int`;
+  return [...(await executeOn(deps.database)<ReadyJob>({ text, params: [tenant, queue, jobs_max] }))];
 }
 
 /** Ready jobs of ordinary priority that have waited longer, by `gap_ms_min`, than the one a list would hand out next. */

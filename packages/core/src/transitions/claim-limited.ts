@@ -4,7 +4,7 @@ import { executeOn } from "../database/statement.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
-import { isLimited, roomIn, startsWithin } from "../queries/queue-room.ts";
+import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../queries/queue-room.ts";
 import type { Claimer, Lease } from "./claim.ts";
 import { takeLeases, type Width } from "./take-leases.ts";
 
@@ -96,9 +96,13 @@ const byId = claiming(`
     FROM unnest($6::uuid[]) WITH ORDINALITY AS wanted(id, place) JOIN jobs ON jobs.id = wanted.id
     WHERE jobs.tenant = $4 AND jobs.queue = ANY($5::text[]) AND jobs.status = 'queued'`);
 
+// Jobs whose groups have used up their rate must not be all that is looked at.
 const oldest = claiming(`
     SELECT ready.id, ready.queue, ready.group_key, row_number() OVER (ORDER BY priority DESC, ready_at, id) AS place
-    FROM unnest($5::text[]) AS served(queue), LATERAL (
-      SELECT id, jobs.queue, group_key, priority, ready_at FROM jobs
-      WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+    FROM open AS served, LATERAL (
+      SELECT front.* FROM (
+        SELECT id, jobs.queue, group_key, priority, ready_at FROM jobs
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+        ORDER BY priority DESC, ready_at, id LIMIT ${passed_over_max}) AS front
+      WHERE ${groupMayStart("served", "front")}
       ORDER BY priority DESC, ready_at, id LIMIT $6::int) AS ready`);

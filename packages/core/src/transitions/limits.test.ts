@@ -1,12 +1,21 @@
 import type { QueueLimitsInput, SubmitJobInput } from "@atlasqueue/contract";
 import { queueLimits } from "@atlasqueue/contract";
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import {
+  eventually,
+  recordEvents,
+  redisUrl,
+  submission,
+  testDatabase,
+  uniqueKeys,
+  type TestDatabase,
+} from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { queueRoom } from "../queries/queue-room.ts";
 import { queueStats } from "../queries/queue-stats.ts";
 import { refillQueue } from "../refiller.ts";
 import { memorySignal } from "../signal/memory.ts";
+import { redisSignal } from "../signal/redis.ts";
 import { advanceGroups } from "./advance-groups.ts";
 import { claim, claimReady, type Claimer } from "./claim.ts";
 import { complete } from "./complete.ts";
@@ -93,6 +102,26 @@ test("twenty claimers side by side never run more than the limit", async () => {
   expect(most).toBeLessThanOrEqual(7);
 });
 
+test("a lease has its whole time, however long the claim waited for the queue", async () => {
+  await limit({ concurrency: 1 });
+  const ids = await add(1);
+  let claiming: ReturnType<typeof claim> | undefined;
+  const [row] = await own.database.sql.begin(async (tx) => {
+    await tx`SELECT FROM queues FOR UPDATE`;
+    claiming = claim(deps, ids, claimer);
+    await eventually(async () => {
+      const waiting = await own.database.sql`
+        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      expect(waiting.length).toBe(1);
+    });
+    return tx<{ at: Date }[]>`SELECT clock_timestamp() AS at`;
+  });
+  const [lease] = (await claiming) ?? [];
+  const [job] = await own.database.sql<{ locked_until: Date }[]>`
+    SELECT locked_until FROM jobs WHERE id = ${lease?.id ?? ""}`;
+  expect(job?.locked_until.getTime()).toBeGreaterThanOrEqual((row?.at.getTime() ?? Infinity) + 30_000);
+});
+
 test("a rate is kept in any window, and tells when there is room again", async () => {
   await limit({ rate: { limit: 2, period_seconds: 60 } });
   const ids = await add(5);
@@ -120,6 +149,21 @@ test("a rate of groups is each group's own, and holds no job without one", async
   const leases = await claim(deps, [...a, ...b, ...plain], claimer);
   expect(leases.map(({ id }) => id)).toEqual([a[0], b[0], ...plain]);
   expect(await claim(deps, [...a, ...b], claimer)).toEqual([]);
+});
+
+test("groups that have used up their rate hold up no others, with Redis or without, however many they are", async () => {
+  await limit({ group_rate: { limit: 1, period_seconds: 60 }, group_concurrency: 2 });
+  const of = (at: number) => submission({ group: `g${at % 600}` });
+  const submissions = Array.from({ length: 1_200 }, (_, at) => of(at));
+  const stored = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
+  const ids = stored.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+  expect((await claim(deps, ids, claimer)).length).toBe(600);
+  const [other = "", another = ""] = [...(await add(1)), ...(await add(1, { group: "other" }))];
+  const signal = memorySignal();
+  await refillQueue({ ...deps, signal }, ref);
+  expect(await signal.take([ref], 1_000)).toEqual([other, another]);
+  expect((await claimReady(deps, 1, claimer)).map(({ id }) => id)).toEqual([other]);
+  expect((await claimReady(deps, 5, claimer)).map(({ id }) => id)).toEqual([another]);
 });
 
 test("several of a group run at once when the queue allows it, and fewer again when it does not", async () => {
@@ -157,6 +201,31 @@ test("the queue's next jobs are signalled as far as there is room, and none when
   expect(await signal.take([ref], 10)).toEqual(ids.slice(1, 2));
   await pauseQueue(deps, ref);
   expect(await queueRoom(deps, ref)).toBeUndefined();
+});
+
+test("jobs that are signalled already are not signalled again, as nobody may be there to take them", async () => {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const redis = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
+  for (const signal of [memorySignal(), redis]) {
+    await own.database.sql`TRUNCATE jobs, queue_counts, queue_changes`;
+    const offer = () => refillQueue({ ...deps, signal }, ref);
+    const length = async () => (await signal.look(ref)).length;
+    await limit({ concurrency: 100 });
+    const ids = await add(5);
+    const [urgent = ""] = await add(1, { priority: 1 });
+    await offer();
+    const before = await length();
+    for (let sweep = 0; sweep < 3; sweep += 1) await offer();
+    expect(await length()).toBe(before);
+    // Dropped for want of room, and offered again in front of the others.
+    expect(await signal.take([ref], 3)).toEqual([urgent, ids[0], ids[1]]);
+    await offer();
+    const again = await length();
+    for (let sweep = 0; sweep < 3; sweep += 1) await offer();
+    expect(await length()).toBe(again);
+    expect(await signal.take([ref], 6)).toEqual([urgent, ...ids]);
+    await signal.close();
+  }
 });
 
 test("limits are shown with the queue", async () => {

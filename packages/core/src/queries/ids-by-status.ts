@@ -1,0 +1,31 @@
+import type { JobStatus } from "@atlasqueue/contract";
+
+/**
+ * How many jobs of such a status a statement may read, as they are not all the caller's: 40 ms. Where there are more,
+ * one tenant's backlog must not be what another's list waits for.
+ */
+export const held_apart_max = 100_000;
+
+/**
+ * Queries for the ids of jobs in the statuses that an index, or the leases, hold apart from the history. `tenant` and
+ * `queue` are the places of these parameters; an empty queue is any. What comes may be other tenants' and of another
+ * status: the job's row decides.
+ */
+export const idsByStatus = (tenant: string, queue: string): Partial<Record<JobStatus, string>> => {
+  const ours = `tenant = ${tenant} AND (${queue} = '' OR queue = ${queue})`;
+  return {
+    scheduled: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
+    failed: "SELECT id FROM jobs WHERE due_at IS NOT NULL",
+    blocked: `SELECT id FROM jobs WHERE blocked_seq IS NOT NULL AND ${ours}`,
+    queued: `SELECT id FROM jobs WHERE ready_at IS NOT NULL AND ${ours}`,
+    dead: "SELECT id FROM jobs WHERE dead_at IS NOT NULL",
+    running: "SELECT unnest(job_ids) AS id FROM lease_batches",
+  };
+};
+
+/**
+ * A part of a WITH: `few` has the ids, and more than `held_apart_max` of them when they are too many to go by. Each
+ * query has its own bound, as a UNION would read all of them first.
+ */
+export const few = (queries: readonly string[]) =>
+  `few AS MATERIALIZED (${queries.map((query) => `(${query} LIMIT ${held_apart_max + 1})`).join(" UNION ")})`;
