@@ -16,8 +16,7 @@ import { isOpenQueuePath } from "./openqueue/errors.ts";
 import { startServer, type RunningServer } from "./server.ts";
 
 // FUZZ_SEED=1 FUZZ_RUNS=100000 npx -y pnpm test apps/api/src/fuzz: another run, and a longer one.
-const usual_seed = 20_261_120;
-const seed = Number(process.env.FUZZ_SEED ?? usual_seed);
+const seed = Number(process.env.FUZZ_SEED ?? 20_261_120);
 const runs = Number(process.env.FUZZ_RUNS ?? 4_000);
 /** A slow machine does fewer; one that was asked for more takes as long as it takes. */
 const ms_max = process.env.FUZZ_RUNS ? 3_600_000 : 24_000;
@@ -80,9 +79,9 @@ test(
     expect(heapBytes() - before).toBeLessThan(heap_growth_bytes_max);
 
     const did = operations.filter(({ id }) => [...(answered.get(id) ?? [])].some((status) => status < 300));
-    // Else it would be shallow: every operation did its work now and then. Another seed needs more tries to be sure of it.
-    if (sent >= (seed === usual_seed ? runs : 10_000))
-      expect(did.map(({ id }) => id)).toEqual(operations.map(({ id }) => id));
+    // Else it would be shallow: nearly every operation did its work now and then, and with more tries every one.
+    const missing = operations.length - did.length;
+    if (sent >= runs) expect(missing, did.map(({ id }) => id).join(" ")).toBeLessThanOrEqual(sent >= 10_000 ? 0 : 4);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   },

@@ -16,7 +16,7 @@ test("a queue kept busy by 5,000 fresh jobs still runs its due retries within tw
     ),
   );
   await inParallel(2_500, 20, () => api.create({ type: "noop" }));
-  await system.startWorker({ WORKER_CONCURRENCY: "5" });
+  await system.startWorker({ WORKER_CONCURRENCY: "5", LOG_LEVEL: "warn" });
   await inParallel(2_500, 20, () => api.create({ type: "noop" }));
   await eventually(
     async () => {

@@ -1,14 +1,16 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Deps } from "../deps.ts";
+import { noSignal } from "../signal/none.ts";
+import type { Signal } from "../signal/signal.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { explainJob } from "./explain-job.ts";
 
 let own: TestDatabase;
-let deps: Deps;
+let deps: Deps & { signal: Signal };
 beforeAll(async () => {
   own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
+  deps = { database: own.database, observe: recordEvents().observe, signal: noSignal() };
 });
 afterAll(() => own.drop());
 
