@@ -53,6 +53,12 @@ test("large bodies that arrive slowly find room for so many; small ones pass, an
   await stalled.writeAll(post("Idempotency-Key: stalled\r\nContent-Length: 90000", "{"));
   await eventually(async () => expect(await send("large", 70_000)).toBe(503));
   expect(await send("small", 100)).toBe(201);
+  const chunked = await fetch(`${slow.url}/v1/jobs`, {
+    ...submission("chunked", { type: "a" }),
+    body: new Blob(['{"type":"a"}']).stream(),
+    duplex: "half",
+  } as RequestInit);
+  expect(chunked.status).toBe(201);
   stalled.end();
   await eventually(async () => expect(await send("large", 70_000)).toBe(201));
   await slow.stop(100);

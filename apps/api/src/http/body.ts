@@ -37,11 +37,20 @@ async function readBytes(c: ApiContext, bytes_max: number): Promise<Uint8Array> 
   const incoming = incomingOf(c);
   const declared = c.req.header("content-length");
   if (declared !== undefined && Number(declared) > bytes_max) throw tooLarge(bytes_max, incoming);
-  const read = async () => (incoming ? readIncoming(incoming, bytes_max) : new Uint8Array(await c.req.arrayBuffer()));
-  const expected = declared === undefined ? bytes_max : Number(declared);
-  const bytes = expected <= small_bytes_max ? await read() : await c.get("bodies").hold(expected, read);
+  const bytes = incoming ? await withRoom(c, incoming, bytes_max) : new Uint8Array(await c.req.arrayBuffer());
   if (bytes.length > bytes_max) throw tooLarge(bytes_max, incoming);
   return bytes;
+}
+
+/** Small bodies always have room; large ones and those whose length nobody said share what there is. */
+async function withRoom(c: ApiContext, incoming: IncomingMessage, bytes_max: number): Promise<Uint8Array> {
+  const declared = incoming.headers["content-length"];
+  if (declared !== undefined) {
+    const read = () => readIncoming(incoming, bytes_max);
+    return Number(declared) <= small_bytes_max ? read() : c.get("bodies").hold(Number(declared), read);
+  }
+  const meter = c.get("bodies").meter();
+  return readIncoming(incoming, bytes_max, meter.add).finally(meter.release);
 }
 
 /** 415 unless the headers say JSON in UTF-8. A request without a body needs no type: it is refused as empty. */
@@ -68,15 +77,24 @@ function hasBody(c: ApiContext): boolean {
 }
 
 /** Straight from Node: as a web stream every body would be wrapped and copied. */
-function readIncoming(incoming: IncomingMessage, bytes_max: number): Promise<Uint8Array> {
+function readIncoming(
+  incoming: IncomingMessage,
+  bytes_max: number,
+  arrived: (bytes: number) => void = () => {},
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     const take = (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= bytes_max) return void chunks.push(chunk);
-      incoming.off("data", take);
-      reject(tooLarge(bytes_max, incoming));
+      try {
+        if (bytes > bytes_max) throw tooLarge(bytes_max, incoming);
+        arrived(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        incoming.off("data", take);
+        reject(error as Error);
+      }
     };
     const cutOff = () => {
       if (!incoming.complete) reject(new ProblemError("request_timeout", "The body did not arrive completely"));

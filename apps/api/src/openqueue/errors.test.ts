@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";
+import { createGate } from "../http/gate.ts";
 
 let api: Awaited<ReturnType<typeof testApp>>;
 let client: ReturnType<typeof openQueueClient>;
@@ -108,7 +109,7 @@ test("503 and 500: the causes go to the log, and the client is told when to try 
   expect(await client.errorOf(down, 503)).toBe("The database did not answer");
   await away.stop();
 
-  const broken = await testApp({ gate: { hold: () => Promise.reject(new Error("secret")) } });
+  const broken = await testApp({ gate: { ...createGate(), hold: () => Promise.reject(new Error("secret")) } });
   const failed = await openQueueClient(broken).send("GET", `/jobs/${nobody}`);
   expect(await client.errorOf(failed, 500)).toBe("The log has more under this request id");
   expect(broken.logLines().join("\n")).toContain("secret");
