@@ -18,7 +18,7 @@ const full: Preset = {
   rounds: 3,
   jobs: 20_000,
   seconds_max: 5,
-  idle_seconds: 20,
+  idle_seconds: 60,
   history_rows: 10_000_000,
   backlog_rows: 1_000_000,
   snapshot_seconds: 120,
