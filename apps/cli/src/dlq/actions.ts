@@ -68,11 +68,12 @@ export async function change({ deadLetters }: Client, wish: ChangeWish, output: 
     const step = await deadLetters[verb](choice);
     changed += step.changed;
     left = step.matched - step.changed;
-    // Without a step, what is left is in other hands.
-    if (step.changed === 0) break;
+    // Without a step, what is left is in other hands. What died again meanwhile was not meant: it could go on for ever.
+    if (step.changed === 0 || changed >= look.matched) break;
   } while (left > 0);
-  told(output, verb, { matched: changed + left, changed }, false);
-  if (left > 0) process.exitCode = exitCodes.failed;
+  const missed = Math.max(0, look.matched - changed);
+  told(output, verb, { matched: changed + Math.min(left, missed), changed }, false);
+  if (left > 0 && missed > 0) process.exitCode = exitCodes.failed;
 }
 
 function told(

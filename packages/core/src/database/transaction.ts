@@ -31,3 +31,10 @@ async function inTime<T>(work: Promise<T>, timeout_ms: number): Promise<T> {
     work.catch(() => {});
   });
 }
+
+/**
+ * A condition that is always true, for the first statement of a transaction that locks what others need: should this
+ * process stop between two statements (a handler that burns the processor, SIGSTOP, a cut cable), the server ends the
+ * transaction and its locks by itself. Of this transaction alone, so it holds through any pooler.
+ */
+export const notHeldIdle = "(SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL";

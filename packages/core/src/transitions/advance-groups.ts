@@ -1,6 +1,6 @@
 import { isLocked } from "../database/errors.ts";
 import { textArray } from "../database/literals.ts";
-import { inTransaction } from "../database/transaction.ts";
+import { inTransaction, notHeldIdle } from "../database/transaction.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
@@ -62,13 +62,13 @@ const lockGroups = (taken: string) => `
 
 const waitingForLocks = lockGroups(`taken AS MATERIALIZED (
     SELECT ctid, tenant, queue, group_key FROM group_handovers
-    WHERE ${unsynced} AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
+    WHERE ${unsynced} AND ${notHeldIdle} AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
     LIMIT $1::int FOR UPDATE SKIP LOCKED
   )`);
 
 const passingOverLocked = lockGroups(`free AS MATERIALIZED (
     SELECT tenant, queue, group_key FROM job_groups
-    WHERE ${unsynced} AND (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM group_handovers LIMIT $1::int)
+    WHERE ${unsynced} AND ${notHeldIdle} AND (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM group_handovers LIMIT $1::int)
     FOR UPDATE SKIP LOCKED
   ), taken AS MATERIALIZED (
     SELECT ctid, tenant, queue, group_key FROM group_handovers

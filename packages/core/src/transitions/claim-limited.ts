@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import { inTransaction } from "../database/transaction.ts";
+import { inTransaction, notHeldIdle } from "../database/transaction.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../queries/queue-room.ts";
@@ -51,19 +51,19 @@ function tellThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[]): 
 const servedAndLimited = `
   FROM queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND paused_at IS NULL AND ${isLimited}`;
 const limitedQueues = `SELECT queue ${servedAndLimited}`;
-const lockQueues = `SELECT queue ${servedAndLimited} AND ${unsynced} ORDER BY queue FOR UPDATE`;
+const lockQueues = `SELECT queue ${servedAndLimited} AND ${unsynced} AND ${notHeldIdle} ORDER BY queue FOR UPDATE`;
 const roomOf = `SELECT queue, ${roomIn("queues")} FROM queues WHERE tenant = $1 AND queue = ANY($2::text[])`;
 
 /**
  * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 queues with room. `candidates` are (id, queue, group_key, place);
  * of each queue the first ones go, as many as there is room for, and of each group as many as its rate allows.
  */
-const claiming = (candidates: string) => ({
-  lease: withWidth(candidates, "lease"),
-  whole: withWidth(candidates, "whole"),
+const claiming = (candidates: string, bound = "") => ({
+  lease: withWidth(candidates, bound, "lease"),
+  whole: withWidth(candidates, bound, "whole"),
 });
 
-const withWidth = (candidates: string, width: Width) => `
+const withWidth = (candidates: string, bound: string, width: Width) => `
   WITH open AS MATERIALIZED (
     SELECT *, ${roomIn("queues")} FROM queues WHERE tenant = $4 AND queue = ANY($5::text[])
   ), candidates AS MATERIALIZED (${candidates}), in_group AS (
@@ -74,8 +74,8 @@ const withWidth = (candidates: string, width: Width) => `
     FROM candidates JOIN open ON open.queue = candidates.queue
   ), chosen AS MATERIALIZED (
     SELECT id FROM (
-      SELECT id, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
-    WHERE number <= room
+      SELECT id, room, place, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
+    WHERE number <= room ${bound}
   ), ${takeLeases("id = ANY(ARRAY(SELECT id FROM chosen))", width)}, started AS (
     INSERT INTO queue_starts (tenant, queue, group_key, started_at, count)
     SELECT $4, leased.queue, NULL, statement_timestamp(), count(*) FROM leased JOIN open ON open.queue = leased.queue
@@ -96,8 +96,10 @@ const byId = claiming(`
     FROM unnest($6::uuid[]) WITH ORDINALITY AS wanted(id, place) JOIN jobs ON jobs.id = wanted.id
     WHERE jobs.tenant = $4 AND jobs.queue = ANY($5::text[]) AND jobs.status = 'queued'`);
 
-// Jobs whose groups have used up their rate must not be all that is looked at.
-const oldest = claiming(`
+// Jobs whose groups have used up their rate must not be all that is looked at. So many of each queue are candidates, as
+// a queue without room must not crowd out the others; the caller has room for so many of all.
+const oldest = claiming(
+  `
     SELECT ready.id, ready.queue, ready.group_key, row_number() OVER (ORDER BY priority DESC, ready_at, id) AS place
     FROM open AS served, LATERAL (
       SELECT front.* FROM (
@@ -105,4 +107,6 @@ const oldest = claiming(`
         WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
         ORDER BY priority DESC, ready_at, id LIMIT ${passed_over_max}) AS front
       WHERE ${groupMayStart("served", "front")}
-      ORDER BY priority DESC, ready_at, id LIMIT $6::int) AS ready`);
+      ORDER BY priority DESC, ready_at, id LIMIT $6::int) AS ready`,
+  "ORDER BY place LIMIT $6::int",
+);

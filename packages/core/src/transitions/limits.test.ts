@@ -65,6 +65,14 @@ test("a queue's concurrency is kept, the first of those offered go, and another 
   expect((await claimReady(deps, 5, claimer)).map(({ id }) => id)).toEqual([ids[3]]);
 });
 
+test("no more are claimed from several limited queues together than there is room for", async () => {
+  await limit({ concurrency: 5 });
+  await setLimits(deps, { ...ref, queue: "free" }, queueLimits.parse({ concurrency: 5 }));
+  await add(4);
+  await add(4, { queue: "free" });
+  expect((await claimReady(deps, 3, claimer)).length).toBe(3);
+});
+
 test("what has no limits is not held up by what has", async () => {
   await limit({ concurrency: 1 });
   const held = await add(2);

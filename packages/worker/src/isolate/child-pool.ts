@@ -39,6 +39,7 @@ const file = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts
 export function createChildPool({ processes_max = availableParallelism(), memory_mb_max }: ChildPoolConfig) {
   const all = new Set<ChildProcess>();
   const idle: ChildProcess[] = [];
+  const endings = new Map<ChildProcess, NodeJS.Timeout>();
   const waiting = new Set<(child: ChildProcess) => void>();
   const execArgv = [...process.execArgv, ...(memory_mb_max ? [`--max-old-space-size=${memory_mb_max}`] : [])];
   let runs = 0;
@@ -48,14 +49,22 @@ export function createChildPool({ processes_max = availableParallelism(), memory
     const child = fork(file, { execArgv, serialization: "advanced", stdio: ["ignore", "inherit", "inherit", "ipc"] });
     all.add(child);
     // Whoever runs a job in it listens too; without a listener, an error would end this process.
-    child.on("error", () => {});
+    child.on("error", () => {
+      // It was never started, and will not exit: the system has no room for another process.
+      if (child.pid === undefined) all.delete(child);
+    });
     child.once("exit", () => {
       all.delete(child);
-      const at = idle.indexOf(child);
-      if (at >= 0) idle.splice(at, 1);
+      takeFromIdle(child);
       if (!closed) next()?.(open());
     });
     return child;
+  };
+  const takeFromIdle = (child: ChildProcess): void => {
+    clearTimeout(endings.get(child));
+    endings.delete(child);
+    const at = idle.indexOf(child);
+    if (at >= 0) idle.splice(at, 1);
   };
   const next = () => {
     const [first] = waiting;
@@ -63,7 +72,9 @@ export function createChildPool({ processes_max = availableParallelism(), memory
     return first;
   };
   const acquire = (signal: AbortSignal): Promise<ChildProcess> | ChildProcess => {
-    const child = idle.pop() ?? (all.size < processes_max ? open() : undefined);
+    const known = idle.at(-1);
+    if (known) takeFromIdle(known);
+    const child = known ?? (all.size < processes_max ? open() : undefined);
     if (child) return child;
     return new Promise((resolve, reject) => {
       const give = (given: ChildProcess) => {
@@ -84,8 +95,12 @@ export function createChildPool({ processes_max = availableParallelism(), memory
     child.unref();
     child.channel?.unref();
     idle.push(child);
-    const end = setTimeout(() => idle.includes(child) && child.kill("SIGKILL"), idle_ms_max).unref();
-    child.once("exit", () => clearTimeout(end));
+    // Out of the list first: between the kill and the exit nobody may be given it.
+    const end = () => {
+      takeFromIdle(child);
+      child.kill("SIGKILL");
+    };
+    endings.set(child, setTimeout(end, idle_ms_max).unref());
   };
 
   return {
@@ -105,6 +120,7 @@ export function createChildPool({ processes_max = availableParallelism(), memory
         child.kill("SIGKILL");
       }, load_ms_max);
       const onMessage = (message: FromChild) => {
+        if (message.run !== run) return;
         if (message.kind === "outcome") return resolve(message.outcome);
         if (message.kind !== "begun") return hear(message);
         clearTimeout(loading);
@@ -137,8 +153,12 @@ export function createChildPool({ processes_max = availableParallelism(), memory
     /** Kill every process, whatever it does. */
     async close(): Promise<void> {
       closed = true;
-      const gone = [...all].map((child) => new Promise((resolve) => child.once("exit", resolve)));
-      for (const child of all) child.kill("SIGKILL");
+      for (const ending of endings.values()) clearTimeout(ending);
+      const started = [...all].filter(
+        ({ pid, exitCode, signalCode }) => pid !== undefined && exitCode === null && signalCode === null,
+      );
+      const gone = started.map((child) => new Promise((resolve) => child.once("exit", resolve)));
+      for (const child of started) child.kill("SIGKILL");
       await Promise.all(gone);
     },
   };

@@ -27,20 +27,21 @@ process.on("message", (message: ToChild) => {
   }
   const lazy = lazyAbort();
   current = { run: message.run, lazy };
-  void runTask(message.task, lazy).then((outcome) => tell({ kind: "outcome", outcome }));
+  const { run } = message;
+  void runTask(message.task, lazy, run).then((outcome) => tell({ run, kind: "outcome", outcome }));
 });
 
-async function runTask({ module, lease, log_level }: Task, lazy: LazyAbort): Promise<Outcome> {
+async function runTask({ module, lease, log_level }: Task, lazy: LazyAbort, run: number): Promise<Outcome> {
   try {
     const handler = handlersOf((await import(module)) as object, module).find(({ type }) => type === lease.type);
     if (!handler) throw new Error(`${module} exports no handler for type ${JSON.stringify(lease.type)}`);
     const hearing = {
-      logger: createLogger(log_level as LogLevel, "", { write: (line) => tell({ kind: "logged", line }) }),
-      progress: (_lease: Lease, progress: Json) => tell({ kind: "progress", progress }),
+      logger: createLogger(log_level as LogLevel, "", { write: (line) => tell({ run, kind: "logged", line }) }),
+      progress: (_lease: Lease, progress: Json) => tell({ run, kind: "progress", progress }),
       // Told line by line, as the end may come without a word.
-      log: (line: string) => tell({ kind: "line", line }),
+      log: (line: string) => tell({ run, kind: "line", line }),
     };
-    tell({ kind: "begun" });
+    tell({ run, kind: "begun" });
     return succeeded(handler, await handler.run(lease.payload, new Context(lease, lazy, hearing)));
   } catch (thrown) {
     return failed(thrown);

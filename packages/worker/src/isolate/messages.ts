@@ -11,5 +11,5 @@ export type ToChild = { kind: "run"; run: number; task: Task } | { kind: "abort"
 export type Word =
   /** A line of its logger, as JSON. */
   { kind: "logged"; line: string } | { kind: "line"; line: string } | { kind: "progress"; progress: Json };
-/** `begun`: the module is loaded, and the handler is called. */
-export type FromChild = { kind: "begun" } | { kind: "outcome"; outcome: Outcome } | Word;
+/** `begun`: the module is loaded, and the handler is called. `run`: what an earlier job left behind speaks for nobody. */
+export type FromChild = { run: number } & ({ kind: "begun" } | { kind: "outcome"; outcome: Outcome } | Word);

@@ -84,7 +84,10 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
     const asked = started >= due_at;
     if (asked) due_at = Infinity;
     else if (!(await takeTurn(deps, "sweep", sweep_ms))) return;
-    const outlook = await sweepOutlook(deps);
+    const outlook = await sweepOutlook(deps).catch((error: unknown) => {
+      away = true;
+      throw error;
+    });
     if (away) {
       away = false;
       recover_from = performance.now() + grace_after_outage_ms;
@@ -115,7 +118,6 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
           if (isUnavailable(error))
             deps.observe({ event: "database_unavailable", during: "sweep", error: String(error) });
           else deps.logger.error({ err: error }, "sweep_failed");
-          away = true;
           rest_ms = rest_after_outage_ms;
         }
         wake = new AbortController();
