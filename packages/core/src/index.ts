@@ -1,5 +1,5 @@
 export { connectDatabase, type Database, type DatabaseOptions, type Sql } from "./database/connect.ts";
-export { DatabaseTimeoutError, isBadRow, isUnavailable } from "./database/errors.ts";
+export { DatabaseTimeoutError, isBadRow, isUnavailable, outcomeUnknown } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
 export { migrateDatabase } from "./database/migrate.ts";
 export { refreshStatistics } from "./database/refresh-statistics.ts";
