@@ -9,6 +9,7 @@ import { deadAmong } from "./queries/dead-among.ts";
 import { createRefiller } from "./refiller.ts";
 import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
+import type { Admitted } from "./transitions/admit.ts";
 import { delaysAmong, readyAmong, type EnqueueOutcome } from "./transitions/enqueue-outcome.ts";
 
 /** A job whose attempt has ended, and what became of it. */
@@ -28,6 +29,8 @@ export type Settled = {
 export type FollowUps = {
   /** Jobs came in. Nothing has to wait for it: they are durable. */
   submitted(outcomes: readonly EnqueueOutcome[]): void;
+  /** Jobs that had arrived with callers' transactions were admitted, or ended. */
+  admitted(admitted: Pick<Admitted, "outcomes" | "ended">): void;
   /** Attempts ended, in whatever way. Resolves when all that need to know of it in Redis have been told. */
   settled(settled: readonly Settled[]): Promise<void>;
   cancelled(job: JobRow): Promise<void>;
@@ -97,12 +100,19 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     });
   };
 
+  const submitted = (outcomes: readonly EnqueueOutcome[]) => {
+    // Where nobody sweeps, the table of changes would grow for as long as jobs come in.
+    counts.touch();
+    void track(announce(deps, readyAmong(outcomes)));
+    if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
+  };
+
   return {
-    submitted(outcomes) {
-      // Where nobody sweeps, the table of changes would grow for as long as jobs come in.
-      counts.touch();
-      void track(announce(deps, readyAmong(outcomes)));
-      if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
+    submitted,
+    admitted({ outcomes, ended }) {
+      if (outcomes.length === 0) return;
+      submitted(outcomes);
+      void track(Promise.resolve(tell("finished", ended)));
     },
     settled(settled) {
       for (const { job, became } of settled) {
