@@ -98,7 +98,7 @@ test("a job that loses its last lease lets the next go; a lease given back does 
   await take(a);
   await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${a ?? ""}`;
   await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
-  expect((await recoverExpired(deps, 10)).dead).toEqual([a]);
+  expect((await recoverExpired(deps, 10)).dead).toMatchObject([{ id: a }]);
   expect(await advance()).toEqual([b]);
 });
 
