@@ -20,7 +20,7 @@ export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { createClaimCleaner, type ClaimCleaner } from "./claim-cleaner.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
 export { advanceAll, createGroupAdvancer, type GroupAdvancer } from "./group-advancer.ts";
-export { createLeaseDesk, LeaseDeskFullError, type LeaseDesk } from "./lease-desk.ts";
+export { createLeaseDesk, type LeaseDesk } from "./lease-desk.ts";
 export { pause } from "./pause.ts";
 export { createRefiller, refillQueue, type Refiller } from "./refiller.ts";
 export {
@@ -115,4 +115,5 @@ export {
   type Submitted,
   UniqueConflictError,
 } from "./queue.ts";
+export { createShares, NoRoomError, takeOrThrow, type Shares } from "./shares.ts";
 export { createSubmitter, type Submitter } from "./submitter.ts";
