@@ -42,7 +42,7 @@ async function admitPage(deps: AdmitterDeps, ids: readonly string[]): Promise<nu
   for (let attempt = 0; attempt < tries_max && left.length > 0; attempt += 1) {
     if (attempt > 0) await pause(rest_ms_max * Math.random());
     const admitted = await admit(deps, left);
-    deps.followUps.admitted(admitted);
+    await deps.followUps.admitted(admitted);
     left = admitted.left;
   }
   return ids.length - left.length;

@@ -10,6 +10,7 @@ import { createRefiller } from "./refiller.ts";
 import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import type { Admitted } from "./transitions/admit.ts";
+import { noteBlockedGroups, type LimitsSet } from "./transitions/set-limits.ts";
 import { delaysAmong, readyAmong, type EnqueueOutcome } from "./transitions/enqueue-outcome.ts";
 
 /** A job whose attempt has ended, and what became of it. */
@@ -25,12 +26,15 @@ export type Settled = {
   claim?: string | undefined;
 };
 
+/** Groups of a queue that are looked at in one statement, when more of their jobs may run at once. */
+const noted_groups_max = 1_000;
+
 /** Each is for a move that has been committed, and none of them rejects. */
 export type FollowUps = {
   /** Jobs came in. Nothing has to wait for it: they are durable. */
   submitted(outcomes: readonly EnqueueOutcome[]): void;
-  /** Jobs that had arrived with callers' transactions were admitted, or ended. */
-  admitted(admitted: Pick<Admitted, "outcomes" | "ended">): void;
+  /** Jobs that had arrived with callers' transactions were admitted, or ended. Resolves when they have been signalled. */
+  admitted(admitted: Pick<Admitted, "outcomes" | "ended">): Promise<void>;
   /** Attempts ended, in whatever way. Resolves when all that need to know of it in Redis have been told. */
   settled(settled: readonly Settled[]): Promise<void>;
   cancelled(job: JobRow): Promise<void>;
@@ -38,8 +42,8 @@ export type FollowUps = {
   retried(jobs: { ready: readonly ReadyJob[]; were_dead: readonly string[] }): Promise<void>;
   /** Dead letters were replayed or purged: they leave the list in Redis. */
   noLongerDead(ids: readonly string[]): Promise<void>;
-  /** A queue may have more room, or less. */
-  limitsChanged(queue: QueueRef): void;
+  /** A queue may have more room, or less. Nothing has to wait for it. */
+  limitsChanged(queue: QueueRef, changed: LimitsSet): void;
   /** Jobs of a queue could not be claimed because of its rate; in so many milliseconds there is room again. */
   throttled(queue: QueueRef, retry_in_ms: number): void;
   /** Resolves when nothing is under way. Timers may be set still. */
@@ -65,6 +69,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const claims = createClaimCleaner(deps);
   const counts = createCountFolder(deps);
   const underWay = new Set<Promise<unknown>>();
+  let stopped = false;
 
   /** The move itself has been committed, so whatever goes wrong here is told and left to the sweep. */
   const track = async (work: Promise<unknown>): Promise<void> => {
@@ -100,19 +105,25 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     });
   };
 
-  const submitted = (outcomes: readonly EnqueueOutcome[]) => {
+  const follow = (outcomes: readonly EnqueueOutcome[]): Promise<unknown> => {
     // Where nobody sweeps, the table of changes would grow for as long as jobs come in.
     counts.touch();
-    void track(announce(deps, readyAmong(outcomes)));
     if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
+    return announce(deps, readyAmong(outcomes));
+  };
+
+  const widenGroups = async (queue: QueueRef): Promise<void> => {
+    for (let after: string | undefined = ""; after !== undefined && !stopped;) {
+      after = await noteBlockedGroups(deps, queue, after, noted_groups_max);
+      groups.kick();
+      await groups.idle();
+    }
   };
 
   return {
-    submitted,
-    admitted({ outcomes, ended }) {
-      if (outcomes.length === 0) return;
-      submitted(outcomes);
-      void track(Promise.resolve(tell("finished", ended)));
+    submitted: (outcomes) => void track(follow(outcomes)),
+    async admitted({ outcomes, ended }) {
+      if (outcomes.length > 0) await track(Promise.all([follow(outcomes), tell("finished", ended)]));
     },
     settled(settled) {
       for (const { job, became } of settled) {
@@ -137,13 +148,15 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     },
     retried: ({ ready, were_dead }) => track(Promise.all([announce(deps, ready), noLongerDead(were_dead)])),
     noLongerDead: (ids) => track(noLongerDead(ids)),
-    limitsChanged(queue) {
-      groups.kick();
+    limitsChanged(queue, { groups_widened }) {
       refiller.freed(queue);
+      if (groups_widened) void track(widenGroups(queue));
     },
     throttled: (queue, retry_in_ms) => refiller.freeIn(queue, retry_in_ms),
     idle,
     async stop() {
+      stopped = true;
+      groups.stop();
       promoter.stop();
       refiller.stop();
       claims.stop();

@@ -20,11 +20,7 @@ export type Inside = { outcome: EnqueueOutcome; ready?: ReadyJob; arrived?: bool
  * @example
  * const { outcome } = await submitInside(executeIn(tx), submission, { idempotency_ttl_seconds: 86_400 });
  */
-export async function submitInside(
-  execute: Execute,
-  submission: Submission,
-  options: EnqueueOptions,
-): Promise<Inside> {
+export async function submitInside(execute: Execute, submission: Submission, options: EnqueueOptions): Promise<Inside> {
   const one = draft(submission);
   const { group, unique } = one.request;
   if (one.key === null && group === undefined && unique === undefined) {

@@ -130,8 +130,17 @@ type ArrivedRow = JobRow & {
 };
 
 function jobOf(row: ArrivedRow): JobRow {
-  const { waits, payload_text, unique_key, on_conflict, window_seconds, idempotency_key, hash, key_ttl_seconds, ...job } =
-    row;
+  const {
+    waits,
+    payload_text,
+    unique_key,
+    on_conflict,
+    window_seconds,
+    idempotency_key,
+    hash,
+    key_ttl_seconds,
+    ...job
+  } = row;
   return job;
 }
 

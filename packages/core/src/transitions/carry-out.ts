@@ -18,8 +18,8 @@ export type Step = {
   /** The job that its idempotency key stands for. */
   names: string;
   key_ttl_seconds: number;
-  /** A make with a unique key: the job that the key was seen to name, which must not have changed. */
-  unique?: { key: string; seen: string | null; window_seconds: number | null } | undefined;
+  /** For one that makes a job or writes one: its unique key, which must be as it was seen. */
+  unique?: { key: string; seen: { job_id: string; version: string } | null; window_seconds: number | null } | undefined;
   /** The job that waits and is replaced for its sake; of those with the same target, one `writes`. */
   target?: string | undefined;
   writes?: boolean | undefined;
@@ -44,7 +44,7 @@ export type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at
  * nothing: it throws when something was lost (see `isTakenMeanwhile`).
  *
  * The order of locks is the same in all statements that take jobs in: jobs to be replaced, for which nobody waits;
- * idempotency keys, unique keys, groups, each sorted.
+ * unique keys, idempotency keys, groups, each sorted.
  */
 export async function carryOut(
   execute: Execute,
@@ -88,7 +88,8 @@ function paramsOf(steps: readonly Step[]) {
     of((one) => one.role),
     of((one) => one.names),
     of(({ unique }) => unique?.key),
-    of(({ unique }) => unique?.seen),
+    of(({ unique }) => unique?.seen?.job_id),
+    of(({ unique }) => unique?.seen?.version),
     of(({ unique }) => unique?.window_seconds),
     of((one) => one.target),
     of((one) => one.writes ?? false),
@@ -103,10 +104,10 @@ const asked = `
       unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
       json_array_elements($11::text::json), json_array_elements($12::text::json),
-      unnest($13::text[], $14::text[], $15::float8[], $16::text[], $17::uuid[], $18::text[], $19::uuid[], $20::float8[],
-             $21::uuid[], $22::boolean[], $23::text[])
+      unnest($13::text[], $14::text[], $15::float8[], $16::text[], $17::uuid[], $18::text[], $19::uuid[], $20::timestamptz[],
+             $21::float8[], $22::uuid[], $23::boolean[], $24::text[])
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, key, hash, ttl, role, names, unique_key, seen, window_seconds, target, writes, reason, place)
+      payload, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
   )`;
 
 /** What somebody else admits, or has ended, is nobody's business here. The job's row before all others, as it is with targets. */
@@ -122,31 +123,38 @@ const ours = {
 };
 
 // ON CONFLICT DO UPDATE, and not NOTHING: it waits for a statement that takes the key at this moment, and then looks at
-// the row as that left it. A key that names another job than the one that was seen is lost.
+// the row as that left it. `check_at` is the version of the row: who replaces the job of a key moves it as well, so that
+// nobody takes the key from a job that was about to start and now is not.
+// Unique keys come before idempotency keys, as one of those that was taken for nothing names no job, and so is free.
 const keys = `
   ${lockTargets("ours")}, able AS MATERIALIZED (
-    SELECT * FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
+    SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
+  ), named AS (
+    INSERT INTO unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
+    SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
+           clock_timestamp() + make_interval(secs => coalesce(window_seconds, ${unique_check_seconds}))
+    FROM able WHERE unique_key IS NOT NULL
+    ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C"
+    ON CONFLICT (tenant, queue, key) DO UPDATE
+      SET job_id = excluded.job_id,
+          check_at = CASE WHEN known.job_id = excluded.job_id THEN known.check_at + interval '1 microsecond' ELSE excluded.check_at END,
+          window_ends_at = CASE WHEN known.job_id = excluded.job_id THEN known.window_ends_at ELSE excluded.window_ends_at END
+      WHERE (known.job_id, known.check_at) =
+            (SELECT seen, seen_at FROM able WHERE able.holder = excluded.job_id AND able.unique_key IS NOT NULL)
+    RETURNING job_id
+  ), own AS MATERIALIZED (
+    SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
   ), new_keys AS (
     INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
     SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
-    FROM able WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
+    FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING tenant, key
   ), taken AS MATERIALIZED (
-    SELECT id, target FROM able WHERE key IS NOT NULL AND (tenant, key) NOT IN (SELECT tenant, key FROM new_keys)
+    SELECT id, target FROM own WHERE key IS NOT NULL AND (tenant, key) NOT IN (SELECT tenant, key FROM new_keys)
   ), clear AS MATERIALIZED (
-    SELECT * FROM able WHERE id NOT IN (SELECT id FROM taken)
-  ), named AS (
-    INSERT INTO unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
-    SELECT tenant, queue, unique_key, id, now() + make_interval(secs => window_seconds),
-           now() + make_interval(secs => coalesce(window_seconds, ${unique_check_seconds}))
-    FROM clear WHERE role = 'make' AND unique_key IS NOT NULL
-    ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C"
-    ON CONFLICT (tenant, queue, key) DO UPDATE
-      SET job_id = excluded.job_id, window_ends_at = excluded.window_ends_at, check_at = excluded.check_at
-      WHERE known.job_id = (SELECT seen FROM clear WHERE clear.id = excluded.job_id)
-    RETURNING job_id
+    SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
-    SELECT * FROM clear WHERE role = 'make' AND (unique_key IS NULL OR id IN (SELECT job_id FROM named))
+    SELECT * FROM clear WHERE role = 'make'
   ), ${joinGroups("SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL")}`;
 
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";

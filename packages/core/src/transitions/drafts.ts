@@ -75,7 +75,10 @@ const answerOf = (same: boolean, job: JobRow): EnqueueOutcome =>
   same ? { kind: "replayed", job } : { kind: "mismatch" };
 
 /** The row as it was just written, without reading it back; its place in its group is for the database alone. */
-export function newRow({ id, tenant, request }: Draft, { created_at, run_at, blocked }: Omit<Inserted, "taken">): JobRow {
+export function newRow(
+  { id, tenant, request }: Draft,
+  { created_at, run_at, blocked }: Omit<Inserted, "taken">,
+): JobRow {
   const later = run_at.get(id) ?? null;
   const waits = blocked.has(id);
   return {

@@ -5,7 +5,7 @@ import { carryOut, type CarriedOut, type Step } from "./carry-out.ts";
 import { newRow } from "./drafts.ts";
 import type { EnqueueOutcome } from "./enqueue-outcome.ts";
 import type { Draft, InsertOptions } from "./insert-jobs.ts";
-import { holderIdOf, planUnique, type Join, type Make, type Plan } from "./plan-unique.ts";
+import { holderIdOf, planUnique, type Join, type Make, type Plan, type Slot } from "./plan-unique.ts";
 
 type Outcomes = Map<Draft, EnqueueOutcome>;
 
@@ -21,12 +21,18 @@ export async function enqueueUnique(
   { idempotency_ttl_seconds, strict }: InsertOptions,
 ): Promise<Outcomes> {
   const plan = planUnique(drafts, names, held, false);
+  // In one call that is all or nothing, a job that meets its neighbour is refused like any other.
+  if (strict)
+    for (const [one, { draft }] of plan.rejects) plan.refused.set(one, { kind: "conflict", job_id: draft.id });
   if (strict && plan.refused.size > 0) return plan.refused;
   const steps = stepsOf(plan, () => idempotency_ttl_seconds);
   // A request that is answered with what is there, and has no key to be remembered, changes nothing.
   const needed = steps.filter((one) => one.role === "make" || one.draft.key !== null || one.target !== undefined);
   const done = needed.length > 0 ? await carryOut(execute, needed, "insert", { strict }) : undefined;
-  return new Map([...plan.refused, ...outcomesOf(plan, done)]);
+  const outcomes = outcomesOf(plan, done);
+  for (const [one, { draft }] of plan.rejects)
+    if (outcomes.has(draft)) outcomes.set(one, { kind: "conflict", job_id: draft.id });
+  return new Map([...plan.refused, ...outcomes]);
 }
 
 /** What the statement is to do about each draft of a plan. */
@@ -35,16 +41,19 @@ export function stepsOf({ makes, joins }: Plan, ttlOf: (draft: Draft) => number)
     ...makes.map((one): Step => {
       const { draft, slot } = one;
       const window_seconds = draft.request.unique?.window_seconds ?? null;
-      const unique = slot && { key: slot.name.key, seen: slot.seen, window_seconds };
+      const unique = slot && { ...keyOf(slot), window_seconds };
       return { draft: storedAs(one), role: "make", names: draft.id, key_ttl_seconds: ttlOf(draft), unique };
     }),
     ...joins.map(({ draft, slot, replaces }): Step => {
       const target = replaces && !slot.make ? slot.job?.id : undefined;
       const writes = target !== undefined && slot.replacement === draft;
-      return { draft, role: "join", names: holderIdOf(slot), key_ttl_seconds: ttlOf(draft), target, writes };
+      const unique = writes ? { ...keyOf(slot), window_seconds: null } : undefined;
+      return { draft, role: "join", names: holderIdOf(slot), key_ttl_seconds: ttlOf(draft), unique, target, writes };
     }),
   ];
 }
+
+const keyOf = ({ name, seen }: Slot) => ({ key: name.key, seen });
 
 function storedAs({ draft, content }: Make): Draft {
   return { ...draft, payload: content.payload, request: content.request };

@@ -3,6 +3,8 @@ import { recordEvents, simulateClock, testDatabase, type SimulatedClock, type Te
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
+import { createQueue } from "../queue.ts";
+import { findJob } from "../queries/find-job.ts";
 import { findSchedule } from "../queries/find-schedule.ts";
 import { sweepOutlook } from "../queries/sweep-outlook.ts";
 import { fireAll } from "../schedule-firer.ts";
@@ -31,7 +33,7 @@ afterAll(async () => {
   await own.drop();
 });
 beforeEach(async () => {
-  await database.sql`TRUNCATE jobs, idempotency_keys, schedules, queue_changes`;
+  await database.sql`TRUNCATE jobs, idempotency_keys, arrivals, schedules, queue_changes`;
   recorded.events.length = 0;
   deps = { database, observe: recorded.observe, signal: memorySignal() };
   await clock.set("2025-01-01T08:30:00Z");
@@ -182,19 +184,20 @@ test("a schedule that was broken by hand is told, and stops none of its neighbou
   );
 });
 
-test("a key that somebody's open transaction holds stops that schedule alone, until it ends", async () => {
-  for (const name of ["held", "report"]) await createSchedule(deps, tenant, define({ name }));
-  const key = "schedule:held:2025-01-01T09:00:00.000Z";
+test("somebody whose open transaction submits with a slot's key stops no schedule, and is told afterwards", async () => {
+  await createSchedule(deps, tenant, define({ name: "held" }));
+  const queue = createQueue({ databaseUrl: own.url });
   await clock.set("2025-01-01T09:00:00Z");
-  await own.database.sql
-    .begin(async (tx) => {
-      await tx`INSERT INTO idempotency_keys VALUES (${tenant}, ${key}, '\\x00', gen_random_uuid(), now() + interval '1 day')`;
-      expect(await fireAll(deps)).toBe(1);
-      throw new Error("rolled back");
-    })
-    .catch((error: Error) => expect(error.message).toBe("rolled back"));
-  expect(await fireAll(deps)).toBe(1);
-  expect([...(await slots("report")), ...(await slots("held"))]).toEqual(["01-01T09:00", "01-01T09:00"]);
+  const submitted = await own.database.sql.begin(async (tx) => {
+    const job = { type: "noop", idempotency_key: "schedule:held:2025-01-01T09:00:00.000Z" };
+    const answer = await queue.submitIn(tx, job);
+    expect(await fireAll(deps)).toBe(1);
+    return answer;
+  });
+  await queue.announce(submitted);
+  expect(await findJob(deps, tenant, submitted.id)).toMatchObject({ status: "cancelled" });
+  expect(await slots("held")).toEqual(["01-01T09:00"]);
+  await queue.close();
 });
 
 test("tenants have schedules of the same name side by side, and each its own limit", async () => {

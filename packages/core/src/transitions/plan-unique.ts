@@ -8,8 +8,8 @@ import type { Draft } from "./insert-jobs.ts";
 /** A unique key of the call, and who holds it: a job that is stored, or one that is made now. */
 export type Slot = {
   name: UniqueName;
-  /** The job that the key named when it was looked at; null when it named none. */
-  seen: string | null;
+  /** What the key named when it was looked at, and its version; null when it named nothing. */
+  seen: { job_id: string; version: string } | null;
   window_over: boolean | null;
   job: JobRow | undefined;
   make: Make | undefined;
@@ -20,7 +20,8 @@ export type Slot = {
 export type Make = { draft: Draft; content: Draft; slot: Slot | undefined };
 /** A draft that is answered with the job of a slot. */
 export type Join = { draft: Draft; slot: Slot; replaces: boolean };
-export type Plan = { makes: Make[]; joins: Join[]; refused: Map<Draft, EnqueueOutcome> };
+/** `refused` are refused whatever happens, `rejects` only when the job of their slot is made. */
+export type Plan = { makes: Make[]; joins: Join[]; refused: Map<Draft, EnqueueOutcome>; rejects: Map<Draft, Make> };
 
 /** The unique key that a draft asks for. */
 export function uniqueNameOf({ tenant, request, payload }: Draft): UniqueName {
@@ -29,8 +30,8 @@ export function uniqueNameOf({ tenant, request, payload }: Draft): UniqueName {
 
 /**
  * What is to be done about drafts, by what their unique keys named a moment ago; in their order, as a later one meets
- * the job of an earlier one. When they have `arrived`, and so are jobs with ids of their own already, it is the later
- * one that goes on.
+ * the job of an earlier one. Those that have `arrived` wait for the next look then: each is a job of its own already,
+ * and ends only when the other one is sure to be there.
  */
 export function planUnique(
   drafts: readonly Draft[],
@@ -45,17 +46,21 @@ export function planUnique(
     if (!name) return undefined;
     const known = slots.get(textOf(name));
     if (known) return known;
-    const { job_id, window_over = null, job } = byName.get(textOf(name)) ?? {};
-    const slot = { name, seen: job_id ?? null, window_over, job, make: undefined, replacement: undefined };
+    const seen = byName.get(textOf(name));
+    const { window_over = null, job } = seen ?? {};
+    const slot = { name, seen: seen ?? null, window_over, job, make: undefined, replacement: undefined };
     slots.set(textOf(name), slot);
     return slot;
   };
-  const plan: Plan = { makes: [], joins: [], refused: new Map() };
-  for (const draft of drafts) take(plan, draft, slotOf(draft), arrived);
+  const plan: Plan = { makes: [], joins: [], refused: new Map(), rejects: new Map() };
+  for (const draft of drafts) {
+    const slot = slotOf(draft);
+    if (!arrived || !slot?.make) take(plan, draft, slot);
+  }
   return plan;
 }
 
-function take(plan: Plan, draft: Draft, slot: Slot | undefined, arrived: boolean): void {
+function take(plan: Plan, draft: Draft, slot: Slot | undefined): void {
   const make = (): Make => {
     const made = { draft, content: draft, slot };
     plan.makes.push(made);
@@ -70,19 +75,15 @@ function take(plan: Plan, draft: Draft, slot: Slot | undefined, arrived: boolean
       slot.window_over = unique.scope === "window" ? false : null;
       return;
     case "reject":
-      plan.refused.set(draft, { kind: "conflict", job_id: holderIdOf(slot) });
+      if (slot.make) plan.rejects.set(draft, slot.make);
+      else plan.refused.set(draft, { kind: "conflict", job_id: holderIdOf(slot) });
       return;
     case "return":
       plan.joins.push({ draft, slot, replaces: false });
       return;
     case "replace":
-      if (!slot.make) slot.replacement = draft;
-      else if (!arrived) slot.make.content = draft;
-      else {
-        plan.joins.push({ draft: slot.make.draft, slot, replaces: true });
-        Object.assign(slot.make, { draft, content: draft });
-        return;
-      }
+      if (slot.make) slot.make.content = draft;
+      else slot.replacement = draft;
       plan.joins.push({ draft, slot, replaces: true });
       return;
     default:

@@ -1,4 +1,5 @@
 import {
+  admitAll,
   advanceAll,
   fireAll,
   foldAll,
@@ -10,6 +11,7 @@ import {
   refillQueue,
   refreshStatistics,
   resignalOrphans,
+  statisticsAreStale,
   sweepOutlook,
   type SweepOutlook,
 } from "@atlasqueue/core";
@@ -53,6 +55,7 @@ export function createSweeper(deps: MovingDeps, stop: AbortSignal) {
     const recalled = settled_in && !asked ? await recallVanished(deps) : 0;
     const ended = recalled > 0 || isPast(outlook.lease_check_in_ms);
     const recovered = settled_in && ended ? await recoverAll(deps) : 0;
+    if (outlook.any_arrivals) await admitAll(deps);
     if (outlook.any_handovers) await advanceAll(deps);
     // Those of every queue, whoever serves it: the turn is the fleet's.
     let resignalled = 0;
@@ -66,7 +69,8 @@ export function createSweeper(deps: MovingDeps, stop: AbortSignal) {
     if (outlook.any_changes && !asked) await foldAll(deps);
     const duration_ms = performance.now() - started;
     deps.observe({ event: "sweep_complete", promoted, fired, recovered, resignalled, duration_ms });
-    if (outlook.statistics_are_stale && (await takeTurn(deps, "statistics", statistics_ms))) await refresh();
+    if ((await statisticsAreStale(deps.database)) && (await takeTurn(deps, "statistics", statistics_ms)))
+      await refresh();
     return { fired, changed: promoted + fired + recovered > 0 };
   };
 
