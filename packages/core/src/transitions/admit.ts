@@ -33,8 +33,8 @@ export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitte
   const rows = await execute<ArrivedRow>({ text: arrived, params: [uuidArray(ids)] });
   const rowOf = new Map(rows.map((row) => [row.id, row]));
   const drafts = rows.map(draftOf);
-  const waiting = drafts.filter(({ id }) => rowOf.get(id)?.waits);
-  const names = new Map(waiting.flatMap((one) => uniqueNameOf(one, rowOf.get(one.id)?.unique_key ?? null)));
+  const waiting = drafts.filter(({ id }) => rowOf.get(id)?.asks.waits);
+  const names = new Map(waiting.flatMap((one) => uniqueNameOf(one, rowOf.get(one.id)?.asks.unique_key ?? null)));
   const known = await findKeyHolders(execute, drafts.filter(hasKey), [...names.values()]);
   await forgetSpentKeys(execute, known.spent);
 
@@ -46,7 +46,7 @@ export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitte
   for (const [one, outcome] of plan.refused) outcomes.set(one, outcome);
 
   const named = new Set(known.keyed.map(nameOf));
-  const ttlOf = ({ id }: Draft) => rowOf.get(id)?.key_ttl_seconds ?? 0;
+  const ttlOf = ({ id }: Draft) => rowOf.get(id)?.asks.key_ttl_seconds ?? 0;
   const keyAsNoted = (one: Draft) => (named.has(nameOf(one)) ? null : one.key);
   const steps: Step[] = [
     ...stepsOf(plan, ttlOf).map((one) => (one.role === "join" ? { ...one, reason: reasonOf(plan, one) } : one)),
@@ -54,7 +54,7 @@ export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitte
     ...[...outcomes].map(([one, outcome]) => stepOf({ ...one, key: null }, "join", 0, refusalOf(one, outcome))),
     // Cancelled before it was admitted. Its key stands for it all the same.
     ...drafts
-      .filter(({ id }) => !rowOf.get(id)?.waits)
+      .filter(({ id }) => !rowOf.get(id)?.asks.waits)
       .map((one) => stepOf({ ...one, key: keyAsNoted(one) }, "note", ttlOf(one))),
   ];
   if (steps.length === 0) return { outcomes: [], ended: [], left: [] };
@@ -81,7 +81,8 @@ function outcomesOf({ makes, joins }: Plan, rowOf: ReadonlyMap<string, ArrivedRo
     const row = rowOf.get(id);
     const made = done.made.get(id);
     if (!row || !made) return undefined;
-    return { ...jobOf(row), status: made.status, updated_at: done.created_at };
+    const { asks: _asks, ...job } = row;
+    return { ...job, status: made.status, updated_at: done.created_at };
   };
   for (const { draft } of makes) {
     const job = admitted(draft.id);
@@ -118,35 +119,22 @@ function refusalOf({ key }: Draft, outcome: EnqueueOutcome): string {
   return `IdempotencyReplayed: the job ${other} was made with the key ${JSON.stringify(key)} before`;
 }
 
-type ArrivedRow = JobRow & {
+type ArrivedRow = JobRow & { asks: Asks };
+type Asks = {
+  /** False when it was cancelled before it was admitted. */
   waits: boolean;
-  payload_text: string | null;
+  payload: string | null;
   unique_key: string | null;
   on_conflict: Unique["on_conflict"] | null;
   window_seconds: number | null;
-  idempotency_key: string | null;
+  key: string | null;
   hash: string | null;
   key_ttl_seconds: number | null;
 };
 
-function jobOf(row: ArrivedRow): JobRow {
-  const {
-    waits,
-    payload_text,
-    unique_key,
-    on_conflict,
-    window_seconds,
-    idempotency_key,
-    hash,
-    key_ttl_seconds,
-    ...job
-  } = row;
-  return job;
-}
-
 /** The request as the row has it: what a newer job puts in an older one's place comes from here too. */
 function draftOf(row: ArrivedRow): Draft {
-  const { on_conflict, window_seconds } = row;
+  const { on_conflict, window_seconds, payload, key, hash } = row.asks;
   const terms = window_seconds === null ? { scope: "active" as const } : { scope: "window" as const, window_seconds };
   const request: SubmitJob = {
     type: row.type,
@@ -160,8 +148,7 @@ function draftOf(row: ArrivedRow): Draft {
     ...(row.backoff !== null && { backoff: row.backoff }),
     ...(on_conflict !== null && { unique: { ...terms, on_conflict } }),
   };
-  const { id, tenant, idempotency_key: key, hash } = row;
-  return { id, tenant, request, payload: row.payload_text ?? "null", key, hash: hash ?? "" };
+  return { id: row.id, tenant: row.tenant, request, payload: payload ?? "null", key, hash: hash ?? "" };
 }
 
 const uniqueNameOf = (one: Draft, key: string | null): [Draft, UniqueName][] =>
@@ -169,7 +156,9 @@ const uniqueNameOf = (one: Draft, key: string | null): [Draft, UniqueName][] =>
 
 // The payload as it was sent, for those that may be put in the place of another.
 const arrived = `
-  SELECT jobs.*, jobs.blocked_seq = 0 AS waits, CASE WHEN on_conflict = 'replace' THEN payload::text END AS payload_text,
-         unique_key, on_conflict, window_seconds, idempotency_key, encode(request_hash, 'hex') AS hash, key_ttl_seconds
+  SELECT jobs.*, json_build_object(
+    'waits', jobs.blocked_seq IS NOT DISTINCT FROM 0, 'payload', CASE WHEN on_conflict = 'replace' THEN payload::text END,
+    'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds, 'key', idempotency_key,
+    'hash', encode(request_hash, 'hex'), 'key_ttl_seconds', key_ttl_seconds) AS asks
   FROM arrivals JOIN jobs ON jobs.id = arrivals.job_id
   WHERE arrivals.job_id = ANY($1::uuid[]) ORDER BY arrivals.job_id`;

@@ -34,8 +34,8 @@ export type CarriedOut = {
   made: ReadonlyMap<string, MadeJob>;
   replaced: ReadonlyMap<string, ReplacedJob>;
 };
-export type MadeJob = { id: string; status: "queued" | "scheduled" | "blocked"; run_at: Date };
-export type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date | null; updated_at: Date };
+type MadeJob = { id: string; status: "queued" | "scheduled" | "blocked"; run_at: Date };
+type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date | null; updated_at: Date };
 
 /**
  * Do what was decided by a look at keys, in one statement which finds out whether what was seen still holds: so no lock

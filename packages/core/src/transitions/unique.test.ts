@@ -5,7 +5,6 @@ import type { Deps } from "../deps.ts";
 import { findJob } from "../queries/find-job.ts";
 import { queueStats } from "../queries/queue-stats.ts";
 import { createQueue, UniqueConflictError } from "../queue.ts";
-import { createSubmitter } from "../submitter.ts";
 import { advanceGroups } from "./advance-groups.ts";
 import { cancel } from "./cancel.ts";
 import { claim, type Lease } from "./claim.ts";
