@@ -134,8 +134,8 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
       throw commands.status === "ready" ? unavailable(error) : new SignalUnavailableError(down, { cause: error });
     }
   };
-  const mend = async (error: Error): Promise<boolean> => {
-    const moved = await setAside(commands, keys, error).catch(() => []);
+  const mend = async (wrongType: Error): Promise<boolean> => {
+    const moved = await setAside(commands, keys, wrongType).catch(() => []);
     for (const key of moved) observe({ event: "signal_key_set_aside", key });
     return moved.length > 0;
   };
