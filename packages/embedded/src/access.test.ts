@@ -38,7 +38,8 @@ function withPassword(url: string, password: string): string {
 }
 
 const userOf = (pid: number) => Number(execFileSync("ps", ["-o", "uid=", "-p", String(pid)], { encoding: "utf8" }));
-const argumentsOf = (pid: number) => execFileSync("ps", ["-ww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" });
+const argumentsOf = (pid: number) =>
+  execFileSync("ps", ["-ww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" });
 
 test("PostgreSQL lets nobody in without the password, which a file for its user alone holds", async () => {
   const server = await start(join(openFolder(), "postgres"));
@@ -69,8 +70,7 @@ test("Redis lets nobody in without the password, which is not among its argument
     expect(userOf(server.pid)).not.toBe(0);
     await server.restart();
     expect(String(cli({ REDISCLI_AUTH: password }).stdout)).toBe("PONG\n");
-    for (const file of [server.passwordFile, server.urlFile])
-      if (file) expect(statSync(file).mode & 0o777).toBe(0o600);
+    for (const file of [server.passwordFile, server.urlFile]) if (file) expect(statSync(file).mode & 0o777).toBe(0o600);
   }
 });
 
@@ -117,38 +117,42 @@ test("a password file that does not fit the data says how to mend it", async () 
   expect(await ask((await start(dataDir)).url, "select 1 as one")).toEqual([{ one: 1 }]);
 });
 
-test("links and FIFOs planted in a data folder lead to no write outside it, and stop nobody", { timeout: 60_000 }, async () => {
-  const folder = openFolder();
-  const [dataDir, dir] = [join(folder, "postgres"), join(folder, "redis")];
-  const first = [await start(dataDir), await redisIn(dir)];
-  await Promise.all(first.map((server) => server.stop()));
-  // As root that file could be any on the machine.
-  const target = join(closedFolder(), "target");
-  writeFileSync(target, "untouched");
-  const names = ["owner", "url", "url.new", `owner.${process.pid}`, `owner.stale.${process.pid}`];
-  const files = names.flatMap((name) => [dataDir, dir].map((place) => join(place, `atlasqueue.${name}`)));
-  files.push(join(dir, "redis.pid"));
-  const postmaster = join(dataDir, "postmaster.pid");
-  const users = first.map((_, at) => statSync(at === 0 ? dataDir : dir));
+test(
+  "links and FIFOs planted in a data folder lead to no write outside it, and stop nobody",
+  { timeout: 60_000 },
+  async () => {
+    const folder = openFolder();
+    const [dataDir, dir] = [join(folder, "postgres"), join(folder, "redis")];
+    const first = [await start(dataDir), await redisIn(dir)];
+    await Promise.all(first.map((server) => server.stop()));
+    // As root that file could be any on the machine.
+    const target = join(closedFolder(), "target");
+    writeFileSync(target, "untouched");
+    const names = ["owner", "url", "url.new", `owner.${process.pid}`, `owner.stale.${process.pid}`];
+    const files = names.flatMap((name) => [dataDir, dir].map((place) => join(place, `atlasqueue.${name}`)));
+    files.push(join(dir, "redis.pid"));
+    const postmaster = join(dataDir, "postmaster.pid");
+    const users = first.map((_, at) => statSync(at === 0 ? dataDir : dir));
 
-  for (const plant of ["link", "fifo"]) {
-    for (const file of files) {
-      rmSync(file, { force: true });
-      if (plant === "link") symlinkSync(target, file);
-      else execFileSync("mkfifo", [file]);
+    for (const plant of ["link", "fifo"]) {
+      for (const file of files) {
+        rmSync(file, { force: true });
+        if (plant === "link") symlinkSync(target, file);
+        else execFileSync("mkfifo", [file]);
+      }
+      const servers = [await start(dataDir), await redisIn(dir)];
+      await Promise.all(servers.map((server) => server.stop()));
+      expect(readFileSync(target, "utf8")).toBe("untouched");
     }
-    const servers = [await start(dataDir), await redisIn(dir)];
-    await Promise.all(servers.map((server) => server.stop()));
-    expect(readFileSync(target, "utf8")).toBe("untouched");
-  }
-  expect([dataDir, dir].map((place) => statSync(place).uid)).toEqual(users.map(({ uid }) => uid));
-  if (isRoot) expect(statSync(target).uid).toBe(0);
+    expect([dataDir, dir].map((place) => statSync(place).uid)).toEqual(users.map(({ uid }) => uid));
+    if (isRoot) expect(statSync(target).uid).toBe(0);
 
-  // PostgreSQL's own file: where its user may not write, it does not start.
-  symlinkSync(target, postmaster);
-  await expect(start(dataDir).then((server) => server.stop())).rejects.toThrow(/postmaster\.pid/);
-  expect(readFileSync(target, "utf8")).toBe("untouched");
-});
+    // PostgreSQL's own file: where its user may not write, it does not start.
+    symlinkSync(target, postmaster);
+    await expect(start(dataDir).then((server) => server.stop())).rejects.toThrow(/postmaster\.pid/);
+    expect(readFileSync(target, "utf8")).toBe("untouched");
+  },
+);
 
 test("in somebody's own folder root starts the servers as that person, and what others could have put there is not given away", async () => {
   const folder = openFolder();
@@ -175,4 +179,3 @@ test("in somebody's own folder root starts the servers as that person, and what 
   }
   expect(statSync(join(loose, "redis", "dump.rdb")).uid).toBe(process.getuid?.());
 });
-

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { mustRunAs, writeAs } from "./as-user.ts";
 import { findBinaries, type Binaries } from "./binaries.ts";
 import type { DataFolder, FolderKind } from "./data-folder.ts";
-import { newPassword, passwordFile } from "./password.ts";
+import { passwordFile } from "./password.ts";
 import { runTool } from "./server-process.ts";
 
 /** A data directory, who may touch it, the programs that run it and how they are set. */
@@ -42,12 +42,12 @@ export async function openCluster(folder: DataFolder, settings: Readonly<Record<
  * because nobody but the folder's user may touch what is there, and that user nothing beside it. What it made is moved
  * up at the end, PG_VERSION last: without that file a folder is no data, and a move that was cut off goes on.
  */
-export async function initialise({ dataDir, identity, binaries, settings }: Cluster): Promise<void> {
+export async function initialise({ dataDir, identity, binaries, settings }: Cluster, password: string): Promise<void> {
   const place = join(dataDir, draft);
   if (existsSync(join(dataDir, "PG_VERSION"))) return;
   if (!existsSync(join(place, "done"))) {
     mustRunAs(identity, 'rm -rf -- "$1" && mkdir -- "$1"', [place]);
-    writeAs(identity, join(place, "password"), `${newPassword()}\n`);
+    writeAs(identity, join(place, "password"), `${password}\n`);
     const args = [
       ["-D", join(place, "data")],
       ["--username", "postgres", "--pwfile", join(place, "password")],

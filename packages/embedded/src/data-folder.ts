@@ -107,7 +107,9 @@ function give(folder: string, { uid, gid }: Identity, kind: FolderKind): void {
     const entries = readdirSync(place);
     mustBeOurs(folder, entries, kind);
     if ((mode & 0o022) !== 0 && entries.length > 0) {
-      throw new Error(`${folder} is root's, but others may write there: chmod go-w ${folder}, after a look at what is in it`);
+      throw new Error(
+        `${folder} is root's, but others may write there: chmod go-w ${folder}, after a look at what is in it`,
+      );
     }
     fchmodSync(descriptor, 0o700);
     const options = { encoding: "utf8", cwd: place } as const;

@@ -7,7 +7,7 @@ import { placeFolder } from "./data-folder.ts";
 import { choosePort, freePort, portInUse } from "./free-port.ts";
 import { stopOrphan } from "./orphan.ts";
 import { claim, refuseLiving } from "./owner.ts";
-import { keepUrl, passwordFile, urlFile } from "./password.ts";
+import { keepUrl, newPassword, passwordFile, urlFile } from "./password.ts";
 import { launch, stopSteps } from "./postmaster.ts";
 import { secure } from "./secure.ts";
 import { serverHandle, type ServerHandle } from "./server-handle.ts";
@@ -18,6 +18,8 @@ export type PostgresOptions = {
   readonly dataDir: string;
   /** Default: a free port, another on every start. */
   readonly port?: number | undefined;
+  /** Of data that has none yet: 20 to 200 characters of `A-Za-z0-9_-`. Default: a random one. */
+  readonly password?: string | undefined;
   /** PostgreSQL settings, passed as `-c name=value`; they win over ours. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
   /** Called with each line the server says. */
@@ -60,8 +62,9 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     await stopOrphan(cluster);
     // Asked before initdb, which takes a second, and after the orphan, who may hold that very port.
     const firstPort = await choosePort(options.port);
-    await initialise(cluster);
-    const password = await secure(cluster);
+    const wanted = options.password ?? newPassword();
+    await initialise(cluster, wanted);
+    const password = await secure(cluster, wanted);
     const { server: first, port } = await start(cluster, firstPort, options);
     const url = (name: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${name}`;
     await createDatabase(url("postgres")).catch(async (error: unknown) => {
@@ -121,7 +124,9 @@ function isWrongPassword(error: unknown): boolean {
 
 function notItsPassword({ dataDir }: Cluster, cause: unknown): Error {
   const file = join(dataDir, passwordFile);
-  return new Error(`${file} holds another password than the data: remove it, and the next start sets a new one`, { cause });
+  return new Error(`${file} holds another password than the data: remove it, and the next start sets a new one`, {
+    cause,
+  });
 }
 
 async function createDatabase(adminUrl: string): Promise<void> {

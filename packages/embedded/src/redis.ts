@@ -18,6 +18,8 @@ export type RedisOptions = {
   readonly port?: number | undefined;
   /** Its working directory; with one, a server that a killed process left there is stopped first. */
   readonly dir?: string | undefined;
+  /** Of a `dir` that has none yet: 20 to 200 characters of `A-Za-z0-9_-`. Default: a random one. */
+  readonly password?: string | undefined;
   /** More arguments, such as `["--maxmemory", "64mb"]`; they win over ours. */
   readonly args?: readonly string[] | undefined;
   /** Called with each line the server says. */
@@ -72,7 +74,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<EmbeddedRe
     // Redis would follow a link there, or wait for the other end of a FIFO.
     if (folder) mustRunAs(identity, 'rm -f -- "$1"', [pidFile(folder.dataDir)]);
     const kept = folder && readPassword(folder);
-    const password = kept ?? newPassword();
+    const password = kept ?? options.password ?? newPassword();
     if (folder && kept === undefined) keepPassword(folder, password);
     const program = { command, folder, identity, password };
     const { server: first, port } = await start(program, await choosePort(options.port), options);

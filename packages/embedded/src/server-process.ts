@@ -50,7 +50,8 @@ export async function spawnServer(
   child.stdin?.on("error", () => {}).end(input);
   const words: string[] = [];
   const hear = (output: Readable | null) =>
-    output && createInterface({ input: output }).on("line", (line) => {
+    output &&
+    createInterface({ input: output }).on("line", (line) => {
       words.push(line);
       if (words.length > lines_max) words.shift();
       log?.(line);
