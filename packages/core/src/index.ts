@@ -20,7 +20,7 @@ export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
 export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
 export { advanceAll } from "./group-advancer.ts";
-export { createLeaseDesk, LeaseDeskFullError, type LeaseDesk } from "./lease-desk.ts";
+export { createLeaseDesk, type LeaseDesk } from "./lease-desk.ts";
 export { pause } from "./pause.ts";
 export { refillQueue } from "./refiller.ts";
 export {
@@ -115,4 +115,5 @@ export {
   type Submitted,
   UniqueConflictError,
 } from "./queue.ts";
+export { createShares, NoRoomError, takeOrThrow, type Shares } from "./shares.ts";
 export { createSubmitter, type Submitter } from "./submitter.ts";
