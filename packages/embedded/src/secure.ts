@@ -30,6 +30,6 @@ async function setPassword(cluster: Cluster, password: string): Promise<string> 
 }
 
 /** The same rules, each of which asks for a password where it asked for nothing. */
-export function withoutTrust(rules: string): string {
+function withoutTrust(rules: string): string {
   return rules.replaceAll(/^([ \t]*(?:local|host\w*)[ \t].*?[ \t])trust(?=[ \t]*(?:#.*)?$)/gm, "$1scram-sha-256");
 }
