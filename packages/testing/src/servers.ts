@@ -50,3 +50,14 @@ export async function ownServers(): Promise<Servers> {
     throw error;
   }
 }
+
+/**
+ * A Redis alone, for a test that fills it, makes it a replica, or needs two. Stopping it is yours.
+ *
+ * @example
+ * const redis = await ownRedis();
+ * afterAll(() => redis.stop());
+ */
+export async function ownRedis(): Promise<EmbeddedRedis> {
+  return startRedis();
+}
