@@ -1,10 +1,11 @@
+import { createAskedQueues } from "./asked-queues.ts";
 import { isUnavailable } from "./database/errors.ts";
-import type { Deps } from "./deps.ts";
+import type { Deps, QueueRef } from "./deps.ts";
 import type { FollowUps } from "./follow-ups.ts";
 import { createHandout } from "./lease-handout.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { pause } from "./pause.ts";
-import { readyAmong } from "./queries/ready-among.ts";
+import { readyAmong } from "./queries/ready-queues.ts";
 import { createShares, takeOrThrow } from "./shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "./signal/signal.ts";
 import type { LeasedJob } from "./transitions/claim.ts";
@@ -15,6 +16,8 @@ export type LeaseDesk = {
    * was claimed for it is given back. Rejects when the database is away, and with `NoRoomError` when too many wait already.
    */
   lease(call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]>;
+  /** The queues that remote workers have asked for within the last minute, for the sweep to look after first. */
+  askedFor(): readonly QueueRef[];
   /** From now on nobody waits: those that do are answered with nothing. */
   close(): Promise<void>;
 };
@@ -35,6 +38,7 @@ const poll_ms_max = 1_000;
  */
 export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> }): LeaseDesk {
   const closing = new AbortController();
+  const asked = createAskedQueues();
   const handout = createHandout(deps, closing.signal);
   const lines = new Map<string, Line>();
   const underWay = new Set<Promise<void>>();
@@ -149,7 +153,9 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
     });
 
   return {
+    askedFor: asked.recent,
     async lease(call, hungUp) {
+      asked.note(call);
       const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;
       // Who can wait does not overtake those that wait already.
       if (!mayWait() || !lines.has(lineName(call))) {
