@@ -71,7 +71,15 @@ export {
   type WorkerPresence,
 } from "./signal/presence.ts";
 export { redisSignal, type RedisSignalOptions } from "./signal/redis.ts";
-export { SignalUnavailableError, wakeMark, type DeadLetterList, type ReadyJob, type Signal } from "./signal/signal.ts";
+export { requireSignal } from "./signal/require-signal.ts";
+export {
+  SignalUnavailableError,
+  wakeMark,
+  type DeadLetterList,
+  type ReadyJob,
+  type Signal,
+  type SignalState,
+} from "./signal/signal.ts";
 export { submit } from "./submit.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./transitions/claim.ts";
 export { clearResults } from "./transitions/clear-results.ts";
