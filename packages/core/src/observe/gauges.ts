@@ -1,5 +1,5 @@
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
-import { Gauge, type Registry } from "prom-client";
+import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import type { Database } from "../database/connect.ts";
 import type { QueueRef } from "../deps.ts";
 import { fleetCounts } from "../queries/fleet-counts.ts";
@@ -18,29 +18,25 @@ export function addServerGauges(
   registry: Registry,
   { database, signal }: { database: Database; signal: Signal },
 ): void {
-  const registers = [registry];
-  new Gauge({
+  add({
     name: "atlasqueue_redis_state",
     help: "1 for the state that Redis is in for this process: up, refusing (it takes no writes) or down",
     labelNames: ["state"] as const,
-    registers,
     collect() {
       const current = signal.state();
       for (const state of states) this.set({ state }, state === current ? 1 : 0);
     },
   });
-  new Gauge({
+  add({
     name: "atlasqueue_database_connections",
     help: "Connections of this process to PostgreSQL",
-    registers,
     collect() {
       this.set(database.connections().open);
     },
   });
-  new Gauge({
+  add({
     name: "atlasqueue_database_connections_limit",
     help: "Connections to PostgreSQL that this process may open",
-    registers,
     collect() {
       this.set(database.connections().limit);
     },
@@ -68,28 +64,31 @@ export function addFleetGauges(
   const longestWait = createLongestWait({ database });
   const counts = kept<Record<JobStatus, number>>(() => fleetCounts({ database }), now);
   const wait_ms = kept(longestWait, now);
-  const registers = [registry];
-  new Gauge({
+  const add = adderTo(registry);
+  add({
     name: "atlasqueue_jobs",
     help: "Jobs by status, of all tenants",
     labelNames: ["status"] as const,
-    registers,
     async collect() {
       const known = await counts();
       this.reset();
       if (known) for (const status of jobStatuses) this.set({ status }, known[status]);
     },
   });
-  new Gauge({
+  add({
     name: "atlasqueue_oldest_ready_job_seconds",
     help: "How long the job has been ready that waits longest, of all queues that are not paused",
-    registers,
     async collect() {
       const known = await wait_ms();
       this.remove();
       if (known !== undefined) this.set(known / 1_000);
     },
   });
+}
+
+function adderTo(registry: Registry) {
+  return <Label extends string>(gauge: Omit<GaugeConfiguration<Label>, "registers">): void =>
+    registry.registerMetric(new Gauge({ ...gauge, registers: [] }));
 }
 
 /** The answer of the last fifteen seconds, undefined when there was none; whoever asks meanwhile waits for the same one. */
