@@ -18,6 +18,7 @@ export function addServerGauges(
   registry: Registry,
   { database, signal }: { database: Database; signal: Signal },
 ): void {
+  const add = adderTo(registry);
   add({
     name: "atlasqueue_redis_state",
     help: "1 for the state that Redis is in for this process: up, refusing (it takes no writes) or down",
