@@ -21,6 +21,7 @@ export { createClaimCleaner, type ClaimCleaner } from "./claim-cleaner.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
 export { advanceAll, createGroupAdvancer, type GroupAdvancer } from "./group-advancer.ts";
 export { createLeaseDesk, LeaseDeskFullError, type LeaseDesk } from "./lease-desk.ts";
+export { createLeaseReturns, type LeaseReturns } from "./lease-returns.ts";
 export { pause } from "./pause.ts";
 export { createRefiller, refillQueue, type Refiller } from "./refiller.ts";
 export {

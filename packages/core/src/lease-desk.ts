@@ -1,6 +1,7 @@
 import { isUnavailable } from "./database/errors.ts";
 import type { Deps } from "./deps.ts";
 import { createHandout } from "./lease-handout.ts";
+import { createLeaseReturns } from "./lease-returns.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { pause } from "./pause.ts";
 import { readyAmong } from "./queries/ready-among.ts";
@@ -14,8 +15,12 @@ export type LeaseDesk = {
    * was claimed for it is given back. Rejects when the database is away, or too many wait already.
    */
   lease(call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]>;
+  /** These were leased, and the answer that named them did not get through: they go back with no attempt spent. */
+  undelivered(jobs: readonly LeasedJob[]): void;
   /** From now on nobody waits: those that do are answered with nothing. */
   close(): Promise<void>;
+  /** After the last answer: resolves when what did not get through has gone back, or could not in 5 s. */
+  returned(): Promise<void>;
 };
 
 /** Too many calls wait at the desk. */
@@ -24,6 +29,8 @@ export class LeaseDeskFullError extends Error {
 }
 
 const waiters_max = 10_000;
+/** At the end, for what has to go back and the database did not take yet. */
+const returns_ms_max = 5_000;
 /** How long one wait on the signal lasts; a wait begins anew when a queue joins those that are waited for. */
 const listen_ms = 5_000;
 /** While Redis is away, how long the desk rests between two looks into Postgres; half of it is chance. */
@@ -39,7 +46,8 @@ const poll_ms_max = 1_000;
  */
 export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refiller }): LeaseDesk {
   const closing = new AbortController();
-  const handout = createHandout(deps, closing.signal);
+  const returns = createLeaseReturns(deps);
+  const handout = createHandout({ ...deps, returns }, closing.signal);
   const lines = new Map<string, Line>();
   const underWay = new Set<Promise<void>>();
   let waiting = 0;
@@ -155,6 +163,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refille
 
   return {
     async lease(call, hungUp) {
+      if (returns.full()) throw new LeaseDeskFullError("jobs of too many lost answers are on their way back");
       const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;
       // Who can wait does not overtake those that wait already.
       if (!mayWait() || !lines.has(lineName(call))) {
@@ -171,5 +180,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refille
       await listening;
       await Promise.all(underWay);
     },
+    undelivered: (jobs) => void returns.giveBack(jobs),
+    returned: () => returns.close(returns_ms_max),
   };
 }

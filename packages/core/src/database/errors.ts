@@ -32,6 +32,17 @@ const networkCodes = new Set([
   "ETIMEDOUT",
 ]);
 
+/**
+ * Whether a statement that failed may have taken effect all the same. Not when the server itself refused it, which rolls
+ * it back, and not when no connection to the server was made.
+ */
+export function mayHaveCommitted(error: unknown): boolean {
+  const { severity } = error as { severity?: unknown };
+  return severity !== "ERROR" && !neverSent.has(codeOf(error) ?? "");
+}
+
+const neverSent = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "CONNECT_TIMEOUT"]);
+
 /** True when the statement gave up waiting for a row or key that another transaction holds. */
 export function isLocked(error: unknown): boolean {
   return codeOf(error) === "55P03";

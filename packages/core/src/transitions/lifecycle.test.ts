@@ -218,8 +218,8 @@ test("who lost the lease can neither complete, fail, renew nor release the job o
   const held = await take(id);
   expect(await complete(deps, [{ lease: lost, result: "late" }])).toEqual([{ kind: "lease_lost" }]);
   expect(await fail(deps, [{ lease: lost, error: "late", verdict: again }])).toEqual([{ kind: "lease_lost" }]);
-  expect(await extendLeases(deps, [lost], 30)).toEqual([lost]);
-  expect(await release(deps, [lost])).toEqual([]);
+  expect(await extendLeases(deps, [lost], 30)).toEqual({ lost: [lost], locked: [] });
+  expect(await release(deps, [lost])).toEqual({ given: [], locked: [] });
   expect(await read(id)).toMatchObject({ status: "running", lease_token: held.lease_token, attempts: 2, result: null });
 });
 
@@ -227,7 +227,7 @@ test("a renewal moves the end of the lease, even of one that ran out unnoticed",
   const [id] = await add({});
   const lease = await take(id);
   await expire(id ?? "");
-  expect(await extendLeases(deps, [lease], 60)).toEqual([]);
+  expect(await extendLeases(deps, [lease], 60)).toEqual({ lost: [], locked: [] });
   expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [] });
 });
 
@@ -235,7 +235,7 @@ test("a released job is ready again with its attempt given back, in its old plac
   const [id] = await add({});
   const before = await read(id);
   const lease = await take(id);
-  expect(await release(deps, [lease])).toEqual([lease]);
+  expect(await release(deps, [lease])).toEqual({ given: [lease], locked: [] });
   expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, run_at: before?.run_at });
   expect(await own.database.sql`SELECT * FROM job_attempts`).toEqual([]);
 });
