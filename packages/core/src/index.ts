@@ -1,5 +1,5 @@
 export { connectDatabase, type Database, type DatabaseOptions, type Sql } from "./database/connect.ts";
-export { DatabaseTimeoutError, isBadRow, isUnavailable } from "./database/errors.ts";
+export { DatabaseTimeoutError, isBadRow, isUnavailable, outcomeUnknown } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
 export { migrateDatabase } from "./database/migrate.ts";
 export { refreshStatistics } from "./database/refresh-statistics.ts";
@@ -17,13 +17,13 @@ export { hashToken, isToken } from "./policy/token.ts";
 export { errorText, storableText } from "@atlasqueue/contract";
 export { purgeAll, replayAll, type BulkOutcome } from "./bulk.ts";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
-export { createClaimCleaner, type ClaimCleaner } from "./claim-cleaner.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
-export { advanceAll, createGroupAdvancer, type GroupAdvancer } from "./group-advancer.ts";
+export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
+export { advanceAll } from "./group-advancer.ts";
 export { createLeaseDesk, LeaseDeskFullError, type LeaseDesk } from "./lease-desk.ts";
 export { createLeaseReturns, type LeaseReturns } from "./lease-returns.ts";
 export { pause } from "./pause.ts";
-export { createRefiller, refillQueue, type Refiller } from "./refiller.ts";
+export { refillQueue } from "./refiller.ts";
 export {
   settleRemote,
   type Ack,
@@ -55,7 +55,7 @@ export { sweepOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
 export { workLeft } from "./queries/work-left.ts";
 export { retryPolicy, retrySettings, serverConfig, serverSettings, type ServerConfig } from "./server-settings.ts";
 export { parseSettings, setting, SettingError } from "./settings.ts";
-export { createPromoter, promoteAll, type Promoter } from "./promoter.ts";
+export { promoteAll } from "./promoter.ts";
 export { fireAll } from "./schedule-firer.ts";
 export { InvalidScheduleError, type Schedules } from "./schedule-book.ts";
 export { foldAll } from "./count-folder.ts";

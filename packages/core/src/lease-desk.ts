@@ -1,11 +1,11 @@
 import { isUnavailable } from "./database/errors.ts";
 import type { Deps } from "./deps.ts";
+import type { FollowUps } from "./follow-ups.ts";
 import { createHandout } from "./lease-handout.ts";
 import { createLeaseReturns } from "./lease-returns.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { pause } from "./pause.ts";
 import { readyAmong } from "./queries/ready-among.ts";
-import type { Refiller } from "./refiller.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "./signal/signal.ts";
 import type { LeasedJob } from "./transitions/claim.ts";
 
@@ -41,10 +41,10 @@ const poll_ms_max = 1_000;
  * signal once for all of them: a waiting call is a timer and an entry in a list, and asks neither Redis nor Postgres.
  *
  * @example
- * const desk = createLeaseDesk({ database, signal, observe });
+ * const desk = createLeaseDesk({ database, signal, observe, followUps });
  * const jobs = await desk.lease({ tenant, queue, worker_id, lease_seconds: 30, jobs_max: 1, wait_ms: 20_000 }, hungUp);
  */
-export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refiller }): LeaseDesk {
+export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> }): LeaseDesk {
   const closing = new AbortController();
   const returns = createLeaseReturns(deps);
   const handout = createHandout({ ...deps, returns }, closing.signal);

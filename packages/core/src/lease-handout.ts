@@ -1,7 +1,7 @@
 import type { Deps, QueueRef } from "./deps.ts";
+import type { FollowUps } from "./follow-ups.ts";
 import type { LeaseReturns } from "./lease-returns.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
-import type { Refiller } from "./refiller.ts";
 import { announce, hint } from "./signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "./signal/signal.ts";
 import { claimJobs, type Claimer, type LeasedJob } from "./transitions/claim.ts";
@@ -20,7 +20,7 @@ const claims_max = 8;
  * await handout.serveSignalled(line, woken.id);
  */
 export function createHandout(
-  deps: Deps & { signal: Signal; refiller: Refiller; returns: LeaseReturns },
+  deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled">; returns: LeaseReturns },
   closing: AbortSignal,
 ) {
   /** Claim for a call; what comes too late for it goes back to the front, and so does what is too heavy for one answer. */
@@ -28,7 +28,7 @@ export function createHandout(
     const claimer: Claimer = {
       ...call,
       queues: [call.queue],
-      throttled: deps.refiller.freeIn,
+      throttled: deps.followUps.throttled,
       unanswered: deps.returns.unanswered,
       cut_off: (jobs) => void announce(deps, jobs, "front"),
     };

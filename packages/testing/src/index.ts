@@ -7,4 +7,5 @@ export { ownServers, type Servers } from "./servers.ts";
 export { postgresUrl, redisUrl, uniqueKeys } from "./shared-servers.ts";
 export { spawnProcess, type Exit, type SpawnedProcess, type SpawnProcessOptions } from "./spawn-process.ts";
 export { simulateClock, type SimulatedClock } from "./simulated-clock.ts";
+export { tcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 export { testDatabase, type TestDatabase } from "./test-database.ts";

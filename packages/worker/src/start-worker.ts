@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import {
   announce,
-  createRefiller,
+  createFollowUps,
   defaultRetention,
   defaultTenant,
   pause,
@@ -87,12 +87,12 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const draining = new AbortController();
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
-  const sweeper = createSweeper(deps, draining.signal);
+  const followUps = createFollowUps(deps);
+  const sweeper = createSweeper({ ...deps, followUps }, draining.signal);
   const children = createChildPool(config.isolation ?? {});
   const hearing = { logger: deps.logger, progress: createProgressReporter(deps, stopped.signal) };
-  const refiller = createRefiller(deps);
-  const settler = createSettler(deps, running, backoff, (delay_ms) => sweeper.expectDue(delay_ms), refiller.freed);
-  const claimer = { tenant, queues: names, worker_id: id, lease_seconds, throttled: refiller.freeIn };
+  const settler = createSettler({ ...deps, followUps }, running, backoff);
+  const claimer = { tenant, queues: names, worker_id: id, lease_seconds, throttled: followUps.throttled };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const consuming = consume(
     { deps, running, settler, sweeper, children, hearing },
@@ -151,8 +151,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     stopped.abort();
     heedNoMore();
     await children.close();
-    refiller.stop();
-    await Promise.race([Promise.all([consuming, keeping, sweeping]), farewell]);
+    await Promise.race([Promise.all([consuming, keeping, sweeping, followUps.stop()]), farewell]);
     over.abort();
     deps.observe({ event: "worker_stopped", worker_id: id, released: given });
   };

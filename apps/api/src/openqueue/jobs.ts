@@ -1,5 +1,5 @@
 import { openQueueListQuery, type OpenQueueJobPage, type OpenQueueJobStatus } from "@atlasqueue/contract";
-import { cancel, findJob, hint, listJobsAt, type JobRow } from "@atlasqueue/core";
+import { cancel, findJob, listJobsAt, type JobRow } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
@@ -43,8 +43,7 @@ export function openQueueJobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     const outcome = await deps.gate.hold(0, () => cancel(deps, tenantOf(c), id, pending));
     switch (outcome.kind) {
       case "cancelled":
-        if (outcome.job.group_key !== null) deps.groups.kick();
-        await hint(deps.observe, "notice", () => deps.signal.notices.tell("finished", [id]));
+        await deps.followUps.cancelled(outcome.job);
         return answerJson(c, 200, { job_id: id, status: "cancelled" } satisfies OpenQueueJobStatus);
       case "not_cancellable":
         throw new ProblemError("not_found", `The job is not pending: it is ${wordOf(outcome.job.status)}`);

@@ -47,7 +47,7 @@ export function openQueueSubmitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     const submissions = key === undefined ? requests : underOneKey(requests, key);
     const outcome = await deps.gate.hold(bytes, () => enqueueAll(deps, submissions, deps));
     if (outcome.kind !== "stored") throw mismatch("a batch");
-    deps.submitter.follow(outcome.outcomes);
+    deps.followUps.submitted(outcome.outcomes);
     const job_ids = outcome.outcomes.map(idOf);
     const answer: OpenQueueSubmittedBatch = { job_ids, count: job_ids.length };
     const again = outcome.outcomes.every(({ kind }) => kind === "replayed");

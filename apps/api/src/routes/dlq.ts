@@ -1,5 +1,5 @@
 import { bulkRequest, listDeadQuery, type BulkAnswer, type BulkRequest, type JobPage } from "@atlasqueue/contract";
-import { listDead, purgeAll, replayAll, showJob, type DeadFilter, type Deps, type Signal } from "@atlasqueue/core";
+import { listDead, purgeAll, replayAll, showJob, type DeadFilter, type Deps, type FollowUps } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
@@ -11,7 +11,7 @@ import { readQuery } from "../http/query.ts";
 import { readRequest } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type DlqRouteDeps = Deps & { signal: Signal; gate: Gate };
+export type DlqRouteDeps = Deps & { followUps: FollowUps; gate: Gate };
 
 /** 1,000 ids, and room for whitespace. */
 const body_bytes_max = 131_072;

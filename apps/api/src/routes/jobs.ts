@@ -7,20 +7,17 @@ import {
   type JobPage,
 } from "@atlasqueue/contract";
 import {
-  announce,
   cancel,
   explainJob,
   findJob,
-  hint,
   listAttempts,
   listJobs,
   retry,
   showJob,
   type Deps,
   type FinishWatch,
-  type GroupAdvancer,
+  type FollowUps,
   type JobRow,
-  type Refiller,
   type Signal,
 } from "@atlasqueue/core";
 import { Hono } from "hono";
@@ -40,8 +37,7 @@ export type JobRouteDeps = Deps & {
   signal: Signal;
   gate: Gate;
   finishWatch: FinishWatch;
-  groups: GroupAdvancer;
-  refiller: Refiller;
+  followUps: FollowUps;
 };
 
 /** Jobs as people see them and what they do with them: list, look, wait, cancel, retry. */
@@ -95,10 +91,7 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     const outcome = await deps.gate.hold(0, () => cancel(deps, tenantOf(c), id));
     switch (outcome.kind) {
       case "cancelled":
-        if (outcome.job.group_key !== null) deps.groups.kick();
-        deps.refiller.freed(outcome.job);
-        for (const topic of ["cancelled", "finished"] as const)
-          await hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, [id]));
+        await deps.followUps.cancelled(outcome.job);
         return answerJson(c, 200, showJob(outcome.job));
       case "not_cancellable":
         throw new ProblemError("job_finished", `The job is ${outcome.job.status} already`);
@@ -116,8 +109,10 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     const outcome = await deps.gate.hold(0, () => retry(deps, tenantOf(c), id));
     switch (outcome.kind) {
       case "retried":
-        if (outcome.was_dead) await hint(deps.observe, "dead letter", () => deps.signal.deadLetters.remove([id]));
-        if (outcome.job.status === "queued") await announce(deps, [outcome.job]);
+        await deps.followUps.retried({
+          ready: outcome.job.status === "queued" ? [outcome.job] : [],
+          were_dead: outcome.was_dead ? [id] : [],
+        });
         return answerJson(c, 200, showJob(outcome.job));
       case "not_retryable":
         throw new ProblemError("not_retryable", `The job is ${outcome.job.status}`);

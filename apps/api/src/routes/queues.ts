@@ -5,10 +5,9 @@ import {
   resumeQueue,
   setLimits,
   type Deps,
-  type GroupAdvancer,
+  type FollowUps,
   type QueueRef,
   type QueueStats,
-  type Refiller,
   type Signal,
 } from "@atlasqueue/core";
 import { Hono } from "hono";
@@ -22,7 +21,7 @@ import { refuseQuery } from "../http/query.ts";
 import { readRequest } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type QueueRouteDeps = Deps & { signal: Signal; gate: Gate; groups: GroupAdvancer; refiller: Refiller };
+export type QueueRouteDeps = Deps & { signal: Signal; gate: Gate; followUps: FollowUps };
 
 const limits_body_bytes_max = 16_384;
 
@@ -51,9 +50,7 @@ export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
     const { value } = await readRequest(c, queueLimits, limits_body_bytes_max);
     return change(c, queue, async (ref) => {
       await setLimits(deps, ref, value);
-      // There may be more room now.
-      deps.groups.kick();
-      deps.refiller.freed(ref);
+      deps.followUps.limitsChanged(ref);
     });
   });
 

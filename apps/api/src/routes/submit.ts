@@ -5,6 +5,7 @@ import {
   type Deps,
   type EnqueueOptions,
   type EnqueueOutcome,
+  type FollowUps,
   type JobRow,
   type Submitter,
 } from "@atlasqueue/core";
@@ -24,6 +25,7 @@ import { tenantOf } from "../http/tenant.ts";
 export type SubmitRouteDeps = Deps &
   EnqueueOptions & {
     submitter: Submitter;
+    followUps: Pick<FollowUps, "submitted">;
     gate: Gate;
     body_bytes_max: number;
     payload_bytes_max: number;
@@ -72,7 +74,7 @@ export function submitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     const outcome = await deps.gate.hold(bytes, () => enqueueAll(deps, submissions, deps));
     if (outcome.kind === "mismatch") throw mismatches(outcome.places);
     if (outcome.kind === "conflict") throw conflicts(outcome.places);
-    deps.submitter.follow(outcome.outcomes);
+    deps.followUps.submitted(outcome.outcomes);
     return answerJson(c, 201, { jobs: outcome.outcomes.map(submitted) } satisfies SubmittedBatch);
   });
 

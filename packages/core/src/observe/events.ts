@@ -41,6 +41,7 @@ export type AtlasEvent =
   | { event: "refill_failed"; queue: string; error: string }
   | { event: "groups_advanced"; count: number }
   | { event: "groups_failed"; error: string }
+  | { event: "follow_up_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }
   | { event: "results_cleared"; jobs: number }

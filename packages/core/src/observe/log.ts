@@ -53,6 +53,7 @@ const levels: Record<EventName, Level> = {
   refill_failed: "error",
   groups_advanced: "debug",
   groups_failed: "error",
+  follow_up_failed: "error",
   promotion_failed: "warn",
   counts_failed: "warn",
   jobs_pruned: "info",

@@ -160,6 +160,7 @@ export function createMetrics(): Metrics {
       case "refill_failed":
       case "groups_advanced":
       case "groups_failed":
+      case "follow_up_failed":
       case "counts_failed":
       case "jobs_pruned":
       case "results_cleared":

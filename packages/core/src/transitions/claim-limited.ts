@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isLocked, mayHaveCommitted } from "../database/errors.ts";
+import { isLocked, outcomeUnknown } from "../database/errors.ts";
 import { textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import { inTransaction, notHeldIdle } from "../database/transaction.ts";
@@ -62,7 +62,7 @@ async function claimLocking<L extends Lease>(
     return execute<L>({ text, params });
   });
   const leases = await work.catch((error: unknown) => {
-    if (mayHaveCommitted(error)) claimer.unanswered?.(lease_token);
+    if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);
     throw error;
   });
   return leases.map((row) => Object.assign(row, { tenant, lease_token, worker_id, limited: true }));

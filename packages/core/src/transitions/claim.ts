@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isLocked, mayHaveCommitted } from "../database/errors.ts";
+import { isLocked, outcomeUnknown } from "../database/errors.ts";
 import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema.ts";
@@ -163,7 +163,7 @@ async function claimWith<L extends Lease>(
       rows.map((row) => Object.assign(row, { tenant, lease_token, worker_id })),
     );
   } catch (error) {
-    if (mayHaveCommitted(error)) claimer.unanswered?.(lease_token);
+    if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);
     throw error;
   }
 }
