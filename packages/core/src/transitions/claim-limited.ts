@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isLocked, outcomeUnknown } from "../database/errors.ts";
+import { outcomeUnknown } from "../database/errors.ts";
 import { textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import { inTransaction, notHeldIdle } from "../database/transaction.ts";
@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../queries/queue-room.ts";
 import type { Claimer, Lease } from "./claim.ts";
 import { claim_bytes_max, payloadBytes } from "./payload-bytes.ts";
-import { impatient } from "./skip-locked.ts";
+import { impatient, passingOverLocked, type Form } from "./skip-locked.ts";
 import { takeLeases, type Width } from "./take-leases.ts";
 
 /**
@@ -30,27 +30,21 @@ export async function claimLimited<L extends Lease>(
   const asked = [tenant, textArray(claimer.queues)];
   const queues = await executeOn(deps.database)<{ queue: string }>({ text: limitedQueues, params: asked });
   if (queues.length === 0) return [];
-  try {
-    return await claimLocking(deps, claimer, which, width, waitingForLocks);
-  } catch (error) {
-    // Somebody's open transaction holds one of the queues: the others go on.
-    if (!isLocked(error)) throw error;
-    return claimLocking(deps, claimer, which, width, passingOverLocked);
-  }
+  return passingOverLocked((form) => claimUnderLock(deps, claimer, which, width, form));
 }
 
-async function claimLocking<L extends Lease>(
+async function claimUnderLock<L extends Lease>(
   deps: Deps,
   claimer: Claimer,
   which: readonly string[] | number,
   width: Width,
-  lockQueues: string,
+  form: Form,
 ): Promise<L[]> {
   const { tenant, worker_id } = claimer;
   const lease_token = randomUUID();
   const work = inTransaction(deps.database, async (execute) => {
     const locked = await execute<{ queue: string }>({
-      text: lockQueues,
+      text: lockQueues[form],
       params: [tenant, textArray(claimer.queues)],
     });
     const names = textArray(locked.map(({ queue }) => queue));
@@ -78,9 +72,8 @@ function tellThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[]): 
 const servedAndLimited = `
   FROM queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND paused_at IS NULL AND ${isLimited}`;
 const limitedQueues = `SELECT queue ${servedAndLimited}`;
-const lockQueues = `SELECT queue ${servedAndLimited} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE`;
-const waitingForLocks = lockQueues;
-const passingOverLocked = `${lockQueues} SKIP LOCKED`;
+const waitForQueues = `SELECT queue ${servedAndLimited} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE`;
+const lockQueues: Record<Form, string> = { quick: waitForQueues, careful: `${waitForQueues} SKIP LOCKED` };
 const roomOf = `SELECT queue, ${roomIn("queues")} FROM queues WHERE tenant = $1 AND queue = ANY($2::text[])`;
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isLocked, outcomeUnknown } from "../database/errors.ts";
+import { outcomeUnknown } from "../database/errors.ts";
 import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema.ts";
@@ -8,7 +8,7 @@ import { isLimited } from "../queries/queue-room.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { claimLimited } from "./claim-limited.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";
-import { impatient } from "./skip-locked.ts";
+import { impatient, passingOverLocked } from "./skip-locked.ts";
 import { syncedForGroups, takeLeases, type Width } from "./take-leases.ts";
 
 /** A job in the hands of one worker. The token is the proof in every later call; jobs claimed together share it. */
@@ -94,7 +94,7 @@ async function claimIds<L extends Lease>(
   return leases.sort((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0));
 }
 
-/** The quick form waits for rows that are locked and takes all or nothing; where that will not do, the careful one chooses. */
+/** All of them or, when they are too heavy together or one is locked, those that the careful form chooses. */
 async function claimById<L extends Lease>(
   deps: Deps,
   claimer: Claimer,
@@ -102,20 +102,25 @@ async function claimById<L extends Lease>(
   width: Width,
 ): Promise<L[]> {
   const light = ids.length <= never_too_heavy;
-  const quick = await claimWith<L>(deps, claimer, (light ? byId : byIdWithin)[width], uuidArray(ids)).catch(
-    (error: unknown) => {
-      if (!isLocked(error)) throw error;
-      return "locked" as const;
-    },
-  );
-  if (quick !== "locked" && (quick.length > 0 || light)) return quick;
+  return passingOverLocked(async (form) => {
+    if (form === "careful") return choose<L>(deps, claimer, ids, width);
+    const leases = await claimWith<L>(deps, claimer, (light ? byId : byIdWithin)[width], uuidArray(ids));
+    return light || leases.length > 0 ? leases : choose<L>(deps, claimer, ids, width);
+  });
+}
+
+async function choose<L extends Lease>(
+  deps: Deps,
+  claimer: Claimer,
+  ids: readonly string[],
+  width: Width,
+): Promise<L[]> {
   type Choice = L & { cut_off?: Omit<ReadyJob, "tenant">[] | null };
-  const careful = await claimWith<Choice>(deps, claimer, carefully[width], uuidArray(ids));
-  const { tenant } = claimer;
-  const cut_off = careful[0]?.cut_off?.map((job) => ({ ...job, tenant })) ?? [];
-  for (const lease of careful) delete lease.cut_off;
-  if (cut_off.length > 0) claimer.cut_off?.(cut_off);
-  return careful;
+  const leases = await claimWith<Choice>(deps, claimer, carefully[width], uuidArray(ids));
+  const cut_off = leases[0]?.cut_off ?? [];
+  for (const lease of leases) delete lease.cut_off;
+  if (cut_off.length > 0) claimer.cut_off?.(cut_off.map((job) => ({ ...job, tenant: claimer.tenant })));
+  return leases;
 }
 
 async function claimOldest<L extends Lease>(
@@ -195,7 +200,7 @@ const byIdWithin = claiming(
 );
 
 const carefully = claiming(
-  "id = ANY(ARRAY(SELECT id FROM weighed WHERE before < " + claim_bytes_max + "))",
+  `id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`,
   `wanted AS MATERIALIZED (
     SELECT jobs.id, jobs.queue, jobs.priority, place, ${payloadBytes} AS bytes
     FROM unnest($6::uuid[]) WITH ORDINALITY AS asked(id, place) JOIN jobs ON jobs.id = asked.id
