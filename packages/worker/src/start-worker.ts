@@ -150,10 +150,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     for (const job of abandoned) running.abandon(job, "the worker shuts down");
     const last = performance.now() + farewell_ms_max;
     const farewell = pause(farewell_ms_max, over.signal);
-    const given = await Promise.race([
-      returns.giveBack(abandoned.map((job) => job.lease)),
-      farewell.then(() => 0),
-    ]);
+    const given = await Promise.race([returns.giveBack(abandoned.map((job) => job.lease)), farewell.then(() => 0)]);
     await Promise.race([settler.drained(), farewell]);
     settler.giveUp();
     stopped.abort();

@@ -26,6 +26,7 @@ import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { delivered } from "../http/delivered.ts";
 import type { Gate } from "../http/gate.ts";
 import { hangUpOf } from "../http/hang-up.ts";
 import { readJobId, readQueueName } from "../http/params.ts";
@@ -46,8 +47,10 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
     const { max_jobs, wait_seconds, ...claimer } = value;
     const tenant = tenantOf(c);
     const call = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000 };
-    const leases = await deps.leaseDesk.lease(call, hangUpOf(c)).catch(tellFull);
-    return answerJson(c, 200, { jobs: leases.map(showLease) } satisfies LeaseAnswer);
+    const hungUp = hangUpOf(c);
+    const leases = await deps.leaseDesk.lease(call, hungUp).catch(tellFull);
+    const answer = () => answerJson(c, 200, { jobs: leases.map(showLease) } satisfies LeaseAnswer);
+    return delivered(deps.leaseDesk, leases, hungUp, answer);
   });
 
   /** Settle one job and answer with it as it is then. */

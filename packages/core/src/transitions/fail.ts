@@ -19,7 +19,10 @@ export type Failure = {
 };
 /** `locked`: nothing happened yet, as somebody's transaction has the job's row; it is to be repeated. */
 export type FailOutcome =
-  { kind: "retrying"; run_at: Date } | { kind: "dead" } | { kind: "lease_lost" } | { kind: "locked" };
+  | { kind: "retrying"; run_at: Date }
+  | { kind: "dead" }
+  | { kind: "lease_lost" }
+  | { kind: "locked" };
 
 /**
  * running → failed (until `run_at`) or dead, as the verdict says. The attempt goes to the history in the same
