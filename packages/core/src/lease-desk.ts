@@ -1,4 +1,4 @@
-import { isUnavailable } from "./database/errors.ts";
+import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
 import type { Deps } from "./deps.ts";
 import type { FollowUps } from "./follow-ups.ts";
 import { createHandout } from "./lease-handout.ts";
@@ -6,13 +6,14 @@ import { createLeaseReturns } from "./lease-returns.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { pause } from "./pause.ts";
 import { readyAmong } from "./queries/ready-among.ts";
+import { createShares, takeOrThrow } from "./shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "./signal/signal.ts";
 import type { LeasedJob } from "./transitions/claim.ts";
 
 export type LeaseDesk = {
   /**
    * Lease up to `jobs_max` ready jobs; none when there were none in time. `hungUp` aborts when the caller is gone: what
-   * was claimed for it is given back. Rejects when the database is away, or too many wait already.
+   * was claimed for it is given back. Rejects when the database is away, and with `NoRoomError` when too many wait already.
    */
   lease(call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]>;
   /** These were leased, and the answer that named them did not get through: they go back with no attempt spent. */
@@ -22,11 +23,6 @@ export type LeaseDesk = {
   /** After the last answer: resolves when what did not get through has gone back, or could not in 5 s. */
   returned(): Promise<void>;
 };
-
-/** Too many calls wait at the desk. */
-export class LeaseDeskFullError extends Error {
-  override readonly name = "LeaseDeskFullError";
-}
 
 const waiters_max = 10_000;
 /** At the end, for what has to go back and the database did not take yet. */
@@ -50,7 +46,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
   const handout = createHandout({ ...deps, returns }, closing.signal);
   const lines = new Map<string, Line>();
   const underWay = new Set<Promise<void>>();
-  let waiting = 0;
+  const waits = createShares(waiters_max);
   /** Aborts when the wait that is under way no longer looks at the right queues. */
   let changed = new AbortController();
   let listening: Promise<void> | undefined;
@@ -97,7 +93,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
     changed = new AbortController();
     const open = [...lines.values()].filter(({ serving }) => !serving);
     if (open.length === 0) return pause(listen_ms, changed.signal);
-    if (deps.signal.state() === "down") return poll();
+    if (deps.signal.state() !== "up") return poll();
     try {
       const woken = await deps.signal.wait(open, listen_ms, changed.signal);
       if (woken) wake(woken);
@@ -128,7 +124,6 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
       changed.abort();
     }
     line.waiters.push(waiter);
-    waiting += 1;
     listening ??= listen();
   };
 
@@ -137,7 +132,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
     const at = line?.waiters.indexOf(waiter) ?? -1;
     if (!line || at === -1) return;
     line.waiters.splice(at, 1);
-    waiting -= 1;
+    waits.give(line.tenant, 1);
     if (line.waiters.length > 0 || line.serving) return;
     lines.delete(lineName(line));
     changed.abort();
@@ -163,14 +158,15 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
 
   return {
     async lease(call, hungUp) {
-      if (returns.full()) throw new LeaseDeskFullError("jobs of too many lost answers are on their way back");
+      // It did not take back what earlier claims may have leased, so it would not answer another one either.
+      if (returns.full()) throw new DatabaseTimeoutError(deps.database.timeout_ms, "not_applied");
       const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;
       // Who can wait does not overtake those that wait already.
       if (!mayWait() || !lines.has(lineName(call))) {
         const jobs = await handout.leaseNow(call, hungUp);
         if (jobs.length > 0 || !mayWait()) return jobs;
       }
-      if (waiting >= waiters_max) throw new LeaseDeskFullError(`${waiters_max} calls wait for jobs already`);
+      takeOrThrow(waits, call.tenant, 1, "calls that wait for jobs");
       return waitInLine(call, hungUp);
     },
     async close() {

@@ -60,6 +60,7 @@ const levels: Record<EventName, Level> = {
   results_cleared: "info",
   sweep_complete: "debug",
   signal_failed: "warn",
+  signal_key_set_aside: "warn",
   database_unavailable: "error",
   rate_limit_unshared: "warn",
   rate_limited: "debug",

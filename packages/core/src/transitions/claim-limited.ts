@@ -6,6 +6,7 @@ import { inTransaction, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../queries/queue-room.ts";
 import type { Claimer, Lease } from "./claim.ts";
+import { noteStarts } from "./note-starts.ts";
 import { claim_bytes_max, payloadBytes } from "./payload-bytes.ts";
 import { impatient, passingOverLocked, type Form } from "./skip-locked.ts";
 import { takeLeases, type Width } from "./take-leases.ts";
@@ -102,19 +103,7 @@ const withWidth = (candidates: string, bound: string, width: Width) => `
     SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (
       SELECT jobs.id, place, ${payloadBytes} AS bytes FROM chosen JOIN jobs ON jobs.id = chosen.id
       WHERE jobs.status = 'queued' FOR NO KEY UPDATE OF jobs SKIP LOCKED) AS free
-  ), ${takeLeases(`id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`, width)}, started AS (
-    INSERT INTO queue_starts (tenant, queue, group_key, started_at, count)
-    SELECT $4, leased.queue, NULL, statement_timestamp(), count(*) FROM leased JOIN open ON open.queue = leased.queue
-    WHERE rate_limit IS NOT NULL GROUP BY leased.queue
-    UNION ALL
-    SELECT $4, leased.queue, group_key, statement_timestamp(), count(*) FROM leased JOIN open ON open.queue = leased.queue
-    WHERE group_rate_limit IS NOT NULL AND group_key IS NOT NULL GROUP BY leased.queue, group_key
-  ), passed AS (
-    DELETE FROM queue_starts USING open
-    WHERE queue_starts.tenant = $4 AND queue_starts.queue = open.queue
-      AND queue_starts.started_at <= statement_timestamp() - make_interval(secs =>
-        greatest(rate_period_seconds, group_rate_period_seconds, 0))
-  )
+  ), ${takeLeases(`id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`, width)}, ${noteStarts}
   SELECT * FROM leased`;
 
 const byId = claiming(`
