@@ -62,6 +62,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       await Promise.all([services.leaseDesk.close(), services.finishWatch.close()]);
       draining.abort();
       await server.stop(config.shutdown_ms);
+      await services.leaseDesk.returned();
       await services.submitter.close();
       await Promise.all([authenticator.close(), sweeping]);
       await services.followUps.stop();

@@ -22,6 +22,7 @@ export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
 export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
 export { advanceAll } from "./group-advancer.ts";
 export { createLeaseDesk, type LeaseDesk } from "./lease-desk.ts";
+export { createLeaseReturns, type LeaseReturns } from "./lease-returns.ts";
 export { pause } from "./pause.ts";
 export { refillQueue } from "./refiller.ts";
 export {
