@@ -22,6 +22,8 @@ export type TcpProxy = {
   heal(): void;
   /** Let so many more bytes of the server's answers through, over all connections, then reset the one in hand. */
   cutAnswersAfter(bytes: number): void;
+  /** The same for what the clients say. */
+  cutQuestionsAfter(bytes: number): void;
   /** New connections go there, as when a name moves; those that are open stay where they are. */
   pointAt(url: string): void;
   close(): Promise<void>;
@@ -41,7 +43,7 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   let target = new URL(server_url);
   let mode: "served" | "black" | "refused" = "served";
   let accepted = 0;
-  let answer_bytes_left = Infinity;
+  const bytes_left = { questions: Infinity, answers: Infinity };
   const pairs = new Set<Pair>();
 
   const cut = (pair: Pair) => {
@@ -73,10 +75,10 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
       if (!pair.dead) to.destroy();
     });
   };
-  const answers = (chunk: Buffer) => {
-    const passed = chunk.subarray(0, Math.min(chunk.length, answer_bytes_left));
-    answer_bytes_left -= passed.length;
-    if (passed.length < chunk.length) answer_bytes_left = Infinity;
+  const metered = (way: keyof typeof bytes_left) => (chunk: Buffer) => {
+    const passed = chunk.subarray(0, Math.min(chunk.length, bytes_left[way]));
+    bytes_left[way] -= passed.length;
+    if (passed.length < chunk.length) bytes_left[way] = Infinity;
     return passed;
   };
 
@@ -93,8 +95,8 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     }
     const server = connect({ host: target.hostname, port: Number(target.port), noDelay: true, allowHalfOpen: true });
     pair.server = server;
-    carry(pair, client, server, (chunk) => chunk);
-    carry(pair, server, client, answers);
+    carry(pair, client, server, metered("questions"));
+    carry(pair, server, client, metered("answers"));
   });
   listener.listen(0, "127.0.0.1");
   await once(listener, "listening");
@@ -122,7 +124,10 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
       mode = "served";
     },
     cutAnswersAfter(bytes) {
-      answer_bytes_left = bytes;
+      bytes_left.answers = bytes;
+    },
+    cutQuestionsAfter(bytes) {
+      bytes_left.questions = bytes;
     },
     pointAt(next_url) {
       target = new URL(next_url);

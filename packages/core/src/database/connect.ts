@@ -47,7 +47,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     prepare: options.prepared_statements ?? true,
     connect_timeout: Math.max(1, Math.ceil(options.timeout_ms / 1_000)),
     // Its default grows to 20 s, and would outlast the database's absence by as much.
-    backoff: (tries: number) => Math.min(0.05 * 2 ** tries, 0.5),
+    backoff: (tries: number) => Math.min(0.025 * 2 ** tries, 0.5),
     fetch_types: false,
     onnotice: () => {},
     connection: { application_name: options.application_name ?? "atlasqueue" },
