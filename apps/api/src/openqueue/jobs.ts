@@ -4,6 +4,7 @@ import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { holderOf } from "../http/holder.ts";
 import { requireNoBody } from "../http/no-body.ts";
 import { readJobId } from "../http/params.ts";
 import { ProblemError, unknownJob } from "../http/problem.ts";
@@ -18,13 +19,13 @@ export function openQueueJobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
   const find = async (c: ApiContext): Promise<JobRow> => {
     refuseQuery(c);
     const id = readJobId(c);
-    return (await deps.gate.hold(0, () => findJob(deps, tenantOf(c), id))) ?? unknownJob();
+    return (await deps.gate.hold(holderOf(c), 0, () => findJob(deps, tenantOf(c), id))) ?? unknownJob();
   };
 
   routes.get("/jobs", requires("read"), async (c) => {
     const { queue_name: queue, status, limit, offset } = readQuery(c, openQueueListQuery);
     const filter = { queue, statuses: status && statusesOf(status) };
-    const page = await deps.gate.hold(0, () => listJobsAt(deps, tenantOf(c), filter, { limit, offset }));
+    const page = await deps.gate.hold(holderOf(c), 0, () => listJobsAt(deps, tenantOf(c), filter, { limit, offset }));
     const items = page.rows.map(showOpenQueueJob);
     return answerJson(c, 200, { items, total: page.total, limit, offset } satisfies OpenQueueJobPage);
   });
@@ -40,7 +41,7 @@ export function openQueueJobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     refuseQuery(c);
     const id = readJobId(c);
     await requireNoBody(c);
-    const outcome = await deps.gate.hold(0, () => cancel(deps, tenantOf(c), id, pending));
+    const outcome = await deps.gate.hold(holderOf(c), 0, () => cancel(deps, tenantOf(c), id, pending));
     switch (outcome.kind) {
       case "cancelled":
         await deps.followUps.cancelled(outcome.job);
