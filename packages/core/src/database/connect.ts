@@ -58,8 +58,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
     ...(namesSeveralHosts(options.url) && { target_session_attrs: "read-write" }),
     // What follows is our patch's, in patches/.
     discard: isReadOnly,
-    socket: (settings: { path?: string | false }, host: string, port: number) =>
-      openSocket({ host, port, path: settings.path ?? false }, silence_ms_max),
+    socket: (driver: { path?: string | false }, host: string, port: number) =>
+      openSocket({ host, port, path: driver.path ?? false }, silence_ms_max),
   };
   const open = (max: number): Sql =>
     postgres(options.url, { ...settings, max } as postgres.Options<Record<string, never>>);
