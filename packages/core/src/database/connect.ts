@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import postgres from "postgres";
 import { isReadOnly } from "./errors.ts";
 import { openSocket } from "./socket.ts";
@@ -10,6 +11,8 @@ export type Database = {
   timeout_ms: number;
   /** One connection of its own beside the pool, opened when a late statement must be looked for. */
   control: Sql;
+  /** How many connections are open, and how many may be. */
+  connections(): { open: number; limit: number };
   close(): Promise<void>;
 };
 
@@ -41,6 +44,7 @@ const keep_alive_seconds = 10;
  */
 export function connectDatabase(options: DatabaseOptions): Database {
   const silence_ms_max = options.timeout_ms * 2;
+  const sockets = new Set<Socket>();
   const settings = {
     prepare: options.prepared_statements ?? true,
     connect_timeout: Math.max(1, Math.ceil(options.timeout_ms / 1_000)),
@@ -58,8 +62,13 @@ export function connectDatabase(options: DatabaseOptions): Database {
     ...(namesSeveralHosts(options.url) && { target_session_attrs: "read-write" }),
     // What follows is our patch's, in patches/.
     discard: isReadOnly,
-    socket: (driver: { path?: string | false }, host: string, port: number) =>
-      openSocket({ host, port, path: driver.path ?? false }, silence_ms_max),
+    socket: (driver: { path?: string | false }, host: string, port: number) => {
+      const socket = openSocket({ host, port, path: driver.path ?? false }, silence_ms_max, () => {
+        sockets.delete(socket);
+      });
+      sockets.add(socket);
+      return socket;
+    },
   };
   const open = (max: number): Sql =>
     postgres(options.url, { ...settings, max } as postgres.Options<Record<string, never>>);
@@ -68,6 +77,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     sql,
     control,
     timeout_ms: options.timeout_ms,
+    connections: () => ({ open: sockets.size, limit: options.connections_max }),
     close: async () => void (await Promise.all([sql.end({ timeout: 2 }), control.end({ timeout: 2 })])),
   };
 }

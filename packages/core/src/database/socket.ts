@@ -11,6 +11,7 @@ export type WatchedSocket = Socket & { excuse(): void };
 export function openSocket(
   to: { host: string; port: number; path?: string | false },
   silence_ms_max: number,
+  closed: () => void,
 ): WatchedSocket {
   const socket = new Socket();
   let read = 0;
@@ -33,6 +34,7 @@ export function openSocket(
   const destroy = socket._destroy.bind(socket);
   socket._destroy = (error, done) => {
     clearInterval(watch);
+    closed();
     destroy(error, done);
   };
   socket.setNoDelay(true);
