@@ -12,7 +12,6 @@ export type SweepOutlook = {
   newest_dead: Date | null;
   any_handovers: boolean;
   any_arrivals: boolean;
-  any_arrivals: boolean;
 };
 
 /**

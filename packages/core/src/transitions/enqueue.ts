@@ -3,6 +3,7 @@ import { KeysContendedError } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { findKeyHolders, type KeyHolders } from "../queries/find-key-holders.ts";
+import { arrive } from "./arrive.ts";
 import { draft, hasKey, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
 import { tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue-outcome.ts";
 import { enqueueUnique } from "./enqueue-unique.ts";
@@ -67,6 +68,36 @@ function told(
   return drafts.map((one, at) => {
     const outcome = outcomes.get(one);
     if (outcome) tellEnqueued(deps.observe, submissions[at] as Submission, outcome);
+    return outcome;
+  });
+}
+
+/**
+ * Inside a transaction of several statements: what asks for more than an idempotency key only arrives. The keys must be
+ * such that nobody else wants them. Nothing is told, as it may yet be rolled back.
+ */
+export async function insertOrArrive(
+  execute: Execute,
+  submissions: readonly Submission[],
+  options: EnqueueOptions,
+): Promise<EnqueueOutcome[]> {
+  const drafts = submissions.map(draft);
+  const arrives = ({ request }: Draft) => request.group !== undefined || request.unique !== undefined;
+  const outcomes: Outcomes = new Map();
+  await store(
+    execute,
+    drafts.filter((one) => !arrives(one)),
+    outcomes,
+    options,
+  );
+  const others = drafts.filter(arrives);
+  settleConflicts(others, (await findKeyHolders(execute, others.filter(hasKey), [])).keyed, outcomes);
+  for (const one of others)
+    if (!outcomes.has(one))
+      outcomes.set(one, { kind: "created", job: await arrive(execute, one, options.idempotency_ttl_seconds) });
+  return drafts.map((one) => {
+    const outcome = outcomes.get(one);
+    if (!outcome) throw new KeysContendedError();
     return outcome;
   });
 }

@@ -1,14 +1,15 @@
 import { jobTemplate } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
 import type { ScheduleRow } from "../database/schema.ts";
-import { executeOn, type Statement } from "../database/statement.ts";
+import type { Statement } from "../database/statement.ts";
+import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { catchUp, type Firing } from "../policy/catch-up.ts";
 import { readCron } from "../policy/cron.ts";
 import type { ScheduleRef } from "../queries/find-schedule.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { readyAmong, type EnqueueOutcome, type Submission } from "./enqueue-outcome.ts";
-import { enqueue } from "./enqueue.ts";
+import { readyAmong, tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue-outcome.ts";
+import { insertOrArrive } from "./enqueue.ts";
 
 /** Of one call. What is left is still due, and the next one's. */
 const slots_of_one_max = 100;
@@ -19,33 +20,43 @@ const bytes_max = 4 * 1_048_576;
 const key_ttl_seconds = 86_400;
 
 export type FiredSlots = {
-  /** Schedules that were moved on; those that another process moved on before are not among them. */
+  /** Schedules that were moved on; those that another process holds are not among them. */
   schedules: number;
   /** Jobs to signal. */
   ready: ReadyJob[];
+  /** Jobs that have arrived: to be admitted. */
+  arrived: string[];
 };
 
 /**
- * Give each slot that has come its job, as the schedules' `catch_up` says: a look, the jobs, and then `next_at` is moved
- * on where it is still what it was. No transaction, and so no lock while this process does something else: a slot is
- * fired once, however many processes try and wherever one dies, as its job's key is made of the schedule and the slot.
- * Throws when one of the schedules cannot be fired; others may have been then.
+ * Give each slot that has come its job, as the schedules' `catch_up` says. The rows are held, the jobs inserted and
+ * `next_at` moved on in one transaction: a slot is fired once, however many processes try. Others skip the rows, and
+ * nothing else is held that anybody wants: a job that asks for a group or to be unique only arrives (see `arrive`).
+ * Throws when one of the schedules cannot be fired; then none was.
  *
  * @example
  * const { ready } = await fireSchedules(deps, await dueSchedules(deps, 100, []));
  */
 export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): Promise<FiredSlots> {
-  const execute = executeOn(deps.database);
-  const plans = makePlans(await execute<DueRow>(look(refs)));
-  if (plans.length === 0) return { schedules: 0, ready: [] };
-  const submissions = plans.flatMap((plan) => plan.submissions);
-  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: key_ttl_seconds });
-  let from = 0;
-  const done = plans.map((plan) => ({ plan, outcomes: outcomes.slice(from, (from += plan.submissions.length)) }));
-  const moved = await execute<ScheduleRef>(moveOn(done));
-  const names = new Set(moved.map(nameOf));
-  for (const one of done) tell(deps, one, names.has(nameOf(one.plan.row)));
-  return { schedules: moved.length, ready: readyAmong(outcomes) };
+  const fired = await inTransaction(deps.database, async (execute) => {
+    const plans = makePlans(await execute<DueRow>(hold(refs)));
+    if (plans.length === 0) return [];
+    const outcomes = await insertOrArrive(
+      execute,
+      plans.flatMap((plan) => plan.submissions),
+      { idempotency_ttl_seconds: key_ttl_seconds },
+    );
+    let from = 0;
+    const done = plans.map((plan) => ({ plan, outcomes: outcomes.slice(from, (from += plan.submissions.length)) }));
+    await execute(moveOn(done));
+    return done;
+  });
+  for (const one of fired) tell(deps, one);
+  const outcomes = fired.flatMap((one) => one.outcomes);
+  const arrived = outcomes.flatMap((one) =>
+    one.kind === "created" && one.job.status === "blocked" ? [one.job.id] : [],
+  );
+  return { schedules: fired.length, ready: readyAmong(outcomes), arrived };
 }
 
 type DueRow = Pick<ScheduleRow, "tenant" | "name" | "cron" | "timezone" | "catch_up" | "job"> & {
@@ -56,14 +67,17 @@ type DueRow = Pick<ScheduleRow, "tenant" | "name" | "cron" | "timezone" | "catch
 type Plan = Firing & { row: DueRow; submissions: Submission[] };
 type Done = { plan: Plan; outcomes: EnqueueOutcome[] };
 
-const lookText = `
+// Reckoning many slots takes a while; a process that stops in it lets go of them after 20 s.
+// Those that somebody else fires just now are skipped; those that somebody has fired are not due any more.
+const holdText = `
   SELECT tenant, name, cron, timezone, catch_up, job, next_at, now() AS now, octet_length(job::text) AS bytes
   FROM schedules
   WHERE (tenant, name) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND next_at <= now() AND paused_at IS NULL
-  ORDER BY next_at`;
+    AND (SELECT set_config('idle_in_transaction_session_timeout', '20000', true)) IS NOT NULL
+  ORDER BY next_at FOR UPDATE SKIP LOCKED`;
 
-function look(refs: readonly ScheduleRef[]): Statement {
-  return { text: lookText, params: [textArray(refs.map((one) => one.tenant)), textArray(refs.map((one) => one.name))] };
+function hold(refs: readonly ScheduleRef[]): Statement {
+  return { text: holdText, params: [textArray(refs.map((one) => one.tenant)), textArray(refs.map((one) => one.name))] };
 }
 
 function makePlans(rows: readonly DueRow[]): Plan[] {
@@ -89,10 +103,8 @@ const keyOf = ({ name }: DueRow, slot: Date) => `schedule:${name}:${slot.toISOSt
 const moveOnText = `
   UPDATE schedules AS known
   SET next_at = moved.next_at, last_slot_at = coalesce(moved.slot, last_slot_at), last_job_id = coalesce(moved.job_id, last_job_id)
-  FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::uuid[], $6::timestamptz[])
-    AS moved(tenant, name, next_at, slot, job_id, seen)
-  WHERE known.tenant = moved.tenant AND known.name = moved.name AND known.next_at = moved.seen AND known.paused_at IS NULL
-  RETURNING known.tenant, known.name`;
+  FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::uuid[]) AS moved(tenant, name, next_at, slot, job_id)
+  WHERE known.tenant = moved.tenant AND known.name = moved.name`;
 
 function moveOn(done: readonly Done[]): Statement {
   const column = (read: (one: Done) => string | undefined) => textArray(done.map(read));
@@ -104,20 +116,20 @@ function moveOn(done: readonly Done[]): Statement {
       column(({ plan }) => plan.next_at?.toISOString()),
       column(({ plan }) => plan.fire.at(-1)?.toISOString()),
       column(({ outcomes }) => jobIdOf(outcomes.at(-1))),
-      column(({ plan }) => plan.row.next_at.toISOString()),
     ],
   };
 }
 
 const jobIdOf = (outcome: EnqueueOutcome | undefined) => (outcome && "job" in outcome ? outcome.job.id : undefined);
 
-const nameOf = ({ tenant, name }: ScheduleRef) => JSON.stringify([tenant, name]);
-
-function tell({ observe }: Deps, { plan, outcomes }: Done, moved: boolean): void {
-  const { row, fire, missed_from } = plan;
+function tell({ observe }: Deps, { plan, outcomes }: Done): void {
+  const { row, fire, missed_from, submissions } = plan;
   const about = { tenant: row.tenant, schedule: row.name };
-  if (missed_from && moved) observe({ event: "schedule_slots_missed", ...about, since: missed_from.toISOString() });
+  if (missed_from) observe({ event: "schedule_slots_missed", ...about, since: missed_from.toISOString() });
   outcomes.forEach((outcome, at) => {
+    // What arrived is told when it is admitted.
+    if (!("job" in outcome) || outcome.job.status !== "blocked")
+      tellEnqueued(observe, submissions[at] as Submission, outcome);
     const slot = fire[at] as Date;
     const late_ms = row.now.getTime() - slot.getTime();
     if (outcome.kind === "created")
