@@ -35,8 +35,7 @@ export const tokenOperations: Operation[] = [
     id: "createToken",
     tag: "Tokens",
     summary: "Make a token",
-    description:
-      "It does not outlive the token that asks for it. With `AUTH=disabled`: 403, as nobody knows who asks.",
+    description: "It does not outlive the token that asks for it. With `AUTH=disabled`: 403, as nobody knows who asks.",
     scope: "admin",
     request: { body: { schema: createToken, example: { name: "billing", scopes: ["submit", "read"] } } },
     answers: {
@@ -54,7 +53,8 @@ export const tokenOperations: Operation[] = [
     id: "rotateToken",
     tag: "Tokens",
     summary: "Replace a token",
-    description: "The old one goes on working for `overlap_seconds`, so that nobody is locked out meanwhile. A token has one " +
+    description:
+      "The old one goes on working for `overlap_seconds`, so that nobody is locked out meanwhile. A token has one " +
       "successor until that is revoked; the new one does not outlive the token that asks for it.",
     scope: "admin",
     request: { path: id, body: { schema: rotateToken, example: { overlap_seconds: 3_600 } } },
