@@ -5,7 +5,7 @@ import type { Caller } from "./caller.ts";
 export type Known = Caller & { token_id: string };
 
 /** Whose look-up it is, for the limits: the caller's network, and whether the token has its checksum. */
-export type Asked = { network: string; form: "checked" | "unchecked" };
+type Asked = { network: string; form: "checked" | "unchecked" };
 
 export type TokenCache = {
   /**
