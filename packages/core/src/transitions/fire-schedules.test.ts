@@ -3,8 +3,6 @@ import { recordEvents, simulateClock, testDatabase, type SimulatedClock, type Te
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
-import { createQueue } from "../queue.ts";
-import { findJob } from "../queries/find-job.ts";
 import { findSchedule } from "../queries/find-schedule.ts";
 import { createOutlook } from "../queries/sweep-outlook.ts";
 import { fireAll } from "../schedule-firer.ts";
@@ -182,22 +180,6 @@ test("a schedule that was broken by hand is told, and stops none of its neighbou
   expect(recorded.named("schedule_failed").map((event) => "schedule" in event && event.schedule)).toEqual(
     expect.arrayContaining(["broken", "unreadable"]),
   );
-});
-
-test("somebody whose open transaction submits with a slot's key stops no schedule, and is told afterwards", async () => {
-  await createSchedule(deps, tenant, define({ name: "held" }));
-  const queue = createQueue({ databaseUrl: own.url });
-  await clock.set("2025-01-01T09:00:00Z");
-  const submitted = await own.database.sql.begin(async (tx) => {
-    const job = { type: "noop", idempotency_key: "schedule:held:2025-01-01T09:00:00.000Z" };
-    const answer = await queue.submitIn(tx, job);
-    expect(await fireAll(deps)).toBe(1);
-    return answer;
-  });
-  await queue.announce(submitted);
-  expect(await findJob(deps, tenant, submitted.id)).toMatchObject({ status: "cancelled" });
-  expect(await slots("held")).toEqual(["01-01T09:00"]);
-  await queue.close();
 });
 
 test("tenants have schedules of the same name side by side, and each its own limit", async () => {
