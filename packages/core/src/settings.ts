@@ -1,3 +1,4 @@
+import { queueName } from "@atlasqueue/contract";
 import { z } from "zod";
 import { logLevels, type LogLevel } from "./observe/log.ts";
 
@@ -35,17 +36,22 @@ export const setting = {
         .transform((text): LogLevel => logLevels[text as keyof typeof logLevels]),
       "DEBUG, INFO, WARNING or ERROR",
     ),
-  list: (accepts: string) =>
+  list: (accepts: string) => described(parts(), accepts),
+  queues: () =>
     described(
-      z.string().transform((text) =>
-        text
-          .split(",")
-          .map((part) => part.trim())
-          .filter((part) => part !== ""),
-      ),
-      accepts,
+      parts().refine((names) => names.every((name) => queueName.safeParse(name).success)),
+      `names of queues, separated by commas, each ${queueName.description}`,
     ),
 };
+
+function parts() {
+  return z.string().transform((text) =>
+    text
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== ""),
+  );
+}
 
 /** A setting that cannot be used. The message is one line: its name, its value, what it takes. */
 export class SettingError extends Error {

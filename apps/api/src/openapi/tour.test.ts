@@ -184,8 +184,7 @@ test("schedules are answered as the document says", async () => {
   await call("putSchedule", 201, { params: { name: "other" }, body: { ...body, catch_up: "all" } });
   await call("putSchedule", 422, { params, body: { ...body, name: "other" } });
   await call("listSchedules", 200, { query: { limit: "1" } });
-  await call("listSchedules", 200, { query: { cursor: "nightly" } });
-  await call("listSchedules", 400, { query: { cursor: "a b" } });
+  await call("listSchedules", 400, { query: { cursor: "nightly" } });
   await call("listSchedules", 422, { query: { limit: "0" } });
   await call("getSchedule", 200, { params });
   await call("pauseSchedule", 200, { params });
