@@ -6,6 +6,7 @@ import {
   noSignal,
   observeAll,
   redisSignal,
+  requireSignal,
   SettingError,
   signingKey,
   type Logger,
@@ -37,12 +38,12 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   const { registry, observe: count } = createMetrics();
   const observe = observeAll(logEvents(logger), count);
   const database = connectDatabase({ ...config.database, application_name: "atlasqueue-api" });
-  const signal = parts.signal ?? (config.redis ? redisSignal(config.redis) : noSignal());
+  const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : noSignal());
   const closeParts = async () => {
     await Promise.all([database.close(), parts.signal ? undefined : signal.close()]);
   };
   try {
-    await requireDatabase(database);
+    await Promise.all([requireDatabase(database), requireSignal(signal)]);
     const core = { database, signal, observe };
     const services = createServices(core, config);
     const authenticator = config.auth === "required" ? requireTokens(core) : noAuthentication;

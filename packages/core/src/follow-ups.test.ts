@@ -9,9 +9,10 @@ import { claim } from "./transitions/claim.ts";
 import { enqueue } from "./transitions/enqueue.ts";
 import { fail } from "./transitions/fail.ts";
 import { retry } from "./transitions/retry.ts";
-import { setLimits } from "./transitions/set-limits.ts";
+import { noteBlockedGroups, setLimits } from "./transitions/set-limits.ts";
 
 const main = { tenant: "default", queue: "default" };
+const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
 let own: TestDatabase;
 let deps: Deps & { signal: Signal };
@@ -81,13 +82,33 @@ test("a retried job that dies again before it has left the list of dead letters 
 });
 
 test("a limited queue's next job is offered when one was cancelled, and when the limits have changed", async () => {
-  await setLimits(deps, main, { concurrency: 1, group_concurrency: null, rate: null, group_rate: null });
+  const changed = await setLimits(deps, main, { ...unlimited, concurrency: 1 });
   const [id] = await store({});
-  followUps.limitsChanged(main);
+  followUps.limitsChanged(main, changed);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
   const [job] = await own.database.sql`SELECT * FROM jobs`;
   await followUps.cancelled(job as Parameters<FollowUps["cancelled"]>[0]);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
+});
+
+test("more of a group may run when the queue says so: every group with jobs that wait is looked at, and no other", async () => {
+  const groups = Array.from({ length: 1_200 }, (_, at) => ({ group: `g${at}` }));
+  await store(...groups, ...groups.slice(0, 1_100));
+  const noted = () => own.database.sql`SELECT DISTINCT group_key FROM group_handovers`;
+  expect(await setLimits(deps, main, { ...unlimited, concurrency: 5_000 })).toEqual({ groups_widened: false });
+  expect(await noted()).toHaveLength(0);
+  const changed = await setLimits(deps, main, { ...unlimited, group_concurrency: 2 });
+  expect(changed).toEqual({ groups_widened: true });
+  expect(await noted()).toHaveLength(0);
+  const first = await noteBlockedGroups(deps, main, "", 1_000);
+  expect(await noteBlockedGroups(deps, main, first ?? "", 1_000)).toBeUndefined();
+  expect(await noted()).toHaveLength(1_100);
+  await own.database.sql`TRUNCATE group_handovers`;
+  followUps.limitsChanged(main, changed);
+  await eventually(async () =>
+    expect(await own.database.sql`SELECT FROM jobs WHERE status = 'blocked'`).toHaveLength(0),
+  );
+  expect(await setLimits(deps, main, { ...unlimited, group_concurrency: 1 })).toEqual({ groups_widened: false });
 });
 
 test("a database that is away is told and fails no follow-up: the move itself was committed", async () => {

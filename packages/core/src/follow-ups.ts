@@ -9,6 +9,7 @@ import { deadAmong } from "./queries/dead-among.ts";
 import { createRefiller } from "./refiller.ts";
 import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
+import { noteBlockedGroups, type LimitsSet } from "./transitions/set-limits.ts";
 import { delaysAmong, readyAmong, type EnqueueOutcome } from "./transitions/enqueue-outcome.ts";
 
 /** A job whose attempt has ended, and what became of it. */
@@ -24,6 +25,9 @@ export type Settled = {
   claim?: string | undefined;
 };
 
+/** Groups of a queue that are looked at in one statement, when more of their jobs may run at once. */
+const noted_groups_max = 1_000;
+
 /** Each is for a move that has been committed, and none of them rejects. */
 export type FollowUps = {
   /** Jobs came in. Nothing has to wait for it: they are durable. */
@@ -35,8 +39,8 @@ export type FollowUps = {
   retried(jobs: { ready: readonly ReadyJob[]; were_dead: readonly string[] }): Promise<void>;
   /** Dead letters were replayed or purged: they leave the list in Redis. */
   noLongerDead(ids: readonly string[]): Promise<void>;
-  /** A queue may have more room, or less. */
-  limitsChanged(queue: QueueRef): void;
+  /** A queue may have more room, or less. Nothing has to wait for it. */
+  limitsChanged(queue: QueueRef, changed: LimitsSet): void;
   /** Jobs of a queue could not be claimed because of its rate; in so many milliseconds there is room again. */
   throttled(queue: QueueRef, retry_in_ms: number): void;
   /** Resolves when nothing is under way. Timers may be set still. */
@@ -62,6 +66,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const claims = createClaimCleaner(deps);
   const counts = createCountFolder(deps);
   const underWay = new Set<Promise<unknown>>();
+  let stopped = false;
 
   /** The move itself has been committed, so whatever goes wrong here is told and left to the sweep. */
   const track = async (work: Promise<unknown>): Promise<void> => {
@@ -97,6 +102,14 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     });
   };
 
+  const widenGroups = async (queue: QueueRef): Promise<void> => {
+    for (let after: string | undefined = ""; after !== undefined && !stopped;) {
+      after = await noteBlockedGroups(deps, queue, after, noted_groups_max);
+      groups.kick();
+      await groups.idle();
+    }
+  };
+
   return {
     submitted(outcomes) {
       // Where nobody sweeps, the table of changes would grow for as long as jobs come in.
@@ -127,13 +140,14 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     },
     retried: ({ ready, were_dead }) => track(Promise.all([announce(deps, ready), noLongerDead(were_dead)])),
     noLongerDead: (ids) => track(noLongerDead(ids)),
-    limitsChanged(queue) {
-      groups.kick();
+    limitsChanged(queue, { groups_widened }) {
       refiller.freed(queue);
+      if (groups_widened) void track(widenGroups(queue));
     },
     throttled: (queue, retry_in_ms) => refiller.freeIn(queue, retry_in_ms),
     idle,
     async stop() {
+      stopped = true;
       promoter.stop();
       refiller.stop();
       claims.stop();

@@ -2,7 +2,7 @@ export { connectDatabase, type Database, type DatabaseOptions, type Sql } from "
 export { DatabaseTimeoutError, isBadRow, isUnavailable, outcomeUnknown } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
 export { migrateDatabase } from "./database/migrate.ts";
-export { refreshStatistics } from "./database/refresh-statistics.ts";
+export { refreshStatistics, statisticsAreStale } from "./database/refresh-statistics.ts";
 export { schemaState } from "./database/schema-state.ts";
 export type { JobRow } from "./database/schema.ts";
 export { defaultTenant, type Deps, type QueueRef } from "./deps.ts";
@@ -71,7 +71,15 @@ export {
   type WorkerPresence,
 } from "./signal/presence.ts";
 export { redisSignal, type RedisSignalOptions } from "./signal/redis.ts";
-export { SignalUnavailableError, wakeMark, type DeadLetterList, type ReadyJob, type Signal } from "./signal/signal.ts";
+export { requireSignal } from "./signal/require-signal.ts";
+export {
+  SignalUnavailableError,
+  wakeMark,
+  type DeadLetterList,
+  type ReadyJob,
+  type Signal,
+  type SignalState,
+} from "./signal/signal.ts";
 export { submit } from "./submit.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./transitions/claim.ts";
 export { clearResults } from "./transitions/clear-results.ts";
@@ -88,6 +96,7 @@ export { fail, type Failure, type FailOutcome } from "./transitions/fail.ts";
 export { heartbeat, type Heartbeat, type HeartbeatOutcome } from "./transitions/heartbeat.ts";
 export { retry, type RetryOutcome } from "./transitions/retry.ts";
 export { projectDeadLetters } from "./transitions/project-dead-letters.ts";
+export { forgetPastStarts } from "./transitions/note-starts.ts";
 export { forgetEmptyQueues } from "./transitions/fold-counts.ts";
 export { forgetLeaseBatches } from "./transitions/forget-lease-batches.ts";
 export { noteTokenUse } from "./transitions/note-token-use.ts";
@@ -96,7 +105,7 @@ export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
 export { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
 export { createSchedule, putSchedule, type StoreOutcome } from "./transitions/store-schedule.ts";
 export { signingKey } from "./transitions/signing-key.ts";
-export { setLimits } from "./transitions/set-limits.ts";
+export { setLimits, type LimitsSet } from "./transitions/set-limits.ts";
 export { recallLeases } from "./transitions/recall-leases.ts";
 export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./transitions/prune.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";

@@ -85,7 +85,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
     changed = new AbortController();
     const open = [...lines.values()].filter(({ serving }) => !serving);
     if (open.length === 0) return pause(listen_ms, changed.signal);
-    if (deps.signal.state() === "down") return poll();
+    if (deps.signal.state() !== "up") return poll();
     try {
       const woken = await deps.signal.wait(open, listen_ms, changed.signal);
       if (woken) wake(woken);

@@ -63,7 +63,8 @@ export function createHandout(
           if (error instanceof SignalUnavailableError) return claimFor(call, gone, "oldest");
           throw error;
         }
-        if (ids.length === 0) return [];
+        // What is not in the list may be in Postgres alone, while Redis takes no writes.
+        if (ids.length === 0) return deps.signal.state() === "up" ? [] : claimFor(call, gone, "oldest");
         const jobs = await claimFor(call, gone, ids);
         if (jobs.length > 0) return jobs;
       }

@@ -117,10 +117,11 @@ export function createQueue(options: QueueOptions): Queue {
     prepared_statements: options.preparedStatements ?? true,
     application_name: "atlasqueue-queue",
   });
+  const observe = options.observe ?? (() => {});
   const signal: Signal = options.redisUrl
-    ? redisSignal({ url: options.redisUrl, keys: options.keys ?? defaultKeys })
+    ? redisSignal({ url: options.redisUrl, keys: options.keys ?? defaultKeys, observe })
     : noSignal();
-  const deps = { database, signal, observe: options.observe ?? (() => {}) };
+  const deps = { database, signal, observe };
   const enqueueOptions = { idempotency_ttl_seconds: options.idempotencyTtlSeconds ?? 86_400 };
   const followUps = createFollowUps(deps);
   const submitter = createSubmitter({ ...deps, followUps }, enqueueOptions);

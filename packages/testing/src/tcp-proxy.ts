@@ -22,6 +22,8 @@ export type TcpProxy = {
   heal(): void;
   /** Let so many more bytes of the server's answers through, over all connections, then reset the one in hand. */
   cutAnswersAfter(bytes: number): void;
+  /** What the server answers, chunk by chunk, is replaced by what this gives for it (in latin1, so that bytes stay bytes). */
+  alterAnswers(alter: (text: string) => string): void;
   /** New connections go there, as when a name moves; those that are open stay where they are. */
   pointAt(url: string): void;
   close(): Promise<void>;
@@ -42,6 +44,7 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   let mode: "served" | "black" | "refused" = "served";
   let accepted = 0;
   let answer_bytes_left = Infinity;
+  let alter: ((text: string) => string) | undefined;
   const pairs = new Set<Pair>();
 
   const cut = (pair: Pair) => {
@@ -51,7 +54,8 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   };
   /** A socket without a listener for "data" stops reading, and its peer would notice that nobody does. */
   const carry = (pair: Pair, from: Socket, to: Socket, allowed: (chunk: Buffer) => Buffer) => {
-    from.on("data", (chunk) => {
+    from.on("data", (read) => {
+      const chunk = from === pair.server && alter ? Buffer.from(alter(read.toString("latin1")), "latin1") : read;
       if (pair.dead) return;
       const passed = allowed(chunk);
       if (passed.length === chunk.length) {
@@ -123,6 +127,9 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     },
     cutAnswersAfter(bytes) {
       answer_bytes_left = bytes;
+    },
+    alterAnswers(next) {
+      alter = next;
     },
     pointAt(next_url) {
       target = new URL(next_url);

@@ -50,8 +50,7 @@ export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
     const queue = readQueueName(c);
     const { value } = await readRequest(c, queueLimits, { bytes_max: limits_body_bytes_max });
     return change(c, queue, async (ref) => {
-      await setLimits(deps, ref, value);
-      deps.followUps.limitsChanged(ref);
+      deps.followUps.limitsChanged(ref, await setLimits(deps, ref, value));
     });
   });
 

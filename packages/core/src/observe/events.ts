@@ -55,6 +55,8 @@ export type AtlasEvent =
       duration_ms: number;
     }
   | { event: "signal_failed"; during: string; error: string }
+  /** Something of another type lay under a key of ours; it has another name now, and ours is made anew. */
+  | { event: "signal_key_set_aside"; key: string }
   | { event: "database_unavailable"; during: string; error: string }
   /** Redis is away, so each process counts for itself until it is back: told once for each absence. */
   | { event: "rate_limit_unshared"; error: string }

@@ -1,5 +1,6 @@
 import pino, { type DestinationStream, type Logger } from "pino";
 import type { EventName, Observe } from "./events.ts";
+import { foldOutages, type Clock } from "./outages.ts";
 
 export type { Logger } from "pino";
 
@@ -59,6 +60,7 @@ const levels: Record<EventName, Level> = {
   results_cleared: "info",
   sweep_complete: "debug",
   signal_failed: "warn",
+  signal_key_set_aside: "warn",
   database_unavailable: "error",
   rate_limit_unshared: "warn",
   rate_limited: "debug",
@@ -91,10 +93,13 @@ export function createLogger(level: LogLevel, service: string, destination?: Des
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** Events as log lines; the event's name is both `event` and the message. */
-export function logEvents(logger: Logger): Observe {
-  return (event) => {
-    const level = levels[event.event];
-    if (logger.isLevelEnabled(level)) logger[level](event, event.event);
-  };
+/**
+ * Events as log lines; the event's name is both `event` and the message. What an outage repeats is one line when it
+ * begins, one a minute and one when it is over (`outages.ts`).
+ */
+export function logEvents(logger: Logger, clock?: Clock): Observe {
+  return foldOutages((event, note) => {
+    const level = note?.outage === "is_over" ? "info" : levels[event.event];
+    if (logger.isLevelEnabled(level)) logger[level](note ? { ...event, ...note } : event, event.event);
+  }, clock);
 }

@@ -169,6 +169,7 @@ export function createMetrics(): Metrics {
       case "worker_stopped":
       case "worker_vanished":
       case "rate_limit_unshared":
+      case "signal_key_set_aside":
       case "token_created":
       case "token_rotated":
       case "token_revoked":

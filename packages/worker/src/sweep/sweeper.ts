@@ -10,6 +10,7 @@ import {
   refillQueue,
   refreshStatistics,
   resignalOrphans,
+  statisticsAreStale,
   sweepOutlook,
   type SweepOutlook,
 } from "@atlasqueue/core";
@@ -66,7 +67,8 @@ export function createSweeper(deps: MovingDeps, stop: AbortSignal) {
     if (outlook.any_changes && !asked) await foldAll(deps);
     const duration_ms = performance.now() - started;
     deps.observe({ event: "sweep_complete", promoted, fired, recovered, resignalled, duration_ms });
-    if (outlook.statistics_are_stale && (await takeTurn(deps, "statistics", statistics_ms))) await refresh();
+    if ((await statisticsAreStale(deps.database)) && (await takeTurn(deps, "statistics", statistics_ms)))
+      await refresh();
     return { fired, changed: promoted + fired + recovered > 0 };
   };
 
