@@ -1,4 +1,6 @@
 import {
+  addFleetGauges,
+  addServerGauges,
   connectDatabase,
   createLogger,
   createMetrics,
@@ -39,6 +41,8 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   const observe = observeAll(logEvents(logger), count);
   const database = connectDatabase({ ...config.database, application_name: "atlasqueue-api" });
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : noSignal());
+  addServerGauges(registry, { database, signal });
+  addFleetGauges(registry, { database });
   const closeParts = async () => {
     await Promise.all([database.close(), parts.signal ? undefined : signal.close()]);
   };
@@ -59,6 +63,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       await Promise.all([services.leaseDesk.close(), services.finishWatch.close()]);
       draining.abort();
       await server.stop(config.shutdown_ms);
+      await services.leaseDesk.returned();
       await services.submitter.close();
       await Promise.all([authenticator.close(), sweeping]);
       await services.followUps.stop();

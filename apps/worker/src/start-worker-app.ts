@@ -1,4 +1,5 @@
 import {
+  addServerGauges,
   connectDatabase,
   createLogger,
   createMetrics,
@@ -37,6 +38,7 @@ export async function startWorkerApp(
   const database = connectDatabase({ ...config.database, application_name: "atlasqueue-worker" });
   const observe = observeAll(logEvents(logger), metrics.observe);
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : memorySignal());
+  addServerGauges(metrics.registry, { database, signal });
   const closeParts = () => Promise.all([database.close(), health.stop(), parts.signal ? undefined : signal.close()]);
   try {
     await requireSignal(signal);

@@ -9,6 +9,8 @@ export type Database = {
   timeout_ms: number;
   /** Over all its connections: grows while an answer comes in. */
   bytesRead(): number;
+  /** How many connections are open, and how many may be. */
+  connections(): { open: number; limit: number };
   close(): Promise<void>;
 };
 
@@ -57,6 +59,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     sql,
     timeout_ms: options.timeout_ms,
     bytesRead: () => [...sockets].reduce((sum, socket) => sum + socket.bytesRead, bytes_of_closed),
+    connections: () => ({ open: sockets.size, limit: options.connections_max }),
     close: () => sql.end({ timeout: 2 }),
   };
 }
