@@ -50,6 +50,7 @@ export { oldestWaiting } from "./queries/oldest-waiting.ts";
 export { listTokens, showToken } from "./queries/list-tokens.ts";
 export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-stats.ts";
 export { queuesWithReadyJobs } from "./queries/queues-with-ready-jobs.ts";
+export { createReadiness, type ServerReadiness } from "./queries/server-readiness.ts";
 export { showJob } from "./queries/show-job.ts";
 export { showSchedule } from "./queries/show-schedule.ts";
 export { sweepOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
