@@ -155,6 +155,7 @@ export function createMetrics(): Metrics {
       case "unique_conflict":
       case "job_enqueued":
       case "job_released":
+      case "lease_return_failed":
       case "job_cancelled":
       case "job_retried":
       case "jobs_replayed":
