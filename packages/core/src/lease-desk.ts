@@ -1,8 +1,6 @@
 import { createAskedQueues } from "./asked-queues.ts";
-import { isUnavailable } from "./database/errors.ts";
-import type { Deps, QueueRef } from "./deps.ts";
 import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
-import type { Deps } from "./deps.ts";
+import type { Deps, QueueRef } from "./deps.ts";
 import type { FollowUps } from "./follow-ups.ts";
 import { createHandout } from "./lease-handout.ts";
 import { createLeaseReturns } from "./lease-returns.ts";
@@ -48,7 +46,6 @@ const poll_ms_max = 1_000;
 export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> }): LeaseDesk {
   const closing = new AbortController();
   const asked = createAskedQueues();
-  const handout = createHandout(deps, closing.signal);
   const returns = createLeaseReturns(deps);
   const handout = createHandout({ ...deps, returns }, closing.signal);
   const lines = new Map<string, Line>();
