@@ -9,7 +9,6 @@ const core = fileURLToPath(new URL("../../core/src", import.meta.url));
 const exempt: Record<string, string> = {
   "queries/count-dead.ts": "its conditions are those of dead-pages.ts, which name the tenant",
   "queries/dead-among.ts": "for the list in Redis, which is of all tenants",
-  "queries/fleet-counts.ts": "for metrics, of all tenants, which the operator alone is shown",
   "queries/finished-among.ts":
     "says only that ids have finished; whoever waits has looked the job up before and does after",
   "queries/fleet-counts.ts": "sums over all tenants, for the operator's metrics",
