@@ -52,6 +52,7 @@ export { oldestWaiting } from "./queries/oldest-waiting.ts";
 export { listTokens, showToken } from "./queries/list-tokens.ts";
 export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-stats.ts";
 export { readyAmong, readyQueuesOf, readyTenants, top, type ReadyQueue } from "./queries/ready-queues.ts";
+export { createReadiness, type ServerReadiness } from "./queries/server-readiness.ts";
 export { showJob } from "./queries/show-job.ts";
 export { showSchedule } from "./queries/show-schedule.ts";
 export { createOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
@@ -68,6 +69,7 @@ export { defaultKeys, queueKeys, type SignalKeys } from "./signal/keys.ts";
 export { memorySignal } from "./signal/memory.ts";
 export { noSignal } from "./signal/none.ts";
 export {
+  allTenants,
   presence_beat_ms,
   presence_ttl_ms,
   type Presence,
@@ -109,6 +111,7 @@ export { provisionTenant } from "./transitions/provision-tenant.ts";
 export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
 export { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
 export { createSchedule, putSchedule, type StoreOutcome } from "./transitions/store-schedule.ts";
+export { signingKey } from "./transitions/signing-key.ts";
 export { setLimits, type LimitsSet } from "./transitions/set-limits.ts";
 export { recallLeases } from "./transitions/recall-leases.ts";
 export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./transitions/prune.ts";

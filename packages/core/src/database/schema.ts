@@ -27,6 +27,7 @@ import { bytes, time } from "./columns.ts";
 
 export * from "./schema-arrivals.ts";
 export * from "./schema-groups.ts";
+export * from "./schema-keys.ts";
 export * from "./schema-schedules.ts";
 export * from "./schema-tokens.ts";
 export * from "./schema-unique.ts";
