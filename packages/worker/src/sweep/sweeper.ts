@@ -16,6 +16,7 @@ import {
 } from "@atlasqueue/core";
 import type { MovingDeps } from "../deps.ts";
 import { createDeadLetterProjection } from "./dead-letter-projection.ts";
+import { findStrays } from "./find-strays.ts";
 import { recallVanished } from "./recall-vanished.ts";
 import { recoverAll } from "./recover-all.ts";
 import { takeTurn } from "./take-turn.ts";
@@ -107,25 +108,29 @@ export function createSweeper(deps: MovingDeps, stop: AbortSignal) {
     due_at = Math.min(due_at, performance.now() + delay_ms);
   };
 
+  const sweepOnTime = async (): Promise<void> => {
+    while (!stop.aborted) {
+      let rest_ms = period_ms;
+      try {
+        await turn();
+      } catch (error) {
+        if (isUnavailable(error))
+          deps.observe({ event: "database_unavailable", during: "sweep", error: String(error) });
+        else deps.logger.error({ err: error }, "sweep_failed");
+        rest_ms = rest_after_outage_ms;
+      }
+      wake = new AbortController();
+      const until_due = due_at - performance.now();
+      await pause(
+        Math.max(0, Math.min(rest_ms * (1 + Math.random() / 10), until_due)),
+        AbortSignal.any([stop, wake.signal]),
+      );
+    }
+  };
+
   return {
     async run(): Promise<void> {
-      while (!stop.aborted) {
-        let rest_ms = period_ms;
-        try {
-          await turn();
-        } catch (error) {
-          if (isUnavailable(error))
-            deps.observe({ event: "database_unavailable", during: "sweep", error: String(error) });
-          else deps.logger.error({ err: error }, "sweep_failed");
-          rest_ms = rest_after_outage_ms;
-        }
-        wake = new AbortController();
-        const until_due = due_at - performance.now();
-        await pause(
-          Math.max(0, Math.min(rest_ms * (1 + Math.random() / 10), until_due)),
-          AbortSignal.any([stop, wake.signal]),
-        );
-      }
+      await Promise.all([sweepOnTime(), findStrays(deps, stop)]);
     },
     /** The queues are empty: sweep now, if it is our turn. */
     nudge: () => wake.abort(),
