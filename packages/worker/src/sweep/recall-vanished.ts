@@ -5,20 +5,17 @@ import type { WorkerDeps } from "../deps.ts";
 const lease_batches_max = 200;
 
 /**
- * End the leases of workers that died, so that their jobs need not wait for it. Dead is who is silent in Redis and in
- * Postgres alike and has let go of its connection. Returns how many leases were ended.
+ * End the leases of workers that died, so that their jobs need not wait for it. A worker is dead when it is silent in
+ * Redis and in Postgres alike and its process, on this machine, is gone; so every process looks, not the sweep's alone.
  */
-export async function recallVanished(deps: WorkerDeps): Promise<number> {
-  let total = 0;
+export async function recallVanished(deps: WorkerDeps): Promise<void> {
   try {
     for (const worker of await deps.signal.presence.vanished()) {
-      const { recalled, open, batches } = await recallLeases(deps, worker, presence_ttl_ms / 1_000, lease_batches_max);
-      total += recalled;
+      const { open, batches } = await recallLeases(deps, worker, presence_ttl_ms / 1_000, lease_batches_max);
       if (open === 0 && batches < lease_batches_max) await deps.signal.presence.withdraw(worker);
     }
   } catch (error) {
     // Their leases end by themselves.
     if (!(error instanceof SignalUnavailableError)) throw error;
   }
-  return total;
 }

@@ -51,10 +51,7 @@ export function createSweeper(deps: MovingDeps, stop: AbortSignal) {
     const fired = isPast(outlook.schedule_in_ms) ? await fireAll(deps) : 0;
     const promoted = isPast(outlook.due_in_ms) ? await promoteAll(deps) : 0;
     const settled_in = started >= recover_from;
-    // A worker that died while Postgres was away is found at the next turn: those that live renew first.
-    const recalled = settled_in && !asked ? await recallVanished(deps) : 0;
-    const ended = recalled > 0 || isPast(outlook.lease_check_in_ms);
-    const recovered = settled_in && ended ? await recoverAll(deps) : 0;
+    const recovered = settled_in && isPast(outlook.lease_check_in_ms) ? await recoverAll(deps) : 0;
     if (outlook.any_handovers) await advanceAll(deps);
     // Those of every queue, whoever serves it: the turn is the fleet's.
     let resignalled = 0;
@@ -86,7 +83,8 @@ export function createSweeper(deps: MovingDeps, stop: AbortSignal) {
     const started = performance.now();
     const asked = started >= due_at;
     if (asked) due_at = Infinity;
-    else if (!(await takeTurn(deps, "sweep", sweep_ms))) return;
+    else await recallVanished(deps);
+    if (!asked && !(await takeTurn(deps, "sweep", sweep_ms))) return;
     const outlook = await sweepOutlook(deps).catch((error: unknown) => {
       away = true;
       throw error;
