@@ -1,11 +1,12 @@
+import { createAskedQueues } from "./asked-queues.ts";
 import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
-import type { Deps } from "./deps.ts";
+import type { Deps, QueueRef } from "./deps.ts";
 import type { FollowUps } from "./follow-ups.ts";
 import { createHandout } from "./lease-handout.ts";
 import { createLeaseReturns } from "./lease-returns.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { pause } from "./pause.ts";
-import { readyAmong } from "./queries/ready-among.ts";
+import { readyAmong } from "./queries/ready-queues.ts";
 import { createShares, takeOrThrow } from "./shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "./signal/signal.ts";
 import type { LeasedJob } from "./transitions/claim.ts";
@@ -16,6 +17,8 @@ export type LeaseDesk = {
    * was claimed for it is given back. Rejects when the database is away, and with `NoRoomError` when too many wait already.
    */
   lease(call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]>;
+  /** The queues that remote workers have asked for within the last minute, for the sweep to look after first. */
+  askedFor(): readonly QueueRef[];
   /** These were leased, and the answer that named them did not get through: they go back with no attempt spent. */
   undelivered(jobs: readonly LeasedJob[]): void;
   /** From now on nobody waits: those that do are answered with nothing. */
@@ -42,6 +45,7 @@ const poll_ms_max = 1_000;
  */
 export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> }): LeaseDesk {
   const closing = new AbortController();
+  const asked = createAskedQueues();
   const returns = createLeaseReturns(deps);
   const handout = createHandout({ ...deps, returns }, closing.signal);
   const lines = new Map<string, Line>();
@@ -157,7 +161,9 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
     });
 
   return {
+    askedFor: asked.recent,
     async lease(call, hungUp) {
+      asked.note(call);
       // It did not take back what earlier claims may have leased, so it would not answer another one either.
       if (returns.full()) throw new DatabaseTimeoutError(deps.database.timeout_ms, "not_applied");
       const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;

@@ -89,7 +89,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
   const followUps = createFollowUps(deps);
-  const sweeper = createSweeper({ ...deps, followUps }, draining.signal);
+  const sweeper = createSweeper({ ...deps, followUps }, draining.signal, () => queues);
   const children = createChildPool(config.isolation ?? {});
   const hearing = { logger: deps.logger, progress: createProgressReporter(deps, stopped.signal) };
   const settler = createSettler({ ...deps, followUps }, running, backoff);
