@@ -12,6 +12,7 @@ import {
   type QueueRef,
   type Retention,
 } from "@atlasqueue/core";
+import { watchConsuming } from "./consume-watch.ts";
 import { consume } from "./consumer.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./drain.ts";
@@ -60,6 +61,8 @@ export type Worker = {
    * none runs here. It goes on working; `stop` it then.
    */
   empty(options: { due_within_seconds: number }): Promise<void>;
+  /** For how long it has taken no jobs though it should; 0 while all is well. */
+  stuckForMs(): number;
 };
 
 const unsettled_max = 2_000;
@@ -104,8 +107,9 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     cut_off: (jobs) => void announce(deps, jobs, "front"),
   };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
+  const watch = watchConsuming(deps, running, poll_timeout_seconds);
   const consuming = consume(
-    { deps, running, settler, sweeper, returns, children, hearing },
+    { deps: watch.deps, running, settler, sweeper, returns, children, hearing },
     { claimer, queues, handlers, poll_timeout_seconds },
     draining.signal,
   );
@@ -122,7 +126,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
         handlers: [...handlers.keys()],
         concurrency,
         active: running.handlingCount(),
-        state: draining.signal.aborted ? "draining" : "running",
+        state: draining.signal.aborted ? "draining" : watch.stuckForMs() > 0 ? "stuck" : "running",
         lease_seconds,
       }),
       renewLeases: () => renew(deps, running, running.all(), lease_seconds),
@@ -165,6 +169,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   let stopping: Promise<void> | undefined;
   return {
     id,
+    stuckForMs: () => (draining.signal.aborted ? 0 : watch.stuckForMs()),
     stop: ({ deadline_ms }) => (stopping ??= stop(deadline_ms)),
     empty: ({ due_within_seconds }) =>
       untilEmpty(deps, { tenant, queues: names, worker_id: id, due_within_seconds }, draining.signal),

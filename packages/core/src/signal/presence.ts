@@ -8,8 +8,8 @@ export type WorkerPresence = WorkerRef & {
   concurrency: number;
   /** Handlers that run now. */
   active: number;
-  /** `draining`: it takes no more jobs. */
-  state: "running" | "draining";
+  /** `draining`: it takes no more jobs. `stuck`: it should take some, and its consuming does not move. */
+  state: "running" | "draining" | "stuck";
   lease_seconds: number;
 };
 

@@ -52,7 +52,7 @@ const record = z.object({
   handlers: z.array(z.string()),
   concurrency: z.int(),
   active: z.int(),
-  state: z.enum(["running", "draining"]),
+  state: z.enum(["running", "draining", "stuck"]),
   lease_seconds: z.number(),
   process: processMark.nullish(),
 });
