@@ -13,7 +13,10 @@ export type WorkerPresence = WorkerRef & {
   lease_seconds: number;
 };
 
-/** A worker belongs to one tenant. */
+/** The name under which a worker of all tenants announces itself: every tenant sees it, and none can be called so. */
+export const allTenants = "*";
+
+/** A worker announces itself to each of its tenants, or to `allTenants`. */
 export type WorkerRef = { tenant: string; id: string };
 export type SeenWorker = WorkerPresence & { last_seen: Date };
 export type VanishedWorker = WorkerRef & Pick<WorkerPresence, "lease_seconds">;
@@ -30,9 +33,9 @@ export type Presence = {
   /** The tenant's workers that were heard of within `presence_ttl_ms`, by their ids. */
   list(tenant: string): Promise<SeenWorker[]>;
   /**
-   * Workers that fell silent without a farewell and whose process is gone, as we can see, being on the same machine.
-   * Those of other machines are for others to see, or for the end of their leases (see
-   * decisions/2026-11-21-vanished-workers.md).
+   * Workers that fell silent without a farewell and whose process has let go of its connection: dead, as far as this
+   * side can know. A worker that lost only this side renews its leases in Postgres meanwhile, so look there as well
+   * before taking anything from one (see decisions/2026-11-20-vanished-workers.md).
    */
   vanished(): Promise<VanishedWorker[]>;
 };
@@ -68,7 +71,7 @@ export function memoryPresence(): Presence {
     async withdraw(worker) {
       workers.delete(keyOf(worker));
     },
-    list: async (tenant) => live(tenant).sort(byId),
+    list: async (tenant) => [...live(tenant), ...live(allTenants)].sort(byId),
     vanished: async () => [],
   };
 }

@@ -7,15 +7,15 @@ import {
   promoteAll,
   refreshStatistics,
   statisticsAreStale,
-  type QueueRef,
   type SweepOutlook,
 } from "@atlasqueue/core";
 import type { MovingDeps } from "../deps.ts";
 import { createDeadLetterProjection } from "./dead-letter-projection.ts";
 import { markReady } from "./ready-mark.ts";
 import { createReadyRound } from "./ready-round.ts";
+import { recallVanished } from "./recall-vanished.ts";
 import { recoverAll } from "./recover-all.ts";
-import { createServedQueues } from "./served-queues.ts";
+import { createServedQueues, type ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const statistics_ms = 10_000;
@@ -31,7 +31,7 @@ export type Swept = { fired: number; promoted: number; recovered: number; resign
  * @example
  * const swept = await createDuties(deps, served).start(outlook, { asked: false, settled_in: true });
  */
-export function createDuties(deps: MovingDeps, served: () => readonly QueueRef[]) {
+export function createDuties(deps: MovingDeps, served: ServedBySweep) {
   const projectDeadLetters = createDeadLetterProjection(deps);
   const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);
@@ -66,6 +66,12 @@ export function createDuties(deps: MovingDeps, served: () => readonly QueueRef[]
     return resignalled;
   };
 
+  /** A worker that died while Postgres was away is found at the next turn: those that live renew first. */
+  const endLeases = async (due: boolean, asked: boolean): Promise<number> => {
+    const recalled = asked ? 0 : await recallVanished(deps);
+    return due || recalled > 0 ? recoverAll(deps) : 0;
+  };
+
   const keepStatistics = async (): Promise<void> => {
     if ((await statisticsAreStale(deps.database)) && (await takeTurn(deps, "statistics", statistics_ms)))
       // Autovacuum does it as well, if later.
@@ -86,7 +92,7 @@ export function createDuties(deps: MovingDeps, served: () => readonly QueueRef[]
       const [fired, promoted, recovered, resignalled] = await Promise.all([
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
         count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps)),
-        count("leases", settled_in && isPast(outlook.lease_check_in_ms), () => recoverAll(deps)),
+        count("leases", settled_in, () => endLeases(isPast(outlook.lease_check_in_ms), asked)),
         count("ready jobs", any_queued && !asked, lookAfterReady),
         duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),
         newest_dead !== undefined &&
