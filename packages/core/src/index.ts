@@ -68,6 +68,7 @@ export { defaultKeys, queueKeys, type SignalKeys } from "./signal/keys.ts";
 export { memorySignal } from "./signal/memory.ts";
 export { noSignal } from "./signal/none.ts";
 export {
+  allTenants,
   presence_beat_ms,
   presence_ttl_ms,
   type Presence,
