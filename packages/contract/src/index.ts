@@ -13,6 +13,7 @@ export * from "./openqueue.ts";
 export * from "./problem.ts";
 export * from "./queue.ts";
 export * from "./schedule.ts";
+export * from "./thrown.ts";
 export * from "./token.ts";
 export * from "./validate.ts";
 export * from "./worker.ts";
