@@ -30,6 +30,7 @@ export {
   type RemoteOutcome,
   type RemoteSettlementDeps,
 } from "./remote-settlement.ts";
+export { openChannel, parentChannel, type Channel } from "./process-channel.ts";
 export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
 export type { DeadFilter, DeadPlace } from "./queries/dead-pages.ts";
 export { explainJob } from "./queries/explain-job.ts";

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import {
+  aboutLease,
   announce,
   createRefiller,
   defaultRetention,
@@ -12,6 +13,7 @@ import {
   type Retention,
 } from "@atlasqueue/core";
 import { consume } from "./consumer.ts";
+import type { Hearing } from "./context.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./drain.ts";
 import type { Handler } from "./handler.ts";
@@ -88,8 +90,14 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
   const sweeper = createSweeper(deps, draining.signal);
-  const children = createChildPool(config.isolation ?? {});
-  const hearing = { logger: deps.logger, progress: createProgressReporter(deps, stopped.signal) };
+  const children = createChildPool(config.isolation ?? {}, (pid, stream, line) =>
+    deps.logger.warn({ event: "process_output", pid, stream, line }, "process_output"),
+  );
+  const hearing: Hearing = {
+    logger: deps.logger,
+    progress: createProgressReporter(deps, stopped.signal),
+    output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
+  };
   const refiller = createRefiller(deps);
   const settler = createSettler(deps, running, backoff, (delay_ms) => sweeper.expectDue(delay_ms), refiller.freed);
   const claimer = { tenant, queues: names, worker_id: id, lease_seconds, throttled: refiller.freeIn };

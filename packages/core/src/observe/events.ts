@@ -3,6 +3,8 @@ import type { JobStatus } from "@atlasqueue/contract";
 type OfJob = { job_id: string; job_type: string; queue: string };
 type OfAttempt = OfJob & { attempt: number; worker_id: string };
 
+export type OutputStream = "stdout" | "stderr";
+
 type OfSchedule = { tenant: string; schedule: string };
 type ScheduleChange = "created" | "replaced" | "paused" | "resumed" | "deleted";
 
@@ -19,6 +21,8 @@ export type AtlasEvent =
   | ({ event: "handler_start" } & OfAttempt)
   | ({ event: "handler_done"; duration_ms: number } & OfAttempt)
   | ({ event: "handler_error"; duration_ms: number; error: string } & OfAttempt)
+  /** A line that a handler wrote to stdout or stderr itself. */
+  | ({ event: "handler_output"; stream: OutputStream; line: string } & OfAttempt)
   | ({ event: "job_succeeded" } & OfAttempt)
   | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
   | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)

@@ -30,6 +30,7 @@ const levels: Record<EventName, Level> = {
   handler_start: "info",
   handler_done: "info",
   handler_error: "warn",
+  handler_output: "info",
   job_succeeded: "info",
   job_failed: "warn",
   job_dead: "error",

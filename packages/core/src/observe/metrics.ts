@@ -144,6 +144,7 @@ export function createMetrics(): Metrics {
       case "unique_conflict":
       case "job_enqueued":
       case "job_released":
+      case "handler_output":
       case "job_cancelled":
       case "job_retried":
       case "jobs_replayed":
