@@ -148,8 +148,8 @@ function parse(cron: string, timezone: string): Dates {
     after: (wall) => pattern.nextRun(new Date(wall))?.getTime(),
     upTo(wall) {
       // The library leaves out the reference itself, and counts in whole seconds.
-      const [late, earlier] = pattern.previousRuns(2, new Date(wall + 1_000)).map((one) => one.getTime());
-      return late !== undefined && late <= wall ? late : earlier;
+      const past = new Date((Math.floor(wall / 1_000) + 1) * 1_000);
+      return pattern.previousRuns(1, past)[0]?.getTime();
     },
   };
 }
