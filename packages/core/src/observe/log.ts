@@ -91,6 +91,14 @@ export function createLogger(level: LogLevel, service: string, destination?: Des
   return destination ? pino(options, destination) : pino(options);
 }
 
+/**
+ * The process' own stdout, past `process.stdout` and whoever stands in for that. Written to at once; a reader that has
+ * left is no error.
+ */
+export function logDestination(): DestinationStream {
+  return pino.destination({ fd: 1, sync: true });
+}
+
 /** Events as log lines; the event's name is both `event` and the message. */
 export function logEvents(logger: Logger): Observe {
   return (event) => {

@@ -1,6 +1,6 @@
 import { showValue, type Fault } from "@atlasqueue/contract";
 import { Cron } from "croner";
-import { wallClock, type Change, type WallTime } from "./wall-clock.ts";
+import { wallClock, type Change, type WallClock, type WallTime } from "./wall-clock.ts";
 
 /** A schedule's times, each an instant: the slots. */
 export type Slots = {
@@ -23,8 +23,8 @@ export type Slots = {
  * readCron("30 2 * * *", "Europe/Berlin").after(new Date("2026-03-28T12:00:00Z"), 1); // [2026-03-29T01:00:00.000Z], 03:00 there
  */
 export function readCron(cron: string, timezone: string): Slots {
-  const dates = parse(cron, timezone);
-  const clock = wallClock(timezone);
+  const dates = parse(cron);
+  const clock = clockOf(timezone);
   const fixed = !/[*?/]/.test(cron.trim().split(/\s+/, 2).join(" "));
 
   /** The clocks of Apia left out a whole day: that was no night of daylight saving time, and nothing is made up for. */
@@ -131,12 +131,18 @@ type Dates = {
   upTo(wall: WallTime): WallTime | undefined;
 };
 
-function parse(cron: string, timezone: string): Dates {
+function clockOf(timezone: string): WallClock {
+  try {
+    return wallClock(timezone);
+  } catch (error) {
+    throw new CronError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function parse(cron: string): Dates {
   let pattern: Cron;
   let next: Date | null;
   try {
-    // With the zone once, as the library says in words what is wrong with one.
-    void new Cron(cron, { timezone, mode: "5-part", paused: true }).nextRun(anInstant);
     pattern = new Cron(cron, { timezone: "UTC", mode: "5-part", paused: true });
     next = pattern.nextRun(anInstant);
   } catch (error) {

@@ -74,8 +74,6 @@ export function wallClock(timezone: string): WallClock {
 function offsetReader(timezone: string): (instant: number) => number {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: timezone,
-    // Of the locale's own, some count other years.
-    calendar: "iso8601",
     hourCycle: "h23",
     year: "numeric",
     month: "numeric",
@@ -86,9 +84,10 @@ function offsetReader(timezone: string): (instant: number) => number {
   });
   return (instant) => {
     const second = Math.floor(instant / 1_000) * 1_000;
-    const part: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
-    for (const { type, value } of format.formatToParts(second)) part[type] = Number(value);
-    const { year = 0, month = 1 } = part;
-    return Date.UTC(year, month - 1, part.day, part.hour, part.minute, part.second) - second;
+    // "3/28/2026, 22:59:00". Its parts, asked for one by one, take twice as long.
+    const [month = 1, day, year = 0, hour, minute, second_of_minute] = (format.format(second).match(/\d+/g) ?? []).map(
+      Number,
+    );
+    return Date.UTC(year, month - 1, day, hour, minute, second_of_minute) - second;
   };
 }
