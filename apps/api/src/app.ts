@@ -4,7 +4,8 @@ import { noAuthentication, type Authenticator } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";
 import { withAccess } from "./access/requires.ts";
 import type { ApiEnv } from "./http/context.ts";
-import { bodyLimits, createGate, type Gate } from "./http/gate.ts";
+import { arriving, bodyLimits, createGate, type Gate } from "./http/gate.ts";
+import { createTurns } from "./http/turns.ts";
 import { answerErrors } from "./http/on-error.ts";
 import { accessLog } from "./middleware/access-log.ts";
 import { answerUnmatched } from "./middleware/method-not-allowed.ts";
@@ -51,12 +52,14 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.onError(answerErrors(deps));
   app.notFound(answerUnmatched(app));
-  const bodies = deps.bodies ?? createGate(bodyLimits, "Too many large requests are arriving");
+  const bodies = deps.bodies ?? createGate(bodyLimits, arriving);
+  const turns = createTurns();
   app.use(requestId, accessLog(deps.observe), pathGuard);
   const { authenticator = noAuthentication, rate_limit, observe } = deps;
   app.use(withAccess({ authenticator, limiter: rate_limit && createRateLimiter(deps, rate_limit), observe }));
   app.use((c, next) => {
     c.set("bodies", bodies);
+    c.set("turns", turns);
     return next();
   });
   if (deps.loopback_hosts_only) app.use(hostGuard);

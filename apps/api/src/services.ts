@@ -1,10 +1,7 @@
 import {
-  createClaimCleaner,
   createFinishWatch,
-  createGroupAdvancer,
+  createFollowUps,
   createLeaseDesk,
-  createPromoter,
-  createRefiller,
   createSubmitter,
   type Deps,
   type EnqueueOptions,
@@ -13,14 +10,11 @@ import {
 
 /** What lives as long as the API does and that requests share: submits in groups, waits in lines, timers. */
 export function createServices(deps: Deps & { signal: Signal }, options: EnqueueOptions) {
-  const refiller = createRefiller(deps);
+  const followUps = createFollowUps(deps);
   return {
-    submitter: createSubmitter(deps, options),
-    leaseDesk: createLeaseDesk({ ...deps, refiller }),
-    refiller,
+    followUps,
+    submitter: createSubmitter({ ...deps, followUps }, options),
+    leaseDesk: createLeaseDesk({ ...deps, followUps }),
     finishWatch: createFinishWatch(deps),
-    promoter: createPromoter(deps),
-    claimCleaner: createClaimCleaner(deps),
-    groups: createGroupAdvancer(deps),
   };
 }

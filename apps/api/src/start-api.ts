@@ -1,4 +1,6 @@
 import {
+  addFleetGauges,
+  addServerGauges,
   connectDatabase,
   createLogger,
   createMetrics,
@@ -6,6 +8,7 @@ import {
   noSignal,
   observeAll,
   redisSignal,
+  requireSignal,
   SettingError,
   type Logger,
   type Signal,
@@ -36,12 +39,14 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   const { registry, observe: count } = createMetrics();
   const observe = observeAll(logEvents(logger), count);
   const database = connectDatabase({ ...config.database, application_name: "atlasqueue-api" });
-  const signal = parts.signal ?? (config.redis ? redisSignal(config.redis) : noSignal());
+  const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : noSignal());
+  addServerGauges(registry, { database, signal });
+  addFleetGauges(registry, { database });
   const closeParts = async () => {
     await Promise.all([database.close(), parts.signal ? undefined : signal.close()]);
   };
   try {
-    await requireDatabase(database);
+    await Promise.all([requireDatabase(database), requireSignal(signal)]);
     const core = { database, signal, observe };
     const services = createServices(core, config);
     const authenticator = config.auth === "required" ? requireTokens(core) : noAuthentication;
@@ -49,19 +54,16 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     const server = await listen(app, config, logger);
     // So that jobs of remote workers are recovered, retried and signalled again where no worker of ours runs.
     const draining = new AbortController();
-    const sweeping = createSweeper({ ...core, logger }, draining.signal).run();
+    const sweeping = createSweeper({ ...core, logger, followUps: services.followUps }, draining.signal).run();
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
       // Those that wait are answered first, or the server would wait for them.
       await Promise.all([services.leaseDesk.close(), services.finishWatch.close()]);
       draining.abort();
       await server.stop(config.shutdown_ms);
-      services.promoter.stop();
-      services.claimCleaner.stop();
-      services.refiller.stop();
-      await services.groups.idle();
       await services.submitter.close();
       await Promise.all([authenticator.close(), sweeping]);
+      await services.followUps.stop();
       await closeParts();
       // What is still unwritten would be written at exit, bit by bit.
       await new Promise((resolve) => logger.flush(resolve));

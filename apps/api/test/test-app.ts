@@ -45,10 +45,8 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
     async stop() {
       await deps.leaseDesk.close();
       deps.finishWatch.close();
-      deps.promoter.stop();
-      deps.claimCleaner.stop();
-      deps.refiller.stop();
       await deps.submitter.close();
+      await deps.followUps.stop();
       await drop();
     },
     /** The log, one entry per line. */

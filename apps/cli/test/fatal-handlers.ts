@@ -1,7 +1,7 @@
 import { defineHandler } from "@atlasqueue/worker";
 import { z } from "zod";
 
-console.log("a module prints");
+process.stdout.write("a module prints\n");
 const any = z.looseObject({});
 const never = new Promise<never>(() => {});
 
@@ -24,7 +24,6 @@ export const fatal = [
     for (;;);
   }),
   defineHandler("prints", any, () => {
-    console.log('{"level":"error","event":"job_dead","job_id":"forged"}');
-    process.stdout.write("no end");
+    process.stdout.write('{"level":"error","event":"job_dead","job_id":"forged"}\nno end');
   }),
 ];

@@ -72,7 +72,11 @@ export function startFleet(config: FleetConfig): Fleet {
       member = openMember(file, env(number), { hear, signal });
       logger.info({ event: "process_started", number, pid: member.pid }, "process_started");
       if (speaking) member.send({ fleet: "speak" });
-      void member.ended.then(({ code, by, error }) => {
+      void member.ended.then(end(started));
+    };
+    const end =
+      (started: number) =>
+      ({ code, by, error }: Ended): void => {
         member = undefined;
         first.reject(error ?? new Error(`a worker process ended with ${by ?? `code ${code}`} before it had started`));
         if (stopping) return logger.info({ event: "process_stopped", number, code, signal: by }, "process_stopped");
@@ -84,8 +88,7 @@ export function startFleet(config: FleetConfig): Fleet {
         rest_ms = performance.now() - started > healthy_ms_min ? restart_ms_min : Math.min(rest_ms * 2, restart_ms_max);
         logger.error({ event: "process_died", number, code, signal: by, restart_in_ms: rest_ms }, "process_died");
         resting = setTimeout(start, rest_ms);
-      });
-    };
+      };
     start();
     return {
       started: first.promise,

@@ -53,7 +53,10 @@ await exitOnTrouble(async () => {
       member: "trouble",
       message: error.message,
       setting: error instanceof SettingError,
-      ...{ code, address, port, syscall },
+      code,
+      address,
+      port,
+      syscall,
     });
     await fleet.end();
     process.exit(1);

@@ -1,5 +1,13 @@
 import { createMetrics, findJob, memorySignal, submit } from "@atlasqueue/core";
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import {
+  eventually,
+  recordEvents,
+  redisUrl,
+  submission,
+  tcpProxy,
+  testDatabase,
+  type TestDatabase,
+} from "@atlasqueue/testing";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readWorkerConfig } from "./config.ts";
@@ -91,6 +99,16 @@ test("a worker whose event loop is stuck says so, while it is stuck", async () =
   });
   await eventually(async () => expect(await status("/readyz")).toBe(200));
   await health.stop();
+});
+
+test("a Redis that is too old is refused at the start, in a line that says which is the oldest", async () => {
+  const proxy = await tcpProxy(redisUrl());
+  proxy.alterAnswers((text) => text.replace(/(redis_version:)\d/g, "$14"));
+  const config = readWorkerConfig({ ...env, DATABASE_URL: own.url, REDIS_URL: proxy.url });
+  await expect(startWorkerApp(config)).rejects.toThrow(
+    /^REDIS_URL: AtlasQueue needs Redis 6\.2 or newer, or Valkey; the server at REDIS_URL is 4\./,
+  );
+  await proxy.close();
 });
 
 test("a metrics port in use is an error with its code, for the one line that tells", async () => {

@@ -1,4 +1,5 @@
 import {
+  addServerGauges,
   connectDatabase,
   createLogger,
   createMetrics,
@@ -6,6 +7,7 @@ import {
   memorySignal,
   observeAll,
   redisSignal,
+  requireSignal,
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
@@ -34,9 +36,18 @@ export async function startWorkerApp(
   const metrics = createMetrics();
   const health = await startHealthServer(metrics, config.metrics);
   const database = connectDatabase({ ...config.database, application_name: "atlasqueue-worker" });
-  const signal = parts.signal ?? (config.redis ? redisSignal(config.redis) : memorySignal());
+  const observe = observeAll(logEvents(logger), metrics.observe);
+  const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : memorySignal());
+  addServerGauges(metrics.registry, { database, signal });
+  const closeParts = () => Promise.all([database.close(), health.stop(), parts.signal ? undefined : signal.close()]);
+  try {
+    await requireSignal(signal);
+  } catch (error) {
+    await closeParts();
+    throw error;
+  }
   const worker = startWorker(
-    { database, signal, logger, observe: observeAll(logEvents(logger), metrics.observe) },
+    { database, signal, logger, observe },
     {
       handlers,
       queues: config.queues,
@@ -54,8 +65,7 @@ export async function startWorkerApp(
     metrics_url: `${health.url}/metrics`,
     async stop() {
       await worker.stop({ deadline_ms: config.shutdown_ms });
-      if (!parts.signal) await signal.close();
-      await Promise.all([database.close(), health.stop()]);
+      await closeParts();
     },
   };
 }

@@ -10,9 +10,15 @@ export const limits = {
   log_line_chars_max: 1_000,
   error_chars_max: 4_096,
   error_data_bytes_max: 16_384,
-  /** Of a request that carries the text of an error, which is cut afterwards. */
+  /** Of a request with the text of an error. What is too much of that text is dropped as it comes, and counts nowhere else. */
   error_body_bytes_max: 16_777_216,
+  /** What any operator takes of a nack: what is kept of an error, and its data. */
+  nack_body_bytes_min: 65_536,
   json_depth_max: 64,
+  /** In one body. Keys cost far more time to read than their bytes say. */
+  json_keys_max: 20_000,
+  /** In one body, keys and items of lists together. */
+  json_values_max: 100_000,
   batch_items_max: 1_000,
   bulk_ids_max: 1_000,
   list_items_max: 200,

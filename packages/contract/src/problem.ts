@@ -21,8 +21,10 @@ export const problems = {
   validation: { status: 422, title: "The request is not valid" },
   idempotency_mismatch: { status: 422, title: "This Idempotency-Key was used for another request" },
   rate_limited: { status: 429, title: "Too many requests" },
+  share_used: { status: 429, title: "The tenant uses its share already" },
   headers_too_large: { status: 431, title: "The headers are too large" },
   internal: { status: 500, title: "Something went wrong on our side" },
+  no_room: { status: 503, title: "The server has no room for this now; try again with the same Idempotency-Key" },
   signal_unavailable: { status: 503, title: "Redis is away, and only it knows this" },
   unavailable: { status: 503, title: "The database is away; try again with the same Idempotency-Key" },
 } as const satisfies Record<string, { status: number; title: string }>;

@@ -1,6 +1,10 @@
 import { z } from "zod";
 import { findFaults, pointerSegment, showValue, type Fault } from "./json.ts";
 
+const issues_max = 20;
+/** More than any schema has. */
+const fields_max = 100;
+
 export type Checked<T> = { kind: "valid"; value: T } | { kind: "invalid"; faults: Fault[] };
 
 /**
@@ -11,6 +15,8 @@ export type Checked<T> = { kind: "valid"; value: T } | { kind: "invalid"; faults
  * // { kind: "invalid", faults: [{ pointer: "/max_attempts", message: "must be an integer from 1 to 25; got 26" }] }
  */
 export function validate<S extends z.ZodType>(schema: S, input: unknown): Checked<z.output<S>> {
+  const strangers = manyStrangers(schema, input);
+  if (strangers.length > 0) return { kind: "invalid", faults: strangers };
   const faults = findFaults(input);
   if (faults.length > 0) return { kind: "invalid", faults };
   // zod drops a `__proto__` key in silence, so it would be neither stored nor refused.
@@ -18,7 +24,23 @@ export function validate<S extends z.ZodType>(schema: S, input: unknown): Checke
     return { kind: "invalid", faults: [{ pointer: "/__proto__", message: "is not a field of this request" }] };
   const parsed = schema.safeParse(input);
   if (parsed.success) return { kind: "valid", value: parsed.data };
-  return { kind: "invalid", faults: once(parsed.error.issues.flatMap((issue) => faultsOf(schema, input, issue))) };
+  // A list of a hundred thousand bad items has as many issues, and nobody reads on after the first few.
+  const issues = parsed.error.issues.slice(0, issues_max);
+  return { kind: "invalid", faults: once(issues.flatMap((issue) => faultsOf(schema, input, issue))) };
+}
+
+/** Of a body with far more fields than any request has: zod takes its time to list thousands of them. */
+function manyStrangers(schema: z.ZodType, input: unknown): Fault[] {
+  if (!(schema instanceof z.ZodObject) || typeof input !== "object" || input === null || Array.isArray(input))
+    return [];
+  const keys = Object.keys(input);
+  if (keys.length <= fields_max) return [];
+  const strange = keys.filter((key) => !Object.hasOwn(schema.shape, key));
+  return strange.slice(0, issues_max).map((key) => stranger("", key));
+}
+
+function stranger(pointer: string, key: string): Fault {
+  return { pointer: `${pointer}/${pointerSegment(key)}`, message: "is not a field of this request" };
 }
 
 /** A value that fails several checks of its schema has one fault: what it takes is told in one sentence. */
@@ -28,10 +50,7 @@ function once(faults: readonly Fault[]): Fault[] {
 
 function faultsOf(schema: z.ZodType, input: unknown, issue: z.core.$ZodIssue): Fault[] {
   const pointer = issue.path.map((part) => `/${pointerSegment(String(part))}`).join("");
-  if (issue.code === "unrecognized_keys")
-    return issue.keys
-      .slice(0, 20)
-      .map((key) => ({ pointer: `${pointer}/${pointerSegment(key)}`, message: "is not a field of this request" }));
+  if (issue.code === "unrecognized_keys") return issue.keys.slice(0, 20).map((key) => stranger(pointer, key));
   if (issue.code === "custom" && issue.message.startsWith("must not")) return [{ pointer, message: issue.message }];
   const value = issue.path.reduce<unknown>(
     (at, part) => (at as Record<PropertyKey, unknown> | undefined)?.[part],

@@ -1,13 +1,11 @@
 import type { Deps } from "./deps.ts";
+import type { FollowUps } from "./follow-ups.ts";
 import { countDead, deadByNow } from "./queries/count-dead.ts";
-import { deadAmong } from "./queries/dead-among.ts";
 import { pageAfter, type DeadFilter, type DeadPage, type DeadPlace } from "./queries/dead-pages.ts";
-import { announce, hint } from "./signal/announce.ts";
-import type { Signal } from "./signal/signal.ts";
 import { purge } from "./transitions/purge.ts";
 import { replay } from "./transitions/replay.ts";
 
-type BulkDeps = Deps & { signal: Signal };
+type BulkDeps = Deps & { followUps: Pick<FollowUps, "retried" | "noLongerDead"> };
 /** Ends a call between two steps: whoever asked has gone. */
 type BulkOptions = { dry_run: boolean; stop?: AbortSignal };
 
@@ -33,7 +31,7 @@ const unlisted_max = 5_000;
 export function replayAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptions): Promise<BulkOutcome> {
   return changeAll(deps, filter, options, async (page) => {
     const { ready, ...replayed } = await replay(deps, page);
-    await announce(deps, ready);
+    await deps.followUps.retried({ ready, were_dead: [] });
     return replayed;
   });
 }
@@ -63,26 +61,12 @@ async function changeAll(
       changed += step.ids.length;
       unlisted.push(...step.ids);
       page = pageAfter(page, step.reached);
-      if (unlisted.length >= unlisted_max) await unlist(deps, unlisted.splice(0));
+      if (unlisted.length >= unlisted_max) await deps.followUps.noLongerDead(unlisted.splice(0));
     }
   } finally {
-    await unlist(deps, unlisted);
+    await deps.followUps.noLongerDead(unlisted);
   }
   const left = await countDead(deps, page, performance.now() + (stop?.aborted ? 0 : count_ms_max));
   // Never "all of them" when nobody looked.
   return { matched: Math.max(found + left.count, left.complete ? 0 : changed + 1), changed };
-}
-
-/**
- * Take ids out of the list in Redis. A worker may have run one and seen it die by now: it found its id in the list still,
- * added nothing, and we took it out. So Postgres is asked afterwards, and who dies from here on is added by its worker.
- */
-async function unlist(deps: BulkDeps, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  const { deadLetters } = deps.signal;
-  await hint(deps.observe, "dead letters", async () => {
-    await deadLetters.remove(ids);
-    const again = await deadAmong(deps, ids);
-    if (again.size > 0) await deadLetters.add([...again]);
-  });
 }

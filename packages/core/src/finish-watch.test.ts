@@ -8,7 +8,7 @@ import {
   type TestDatabase,
 } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Deps } from "./deps.ts";
+import { defaultTenant, type Deps } from "./deps.ts";
 import { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
 import { memorySignal } from "./signal/memory.ts";
 import { redisSignal } from "./signal/redis.ts";
@@ -53,10 +53,14 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
   test("a notice ends the wait of all that wait for its job, and of nobody else", async () => {
     const [id, other] = [await add(), await add()];
     let ended = 0;
-    const waits = Array.from({ length: 3 }, () => watch.until(id, long_ms, never).then(() => (ended += 1)));
+    const waits = Array.from({ length: 3 }, () =>
+      watch.until({ tenant: defaultTenant, id: id }, long_ms, never).then(() => (ended += 1)),
+    );
     let other_ended = false;
     const gone = new AbortController();
-    const others = watch.until(other, long_ms, gone.signal).then(() => (other_ended = true));
+    const others = watch
+      .until({ tenant: defaultTenant, id: other }, long_ms, gone.signal)
+      .then(() => (other_ended = true));
     await eventually(async () => {
       await deps.signal.notices.tell("finished", [id]);
       expect(ended).toBe(3);
@@ -68,26 +72,26 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
 
   test("a job that finished without a notice is seen by the look that all share", async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, add));
-    const waits = ids.map((id) => watch.until(id, long_ms, never));
+    const waits = ids.map((id) => watch.until({ tenant: defaultTenant, id: id }, long_ms, never));
     for (const id of ids) await cancel(deps, "default", id);
     await Promise.all(waits);
   });
 
   test("a wait ends at its time, and at once when the caller is gone, before it as well", async () => {
     const id = await add();
-    await watch.until(id, 5, never);
+    await watch.until({ tenant: defaultTenant, id: id }, 5, never);
     const gone = new AbortController();
-    const waiting = watch.until(id, long_ms, gone.signal);
+    const waiting = watch.until({ tenant: defaultTenant, id: id }, long_ms, gone.signal);
     gone.abort();
     await waiting;
-    await watch.until(id, long_ms, gone.signal);
+    await watch.until({ tenant: defaultTenant, id: id }, long_ms, gone.signal);
   });
 
   test("close ends every wait, and whoever comes after it does not wait", async () => {
     const id = await add();
-    const waits = Array.from({ length: 50 }, () => watch.until(id, long_ms, never));
+    const waits = Array.from({ length: 50 }, () => watch.until({ tenant: defaultTenant, id: id }, long_ms, never));
     watch.close();
     await Promise.all(waits);
-    await watch.until(id, long_ms, never);
+    await watch.until({ tenant: defaultTenant, id: id }, long_ms, never);
   });
 });

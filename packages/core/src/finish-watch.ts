@@ -1,20 +1,22 @@
 import type { Deps } from "./deps.ts";
 import { finishedAmong } from "./queries/finished-among.ts";
+import { createShares, takeOrThrow } from "./shares.ts";
 import type { Signal } from "./signal/signal.ts";
 
 export type FinishWatch = {
   /**
    * Resolves when the job has finished, at the latest after `wait_ms` or when `gone` aborts; look at the job then. Begin
-   * before you look whether it has finished already, or that moment is missed. Never rejects.
+   * before you look whether it has finished already, or that moment is missed. Throws `NoRoomError` when too many wait,
+   * and never rejects.
    */
-  until(id: string, wait_ms: number, gone: AbortSignal): Promise<void>;
+  until(job: { tenant: string; id: string }, wait_ms: number, gone: AbortSignal): Promise<void>;
   /** From now on nobody waits. */
   close(): void;
 };
 
 /** A notice can be lost: all that wait share one look into Postgres each second. */
 const look_ms = 1_000;
-const looked_at_max = 10_000;
+const waiters_max = 10_000;
 
 /**
  * Wakes those who wait for jobs to finish: by the notice of whoever settled them, with one query a second for all as the net.
@@ -25,6 +27,7 @@ const looked_at_max = 10_000;
  */
 export function createFinishWatch(deps: Pick<Deps, "database"> & { signal: Signal }): FinishWatch {
   const waiting = new Map<string, Set<() => void>>();
+  const waits = createShares(waiters_max);
   let unlisten: (() => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -35,7 +38,7 @@ export function createFinishWatch(deps: Pick<Deps, "database"> & { signal: Signa
   const look = async (): Promise<void> => {
     timer = undefined;
     try {
-      wake(await finishedAmong(deps, [...waiting.keys()].slice(0, looked_at_max)));
+      wake(await finishedAmong(deps, [...waiting.keys()]));
     } catch {
       // Postgres is away: whoever waits is told when it asks for its job.
     }
@@ -46,22 +49,25 @@ export function createFinishWatch(deps: Pick<Deps, "database"> & { signal: Signa
   };
 
   return {
-    until: (id, wait_ms, gone) =>
-      new Promise((resolve) => {
-        if (closed || gone.aborted) return resolve();
+    until({ tenant, id }, wait_ms, gone) {
+      if (closed || gone.aborted) return Promise.resolve();
+      takeOrThrow(waits, tenant, 1, "requests that wait for a job to finish");
+      return new Promise((resolve) => {
         unlisten ??= deps.signal.notices.listen("finished", wake);
         const others = waiting.get(id) ?? new Set();
         const end = () => {
           clearTimeout(deadline);
           gone.removeEventListener("abort", end);
-          if (others.delete(end) && others.size === 0) waiting.delete(id);
+          if (others.delete(end)) waits.give(tenant, 1);
+          if (others.size === 0) waiting.delete(id);
           resolve();
         };
         const deadline = setTimeout(end, wait_ms);
         gone.addEventListener("abort", end, { once: true });
         waiting.set(id, others.add(end));
         schedule();
-      }),
+      });
+    },
     close() {
       closed = true;
       clearTimeout(timer);

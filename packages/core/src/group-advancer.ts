@@ -8,24 +8,31 @@ const handovers_max = 500;
 /** Statements in one go, so that a sweep has time for its other duties. */
 const rounds_max = 50;
 
-/** Let the next job of each group through that waits for it, and signal it. Returns how many there were. */
-export async function advanceAll(deps: Deps & { signal: Signal }): Promise<number> {
+/**
+ * Let the next job of each group through that waits for it, and signal it. `left` says that some groups were in somebody
+ * else's hand.
+ */
+export async function advanceAll(deps: Deps & { signal: Signal }): Promise<{ total: number; left: boolean }> {
   let total = 0;
   for (let round = 0; round < rounds_max; round += 1) {
-    const { handovers, ready } = await advanceGroups(deps, handovers_max);
+    const { handovers, left, ready } = await advanceGroups(deps, handovers_max);
     await announce(deps, ready);
     total += ready.length;
-    if (handovers < handovers_max) break;
+    if (handovers < handovers_max) return { total, left };
   }
-  return total;
+  return { total, left: true };
 }
 
 export type GroupAdvancer = {
   /** A job of a group has finished. */
   kick(): void;
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is under way; what is left by then is the sweep's. */
   idle(): Promise<void>;
 };
+
+/** Whoever has a group in hand has it for one statement: it is looked at again so soon, and then later and later. */
+const rest_ms_min = 2;
+const rest_ms_max = 500;
 
 /**
  * Hands groups on in the process that finished their jobs: one pass at a time, for all that finished meanwhile. What it
@@ -38,12 +45,16 @@ export type GroupAdvancer = {
 export function createGroupAdvancer(deps: Deps & { signal: Signal }): GroupAdvancer {
   let passing: Promise<void> | undefined;
   let again = false;
+  let rest_ms = rest_ms_min;
+  let timer: NodeJS.Timeout | undefined;
 
   const pass = async (): Promise<void> => {
     do {
       again = false;
       try {
-        await advanceAll(deps);
+        const { left } = await advanceAll(deps);
+        if (left) comeBack();
+        else rest_ms = rest_ms_min;
       } catch (error) {
         const during = "handing groups on";
         if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
@@ -52,11 +63,23 @@ export function createGroupAdvancer(deps: Deps & { signal: Signal }): GroupAdvan
     } while (again);
     passing = undefined;
   };
+  const kick = () => {
+    if (passing) again = true;
+    else passing = pass();
+  };
+  // No reason to stay alive for: the sweep finds what a process that ends has left.
+  const comeBack = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      kick();
+    }, rest_ms).unref();
+    rest_ms = Math.min(rest_ms * 2, rest_ms_max);
+  };
   return {
-    kick() {
-      if (passing) again = true;
-      else passing = pass();
+    kick,
+    async idle() {
+      await passing;
+      clearTimeout(timer);
     },
-    idle: async () => passing,
   };
 }

@@ -1,12 +1,13 @@
 export { connectDatabase, type Database, type DatabaseOptions, type Sql } from "./database/connect.ts";
-export { DatabaseTimeoutError, isBadRow, isUnavailable } from "./database/errors.ts";
+export { DatabaseTimeoutError, isBadRow, isUnavailable, outcomeUnknown } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
 export { migrateDatabase } from "./database/migrate.ts";
-export { refreshStatistics } from "./database/refresh-statistics.ts";
+export { refreshStatistics, statisticsAreStale } from "./database/refresh-statistics.ts";
 export { schemaState } from "./database/schema-state.ts";
 export type { JobRow } from "./database/schema.ts";
 export { defaultTenant, type Deps, type QueueRef } from "./deps.ts";
 export { observeAll, type AtlasEvent, type EventName, type Observe } from "./observe/events.ts";
+export { addFleetGauges, addServerGauges } from "./observe/gauges.ts";
 export { createLogger, logDestination, logEvents, logLevels, type Logger, type LogLevel } from "./observe/log.ts";
 export { createMetrics, type Metrics } from "./observe/metrics.ts";
 export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
@@ -17,12 +18,12 @@ export { hashToken, isToken } from "./policy/token.ts";
 export { errorText, storableText } from "@atlasqueue/contract";
 export { purgeAll, replayAll, type BulkOutcome } from "./bulk.ts";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
-export { createClaimCleaner, type ClaimCleaner } from "./claim-cleaner.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
-export { advanceAll, createGroupAdvancer, type GroupAdvancer } from "./group-advancer.ts";
-export { createLeaseDesk, LeaseDeskFullError, type LeaseDesk } from "./lease-desk.ts";
+export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
+export { advanceAll } from "./group-advancer.ts";
+export { createLeaseDesk, type LeaseDesk } from "./lease-desk.ts";
 export { pause } from "./pause.ts";
-export { createRefiller, refillQueue, type Refiller } from "./refiller.ts";
+export { refillQueue } from "./refiller.ts";
 export {
   settleRemote,
   type Ack,
@@ -45,6 +46,7 @@ export { listDead, type DeadRows } from "./queries/list-dead.ts";
 export { listJobs, type JobFilter, type JobRows } from "./queries/list-jobs.ts";
 export { listSchedules } from "./queries/list-schedules.ts";
 export { listJobsAt, type JobsFilter } from "./queries/list-jobs-at.ts";
+export { oldestReady, type OldestReady } from "./queries/oldest-ready.ts";
 export { oldestWaiting } from "./queries/oldest-waiting.ts";
 export { listTokens, showToken } from "./queries/list-tokens.ts";
 export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-stats.ts";
@@ -55,7 +57,7 @@ export { sweepOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
 export { workLeft } from "./queries/work-left.ts";
 export { retryPolicy, retrySettings, serverConfig, serverSettings, type ServerConfig } from "./server-settings.ts";
 export { parseSettings, setting, SettingError } from "./settings.ts";
-export { createPromoter, promoteAll, type Promoter } from "./promoter.ts";
+export { promoteAll } from "./promoter.ts";
 export { fireAll } from "./schedule-firer.ts";
 export { InvalidScheduleError, type Schedules } from "./schedule-book.ts";
 export { foldAll } from "./count-folder.ts";
@@ -74,7 +76,15 @@ export {
   type WorkerPresence,
 } from "./signal/presence.ts";
 export { redisSignal, type RedisSignalOptions } from "./signal/redis.ts";
-export { SignalUnavailableError, wakeMark, type DeadLetterList, type ReadyJob, type Signal } from "./signal/signal.ts";
+export { requireSignal } from "./signal/require-signal.ts";
+export {
+  SignalUnavailableError,
+  wakeMark,
+  type DeadLetterList,
+  type ReadyJob,
+  type Signal,
+  type SignalState,
+} from "./signal/signal.ts";
 export { submit } from "./submit.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./transitions/claim.ts";
 export { clearResults } from "./transitions/clear-results.ts";
@@ -91,6 +101,7 @@ export { fail, type Failure, type FailOutcome } from "./transitions/fail.ts";
 export { heartbeat, type Heartbeat, type HeartbeatOutcome } from "./transitions/heartbeat.ts";
 export { retry, type RetryOutcome } from "./transitions/retry.ts";
 export { projectDeadLetters } from "./transitions/project-dead-letters.ts";
+export { forgetPastStarts } from "./transitions/note-starts.ts";
 export { forgetEmptyQueues } from "./transitions/fold-counts.ts";
 export { forgetLeaseBatches } from "./transitions/forget-lease-batches.ts";
 export { noteTokenUse } from "./transitions/note-token-use.ts";
@@ -98,7 +109,7 @@ export { provisionTenant } from "./transitions/provision-tenant.ts";
 export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
 export { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
 export { createSchedule, putSchedule, type StoreOutcome } from "./transitions/store-schedule.ts";
-export { setLimits } from "./transitions/set-limits.ts";
+export { setLimits, type LimitsSet } from "./transitions/set-limits.ts";
 export { recallLeases } from "./transitions/recall-leases.ts";
 export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./transitions/prune.ts";
 export { recoverExpired } from "./transitions/recover-expired.ts";
@@ -118,4 +129,5 @@ export {
   type Submitted,
   UniqueConflictError,
 } from "./queue.ts";
+export { createShares, NoRoomError, takeOrThrow, type Shares } from "./shares.ts";
 export { createSubmitter, type Submitter } from "./submitter.ts";

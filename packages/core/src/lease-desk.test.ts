@@ -10,10 +10,10 @@ import {
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Deps } from "./deps.ts";
+import { createFollowUps } from "./follow-ups.ts";
 import { createLeaseDesk, type LeaseDesk } from "./lease-desk.ts";
 import type { LeaseCall } from "./lease-line.ts";
 import { findJob } from "./queries/find-job.ts";
-import { createRefiller } from "./refiller.ts";
 import { announce } from "./signal/announce.ts";
 import { memorySignal } from "./signal/memory.ts";
 import { noSignal } from "./signal/none.ts";
@@ -44,7 +44,7 @@ afterEach(async () => {
 
 const open = (signal: Signal): void => {
   deps = { database: own.database, observe: recorded.observe, signal };
-  desk = createLeaseDesk({ ...deps, refiller: createRefiller(deps) });
+  desk = createLeaseDesk({ ...deps, followUps: createFollowUps(deps) });
 };
 
 const call = (fields: Partial<LeaseCall> = {}): LeaseCall => ({

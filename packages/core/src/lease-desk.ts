@@ -1,27 +1,23 @@
 import { isUnavailable } from "./database/errors.ts";
 import type { Deps } from "./deps.ts";
+import type { FollowUps } from "./follow-ups.ts";
 import { createHandout } from "./lease-handout.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { pause } from "./pause.ts";
 import { readyAmong } from "./queries/ready-among.ts";
-import type { Refiller } from "./refiller.ts";
+import { createShares, takeOrThrow } from "./shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "./signal/signal.ts";
 import type { LeasedJob } from "./transitions/claim.ts";
 
 export type LeaseDesk = {
   /**
    * Lease up to `jobs_max` ready jobs; none when there were none in time. `hungUp` aborts when the caller is gone: what
-   * was claimed for it is given back. Rejects when the database is away, or too many wait already.
+   * was claimed for it is given back. Rejects when the database is away, and with `NoRoomError` when too many wait already.
    */
   lease(call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]>;
   /** From now on nobody waits: those that do are answered with nothing. */
   close(): Promise<void>;
 };
-
-/** Too many calls wait at the desk. */
-export class LeaseDeskFullError extends Error {
-  override readonly name = "LeaseDeskFullError";
-}
 
 const waiters_max = 10_000;
 /** How long one wait on the signal lasts; a wait begins anew when a queue joins those that are waited for. */
@@ -34,15 +30,15 @@ const poll_ms_max = 1_000;
  * signal once for all of them: a waiting call is a timer and an entry in a list, and asks neither Redis nor Postgres.
  *
  * @example
- * const desk = createLeaseDesk({ database, signal, observe });
+ * const desk = createLeaseDesk({ database, signal, observe, followUps });
  * const jobs = await desk.lease({ tenant, queue, worker_id, lease_seconds: 30, jobs_max: 1, wait_ms: 20_000 }, hungUp);
  */
-export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refiller }): LeaseDesk {
+export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> }): LeaseDesk {
   const closing = new AbortController();
   const handout = createHandout(deps, closing.signal);
   const lines = new Map<string, Line>();
   const underWay = new Set<Promise<void>>();
-  let waiting = 0;
+  const waits = createShares(waiters_max);
   /** Aborts when the wait that is under way no longer looks at the right queues. */
   let changed = new AbortController();
   let listening: Promise<void> | undefined;
@@ -89,7 +85,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refille
     changed = new AbortController();
     const open = [...lines.values()].filter(({ serving }) => !serving);
     if (open.length === 0) return pause(listen_ms, changed.signal);
-    if (deps.signal.state() === "down") return poll();
+    if (deps.signal.state() !== "up") return poll();
     try {
       const woken = await deps.signal.wait(open, listen_ms, changed.signal);
       if (woken) wake(woken);
@@ -120,7 +116,6 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refille
       changed.abort();
     }
     line.waiters.push(waiter);
-    waiting += 1;
     listening ??= listen();
   };
 
@@ -129,7 +124,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refille
     const at = line?.waiters.indexOf(waiter) ?? -1;
     if (!line || at === -1) return;
     line.waiters.splice(at, 1);
-    waiting -= 1;
+    waits.give(line.tenant, 1);
     if (line.waiters.length > 0 || line.serving) return;
     lines.delete(lineName(line));
     changed.abort();
@@ -161,7 +156,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; refiller: Refille
         const jobs = await handout.leaseNow(call, hungUp);
         if (jobs.length > 0 || !mayWait()) return jobs;
       }
-      if (waiting >= waiters_max) throw new LeaseDeskFullError(`${waiters_max} calls wait for jobs already`);
+      takeOrThrow(waits, call.tenant, 1, "calls that wait for jobs");
       return waitInLine(call, hungUp);
     },
     async close() {

@@ -1,6 +1,6 @@
 import type { Deps, QueueRef } from "./deps.ts";
+import type { FollowUps } from "./follow-ups.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
-import type { Refiller } from "./refiller.ts";
 import { announce, hint } from "./signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "./signal/signal.ts";
 import { claimJobs, type LeasedJob } from "./transitions/claim.ts";
@@ -19,10 +19,13 @@ const claims_max = 8;
  * const handout = createHandout(deps, closing.signal);
  * await handout.serveSignalled(line, woken.id);
  */
-export function createHandout(deps: Deps & { signal: Signal; refiller: Refiller }, closing: AbortSignal) {
+export function createHandout(
+  deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> },
+  closing: AbortSignal,
+) {
   /** Claim for a call; what comes too late for it goes back to the front. */
   const claimFor = async (call: LeaseCall, gone: AbortSignal, ids: string[] | "oldest"): Promise<LeasedJob[]> => {
-    const claimer = { ...call, queues: [call.queue], throttled: deps.refiller.freeIn };
+    const claimer = { ...call, queues: [call.queue], throttled: deps.followUps.throttled };
     const jobs = await claimJobs(deps, ids === "oldest" ? call.jobs_max : ids, claimer);
     if (!gone.aborted || jobs.length === 0) return jobs;
     await announce(deps, await release(deps, jobs), "front");
@@ -60,7 +63,8 @@ export function createHandout(deps: Deps & { signal: Signal; refiller: Refiller 
           if (error instanceof SignalUnavailableError) return claimFor(call, gone, "oldest");
           throw error;
         }
-        if (ids.length === 0) return [];
+        // What is not in the list may be in Postgres alone, while Redis takes no writes.
+        if (ids.length === 0) return deps.signal.state() === "up" ? [] : claimFor(call, gone, "oldest");
         const jobs = await claimFor(call, gone, ids);
         if (jobs.length > 0) return jobs;
       }

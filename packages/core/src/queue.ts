@@ -10,6 +10,7 @@ import {
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
 import { connectDatabase } from "./database/connect.ts";
 import { defaultTenant } from "./deps.ts";
+import { createFollowUps } from "./follow-ups.ts";
 import type { Observe } from "./observe/events.ts";
 import { createScheduleBook, type Schedules } from "./schedule-book.ts";
 import { announce } from "./signal/announce.ts";
@@ -116,12 +117,14 @@ export function createQueue(options: QueueOptions): Queue {
     prepared_statements: options.preparedStatements ?? true,
     application_name: "atlasqueue-queue",
   });
+  const observe = options.observe ?? (() => {});
   const signal: Signal = options.redisUrl
-    ? redisSignal({ url: options.redisUrl, keys: options.keys ?? defaultKeys })
+    ? redisSignal({ url: options.redisUrl, keys: options.keys ?? defaultKeys, observe })
     : noSignal();
-  const deps = { database, signal, observe: options.observe ?? (() => {}) };
+  const deps = { database, signal, observe };
   const enqueueOptions = { idempotency_ttl_seconds: options.idempotencyTtlSeconds ?? 86_400 };
-  const submitter = createSubmitter(deps, enqueueOptions);
+  const followUps = createFollowUps(deps);
+  const submitter = createSubmitter({ ...deps, followUps }, enqueueOptions);
   // What `submitIn` made and `announce` has not been given yet.
   const unannounced = new Map<string, ReadyJob>();
 
@@ -148,7 +151,7 @@ export function createQueue(options: QueueOptions): Queue {
         const before = signalled;
         const stored = submitter.submitTogether(submissions.slice(from, from + bulk_rows_max));
         signalled = Promise.allSettled([before, stored]).then(([, part]) =>
-          part.status === "fulfilled" ? submitter.follow(part.value) : undefined,
+          part.status === "fulfilled" ? followUps.submitted(part.value) : undefined,
         );
         (await stored).forEach((outcome, at) => (outcomes[from + at] = outcome));
       };
@@ -192,6 +195,7 @@ export function createQueue(options: QueueOptions): Queue {
     },
     async close() {
       await submitter.close();
+      await followUps.stop();
       await Promise.all([database.close(), signal.close()]);
     },
   };

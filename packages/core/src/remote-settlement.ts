@@ -1,14 +1,9 @@
 import { storableText, type Json } from "@atlasqueue/contract";
-import type { ClaimCleaner } from "./claim-cleaner.ts";
 import type { Deps } from "./deps.ts";
+import type { FollowUps, Settled } from "./follow-ups.ts";
 import type { BackoffPolicy } from "./policy/backoff.ts";
-import type { GroupAdvancer } from "./group-advancer.ts";
 import { verdictAfterFailure } from "./policy/verdict.ts";
-import type { Promoter } from "./promoter.ts";
 import { findLeased, type Leased } from "./queries/find-leased.ts";
-import type { Refiller } from "./refiller.ts";
-import { hint } from "./signal/announce.ts";
-import type { Signal } from "./signal/signal.ts";
 import type { Lease } from "./transitions/claim.ts";
 import { complete } from "./transitions/complete.ts";
 import { fail } from "./transitions/fail.ts";
@@ -27,14 +22,7 @@ export type Nack = {
 /** What became of the job, or why nothing did. */
 export type RemoteOutcome = "succeeded" | "failed" | "dead" | "lease_lost" | "not_found";
 
-export type RemoteSettlementDeps = Deps & {
-  signal: Signal;
-  backoff: BackoffPolicy;
-  promoter: Promoter;
-  claimCleaner: ClaimCleaner;
-  groups: GroupAdvancer;
-  refiller: Refiller;
-};
+export type RemoteSettlementDeps = Deps & { backoff: BackoffPolicy; followUps: Pick<FollowUps, "settled"> };
 
 /**
  * Settle what remote workers finished, all acks in one statement and all nacks in another. Outcomes stand in the order
@@ -54,25 +42,10 @@ export async function settleRemote(
     tenant,
     [...acks, ...nacks].map(({ id }) => id),
   );
-  const grouped = [...leased.values()].some(({ group_key }) => group_key !== null);
   const [acked, nacked] = await Promise.all([
     settleKnown(acks, leased, (known) => succeed(deps, known)),
     settleKnown(nacks, leased, (known) => failAll(deps, known)),
   ]);
-  deps.claimCleaner.settled(new Set([...acks, ...nacks].map(({ lease_token }) => lease_token)));
-  if (grouped) deps.groups.kick();
-  for (const { tenant: of, queue, limited } of leased.values()) if (limited) deps.refiller.freed({ tenant: of, queue });
-  const final = [
-    ...acks.filter((_, at) => acked[at] === "succeeded"),
-    ...nacks.filter((_, at) => nacked[at] === "dead"),
-  ];
-  if (final.length > 0)
-    await hint(deps.observe, "notice", () =>
-      deps.signal.notices.tell(
-        "finished",
-        final.map(({ id }) => id),
-      ),
-    );
   return { acks: acked, nacks: nacked };
 }
 
@@ -98,6 +71,8 @@ async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[]): Promise
     deps,
     known.map(({ item, lease }) => ({ lease, result: item.result ?? null })),
   );
+  const applied = known.filter((_, at) => outcomes[at]?.kind === "applied");
+  await deps.followUps.settled(applied.map(({ lease }) => settledAs(lease, "succeeded")));
   return outcomes.map(({ kind }) => (kind === "applied" ? "succeeded" : kind));
 }
 
@@ -110,9 +85,17 @@ async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]): Promis
     return { lease, error: storableText(item.error), error_data: item.error_data, verdict };
   });
   const outcomes = await fail(deps, failures);
-  const dead = failures.filter((_, at) => outcomes[at]?.kind === "dead").map(({ lease }) => lease.id);
-  if (dead.length > 0) await hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
-  for (const [at, { verdict }] of failures.entries())
-    if (verdict.kind === "retry" && outcomes[at]?.kind === "retrying") deps.promoter.expectIn(verdict.delay_ms);
+  await deps.followUps.settled(
+    failures.flatMap(({ lease, verdict }, at) => {
+      const kind = outcomes[at]?.kind;
+      if (kind === "dead") return settledAs(lease, "dead");
+      if (kind === "retrying" && verdict.kind === "retry") return settledAs(lease, { due_in_ms: verdict.delay_ms });
+      return [];
+    }),
+  );
   return outcomes.map(({ kind }) => (kind === "retrying" ? "failed" : kind));
+}
+
+function settledAs(lease: Lease, became: Settled["became"]): Settled {
+  return { job: lease, became, claim: lease.lease_token };
 }

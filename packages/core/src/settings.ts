@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
 import { logLevels, type LogLevel } from "./observe/log.ts";
 
@@ -54,16 +55,19 @@ export class SettingError extends Error {
 
 const secret = /URL|PASSWORD|SECRET|TOKEN/;
 
+const file_bytes_max = 64 * 1_024;
+
 /**
- * Parse the variables that a schema names; others are left alone, and an empty one counts as absent. Throws
- * `SettingError` for the first that is wrong.
+ * Parse the variables that a schema names; others are left alone, and an empty one counts as absent. Those that hold
+ * secrets may stand in a file instead, as containers get them: `DATABASE_URL_FILE` names it. Throws `SettingError` for
+ * the first that is wrong.
  *
  * @example
  * parseSettings(z.object({ API_PORT: setting.port().default(8000) }), process.env);
  */
 export function parseSettings<S extends z.ZodObject>(schema: S, env: Record<string, string | undefined>): z.output<S> {
   const given = Object.fromEntries(
-    Object.keys(schema.shape).map((name) => [name, env[name] === "" ? undefined : env[name]]),
+    Object.keys(schema.shape).map((name) => [name, (env[name] === "" ? undefined : env[name]) ?? fromFile(name, env)]),
   );
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
@@ -74,6 +78,26 @@ export function parseSettings<S extends z.ZodObject>(schema: S, env: Record<stri
   throw new SettingError(
     `${name} must be ${accepts}; got ${secret.test(name) ? "something else (not shown)" : JSON.stringify(value)}`,
   );
+}
+
+/** The variable wins over its file, as what stands nearer to the program. */
+function fromFile(name: string, env: Record<string, string | undefined>): string | undefined {
+  const file = secret.test(name) ? env[`${name}_FILE`] : undefined;
+  if (file === undefined || file === "") return undefined;
+  const wrong = (why: string) =>
+    new SettingError(`${name}_FILE must be the path of a file that holds ${name}; got ${JSON.stringify(file)}: ${why}`);
+  let text: string;
+  try {
+    if (statSync(file).size > file_bytes_max) throw wrong(`it is over ${file_bytes_max} bytes`);
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof SettingError) throw error;
+    throw wrong((error as NodeJS.ErrnoException).code ?? "it cannot be read");
+  }
+  // Editors and `echo` end a file with a line break.
+  const value = text.replace(/\r?\n$/, "");
+  if (value === "") throw wrong("it is empty");
+  return value;
 }
 
 function describe(schema: unknown): string {

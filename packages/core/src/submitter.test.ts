@@ -17,6 +17,7 @@ import { DatabaseTimeoutError } from "./database/errors.ts";
 import { migrateDatabase } from "./database/migrate.ts";
 import type { Deps } from "./deps.ts";
 import { findJob } from "./queries/find-job.ts";
+import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import type { AtlasEvent, Observe } from "./observe/events.ts";
 import { createQueue, IdempotencyMismatchError, InvalidJobError } from "./queue.ts";
 import { memorySignal } from "./signal/memory.ts";
@@ -27,7 +28,7 @@ import { createSubmitter } from "./submitter.ts";
 const options = { idempotency_ttl_seconds: 60 };
 const main = { tenant: "default", queue: "default" };
 let own: TestDatabase;
-let deps: Deps & { signal: Signal };
+let deps: Deps & { signal: Signal; followUps: FollowUps };
 
 beforeAll(async () => {
   own = await testDatabase();
@@ -35,7 +36,8 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database.sql`TRUNCATE jobs, idempotency_keys`;
-  deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
+  const core = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
+  deps = { ...core, followUps: createFollowUps(core) };
 });
 
 describe("group commit", () => {
@@ -45,6 +47,7 @@ describe("group commit", () => {
       Array.from({ length: 300 }, (_, at) => submitter.submit(submission({ payload: { at } }, `key-${at}`), 100)),
     );
     await submitter.close();
+    await deps.followUps.stop();
     for (const [at, outcome] of outcomes.entries())
       expect(outcome).toMatchObject({ kind: "created", job: { payload: { at } } });
     const [shared] = await own.database.sql<

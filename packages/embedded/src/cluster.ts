@@ -1,12 +1,24 @@
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { mustRunAs, writeAs } from "./as-user.ts";
 import { findBinaries, type Binaries } from "./binaries.ts";
-import { give, holdsData, type DataFolder } from "./data-folder.ts";
+import type { DataFolder, FolderKind } from "./data-folder.ts";
+import { passwordFile } from "./password.ts";
 import { runTool } from "./server-process.ts";
 
 /** A data directory, who may touch it, the programs that run it and how they are set. */
 export type Cluster = DataFolder & {
   readonly binaries: Binaries;
   readonly settings: Readonly<Record<string, string>>;
+};
+
+const draft = "atlasqueue.init";
+
+export const postgresFolder: FolderKind = {
+  name: "PostgreSQL data directory",
+  // A directory that initdb was killed in has its draft still, and is no data yet.
+  isData: (entries) => entries.includes("PG_VERSION") || entries.includes(draft),
+  ours: /^atlasqueue\./,
 };
 
 // What a durable store beside an application needs; fsync and synchronous_commit stay on, as PostgreSQL ships them.
@@ -26,25 +38,34 @@ export async function openCluster(folder: DataFolder, settings: Readonly<Record<
 }
 
 /**
- * Runs initdb when there is no data yet. It works in a folder beside the data and renames it at the end: PG_VERSION is
- * among the first files initdb writes, so a directory it was killed in would look finished.
+ * Runs initdb when there is no data yet, with a password for the superuser. It works in a draft inside the folder,
+ * because nobody but the folder's user may touch what is there, and that user nothing beside it. What it made is moved
+ * up at the end, PG_VERSION last: without that file a folder is no data, and a move that was cut off goes on.
  */
-export async function initialise({ dataDir, identity, binaries, settings }: Cluster): Promise<void> {
-  if (holdsData(dataDir)) return;
-  const draft = `${dataDir}.init`;
-  rmSync(draft, { recursive: true, force: true });
-  mkdirSync(draft, { mode: 0o700 });
-  if (identity) give(draft, identity);
-  const args = [
-    ["-D", draft],
-    ["--username", "postgres"],
-    // Only loopback is listened on.
-    ["--auth", "trust"],
-    // PostgreSQL's own C.UTF-8, because the operating system's is missing on some.
-    ["--encoding", "UTF8", "--locale", "C", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"],
-    ["--no-instructions"],
-    settings.fsync === "off" ? ["--no-sync"] : [],
-  ];
-  await runTool(binaries.initdb, args.flat(), identity);
-  renameSync(draft, dataDir);
+export async function initialise({ dataDir, identity, binaries, settings }: Cluster, password: string): Promise<void> {
+  const place = join(dataDir, draft);
+  if (existsSync(join(dataDir, "PG_VERSION"))) return;
+  if (!existsSync(join(place, "done"))) {
+    mustRunAs(identity, 'rm -rf -- "$1" && mkdir -- "$1"', [place]);
+    writeAs(identity, join(place, "password"), `${password}\n`);
+    const args = [
+      ["-D", join(place, "data")],
+      ["--username", "postgres", "--pwfile", join(place, "password")],
+      ["--auth", "scram-sha-256"],
+      // PostgreSQL's own C.UTF-8, because the operating system's is missing on some.
+      ["--encoding", "UTF8", "--locale", "C", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"],
+      ["--no-instructions"],
+      settings.fsync === "off" ? ["--no-sync"] : [],
+    ];
+    await runTool(binaries.initdb, args.flat(), identity);
+    writeAs(identity, join(place, "done"), "");
+  }
+  mustRunAs(identity, moveUp, [dataDir, draft, passwordFile]);
 }
+
+const moveUp = `cd -- "$1" || exit
+[ ! -e "$2/password" ] || mv -f -- "$2/password" "$3" || exit
+for entry in "$2"/data/*; do
+  [ "$entry" = "$2/data/PG_VERSION" ] || [ ! -e "$entry" ] || mv -f -- "$entry" . || exit
+done
+mv -f -- "$2/data/PG_VERSION" . && rm -rf -- "$2"`;

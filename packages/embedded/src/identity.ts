@@ -1,21 +1,21 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 
 /** The user a server runs as; where it is undefined, that is the user we are. */
 export type Identity = { readonly uid: number; readonly gid: number };
 
 /**
- * Who PostgreSQL runs as: ourselves, unless we are root, which it refuses. Then whoever owns the data already there
- * (somebody ran this without sudo before), else the user `postgres`, else `nobody`. Throws when there is no such user.
+ * Who a server on this folder runs as: ourselves, unless we are root. Then whoever owns the folder, else whoever owns
+ * the nearest folder above it that is not root's (a clone in somebody's home: that user could put anything there),
+ * else the user `postgres`, else `nobody`. Throws when there is no such user.
  */
-export function serverIdentity(dataDir: string): Identity | undefined {
+export function serverIdentity(folder: string | undefined): Identity | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const identity = ownerOfData(dataDir) ?? userNamed("postgres") ?? userNamed("nobody");
+  const uid = folder === undefined ? 0 : ownerAbove(folder);
+  const identity = uid === 0 ? (userNamed("postgres") ?? userNamed("nobody")) : userWithId(uid);
   if (identity) return identity;
-  throw new Error(
-    "PostgreSQL refuses to run as root, and /etc/passwd has neither a user postgres nor nobody to run it as",
-  );
+  throw new Error("the servers never run as root, and /etc/passwd has neither a user postgres nor nobody for them");
 }
 
 /** Whether `test <flag> <path>` holds for that user: tried, because modes, ACLs and mounts can't be guessed. */
@@ -24,19 +24,27 @@ export function canAs(identity: Identity | undefined, flag: "-x" | "-r" | "-w", 
   return spawnSync("sh", ["-c", `test ${flag} "$1"`, "sh", path], options).status === 0;
 }
 
-function ownerOfData(dataDir: string): Identity | undefined {
-  const { uid, gid } = statSync(join(dataDir, "PG_VERSION"), { throwIfNoEntry: false }) ?? {
-    uid: 0,
-    gid: 0,
-  };
-  return uid === 0 ? undefined : { uid, gid };
+/** The first owner other than root from the folder upwards; 0 when all of it is root's. */
+function ownerAbove(folder: string): number {
+  const uid = lstatSync(folder, { throwIfNoEntry: false })?.uid ?? 0;
+  const above = dirname(folder);
+  return uid !== 0 || above === folder ? uid : ownerAbove(above);
 }
 
-function userNamed(name: string): Identity | undefined {
-  const line = readFileSync("/etc/passwd", "utf8")
-    .split("\n")
-    .find((entry) => entry.startsWith(`${name}:`));
-  if (!line) return undefined;
-  const [, , uid, gid] = line.split(":");
-  return { uid: Number(uid), gid: Number(gid) };
+function userNamed(wanted: string): Identity | undefined {
+  return users().find(({ name }) => name === wanted);
+}
+
+/** A folder's group may be root's; what runs there gets the user's own. */
+function userWithId(wanted: number): Identity {
+  const found = users().find(({ uid }) => uid === wanted);
+  return found ? { uid: found.uid, gid: found.gid } : { uid: wanted, gid: wanted };
+}
+
+function users(): (Identity & { name: string })[] {
+  const lines = readFileSync("/etc/passwd", "utf8").split("\n");
+  return lines.flatMap((line) => {
+    const [name = "", , uid, gid] = line.split(":");
+    return uid && gid ? [{ name, uid: Number(uid), gid: Number(gid) }] : [];
+  });
 }

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readPlain, writeAs } from "./as-user.ts";
 import type { Cluster } from "./cluster.ts";
 import { processFacts } from "./process-facts.ts";
 import { runTool } from "./server-process.ts";
@@ -18,7 +18,7 @@ export async function stopOrphan({ dataDir, binaries, identity }: Cluster): Prom
     case "our_postgres":
       return stop();
     case "stranger":
-      return disown(dataDir);
+      return disown();
     case "unknown":
       return;
   }
@@ -31,6 +31,16 @@ export async function stopOrphan({ dataDir, binaries, identity }: Cluster): Prom
       await runTool(binaries.pg_ctl, args("immediate"), identity);
     }
   }
+
+  /**
+   * PostgreSQL refuses to start while the id in postmaster.pid answers, whoever that is, except when it is its own
+   * parent's. Naming us there gets it past that, and keeps the file's other lines, by which it notices old backends
+   * that are still attached; deleting the file would throw that check away.
+   */
+  function disown(): void {
+    const lines = [String(process.pid), ...readPostmasterFile(dataDir).slice(1)];
+    writeAs(identity, join(dataDir, "postmaster.pid"), lines.join("\n"));
+  }
 }
 
 /** The id in postmaster.pid, or undefined when there is none. */
@@ -42,7 +52,7 @@ function postmasterPid(dataDir: string): number | undefined {
 /** The lines of postmaster.pid: 1 the process id, 4 the port, 8 the status ("starting", "ready", "stopping"). */
 export function readPostmasterFile(dataDir: string): string[] {
   try {
-    return readFileSync(join(dataDir, "postmaster.pid"), "utf8").split("\n");
+    return readPlain(join(dataDir, "postmaster.pid"))?.split("\n") ?? [];
   } catch {
     return [];
   }
@@ -55,16 +65,6 @@ function whoIs(pid: number, dataDir: string): "our_postgres" | "stranger" | "unk
   // A postmaster's working directory is its data directory.
   if (facts.folder !== undefined) return facts.folder === dataDir ? "our_postgres" : "stranger";
   return facts.command.includes(dataDir) ? "our_postgres" : "unknown";
-}
-
-/**
- * PostgreSQL refuses to start while the id in postmaster.pid answers, whoever that is, except when it is its own
- * parent's. Naming us there gets it past that, and keeps the file's other lines, by which it notices old backends that
- * are still attached; deleting the file would throw that check away.
- */
-function disown(dataDir: string): void {
-  const lines = readPostmasterFile(dataDir);
-  writeFileSync(join(dataDir, "postmaster.pid"), [String(process.pid), ...lines.slice(1)].join("\n"));
 }
 
 function exists(pid: number): boolean {

@@ -3,15 +3,15 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openFolder } from "../test/folder.ts";
-import { claim } from "./owner.ts";
+import { claim, ownerFile } from "./owner.ts";
 
 test("a claim is refused while it is held, and free once it is given up", () => {
-  const file = join(openFolder(), "owner");
-  const release = claim(file, "the data");
-  expect(() => claim(file, "the data")).toThrow(`the data is in use by process ${process.pid}:`);
+  const folder = { dataDir: openFolder(), identity: undefined };
+  const release = claim(folder, "the data");
+  expect(() => claim(folder, "the data")).toThrow(`the data is in use by process ${process.pid}:`);
   release();
-  expect(existsSync(file)).toBe(false);
-  claim(file, "the data")();
+  expect(existsSync(join(folder.dataDir, ownerFile))).toBe(false);
+  claim(folder, "the data")();
 });
 
 test("claims of the dead, of ids that others have now, and unreadable ones count for nothing", () => {
@@ -22,9 +22,8 @@ test("claims of the dead, of ids that others have now, and unreadable ones count
     { pid: process.pid, started: "long ago" },
   ].map((owner) => JSON.stringify(owner));
   for (const content of [...stale, "", "{"]) {
-    const file = join(folder, "owner");
-    writeFileSync(file, content);
-    claim(file, "the data")();
+    writeFileSync(join(folder, ownerFile), content);
+    claim({ dataDir: folder, identity: undefined }, "the data")();
   }
   expect(readdirSync(folder)).toEqual([]);
 });

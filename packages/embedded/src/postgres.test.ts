@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import postgres from "postgres";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -158,11 +158,28 @@ test("a postmaster.pid whose id now belongs to somebody else is no obstacle, and
 
 test("an initdb that was cut off is done again", async () => {
   const dataDir = join(openFolder(), "postgres");
-  mkdirSync(`${dataDir}.init`);
-  writeFileSync(`${dataDir}.init/PG_VERSION`, "18\n");
+  mkdirSync(join(dataDir, "atlasqueue.init", "data"), { recursive: true });
+  writeFileSync(join(dataDir, "atlasqueue.init", "data", "PG_VERSION"), "18\n");
   const server = await start({ dataDir });
   expect(isRunning(server.pid)).toBe(true);
-  expect(existsSync(`${dataDir}.init`)).toBe(false);
+  expect(existsSync(join(dataDir, "atlasqueue.init"))).toBe(false);
+});
+
+test("a move out of initdb's draft that was cut off goes on", async () => {
+  const dataDir = join(openFolder(), "postgres");
+  const first = await start({ dataDir });
+  await keepNumber(first.url, 1);
+  await first.stop();
+  const place = join(dataDir, "atlasqueue.init");
+  mkdirSync(join(place, "data"), { recursive: true });
+  for (const left of ["PG_VERSION", "base", "pg_wal"]) renameSync(join(dataDir, left), join(place, "data", left));
+  writeFileSync(join(place, "done"), "");
+  const { uid, gid } = statSync(dataDir);
+  for (const made of [place, join(place, "data")]) chownSync(made, uid, gid);
+
+  const second = await start({ dataDir });
+  expect(await keptNumbers(second.url)).toEqual([1]);
+  expect(existsSync(place)).toBe(false);
 });
 
 test("a folder with something else in it is left alone", async () => {
@@ -196,7 +213,6 @@ test("a setting PostgreSQL refuses is reported in its words", async () => {
 test("data goes where its user can reach it: elsewhere for root, where it was asked for otherwise", async () => {
   const wanted = join(closedFolder(), "postgres");
   const server = await start({ dataDir: wanted });
-  onTestFinished(() => rmSync(`${server.dataDir}.owner`, { force: true }));
   if (isRoot) {
     onTestFinished(() => rmSync(server.dataDir, { recursive: true, force: true }));
     expect(dirname(server.dataDir)).toBe("/var/lib/atlasqueue");

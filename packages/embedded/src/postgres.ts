@@ -1,11 +1,15 @@
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import postgres from "postgres";
-import { initialise, openCluster, type Cluster } from "./cluster.ts";
-import { placeData } from "./data-folder.ts";
+import { readPlain } from "./as-user.ts";
+import { initialise, openCluster, postgresFolder, type Cluster } from "./cluster.ts";
+import { placeFolder } from "./data-folder.ts";
 import { choosePort, freePort, portInUse } from "./free-port.ts";
 import { stopOrphan } from "./orphan.ts";
-import { claim } from "./owner.ts";
+import { claim, refuseLiving } from "./owner.ts";
+import { keepUrl, newPassword, passwordFile, urlFile } from "./password.ts";
 import { launch, stopSteps } from "./postmaster.ts";
+import { secure } from "./secure.ts";
 import { serverHandle, type ServerHandle } from "./server-handle.ts";
 import { stopServer, type ServerProcess } from "./server-process.ts";
 
@@ -14,6 +18,8 @@ export type PostgresOptions = {
   readonly dataDir: string;
   /** Default: a free port, another on every start. */
   readonly port?: number | undefined;
+  /** Of data that has none yet: 20 to 200 characters of `A-Za-z0-9_-`. Default: a random one. */
+  readonly password?: string | undefined;
   /** PostgreSQL settings, passed as `-c name=value`; they win over ours. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
   /** Called with each line the server says. */
@@ -22,8 +28,10 @@ export type PostgresOptions = {
 
 /** Stops by a fast shutdown, an immediate one after 10 s; restarts on the same port, with the same data. */
 export type EmbeddedPostgres = ServerHandle & {
-  /** Of the database `atlasqueue`, as the superuser `postgres`, without a password (it listens on 127.0.0.1 only). */
+  /** Of the database `atlasqueue`, as the superuser `postgres`, with its password; it listens on 127.0.0.1 only. */
   readonly url: string;
+  /** Holds that URL for other programs of the same user: nobody else may read it. */
+  readonly urlFile: string;
   readonly port: number;
   /** Where the data really is: not the wanted place when we are root and PostgreSQL's user can't get there. */
   readonly dataDir: string;
@@ -43,24 +51,35 @@ const still_stopping_ms_max = 10_000;
  * const sql = connect(server.url);
  */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
-  const folder = placeData(options.dataDir);
-  const claimData = () => claim(`${folder.dataDir}.owner`, `the data in ${folder.dataDir}`);
+  const folder = placeFolder(options.dataDir, postgresFolder);
+  const what = `the data in ${folder.dataDir}`;
+  // Where earlier versions kept their claim; one of them may run.
+  refuseLiving(readPlain(`${folder.dataDir}.owner`), what);
+  const claimData = () => claim(folder, what);
   const release = claimData();
   try {
     const cluster = await openCluster(folder, options.settings ?? {});
     await stopOrphan(cluster);
     // Asked before initdb, which takes a second, and after the orphan, who may hold that very port.
     const firstPort = await choosePort(options.port);
-    await initialise(cluster);
+    const wanted = options.password ?? newPassword();
+    await initialise(cluster, wanted);
+    const password = await secure(cluster, wanted);
     const { server: first, port } = await start(cluster, firstPort, options);
-    const url = (name: string) => `postgres://postgres@127.0.0.1:${port}/${name}`;
+    const url = (name: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${name}`;
     await createDatabase(url("postgres")).catch(async (error: unknown) => {
       await stopServer(first, stopSteps);
-      throw error;
+      throw isWrongPassword(error) ? notItsPassword(cluster, error) : error;
     });
+    keepUrl(folder, url(database));
     const again = async () => (await start(cluster, port, { ...options, port })).server;
     const handle = serverHandle({ first, stopSteps, start: again, claim: claimData, release });
-    return Object.assign(handle, { url: url(database), port, dataDir: folder.dataDir });
+    return Object.assign(handle, {
+      url: url(database),
+      urlFile: join(folder.dataDir, urlFile),
+      port,
+      dataDir: folder.dataDir,
+    });
   } catch (error) {
     release();
     throw error;
@@ -97,6 +116,17 @@ async function start(cluster: Cluster, firstPort: number, options: PostgresOptio
 
 function cannotStart({ dataDir }: Cluster, reason: string): Error {
   return new Error(`PostgreSQL on ${dataDir} did not start: ${reason}`);
+}
+
+function isWrongPassword(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "28P01";
+}
+
+function notItsPassword({ dataDir }: Cluster, cause: unknown): Error {
+  const file = join(dataDir, passwordFile);
+  return new Error(`${file} holds another password than the data: remove it, and the next start sets a new one`, {
+    cause,
+  });
 }
 
 async function createDatabase(adminUrl: string): Promise<void> {

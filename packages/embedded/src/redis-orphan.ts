@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { readPlain } from "./as-user.ts";
 import { processFacts } from "./process-facts.ts";
 
 const stop_ms_max = 5_000;
@@ -34,7 +34,7 @@ function isOurs(pid: number, folder: string): boolean {
 
 function readPid(folder: string): number | undefined {
   try {
-    const pid = Number(readFileSync(pidFile(folder), "utf8"));
+    const pid = Number(readPlain(pidFile(folder)));
     return pid > 0 ? pid : undefined;
   } catch {
     return undefined;

@@ -1,10 +1,13 @@
-import { mkdirSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { mustRunAs, readPlain } from "./as-user.ts";
+import { placeFolder, type DataFolder, type FolderKind } from "./data-folder.ts";
 import { findRedisServer, installCommand } from "./find-redis.ts";
 import { choosePort, freePort, portInUse } from "./free-port.ts";
-import { claim } from "./owner.ts";
+import { canAs, serverIdentity } from "./identity.ts";
+import { claim, refuseLiving } from "./owner.ts";
+import { keepPassword, keepUrl, newPassword, passwordFile, readPassword, urlFile } from "./password.ts";
 import { pidFile, stopRedisOrphan } from "./redis-orphan.ts";
 import { redisAnswers } from "./redis-ping.ts";
 import { serverHandle, type ServerHandle } from "./server-handle.ts";
@@ -15,6 +18,8 @@ export type RedisOptions = {
   readonly port?: number | undefined;
   /** Its working directory; with one, a server that a killed process left there is stopped first. */
   readonly dir?: string | undefined;
+  /** Of a `dir` that has none yet: 20 to 200 characters of `A-Za-z0-9_-`. Default: a random one. */
+  readonly password?: string | undefined;
   /** More arguments, such as `["--maxmemory", "64mb"]`; they win over ours. */
   readonly args?: readonly string[] | undefined;
   /** Called with each line the server says. */
@@ -23,8 +28,12 @@ export type RedisOptions = {
 
 /** Stops by SIGTERM, SIGKILL after 5 s; restarts on the same port, empty unless `args` make it persistent. */
 export type EmbeddedRedis = ServerHandle & {
+  /** With its password. */
   readonly url: string;
   readonly port: number;
+  /** In its `dir`, for other programs of the same user; nobody else may read them. */
+  readonly passwordFile: string | undefined;
+  readonly urlFile: string | undefined;
   /** Freezes it: connections stay open and nothing answers. */
   pause(): void;
   resume(): void;
@@ -37,10 +46,16 @@ const stopSteps: readonly StopStep[] = [
 const ports_max = 5;
 const ready_ms_max = 10_000;
 
+const redisFolder: FolderKind = {
+  name: "folder of a Redis",
+  isData: () => false,
+  ours: /^(redis\.(owner|pid)|temp-|dump\.rdb|appendonly|atlasqueue\.)/,
+};
+
 /**
- * Starts the machine's `redis-server` or `valkey-server` on 127.0.0.1, without persistence, in a few milliseconds.
- * Throws "port 6379 is in use", with the command that installs one when there is none, and with the server's own words
- * when it can't start.
+ * Starts the machine's `redis-server` or `valkey-server` on 127.0.0.1, with a password and without persistence, in a few
+ * milliseconds; never as root. Throws "port 6379 is in use", with the command that installs one when there is none, and
+ * with the server's own words when it can't start.
  *
  * @example
  * const server = await startRedis({});
@@ -49,36 +64,68 @@ const ready_ms_max = 10_000;
 export async function startRedis(options: RedisOptions = {}): Promise<EmbeddedRedis> {
   const command = findRedisServer();
   if (!command) throw new Error(`no redis-server or valkey-server on PATH; install one: ${installCommand()}`);
-  const folder = options.dir === undefined ? undefined : makeFolder(options.dir);
-  const claimFolder = () => (folder ? claim(join(folder, "redis.owner"), `the Redis in ${folder}`) : () => {});
+  const folder = options.dir === undefined ? undefined : placeFolder(options.dir, redisFolder);
+  const identity = folder ? folder.identity : serverIdentity(undefined);
+  if (!canAs(identity, "-x", command)) throw new Error(`${command} can't be run by the user with id ${identity?.uid}`);
+  const claimFolder = () => (folder ? claimRedis(folder) : () => {});
   const release = claimFolder();
   try {
-    if (folder) await stopRedisOrphan(folder);
-    const { server: first, port } = await start(command, folder, await choosePort(options.port), options);
-    const again = async () => (await start(command, folder, port, { ...options, port })).server;
+    if (folder) await stopRedisOrphan(folder.dataDir);
+    // Redis would follow a link there, or wait for the other end of a FIFO.
+    if (folder) mustRunAs(identity, 'rm -f -- "$1"', [pidFile(folder.dataDir)]);
+    const kept = folder && readPassword(folder);
+    const password = kept ?? options.password ?? newPassword();
+    if (folder && kept === undefined) keepPassword(folder, password);
+    const program = { command, folder, identity, password };
+    const { server: first, port } = await start(program, await choosePort(options.port), options);
+    const url = `redis://:${password}@127.0.0.1:${port}`;
+    if (folder) keepUrl(folder, url);
+    const again = async () => (await start(program, port, { ...options, port })).server;
     const handle = serverHandle({ first, stopSteps, start: again, claim: claimFolder, release });
     const send = (signal: NodeJS.Signals) => void handle.kill(signal);
-    const pausing = { pause: () => send("SIGSTOP"), resume: () => send("SIGCONT") };
-    return Object.assign(handle, pausing, { url: `redis://127.0.0.1:${port}`, port });
+    const inFolder = (name: string) => folder && join(folder.dataDir, name);
+    return Object.assign(handle, {
+      pause: () => send("SIGSTOP"),
+      resume: () => send("SIGCONT"),
+      url,
+      port,
+      passwordFile: inFolder(passwordFile),
+      urlFile: inFolder(urlFile),
+    });
   } catch (error) {
     release();
     throw error;
   }
 }
 
+function claimRedis(folder: DataFolder): () => void {
+  const what = `the Redis in ${folder.dataDir}`;
+  // Where earlier versions kept their claim; one of them may run.
+  refuseLiving(readPlain(join(folder.dataDir, "redis.owner")), what);
+  return claim(folder, what);
+}
+
+type Program = {
+  readonly command: string;
+  readonly folder: DataFolder | undefined;
+  readonly identity: DataFolder["identity"];
+  readonly password: string;
+};
 type Started = { readonly server: ServerProcess; readonly port: number };
 
 async function start(
-  command: string,
-  folder: string | undefined,
+  { command, folder, identity, password }: Program,
   firstPort: number,
   { port: asked, args = [], log }: RedisOptions,
 ): Promise<Started> {
-  const place = ["--dir", folder ?? tmpdir(), ...(folder ? ["--pidfile", pidFile(folder)] : [])];
+  const place = folder ? ["--dir", folder.dataDir, "--pidfile", pidFile(folder.dataDir)] : ["--dir", tmpdir()];
   let port = firstPort;
   for (let tried = 1; ; tried++) {
     const fixed = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
-    const server = await spawnServer(command, [...fixed, ...place, ...args], {
+    // "-" reads the configuration from standard input.
+    const server = await spawnServer(command, ["-", ...fixed, ...place, ...args], {
+      identity,
+      input: `requirepass ${password}\n`,
       log,
       signalOnExit: "SIGTERM",
     });
@@ -100,9 +147,4 @@ async function becomesReady(server: ServerProcess, port: number): Promise<boolea
   }
   await stopServer(server, stopSteps);
   return false;
-}
-
-function makeFolder(folder: string): string {
-  mkdirSync(folder, { recursive: true });
-  return realpathSync(folder);
 }

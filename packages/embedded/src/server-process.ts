@@ -18,6 +18,8 @@ export type ServerProcess = {
 export type SpawnOptions = {
   readonly identity?: Identity | undefined;
   readonly log?: ((line: string) => void) | undefined;
+  /** For its standard input: what must not stand among its arguments, where everybody may read it. */
+  readonly input?: string | undefined;
   /** What it is told when our own process exits without having stopped it. */
   readonly signalOnExit: NodeJS.Signals;
 };
@@ -34,7 +36,7 @@ const env = { LC_ALL: "C", PATH: "/usr/local/bin:/usr/bin:/bin" };
 export async function spawnServer(
   command: string,
   args: readonly string[],
-  { identity, log, signalOnExit }: SpawnOptions,
+  { identity, log, input, signalOnExit }: SpawnOptions,
 ): Promise<ServerProcess> {
   const child = spawn(command, args, {
     ...identity,
@@ -42,10 +44,13 @@ export async function spawnServer(
     cwd: "/",
     detached: true,
     env,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  // One that ends before it has read this says why itself.
+  child.stdin?.on("error", () => {}).end(input);
   const words: string[] = [];
-  const hear = (output: Readable) =>
+  const hear = (output: Readable | null) =>
+    output &&
     createInterface({ input: output }).on("line", (line) => {
       words.push(line);
       if (words.length > lines_max) words.shift();
@@ -100,12 +105,18 @@ export async function killServer(server: ServerProcess, signal: NodeJS.Signals):
   if (sent && (signal === "SIGKILL" || signal === "SIGQUIT")) await server.exited;
 }
 
-/** Runs a tool to its end; throws with what it said when it fails. */
-export function runTool(command: string, args: readonly string[], identity: Identity | undefined): Promise<void> {
+/** Runs a tool to its end and resolves with all it said; throws with that when it fails. */
+export function runTool(
+  command: string,
+  args: readonly string[],
+  identity: Identity | undefined,
+  input = "",
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(command, args, { ...identity, cwd: "/", env }, (error, stdout, stderr) => {
+    const child = execFile(command, args, { ...identity, cwd: "/", env }, (error, stdout, stderr) => {
       if (error) reject(new Error(`${command} failed: ${(stderr || stdout).trim() || error.message}`));
-      else resolve();
+      else resolve(stdout + stderr);
     });
+    child.stdin?.on("error", () => {}).end(input);
   });
 }

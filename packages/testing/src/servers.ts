@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +16,9 @@ export type Servers = {
 // when the process is killed.
 const settings = { fsync: "off", synchronous_commit: "on" };
 
+// One for all servers of a process: a test may point what it runs at another server, as when a name moves.
+const password = randomBytes(24).toString("base64url");
+
 /**
  * A PostgreSQL and a Redis of its own for a test file that pauses, stops or kills them; everything else shares the
  * run's. The database is empty and unmigrated. Takes about a second, so start it once per file.
@@ -29,11 +33,13 @@ export async function ownServers(): Promise<Servers> {
   chmodSync(folder, 0o755);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    const redis = await startRedis({ dir: join(folder, "redis") });
-    const postgres = await startPostgres({ dataDir: join(folder, "postgres"), settings }).catch(async (error) => {
-      await redis.stop();
-      throw error;
-    });
+    const redis = await startRedis({ dir: join(folder, "redis"), password });
+    const postgres = await startPostgres({ dataDir: join(folder, "postgres"), password, settings }).catch(
+      async (error) => {
+        await redis.stop();
+        throw error;
+      },
+    );
     const stop = async () => {
       await Promise.all([postgres.stop(), redis.stop()]);
       remove();
@@ -43,4 +49,15 @@ export async function ownServers(): Promise<Servers> {
     remove();
     throw error;
   }
+}
+
+/**
+ * A Redis alone, for a test that fills it, makes it a replica, or needs two. Stopping it is yours.
+ *
+ * @example
+ * const redis = await ownRedis();
+ * afterAll(() => redis.stop());
+ */
+export async function ownRedis(): Promise<EmbeddedRedis> {
+  return startRedis();
 }

@@ -1,21 +1,19 @@
 import {
   complete,
-  createGroupAdvancer,
   DatabaseTimeoutError,
   fail,
-  hint,
   isBadRow,
   isUnavailable,
   pause,
   verdictAfterFailure,
   type BackoffPolicy,
   type Failure,
-  type QueueRef,
+  type Settled,
 } from "@atlasqueue/core";
 import type { Json, LogLine } from "@atlasqueue/contract";
 import type { Outcome } from "./outcome.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
-import type { WorkerDeps } from "./deps.ts";
+import type { MovingDeps } from "./deps.ts";
 
 const batch_max = 500;
 const flushes_max = 2;
@@ -29,17 +27,9 @@ type Fault = { job: RunningJob } & Omit<Extract<Outcome, { kind: "failed" }>, "k
 /**
  * Brings outcomes to the database, those that are ready together in one statement. Idle, an outcome goes at once;
  * busy, what arrives while a flush is under way makes the next one. A database that is away is waited for: the
- * outcome is kept, and no attempt is spent. `retrying` hears in how many milliseconds a failed job is due again, `freed`
- * of queues with limits that another job may start in.
+ * outcome is kept, and no attempt is spent.
  */
-export function createSettler(
-  deps: WorkerDeps,
-  running: RunningJobs,
-  backoff: BackoffPolicy,
-  retrying: (delay_ms: number) => void,
-  freed: (queue: QueueRef) => void,
-) {
-  const groups = createGroupAdvancer(deps);
+export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: BackoffPolicy) {
   const waiting: Settlement[] = [];
   const giveUp = new AbortController();
   let flushes = 0;
@@ -68,37 +58,40 @@ export function createSettler(
       else faults.push({ job, ...outcome });
     }
     await Promise.all([inBatch(successes, succeed), inBatch(faults, failAll)]);
-    if (batch.some(({ job }) => job.lease.group_key !== null)) groups.kick();
-    for (const { job } of batch) if (job.lease.limited) freed(job.lease);
     // Those that could not be settled: their leases run out, and the sweep finds them.
     for (const { job } of batch) running.leave(job);
   };
 
   const succeed = async (successes: Success[]): Promise<void> => {
-    await complete(
+    const outcomes = await complete(
       deps,
       successes.map(({ job, result, log }) => ({ lease: job.lease, result, log })),
     );
     for (const { job } of successes) running.settled(job);
-    tellFinished(successes.map(({ job }) => job.lease.id));
+    follow(
+      successes
+        .filter((_, at) => outcomes[at]?.kind === "applied")
+        .map(({ job }) => ({ job: job.lease, became: "succeeded" })),
+    );
   };
 
   const failAll = async (faults: Fault[]): Promise<void> => {
     const failures = faults.map(failureOf);
     const outcomes = await fail(deps, failures);
     for (const { job } of faults) running.settled(job);
-    const dead = failures.filter((_, at) => outcomes[at]?.kind === "dead").map(({ lease }) => lease.id);
-    if (dead.length > 0) await hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
-    tellFinished(dead);
-    const soonest = Math.min(
-      ...failures.map(({ verdict }) => (verdict.kind === "retry" ? verdict.delay_ms : Infinity)),
+    follow(
+      failures.flatMap(({ lease, verdict }, at): Settled[] => {
+        const kind = outcomes[at]?.kind;
+        if (kind === "dead") return [{ job: lease, became: "dead" }];
+        if (kind !== "retrying" || verdict.kind !== "retry") return [];
+        return [{ job: lease, became: { due_in_ms: verdict.delay_ms } }];
+      }),
     );
-    if (soonest < Infinity) retrying(soonest);
   };
 
-  /** Whoever waits for their results. Not waited for: the slots are free again. */
-  const tellFinished = (ids: readonly string[]): void => {
-    if (ids.length > 0) void hint(deps.observe, "notice", () => deps.signal.notices.tell("finished", ids));
+  /** Not waited for: the slots are free again. */
+  const follow = (settled: Settled[]): void => {
+    if (settled.length > 0) void deps.followUps.settled(settled);
   };
 
   const failureOf = ({ job: { lease }, error, error_data, retryable, delay_ms, log }: Fault): Failure => {
@@ -153,10 +146,10 @@ export function createSettler(
       waiting.push({ job, outcome });
       kick();
     },
-    /** Resolves when everything given so far has been settled, and the groups handed on. */
+    /** Resolves when everything given so far has been settled, and followed up. */
     async drained(): Promise<void> {
       if (flushes > 0 || waiting.length > 0) await new Promise<void>((resolve) => idle.push(resolve));
-      await groups.idle();
+      await deps.followUps.idle();
     },
     /** Stop waiting for a database that is away. */
     giveUp: () => giveUp.abort(),

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import {
   aboutLease,
   announce,
-  createRefiller,
+  createFollowUps,
   defaultRetention,
   defaultTenant,
   pause,
@@ -89,7 +89,8 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const draining = new AbortController();
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
-  const sweeper = createSweeper(deps, draining.signal);
+  const followUps = createFollowUps(deps);
+  const sweeper = createSweeper({ ...deps, followUps }, draining.signal);
   const children = createChildPool(config.isolation ?? {}, (pid, stream, line) =>
     deps.logger.warn({ event: "process_output", pid, stream, line }, "process_output"),
   );
@@ -98,9 +99,8 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     progress: createProgressReporter(deps, stopped.signal),
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };
-  const refiller = createRefiller(deps);
-  const settler = createSettler(deps, running, backoff, (delay_ms) => sweeper.expectDue(delay_ms), refiller.freed);
-  const claimer = { tenant, queues: names, worker_id: id, lease_seconds, throttled: refiller.freeIn };
+  const settler = createSettler({ ...deps, followUps }, running, backoff);
+  const claimer = { tenant, queues: names, worker_id: id, lease_seconds, throttled: followUps.throttled };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const consuming = consume(
     { deps, running, settler, sweeper, children, hearing },
@@ -159,8 +159,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     stopped.abort();
     heedNoMore();
     await children.close();
-    refiller.stop();
-    await Promise.race([Promise.all([consuming, keeping, sweeping]), farewell]);
+    await Promise.race([Promise.all([consuming, keeping, sweeping, followUps.stop()]), farewell]);
     over.abort();
     deps.observe({ event: "worker_stopped", worker_id: id, released: given });
   };

@@ -1,56 +1,46 @@
-import type { IncomingMessage } from "node:http";
 import { incomingOf, type ApiContext } from "./context.ts";
-import { lingerAfterAnswer } from "./linger.ts";
+import { refuseRepeatedKeys } from "./repeated-keys.ts";
+import { holderOf } from "./holder.ts";
 import { ProblemError } from "./problem.ts";
+import { readBytes, type BodyBounds } from "./read-bytes.ts";
 
 /** A parsed body and how many bytes it had. */
 export type JsonBody = { value: unknown; bytes: number };
 
-/** Up to here a body is no larger than what Node and the system keep for its connection anyway. */
-const small_bytes_max = 65_536;
+/** What is parsed in less than a millisecond, whatever it is, waits for nobody. */
+const at_once_bytes_max = 8_192;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Read and parse a JSON body of at most `bytes_max` bytes; a longer one is refused without reading it to its end.
- * Throws `ProblemError` for what is not JSON in UTF-8; what the JSON says is for `validate` to check.
+ * Read and parse a JSON body within its bounds; a larger one is refused without reading it to its end. Throws
+ * `ProblemError` for what is not JSON in UTF-8, or says a key twice; what else it says is for `validate` to check.
  *
  * @example
- * const { value } = await readJson(c, 1_048_576);
+ * const { value } = await readJson(c, { bytes_max: 1_048_576 });
  */
-export async function readJson(c: ApiContext, bytes_max: number): Promise<JsonBody> {
+export async function readJson(c: ApiContext, bounds: BodyBounds): Promise<JsonBody> {
   requireJson(c);
-  const bytes = await readBytes(c, bytes_max);
-  return { value: parse(decode(bytes)), bytes: bytes.length };
+  return (await readParsed(c, bounds)) ?? parse(new Uint8Array(), 0);
 }
 
 /** For routes that take a body or none: undefined for none, whatever type it is said to be of. */
-export async function readJsonOrNothing(c: ApiContext, bytes_max: number): Promise<JsonBody | undefined> {
-  if (!hasBody(c)) return undefined;
-  const bytes = await readBytes(c, bytes_max);
-  if (bytes.length === 0) return undefined;
-  requireJson(c);
-  return { value: parse(decode(bytes)), bytes: bytes.length };
+export async function readJsonOrNothing(c: ApiContext, bounds: BodyBounds): Promise<JsonBody | undefined> {
+  return hasBody(c) ? readParsed(c, bounds) : undefined;
 }
 
-async function readBytes(c: ApiContext, bytes_max: number): Promise<Uint8Array> {
-  const incoming = incomingOf(c);
-  const declared = c.req.header("content-length");
-  if (declared !== undefined && Number(declared) > bytes_max) throw tooLarge(bytes_max, incoming);
-  const bytes = incoming ? await withRoom(c, incoming, bytes_max) : new Uint8Array(await c.req.arrayBuffer());
-  if (bytes.length > bytes_max) throw tooLarge(bytes_max, incoming);
-  return bytes;
-}
-
-/** Small bodies always have room; large ones and those whose length nobody said share what there is. */
-async function withRoom(c: ApiContext, incoming: IncomingMessage, bytes_max: number): Promise<Uint8Array> {
-  const declared = incoming.headers["content-length"];
-  if (declared !== undefined) {
-    const read = () => readIncoming(incoming, bytes_max);
-    return Number(declared) <= small_bytes_max ? read() : c.get("bodies").hold(Number(declared), read);
+async function readParsed(c: ApiContext, bounds: BodyBounds): Promise<JsonBody | undefined> {
+  const holder = holderOf(c);
+  const room = c.get("bodies").meter(holder);
+  try {
+    const { bytes, keys } = await readBytes(c, bounds, room);
+    if (bytes.length === 0) return undefined;
+    requireJson(c);
+    if (bytes.length > at_once_bytes_max) await c.get("turns").take(holder);
+    return parse(bytes, keys);
+  } finally {
+    room.release();
   }
-  const meter = c.get("bodies").meter();
-  return readIncoming(incoming, bytes_max, meter.add).finally(meter.release);
 }
 
 /** 415 unless the headers say JSON in UTF-8. A request without a body needs no type: it is refused as empty. */
@@ -76,41 +66,17 @@ function hasBody(c: ApiContext): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** Straight from Node: as a web stream every body would be wrapped and copied. */
-function readIncoming(
-  incoming: IncomingMessage,
-  bytes_max: number,
-  arrived: (bytes: number) => void = () => {},
-): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const take = (chunk: Buffer) => {
-      bytes += chunk.length;
-      try {
-        if (bytes > bytes_max) throw tooLarge(bytes_max, incoming);
-        arrived(chunk.length);
-        chunks.push(chunk);
-      } catch (error) {
-        incoming.off("data", take);
-        reject(error as Error);
-      }
-    };
-    const cutOff = () => {
-      if (!incoming.complete) reject(new ProblemError("request_timeout", "The body did not arrive completely"));
-    };
-    if (incoming.destroyed) return cutOff();
-    incoming.on("data", take);
-    incoming.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    incoming.on("error", cutOff);
-    incoming.on("close", cutOff);
-  });
-}
-
-function tooLarge(bytes_max: number, incoming: IncomingMessage | undefined): ProblemError {
-  if (incoming) lingerAfterAnswer(incoming);
-  const headers = { connection: "close" };
-  return new ProblemError("too_large", `The body may have ${bytes_max} bytes at most`, { headers });
+function parse(bytes: Uint8Array, keys: number): JsonBody {
+  const text = decode(bytes);
+  try {
+    const value: unknown = JSON.parse(text);
+    refuseRepeatedKeys(text, value, keys);
+    return { value, bytes: bytes.length };
+  } catch (error) {
+    if (error instanceof ProblemError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ProblemError("malformed_json", text === "" ? "The body is empty" : reason.slice(0, 200).toWellFormed());
+  }
 }
 
 function decode(bytes: Uint8Array): string {
@@ -119,14 +85,5 @@ function decode(bytes: Uint8Array): string {
     return decoder.decode(bytes);
   } catch {
     throw new ProblemError("malformed_json", "The body is not valid UTF-8");
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ProblemError("malformed_json", text === "" ? "The body is empty" : reason.slice(0, 200).toWellFormed());
   }
 }

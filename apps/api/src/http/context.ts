@@ -4,14 +4,17 @@ import type { Context } from "hono";
 import type { Caller } from "../access/caller.ts";
 import type { Access } from "../access/requires.ts";
 import type { Gate } from "./gate.ts";
+import type { Turns } from "./turns.ts";
 
 export type ApiEnv = {
   Bindings: Partial<HttpBindings>;
   Variables: {
     request_id: string;
     access: Access;
-    /** Where large bodies wait until they are there. */
+    /** Room for bodies while they come. */
     bodies: Gate;
+    /** Who parses a large one now. */
+    turns: Turns;
     /** Set by `requires`. */
     caller: Caller | undefined;
     /** What the answer says about the rate limit, where there is one. */

@@ -1,50 +1,61 @@
-import { unavailable } from "./problem.ts";
+import { createShares, takeOrThrow } from "@atlasqueue/core";
 
 type GateLimits = { requests_max: number; bytes_max: number };
 export type Gate = {
-  /** Run `work` while counting it; `bytes` is what it keeps in memory meanwhile. Throws `ProblemError` when full. */
-  hold<T>(bytes: number, work: () => Promise<T>): Promise<T>;
+  /**
+   * Run `work` while counting it among its holder's; `bytes` is what it keeps in memory meanwhile. Rejects with
+   * `NoRoomError` when there is no room, or the holder has its share.
+   */
+  hold<T>(holder: string, bytes: number, work: () => Promise<T>): Promise<T>;
   /** The same for what is not known beforehand: count bytes as they come, and let go of all of them at the end. */
-  meter(): { add(bytes: number): void; release(): void };
+  meter(holder: string): { add(bytes: number): void; release(): void };
 };
 
 /** Far more than the database is given at once in good times; what a database that is away may pile up. */
 const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: 128 * 1_048_576 };
 
-/** Large bodies that arrive at once: slow clients would else fill the memory with what nobody has looked at yet. */
+/** Bodies that are on their way: slow clients would fill the memory with what nobody has looked at yet. */
 export const bodyLimits: GateLimits = { requests_max: 2_000, bytes_max: 256 * 1_048_576 };
 
-/** Bounds the requests that wait for something, for the database by default, as each one keeps its body in memory. */
-export function createGate(
-  { requests_max, bytes_max }: GateLimits = defaultGateLimits,
-  full = "Too many requests are waiting for the database",
-): Gate {
-  let requests = 0;
-  let held_bytes = 0;
+type Words = { requests: string; bytes: string };
+const waiting: Words = {
+  requests: "requests that wait for the database",
+  bytes: "bytes of requests that wait for the database",
+};
+export const arriving: Words = { requests: "bodies that are arriving", bytes: "bytes of bodies that are arriving" };
+
+/**
+ * Bounds the requests that wait for something, for the database by default, as each one keeps its body in memory. Each
+ * holder, a tenant mostly, has a share.
+ */
+export function createGate(limits: GateLimits = defaultGateLimits, what: Words = waiting): Gate {
+  const requests = createShares(limits.requests_max);
+  const room = createShares(limits.bytes_max);
   return {
-    meter() {
+    meter(holder) {
       let counted = 0;
       return {
         add(bytes) {
-          if (held_bytes + bytes > bytes_max) throw unavailable(full);
+          takeOrThrow(room, holder, bytes, what.bytes);
           counted += bytes;
-          held_bytes += bytes;
         },
         release() {
-          held_bytes -= counted;
+          room.give(holder, counted);
           counted = 0;
         },
       };
     },
-    async hold(bytes, work) {
-      if (requests >= requests_max || held_bytes + bytes > bytes_max) throw unavailable(full);
-      requests += 1;
-      held_bytes += bytes;
+    async hold(holder, bytes, work) {
+      takeOrThrow(requests, holder, 1, what.requests);
       try {
-        return await work();
+        takeOrThrow(room, holder, bytes, what.bytes);
+        try {
+          return await work();
+        } finally {
+          room.give(holder, bytes);
+        }
       } finally {
-        requests -= 1;
-        held_bytes -= bytes;
+        requests.give(holder, 1);
       }
     },
   };

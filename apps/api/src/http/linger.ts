@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
 /** How long a client that is still sending is listened to after its answer. */
-export const linger_ms_max = 500;
+const linger_ms_max = 500;
 
 /**
  * For an answer with `Connection: close` to a client that is still sending: Node would close the socket with unread

@@ -6,7 +6,7 @@ const body_bytes_max = 1_024;
 
 /** For a route whose request says everything by its path: no body, or an empty JSON object, as many clients send one. */
 export async function requireNoBody(c: ApiContext): Promise<void> {
-  const body = await readJsonOrNothing(c, body_bytes_max);
+  const body = await readJsonOrNothing(c, { bytes_max: body_bytes_max });
   if (body === undefined) return;
   const { value } = body;
   if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0) return;

@@ -1,4 +1,5 @@
 import { problems, problemType, type Fault, type Problem, type ProblemKind } from "@atlasqueue/contract";
+import type { NoRoomError } from "@atlasqueue/core";
 import { answerText } from "./answer.ts";
 
 export type ProblemExtras = {
@@ -44,6 +45,11 @@ export function leaseLost(): ProblemError {
 /** The database is away: try again soon. */
 export function unavailable(detail: string): ProblemError {
   return new ProblemError("unavailable", detail, { headers: { "retry-after": "1" } });
+}
+
+/** What is full is told, and whether the caller's own requests fill it. */
+export function noRoom({ message, share }: NoRoomError): ProblemError {
+  return new ProblemError(share ? "share_used" : "no_room", message, { headers: { "retry-after": "1" } });
 }
 
 /** Our own mistake. Log the cause under the request id: the client is told nothing else. */

@@ -4,21 +4,22 @@ import { readJson } from "./body.ts";
 import type { ApiContext } from "./context.ts";
 import { invalid, ProblemError } from "./problem.ts";
 import { refuseQuery } from "./query.ts";
+import type { BodyBounds } from "./read-bytes.ts";
 
 /**
- * The body by a schema, of at most so many bytes, on a route without a query. Throws a problem that names everything
+ * The body by a schema, within its bounds, on a route without a query. Throws a problem that names everything
  * that is wrong.
  *
  * @example
- * const { value } = await readRequest(c, ackRequest, 1_048_576);
+ * const { value } = await readRequest(c, ackRequest, { bytes_max: 1_048_576 });
  */
 export async function readRequest<S extends z.ZodType>(
   c: ApiContext,
   schema: S,
-  bytes_max: number,
+  bounds: BodyBounds,
 ): Promise<{ value: z.output<S>; bytes: number }> {
   refuseQuery(c);
-  const body = await readJson(c, bytes_max);
+  const body = await readJson(c, bounds);
   const checked = validate(schema, body.value);
   if (checked.kind === "invalid") throw invalid(checked.faults);
   return { value: checked.value, bytes: body.bytes };

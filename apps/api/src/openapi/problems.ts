@@ -13,9 +13,17 @@ import type { Operation } from "./operation.ts";
 /** What any request can end in, whatever it asks for. */
 const everyRequest: ProblemKind[] = ["malformed_request", "internal"];
 /** What asking for a token can end in. */
-const everyToken: ProblemKind[] = ["unauthorized", "forbidden", "rate_limited", "unavailable"];
+const everyToken: ProblemKind[] = ["unauthorized", "forbidden", "rate_limited", "share_used", "no_room", "unavailable"];
 /** What reading a JSON body can end in. */
-const everyBody: ProblemKind[] = ["malformed_json", "not_json", "too_large", "request_timeout", "validation"];
+const everyBody: ProblemKind[] = [
+  "malformed_json",
+  "not_json",
+  "too_large",
+  "request_timeout",
+  "validation",
+  "share_used",
+  "no_room",
+];
 
 /** Every kind of problem an operation can answer with. */
 export function problemsOf({ scope, request, problems: own }: Operation): ProblemKind[] {
@@ -62,8 +70,8 @@ const headersOf: Record<number, ZodOpenApiResponseObject["headers"]> = {
   401: { "WWW-Authenticate": header("`Bearer`, and what is wrong with the token.") },
   429: {
     "Retry-After": retryAfter,
-    RateLimit: header("What is left of it, as draft-ietf-httpapi-ratelimit-headers has it."),
-    "RateLimit-Policy": header("The limit itself."),
+    RateLimit: header("What is left of a rate limit, as draft-ietf-httpapi-ratelimit-headers has it.", false),
+    "RateLimit-Policy": header("The limit itself.", false),
   },
   503: { "Retry-After": retryAfter },
 };

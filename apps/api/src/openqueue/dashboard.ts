@@ -5,6 +5,7 @@ import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
+import { holderOf } from "../http/holder.ts";
 import { refuseQuery } from "../http/query.ts";
 import { tenantOf } from "../http/tenant.ts";
 import { statusesOf } from "./words.ts";
@@ -16,7 +17,7 @@ export function openQueueDashboardRoutes(deps: Deps & { gate: Gate }): Hono<ApiE
   routes.get("/dashboard/queues", requires("read"), async (c) => {
     refuseQuery(c);
     const tenant = tenantOf(c);
-    const queues = await deps.gate.hold(0, async () => {
+    const queues = await deps.gate.hold(holderOf(c), 0, async () => {
       const stats = await queueStats(deps, tenant);
       const waiting = stats.filter((one) => inWord(one, "pending") > 0).map(({ queue }) => queue);
       const oldest = await oldestWaiting(deps, tenant, waiting);

@@ -1,9 +1,10 @@
 import { openQueueListQuery, type OpenQueueJobPage, type OpenQueueJobStatus } from "@atlasqueue/contract";
-import { cancel, findJob, hint, listJobsAt, type JobRow } from "@atlasqueue/core";
+import { cancel, findJob, listJobsAt, type JobRow } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { holderOf } from "../http/holder.ts";
 import { requireNoBody } from "../http/no-body.ts";
 import { readJobId } from "../http/params.ts";
 import { ProblemError, unknownJob } from "../http/problem.ts";
@@ -18,13 +19,13 @@ export function openQueueJobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
   const find = async (c: ApiContext): Promise<JobRow> => {
     refuseQuery(c);
     const id = readJobId(c);
-    return (await deps.gate.hold(0, () => findJob(deps, tenantOf(c), id))) ?? unknownJob();
+    return (await deps.gate.hold(holderOf(c), 0, () => findJob(deps, tenantOf(c), id))) ?? unknownJob();
   };
 
   routes.get("/jobs", requires("read"), async (c) => {
     const { queue_name: queue, status, limit, offset } = readQuery(c, openQueueListQuery);
     const filter = { queue, statuses: status && statusesOf(status) };
-    const page = await deps.gate.hold(0, () => listJobsAt(deps, tenantOf(c), filter, { limit, offset }));
+    const page = await deps.gate.hold(holderOf(c), 0, () => listJobsAt(deps, tenantOf(c), filter, { limit, offset }));
     const items = page.rows.map(showOpenQueueJob);
     return answerJson(c, 200, { items, total: page.total, limit, offset } satisfies OpenQueueJobPage);
   });
@@ -40,11 +41,10 @@ export function openQueueJobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     refuseQuery(c);
     const id = readJobId(c);
     await requireNoBody(c);
-    const outcome = await deps.gate.hold(0, () => cancel(deps, tenantOf(c), id, pending));
+    const outcome = await deps.gate.hold(holderOf(c), 0, () => cancel(deps, tenantOf(c), id, pending));
     switch (outcome.kind) {
       case "cancelled":
-        if (outcome.job.group_key !== null) deps.groups.kick();
-        await hint(deps.observe, "notice", () => deps.signal.notices.tell("finished", [id]));
+        await deps.followUps.cancelled(outcome.job);
         return answerJson(c, 200, { job_id: id, status: "cancelled" } satisfies OpenQueueJobStatus);
       case "not_cancellable":
         throw new ProblemError("not_found", `The job is not pending: it is ${wordOf(outcome.job.status)}`);

@@ -12,6 +12,7 @@ import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { holderOf } from "../http/holder.ts";
 import { hangUpOf } from "../http/hang-up.ts";
 import { readJobId, readQueueName } from "../http/params.ts";
 import { leaseLost, unknownJob } from "../http/problem.ts";
@@ -25,38 +26,39 @@ import { showOpenQueueJob } from "./words.ts";
 export function openQueueLeaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const settling = { ...deps, backoff: openQueueBackoff };
-  const error_body_bytes_max = Math.max(deps.body_bytes_max, limits.error_body_bytes_max);
+  // One error, as far as it is kept, fits whatever the operator says: a job that cannot be given back would be lost.
+  const settle_bytes_max = Math.max(deps.body_bytes_max, limits.nack_body_bytes_min);
 
   routes.post("/queues/:queue/lease", requires("work"), async (c) => {
     const queue = readQueueName(c);
-    const { value, bytes } = await readRequest(c, openQueueLeaseRequest, deps.body_bytes_max);
+    const { value, bytes } = await readRequest(c, openQueueLeaseRequest, { bytes_max: deps.body_bytes_max });
     const call = { ...value, tenant: tenantOf(c), queue, jobs_max: 1, wait_ms: 0 };
-    const lease = await deps.gate.hold(bytes, () => leaseOne(deps, call, hangUpOf(c)));
+    const lease = await deps.gate.hold(holderOf(c), bytes, () => leaseOne(deps, call, hangUpOf(c)));
     return answerJson(c, 200, lease);
   });
 
   routes.post("/jobs/:id/ack", requires("work"), async (c) => {
     const id = readJobId(c);
-    const { value, bytes } = await readRequest(c, openQueueAck, deps.body_bytes_max);
+    const { value, bytes } = await readRequest(c, openQueueAck, { bytes_max: deps.body_bytes_max });
     requireSmall(value.result, "/result", bytes, limits.result_bytes_max);
     const ack = { id, lease_token: tokenOf(value), result: value.result };
-    const { acks } = await deps.gate.hold(bytes, () => settleRemote(settling, tenantOf(c), [ack], []));
+    const { acks } = await deps.gate.hold(holderOf(c), bytes, () => settleRemote(settling, tenantOf(c), [ack], []));
     return answerSettled(c, id, acks, "completed");
   });
 
   routes.post("/jobs/:id/nack", requires("work"), async (c) => {
     const id = readJobId(c);
-    const { value, bytes } = await readRequest(c, openQueueNack, error_body_bytes_max);
+    const { value, bytes } = await readRequest(c, openQueueNack, { bytes_max: settle_bytes_max, error_at: 1 });
     const nack = { id, lease_token: tokenOf(value), error: value.error, retry: value.retry };
-    const { nacks } = await deps.gate.hold(bytes, () => settleRemote(settling, tenantOf(c), [], [nack]));
+    const { nacks } = await deps.gate.hold(holderOf(c), bytes, () => settleRemote(settling, tenantOf(c), [], [nack]));
     return answerSettled(c, id, nacks, "failed_or_requeued");
   });
 
   routes.post("/jobs/:id/heartbeat", requires("work"), async (c) => {
     const id = readJobId(c);
-    const { value, bytes } = await readRequest(c, openQueueHeartbeat, deps.body_bytes_max);
+    const { value, bytes } = await readRequest(c, openQueueHeartbeat, { bytes_max: deps.body_bytes_max });
     const beat = { id, lease_token: tokenOf(value), lease_seconds: value.lease_seconds };
-    const { kind } = await deps.gate.hold(bytes, () => heartbeat(deps, tenantOf(c), beat));
+    const { kind } = await deps.gate.hold(holderOf(c), bytes, () => heartbeat(deps, tenantOf(c), beat));
     if (kind === "unknown") return unknownJob();
     if (kind === "lease_lost") throw leaseLost();
     return answerJson(c, 200, { job_id: id, status: "lease_extended" } satisfies OpenQueueSettled);

@@ -5,6 +5,7 @@ import { Hono } from "hono";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
+import { holderOf } from "../http/holder.ts";
 import { ProblemError } from "../http/problem.ts";
 import { readRequest } from "../http/request.ts";
 
@@ -22,7 +23,7 @@ export function provisionRoutes(deps: ProvisionDeps): Hono<ApiEnv> {
       throw new ProblemError("unavailable", "Provisioning is off: ADMIN_SECRET is not set");
     if (!sameSecret(c.req.header("x-admin-secret") ?? "", deps.admin_secret))
       throw new ProblemError("forbidden", "X-Admin-Secret is missing or wrong");
-    const { value } = await readRequest(c, openQueueProvision, deps.body_bytes_max);
+    const { value } = await readRequest(c, openQueueProvision, { bytes_max: deps.body_bytes_max });
     return provision(c, deps, value.email);
   });
 
@@ -30,7 +31,7 @@ export function provisionRoutes(deps: ProvisionDeps): Hono<ApiEnv> {
 }
 
 async function provision(c: ApiContext, deps: ProvisionDeps, email: string): Promise<Response> {
-  const { created, token } = await deps.gate.hold(0, () => provisionTenant(deps, email));
+  const { created, token } = await deps.gate.hold(holderOf(c), 0, () => provisionTenant(deps, email));
   if (token.kind === "too_many") throw new ProblemError("too_many_tokens", "The tenant has as many tokens as it may");
   return answerJson(c, 200, { token: token.token, email, created } satisfies OpenQueueProvisioned);
 }

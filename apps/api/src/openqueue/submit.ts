@@ -12,6 +12,7 @@ import { chargeJobs } from "../access/charge.ts";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { holderOf } from "../http/holder.ts";
 import { readIdempotencyKey } from "../http/idempotency-key.ts";
 import { invalid, ProblemError } from "../http/problem.ts";
 import { readRequest, requireSmall } from "../http/request.ts";
@@ -24,11 +25,11 @@ export function openQueueSubmitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
   routes.post("/jobs", requires("submit"), async (c) => {
-    const { value, bytes } = await readRequest(c, openQueueSubmit, deps.body_bytes_max);
+    const { value, bytes } = await readRequest(c, openQueueSubmit, { bytes_max: deps.body_bytes_max });
     const idempotency_key = readOptionalKey(c);
     requireSmall(value.payload, "/payload", bytes, deps.payload_bytes_max);
     const submission = { tenant: tenantOf(c), request: nativeRequest(value), idempotency_key };
-    const outcome = await deps.gate.hold(bytes, () => deps.submitter.submit(submission, bytes));
+    const outcome = await deps.gate.hold(holderOf(c), bytes, () => deps.submitter.submit(submission, bytes));
     // What comes this way never asks to be unique, so nothing else is without a job.
     if (!("job" in outcome)) throw mismatch("a job");
     const answer: OpenQueueSubmitted = { job_id: outcome.job.id, status: "queued" };
@@ -36,7 +37,7 @@ export function openQueueSubmitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
   });
 
   routes.post("/jobs/batch", requires("submit"), async (c) => {
-    const { value, bytes } = await readRequest(c, openQueueSubmitBatch, deps.body_bytes_max);
+    const { value, bytes } = await readRequest(c, openQueueSubmitBatch, { bytes_max: deps.body_bytes_max });
     await chargeJobs(c, value.jobs.length);
     const key = readOptionalKey(c);
     value.jobs.forEach(({ payload }, at) =>
@@ -45,9 +46,9 @@ export function openQueueSubmitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     const tenant = tenantOf(c);
     const requests = value.jobs.map((job) => ({ tenant, request: nativeRequest(job) }));
     const submissions = key === undefined ? requests : underOneKey(requests, key);
-    const outcome = await deps.gate.hold(bytes, () => enqueueAll(deps, submissions, deps));
+    const outcome = await deps.gate.hold(holderOf(c), bytes, () => enqueueAll(deps, submissions, deps));
     if (outcome.kind !== "stored") throw mismatch("a batch");
-    deps.submitter.follow(outcome.outcomes);
+    deps.followUps.submitted(outcome.outcomes);
     const job_ids = outcome.outcomes.map(idOf);
     const answer: OpenQueueSubmittedBatch = { job_ids, count: job_ids.length };
     const again = outcome.outcomes.every(({ kind }) => kind === "replayed");

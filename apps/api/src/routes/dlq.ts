@@ -1,17 +1,18 @@
 import { bulkRequest, listDeadQuery, type BulkAnswer, type BulkRequest, type JobPage } from "@atlasqueue/contract";
-import { listDead, purgeAll, replayAll, showJob, type DeadFilter, type Deps, type Signal } from "@atlasqueue/core";
+import { listDead, purgeAll, replayAll, showJob, type DeadFilter, type Deps, type FollowUps } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import { readPlace, writePlace } from "../http/cursor.ts";
 import type { Gate } from "../http/gate.ts";
+import { holderOf } from "../http/holder.ts";
 import { hangUpOf } from "../http/hang-up.ts";
 import { readQuery } from "../http/query.ts";
 import { readRequest } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type DlqRouteDeps = Deps & { signal: Signal; gate: Gate };
+export type DlqRouteDeps = Deps & { followUps: FollowUps; gate: Gate };
 
 /** 1,000 ids, and room for whitespace. */
 const body_bytes_max = 131_072;
@@ -23,16 +24,18 @@ export function dlqRoutes(deps: DlqRouteDeps): Hono<ApiEnv> {
   routes.get("/dlq", requires("read"), async (c) => {
     const { limit, cursor, ...fields } = readQuery(c, listDeadQuery);
     const before = cursor === undefined ? undefined : readPlace(cursor);
-    const { rows, next } = await deps.gate.hold(0, () => listDead(deps, tenantOf(c), fields, limit, before));
+    const { rows, next } = await deps.gate.hold(holderOf(c), 0, () =>
+      listDead(deps, tenantOf(c), fields, limit, before),
+    );
     const next_cursor = next === undefined ? null : writePlace(next);
     return answerJson(c, 200, { items: rows.map(showJob), next_cursor } satisfies JobPage);
   });
 
   const change = async (c: ApiContext, changeAll: typeof replayAll) => {
-    const { value, bytes } = await readRequest(c, bulkRequest, body_bytes_max);
+    const { value, bytes } = await readRequest(c, bulkRequest, { bytes_max: body_bytes_max });
     const options = { dry_run: value.dry_run, stop: hangUpOf(c) };
     const filter = filterOf(tenantOf(c), value);
-    const outcome = await deps.gate.hold(bytes, () => changeAll(deps, filter, options));
+    const outcome = await deps.gate.hold(holderOf(c), bytes, () => changeAll(deps, filter, options));
     return answerJson(c, 200, outcome satisfies BulkAnswer);
   };
   routes.post("/dlq/replay", requires("admin"), (c) => change(c, replayAll));

@@ -7,20 +7,17 @@ import {
   type JobPage,
 } from "@atlasqueue/contract";
 import {
-  announce,
   cancel,
   explainJob,
   findJob,
-  hint,
   listAttempts,
   listJobs,
   retry,
   showJob,
   type Deps,
   type FinishWatch,
-  type GroupAdvancer,
+  type FollowUps,
   type JobRow,
-  type Refiller,
   type Signal,
 } from "@atlasqueue/core";
 import { Hono } from "hono";
@@ -29,6 +26,7 @@ import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import { readCursor, writeCursor } from "../http/cursor.ts";
 import type { Gate } from "../http/gate.ts";
+import { holderOf } from "../http/holder.ts";
 import { hangUpOf } from "../http/hang-up.ts";
 import { requireNoBody } from "../http/no-body.ts";
 import { readJobId } from "../http/params.ts";
@@ -40,20 +38,21 @@ export type JobRouteDeps = Deps & {
   signal: Signal;
   gate: Gate;
   finishWatch: FinishWatch;
-  groups: GroupAdvancer;
-  refiller: Refiller;
+  followUps: FollowUps;
 };
 
 /** Jobs as people see them and what they do with them: list, look, wait, cancel, retry. */
 export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const find = async (c: ApiContext, id: string): Promise<JobRow> =>
-    (await deps.gate.hold(0, () => findJob(deps, tenantOf(c), id))) ?? unknownJob();
+    (await deps.gate.hold(holderOf(c), 0, () => findJob(deps, tenantOf(c), id))) ?? unknownJob();
 
   routes.get("/jobs", requires("read"), async (c) => {
     const { limit, cursor, ...filter } = readQuery(c, listJobsQuery);
     const below = cursor === undefined ? undefined : readCursor(cursor);
-    const { rows, next } = await deps.gate.hold(0, () => listJobs(deps, tenantOf(c), filter, limit, below));
+    const { rows, next } = await deps.gate.hold(holderOf(c), 0, () =>
+      listJobs(deps, tenantOf(c), filter, limit, below),
+    );
     const next_cursor = next === undefined ? null : writeCursor(next);
     return answerJson(c, 200, { items: rows.map(showJob), next_cursor } satisfies JobPage);
   });
@@ -63,7 +62,11 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     const { wait_seconds } = readQuery(c, getJobQuery);
     if (wait_seconds === 0) return answerJson(c, 200, showJob(await find(c, id)));
     const over = new AbortController();
-    const finished = deps.finishWatch.until(id, wait_seconds * 1_000, AbortSignal.any([over.signal, hangUpOf(c)]));
+    const finished = deps.finishWatch.until(
+      { tenant: tenantOf(c), id },
+      wait_seconds * 1_000,
+      AbortSignal.any([over.signal, hangUpOf(c)]),
+    );
     try {
       const job = await find(c, id);
       if (isFinal(job.status)) return answerJson(c, 200, showJob(job));
@@ -77,14 +80,14 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
   routes.get("/jobs/:id/attempts", requires("read"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c);
-    const items = await deps.gate.hold(0, () => listAttempts(deps, tenantOf(c), id));
+    const items = await deps.gate.hold(holderOf(c), 0, () => listAttempts(deps, tenantOf(c), id));
     return answerJson(c, 200, { items: items ?? unknownJob() } satisfies AttemptList);
   });
 
   routes.get("/jobs/:id/explain", requires("read"), async (c) => {
     refuseQuery(c);
     const id = readJobId(c);
-    const explanation = await deps.gate.hold(0, () => explainJob(deps, tenantOf(c), id));
+    const explanation = await deps.gate.hold(holderOf(c), 0, () => explainJob(deps, tenantOf(c), id));
     return answerJson(c, 200, (explanation ?? unknownJob()) satisfies Explanation);
   });
 
@@ -92,13 +95,10 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     refuseQuery(c);
     const id = readJobId(c);
     await requireNoBody(c);
-    const outcome = await deps.gate.hold(0, () => cancel(deps, tenantOf(c), id));
+    const outcome = await deps.gate.hold(holderOf(c), 0, () => cancel(deps, tenantOf(c), id));
     switch (outcome.kind) {
       case "cancelled":
-        if (outcome.job.group_key !== null) deps.groups.kick();
-        deps.refiller.freed(outcome.job);
-        for (const topic of ["cancelled", "finished"] as const)
-          await hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, [id]));
+        await deps.followUps.cancelled(outcome.job);
         return answerJson(c, 200, showJob(outcome.job));
       case "not_cancellable":
         throw new ProblemError("job_finished", `The job is ${outcome.job.status} already`);
@@ -113,11 +113,13 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     refuseQuery(c);
     const id = readJobId(c);
     await requireNoBody(c);
-    const outcome = await deps.gate.hold(0, () => retry(deps, tenantOf(c), id));
+    const outcome = await deps.gate.hold(holderOf(c), 0, () => retry(deps, tenantOf(c), id));
     switch (outcome.kind) {
       case "retried":
-        if (outcome.was_dead) await hint(deps.observe, "dead letter", () => deps.signal.deadLetters.remove([id]));
-        if (outcome.job.status === "queued") await announce(deps, [outcome.job]);
+        await deps.followUps.retried({
+          ready: outcome.job.status === "queued" ? [outcome.job] : [],
+          were_dead: outcome.was_dead ? [id] : [],
+        });
         return answerJson(c, 200, showJob(outcome.job));
       case "not_retryable":
         throw new ProblemError("not_retryable", `The job is ${outcome.job.status}`);

@@ -12,7 +12,6 @@ import {
 import {
   findJob,
   heartbeat,
-  LeaseDeskFullError,
   settleRemote,
   showJob,
   type Ack,
@@ -27,9 +26,10 @@ import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
+import { holderOf } from "../http/holder.ts";
 import { hangUpOf } from "../http/hang-up.ts";
 import { readJobId, readQueueName } from "../http/params.ts";
-import { invalid, leaseLost, unavailable, unknownJob } from "../http/problem.ts";
+import { invalid, leaseLost, unknownJob } from "../http/problem.ts";
 import { readRequest, requireSmall } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
 
@@ -38,22 +38,23 @@ export type LeaseRouteDeps = RemoteSettlementDeps & { gate: Gate; leaseDesk: Lea
 /** What remote workers do: lease, ack, nack, heartbeat, settle. */
 export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
-  const error_body_bytes_max = Math.max(deps.body_bytes_max, limits.error_body_bytes_max);
+  // One error, as far as it is kept, fits whatever the operator says: a job that cannot be given back would be lost.
+  const settle_bytes_max = Math.max(deps.body_bytes_max, limits.nack_body_bytes_min);
 
   routes.post("/queues/:queue/lease", requires("work"), async (c) => {
     const queue = readQueueName(c);
-    const { value } = await readRequest(c, leaseRequest, deps.body_bytes_max);
+    const { value } = await readRequest(c, leaseRequest, { bytes_max: deps.body_bytes_max });
     const { max_jobs, wait_seconds, ...claimer } = value;
     const tenant = tenantOf(c);
     const call = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000 };
-    const leases = await deps.leaseDesk.lease(call, hangUpOf(c)).catch(tellFull);
+    const leases = await deps.leaseDesk.lease(call, hangUpOf(c));
     return answerJson(c, 200, { jobs: leases.map(showLease) } satisfies LeaseAnswer);
   });
 
   /** Settle one job and answer with it as it is then. */
   const settleOne = async (c: ApiContext, acks: Ack[], nacks: Nack[], bytes: number): Promise<Response> => {
     const tenant = tenantOf(c);
-    const [settled, job] = await deps.gate.hold(bytes, async () => {
+    const [settled, job] = await deps.gate.hold(holderOf(c), bytes, async () => {
       const outcomes = await settleRemote(deps, tenant, acks, nacks);
       const id = (acks[0] ?? nacks[0])?.id ?? "";
       return [outcomes.acks[0] ?? outcomes.nacks[0], await findJob(deps, tenant, id)];
@@ -65,23 +66,23 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
 
   routes.post("/jobs/:id/ack", requires("work"), async (c) => {
     const id = readJobId(c);
-    const { value, bytes } = await readRequest(c, ackRequest, deps.body_bytes_max);
+    const { value, bytes } = await readRequest(c, ackRequest, { bytes_max: deps.body_bytes_max });
     requireSmall(value.result, "/result", bytes, limits.result_bytes_max);
     return settleOne(c, [{ id, ...value }], [], bytes);
   });
 
   routes.post("/jobs/:id/nack", requires("work"), async (c) => {
     const id = readJobId(c);
-    const { value, bytes } = await readRequest(c, nackRequest, error_body_bytes_max);
+    const { value, bytes } = await readRequest(c, nackRequest, { bytes_max: settle_bytes_max, error_at: 1 });
     requireSmall(value.error_data, "/error_data", bytes, limits.error_data_bytes_max);
     return settleOne(c, [], [{ id, ...value }], bytes);
   });
 
   routes.post("/jobs/:id/heartbeat", requires("work"), async (c) => {
     const id = readJobId(c);
-    const { value, bytes } = await readRequest(c, heartbeatRequest, deps.body_bytes_max);
+    const { value, bytes } = await readRequest(c, heartbeatRequest, { bytes_max: deps.body_bytes_max });
     requireSmall(value.progress, "/progress", bytes, limits.progress_bytes_max);
-    const outcome = await deps.gate.hold(bytes, () => heartbeat(deps, tenantOf(c), { id, ...value }));
+    const outcome = await deps.gate.hold(holderOf(c), bytes, () => heartbeat(deps, tenantOf(c), { id, ...value }));
     switch (outcome.kind) {
       case "extended":
         return answerJson(c, 200, { locked_until: outcome.locked_until.toISOString() } satisfies HeartbeatAnswer);
@@ -95,14 +96,14 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
   });
 
   routes.post("/leases/settle", requires("work"), async (c) => {
-    const { value, bytes } = await readRequest(c, settleRequest, error_body_bytes_max);
+    const { value, bytes } = await readRequest(c, settleRequest, { bytes_max: settle_bytes_max, error_at: 3 });
     const { acks, nacks } = value;
     requireDistinct(acks, nacks);
     acks.forEach(({ result }, at) => requireSmall(result, `/acks/${at}/result`, bytes, limits.result_bytes_max));
     nacks.forEach(({ error_data }, at) =>
       requireSmall(error_data, `/nacks/${at}/error_data`, bytes, limits.error_data_bytes_max),
     );
-    const outcomes = await deps.gate.hold(bytes, () => settleRemote(deps, tenantOf(c), acks, nacks));
+    const outcomes = await deps.gate.hold(holderOf(c), bytes, () => settleRemote(deps, tenantOf(c), acks, nacks));
     const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
       items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
     return answerJson(c, 200, {
@@ -129,9 +130,4 @@ function requireDistinct(acks: readonly Ack[], nacks: readonly Nack[]): void {
   const again = places.filter(({ id }) => seen.size === seen.add(id).size);
   if (again.length > 0)
     throw invalid(again.slice(0, 20).map(({ pointer }) => ({ pointer, message: "must not name a job again" })));
-}
-
-function tellFull(error: unknown): never {
-  if (error instanceof LeaseDeskFullError) throw unavailable(error.message);
-  throw error;
 }

@@ -5,10 +5,9 @@ import {
   resumeQueue,
   setLimits,
   type Deps,
-  type GroupAdvancer,
+  type FollowUps,
   type QueueRef,
   type QueueStats,
-  type Refiller,
   type Signal,
 } from "@atlasqueue/core";
 import { Hono } from "hono";
@@ -16,13 +15,14 @@ import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
+import { holderOf } from "../http/holder.ts";
 import { requireNoBody } from "../http/no-body.ts";
 import { readQueueName } from "../http/params.ts";
 import { refuseQuery } from "../http/query.ts";
 import { readRequest } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type QueueRouteDeps = Deps & { signal: Signal; gate: Gate; groups: GroupAdvancer; refiller: Refiller };
+export type QueueRouteDeps = Deps & { signal: Signal; gate: Gate; followUps: FollowUps };
 
 const limits_body_bytes_max = 16_384;
 
@@ -32,14 +32,14 @@ export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
 
   routes.get("/queues", requires("read"), async (c) => {
     refuseQuery(c);
-    const stats = await deps.gate.hold(0, () => queueStats(deps, tenantOf(c)));
+    const stats = await deps.gate.hold(holderOf(c), 0, () => queueStats(deps, tenantOf(c)));
     return answerJson(c, 200, { items: stats.map(showQueue) } satisfies QueueList);
   });
 
   /** Change a queue, and answer with it as it is then. */
   const change = async (c: ApiContext, queue: string, apply: (ref: QueueRef) => Promise<unknown>) => {
     const ref = { tenant: tenantOf(c), queue };
-    const stats = await deps.gate.hold(0, async () => {
+    const stats = await deps.gate.hold(holderOf(c), 0, async () => {
       await apply(ref);
       return queueStats(deps, ref.tenant, { queue });
     });
@@ -48,12 +48,9 @@ export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
 
   routes.put("/queues/:queue/limits", requires("admin"), async (c) => {
     const queue = readQueueName(c);
-    const { value } = await readRequest(c, queueLimits, limits_body_bytes_max);
+    const { value } = await readRequest(c, queueLimits, { bytes_max: limits_body_bytes_max });
     return change(c, queue, async (ref) => {
-      await setLimits(deps, ref, value);
-      // There may be more room now.
-      deps.groups.kick();
-      deps.refiller.freed(ref);
+      deps.followUps.limitsChanged(ref, await setLimits(deps, ref, value));
     });
   });
 

@@ -27,6 +27,7 @@ import { requires } from "../access/requires.ts";
 import { answerEmpty, answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
+import { holderOf } from "../http/holder.ts";
 import { requireNoBody } from "../http/no-body.ts";
 import { readScheduleName } from "../http/params.ts";
 import { invalid, ProblemError } from "../http/problem.ts";
@@ -43,38 +44,40 @@ export function scheduleRoutes(deps: ScheduleRouteDeps): Hono<ApiEnv> {
 
   routes.get("/schedules", requires("read"), async (c) => {
     const { limit, cursor } = readQuery(c, listSchedulesQuery);
-    const { rows, next } = await deps.gate.hold(0, () => listSchedules(deps, tenantOf(c), limit, readCursor(cursor)));
+    const { rows, next } = await deps.gate.hold(holderOf(c), 0, () =>
+      listSchedules(deps, tenantOf(c), limit, readCursor(cursor)),
+    );
     const page: SchedulePage = { items: rows.map(showSchedule), next_cursor: next ?? null };
     return answerJson(c, 200, page);
   });
 
   routes.post("/schedules", requires("admin"), async (c) => {
-    const { value, bytes } = await readRequest(c, createScheduleSchema, deps.body_bytes_max);
+    const { value, bytes } = await readRequest(c, createScheduleSchema, { bytes_max: deps.body_bytes_max });
     check(value, bytes);
-    return answerStored(c, await deps.gate.hold(bytes, () => createSchedule(deps, tenantOf(c), value)));
+    return answerStored(c, await deps.gate.hold(holderOf(c), bytes, () => createSchedule(deps, tenantOf(c), value)));
   });
 
   routes.put("/schedules/:name", requires("admin"), async (c) => {
     const name = readScheduleName(c);
-    const { value, bytes } = await readRequest(c, putScheduleSchema, deps.body_bytes_max);
+    const { value, bytes } = await readRequest(c, putScheduleSchema, { bytes_max: deps.body_bytes_max });
     if (value.name !== undefined && value.name !== name)
       throw invalid([{ pointer: "/name", message: "must not differ from the name in the path" }]);
     const definition = { ...value, name };
     check(definition, bytes);
-    return answerStored(c, await deps.gate.hold(bytes, () => putSchedule(deps, tenantOf(c), definition)));
+    return answerStored(c, await deps.gate.hold(holderOf(c), bytes, () => putSchedule(deps, tenantOf(c), definition)));
   });
 
   routes.get("/schedules/:name", requires("read"), async (c) => {
     refuseQuery(c);
     const ref = { tenant: tenantOf(c), name: readScheduleName(c) };
-    return answerFound(c, await deps.gate.hold(0, () => findSchedule(deps, ref)));
+    return answerFound(c, await deps.gate.hold(holderOf(c), 0, () => findSchedule(deps, ref)));
   });
 
   const change = async (c: ApiContext, apply: (ref: Ref) => Promise<SeenSchedule | undefined>) => {
     refuseQuery(c);
     const ref = { tenant: tenantOf(c), name: readScheduleName(c) };
     await requireNoBody(c);
-    return answerFound(c, await deps.gate.hold(0, () => apply(ref)));
+    return answerFound(c, await deps.gate.hold(holderOf(c), 0, () => apply(ref)));
   };
   routes.post("/schedules/:name/pause", requires("admin"), (c) => change(c, (ref) => pauseSchedule(deps, ref)));
   routes.post("/schedules/:name/resume", requires("admin"), (c) => change(c, (ref) => resumeSchedule(deps, ref)));
@@ -83,7 +86,7 @@ export function scheduleRoutes(deps: ScheduleRouteDeps): Hono<ApiEnv> {
     refuseQuery(c);
     const ref = { tenant: tenantOf(c), name: readScheduleName(c) };
     await requireNoBody(c);
-    if (!(await deps.gate.hold(0, () => deleteSchedule(deps, ref)))) unknownSchedule();
+    if (!(await deps.gate.hold(holderOf(c), 0, () => deleteSchedule(deps, ref)))) unknownSchedule();
     return answerEmpty(c);
   });
 

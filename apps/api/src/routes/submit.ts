@@ -5,6 +5,7 @@ import {
   type Deps,
   type EnqueueOptions,
   type EnqueueOutcome,
+  type FollowUps,
   type JobRow,
   type Submitter,
 } from "@atlasqueue/core";
@@ -15,6 +16,7 @@ import { answerJson } from "../http/answer.ts";
 import { readJson, type JsonBody } from "../http/body.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
+import { holderOf } from "../http/holder.ts";
 import { readIdempotencyKey } from "../http/idempotency-key.ts";
 import { invalid, ProblemError } from "../http/problem.ts";
 import { refuseQuery } from "../http/query.ts";
@@ -24,6 +26,7 @@ import { tenantOf } from "../http/tenant.ts";
 export type SubmitRouteDeps = Deps &
   EnqueueOptions & {
     submitter: Submitter;
+    followUps: Pick<FollowUps, "submitted">;
     gate: Gate;
     body_bytes_max: number;
     payload_bytes_max: number;
@@ -35,11 +38,11 @@ export function submitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
 
   routes.post("/jobs", requires("submit"), async (c) => {
     refuseQuery(c);
-    const body = await readJson(c, deps.body_bytes_max);
+    const body = await readJson(c, { bytes_max: deps.body_bytes_max });
     const { request, idempotency_key } = checkSubmission(c, body);
     requireSmall(request.payload, "/payload", body.bytes, deps.payload_bytes_max);
     const submission = { tenant: tenantOf(c), request, idempotency_key };
-    const outcome = await deps.gate.hold(body.bytes, () => deps.submitter.submit(submission, body.bytes));
+    const outcome = await deps.gate.hold(holderOf(c), body.bytes, () => deps.submitter.submit(submission, body.bytes));
     switch (outcome.kind) {
       case "created":
         return answerJson(c, 201, showJob(outcome.job), { location: `/v1/jobs/${outcome.job.id}` });
@@ -62,17 +65,17 @@ export function submitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
   });
 
   routes.post("/jobs/batch", requires("submit"), async (c) => {
-    const { value, bytes } = await readRequest(c, submitBatch, deps.body_bytes_max);
+    const { value, bytes } = await readRequest(c, submitBatch, { bytes_max: deps.body_bytes_max });
     await chargeJobs(c, value.jobs.length);
     const tenant = tenantOf(c);
     const submissions = value.jobs.map(({ idempotency_key, ...request }) => ({ tenant, request, idempotency_key }));
     submissions.forEach(({ request }, at) =>
       requireSmall(request.payload, `/jobs/${at}/payload`, bytes, deps.payload_bytes_max),
     );
-    const outcome = await deps.gate.hold(bytes, () => enqueueAll(deps, submissions, deps));
+    const outcome = await deps.gate.hold(holderOf(c), bytes, () => enqueueAll(deps, submissions, deps));
     if (outcome.kind === "mismatch") throw mismatches(outcome.places);
     if (outcome.kind === "conflict") throw conflicts(outcome.places);
-    deps.submitter.follow(outcome.outcomes);
+    deps.followUps.submitted(outcome.outcomes);
     return answerJson(c, 201, { jobs: outcome.outcomes.map(submitted) } satisfies SubmittedBatch);
   });
 

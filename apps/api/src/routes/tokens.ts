@@ -13,6 +13,7 @@ import { requires } from "../access/requires.ts";
 import { answerEmpty, answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
+import { holderOf } from "../http/holder.ts";
 import { readTokenId } from "../http/params.ts";
 import { ProblemError } from "../http/problem.ts";
 import { refuseQuery } from "../http/query.ts";
@@ -30,21 +31,23 @@ export function tokenRoutes(deps: TokenRouteDeps): Hono<ApiEnv> {
 
   routes.get("/tokens", requires("admin"), async (c) => {
     refuseQuery(c);
-    const rows = await deps.gate.hold(0, () => listTokens(deps, tenantOf(c)));
+    const rows = await deps.gate.hold(holderOf(c), 0, () => listTokens(deps, tenantOf(c)));
     return answerJson(c, 200, { items: rows.map(showToken) });
   });
 
   routes.post("/tokens", requires("admin"), async (c) => {
-    const { value } = await readRequest(c, createTokenBody, deps.body_bytes_max);
-    const outcome = await deps.gate.hold(0, () => createToken(deps, { tenant: tenantOf(c), ...value }));
+    const { value } = await readRequest(c, createTokenBody, { bytes_max: deps.body_bytes_max });
+    const outcome = await deps.gate.hold(holderOf(c), 0, () => createToken(deps, { tenant: tenantOf(c), ...value }));
     if (outcome.kind === "too_many") throw tooMany();
     return answerMade(c, outcome);
   });
 
   routes.post("/tokens/:id/rotate", requires("admin"), async (c) => {
     const id = readTokenId(c);
-    const { value } = await readRequest(c, rotateTokenBody, deps.body_bytes_max);
-    const outcome = await deps.gate.hold(0, () => rotateToken(deps, { tenant: tenantOf(c), id, ...value }));
+    const { value } = await readRequest(c, rotateTokenBody, { bytes_max: deps.body_bytes_max });
+    const outcome = await deps.gate.hold(holderOf(c), 0, () =>
+      rotateToken(deps, { tenant: tenantOf(c), id, ...value }),
+    );
     switch (outcome.kind) {
       case "rotated":
         return answerMade(c, outcome);
@@ -60,7 +63,7 @@ export function tokenRoutes(deps: TokenRouteDeps): Hono<ApiEnv> {
   routes.delete("/tokens/:id", requires("admin"), async (c) => {
     refuseQuery(c);
     const id = readTokenId(c);
-    if (!(await deps.gate.hold(0, () => revokeToken(deps, tenantOf(c), id)))) throw unknown();
+    if (!(await deps.gate.hold(holderOf(c), 0, () => revokeToken(deps, tenantOf(c), id)))) throw unknown();
     return answerEmpty(c);
   });
 

@@ -42,14 +42,20 @@ function curlLine({ api_url: url, tokens }: BannerFacts): string {
 /** The first token is made past the API. */
 function tokenLines({ tokens, database }: BannerFacts): string[] {
   if (!tokens) return [];
-  const url = shellWord(withoutPassword(database.url));
-  return ["with a token of", `  DATABASE_URL=${url} atlasqueue tokens create --name first --scopes admin`];
+  const where =
+    database.kind === "embedded"
+      ? `DATABASE_URL_FILE=${shellWord(database.url_file)}`
+      : `DATABASE_URL=${shellWord(withoutPassword(database.url))}`;
+  return ["with a token of", `  ${where} atlasqueue tokens create --name first --scopes admin`];
 }
 
 function databaseLines(database: DatabaseServer): string[] {
-  const lines = [`Database:    ${withoutPassword(database.url)}`];
-  if (database.kind === "embedded") lines.push(`Data:        ${database.data_dir}`);
-  return lines;
+  const where = `Database:    ${withoutPassword(database.url)}`;
+  if (database.kind === "given") return [where];
+  return [
+    `${where} (with its password: DATABASE_URL_FILE=${shellWord(database.url_file)})`,
+    `Data:        ${database.data_dir}`,
+  ];
 }
 
 function redisLines(redis: RedisServer, dlq_key = ""): string[] {
@@ -58,8 +64,9 @@ function redisLines(redis: RedisServer, dlq_key = ""): string[] {
       return [`Redis:       ${withoutPassword(redis.url)}`, `Dead jobs:   list ${dlq_key}`];
     case "embedded":
       return [
-        `Redis:       ${redis.url}`,
-        `Dead jobs:   ${redis.cli} -p ${redis.port} LRANGE ${shellWord(dlq_key)} 0 -1`,
+        `Redis:       ${withoutPassword(redis.url)} (with its password: REDIS_URL_FILE=${shellWord(redis.url_file)})`,
+        // In the environment: what stands on a command line is shown to everybody on the machine.
+        `Dead jobs:   REDISCLI_AUTH=$(cat ${shellWord(redis.password_file)}) ${redis.cli} -p ${redis.port} LRANGE ${shellWord(dlq_key)} 0 -1`,
       ];
     case "none":
       return ["Redis:       none (no redis-server or valkey-server on PATH): signals are in-memory"];
@@ -77,5 +84,5 @@ function withoutPassword(url: string): string {
 }
 
 function shellWord(text: string): string {
-  return /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

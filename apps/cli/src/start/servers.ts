@@ -4,11 +4,20 @@ import type { ServerSettings } from "../config.ts";
 import { Trouble } from "../exit.ts";
 import type { Undo } from "./undo.ts";
 
-export type DatabaseServer = { kind: "given"; url: string } | { kind: "embedded"; url: string; data_dir: string };
+export type DatabaseServer =
+  | { kind: "given"; url: string }
+  | { kind: "embedded"; url: string; url_file: string; data_dir: string };
 
 export type RedisServer =
   | { kind: "given"; url: string }
-  | { kind: "embedded"; url: string; port: number; cli: "redis-cli" | "valkey-cli" }
+  | {
+      kind: "embedded";
+      url: string;
+      url_file: string;
+      password_file: string;
+      port: number;
+      cli: "redis-cli" | "valkey-cli";
+    }
   | { kind: "none" };
 
 /** The database that was named, or a PostgreSQL of our own. */
@@ -16,7 +25,7 @@ export async function databaseServer(settings: ServerSettings, undo: Undo): Prom
   if (settings.database_url !== undefined) return { kind: "given", url: settings.database_url };
   const server = await startPostgres({ dataDir: join(settings.data_dir, "postgres") }).catch(explain);
   undo.add(() => server.stop());
-  return { kind: "embedded", url: server.url, data_dir: server.dataDir };
+  return { kind: "embedded", url: server.url, url_file: server.urlFile, data_dir: server.dataDir };
 }
 
 /** The Redis that was named, or one of our own when this machine has the program. */
@@ -28,7 +37,8 @@ export async function redisServer(settings: ServerSettings, undo: Undo): Promise
   const server = await startRedis({ dir: join(settings.data_dir, "redis") }).catch(explain);
   undo.add(() => server.stop());
   const cli = basename(program) === "valkey-server" ? "valkey-cli" : "redis-cli";
-  return { kind: "embedded", url: server.url, port: server.port, cli };
+  const { url, port, urlFile: url_file = "", passwordFile: password_file = "" } = server;
+  return { kind: "embedded", url, url_file, password_file, port, cli };
 }
 
 /** A taken folder, a full disk, a missing library: all told by a server of the person's own machine. */

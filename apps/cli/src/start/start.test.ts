@@ -49,7 +49,7 @@ test(
 test("with the embedded Redis the banner's line lists the dead jobs", { timeout: 120_000 }, async () => {
   const started = await runStart({ ...startEnv(folder.path), DATABASE_URL: await emptyDatabase() });
   const line = started.banner.find((said) => said.startsWith("Dead jobs:"))?.replace("Dead jobs:", "") ?? "";
-  expect(line).toMatch(/(redis|valkey)-cli -p \d+ LRANGE atlasqueue:dlq 0 -1/);
+  expect(line).toMatch(/REDISCLI_AUTH=\$\(cat \S+\) (redis|valkey)-cli -p \d+ LRANGE atlasqueue:dlq 0 -1/);
   const answer = await fetch(`${started.api_url}/v1/jobs`, {
     method: "POST",
     headers: { "content-type": "application/json", "idempotency-key": "dies" },
@@ -61,7 +61,7 @@ test("with the embedded Redis the banner's line lists the dead jobs", { timeout:
 
 test("a SIGTERM in the middle of starting stops what was started", { timeout: 120_000 }, async () => {
   const starting = await spawnProcess(mainFile, { args: ["start"], env: startEnv(folder.path) });
-  await eventually(() => existsSync(join(folder.path, "postgres.owner")));
+  await eventually(() => existsSync(join(folder.path, "postgres", "atlasqueue.owner")));
   starting.kill("SIGTERM");
   expect(await starting.waitForExit(20_000)).toEqual({ code: 0, signal: null });
   expect(starting.lines).toEqual([]);

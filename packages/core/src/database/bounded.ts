@@ -1,10 +1,15 @@
 import type postgres from "postgres";
 import type { Database } from "./connect.ts";
-import { DatabaseTimeoutError } from "./errors.ts";
+import { onDeadline } from "./deadline.ts";
+import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
+
+/** What the driver's types leave out. `state` is set when the query is sent. */
+type Sent = { state: object | null; canceller: ((query: unknown) => Promise<void>) | null };
 
 /**
- * Run a query with the database's deadline. One that is late is taken out of the driver's queue, or cancelled on the
- * server, and throws `DatabaseTimeoutError`: whether it took effect is then unknown.
+ * Run a query with the database's deadline, or a shorter one. One that is late is taken out of the driver's queue, or
+ * cancelled on the server, and throws `DatabaseTimeoutError`. Whether a query that failed took effect is what
+ * `outcomeUnknown(error)` says.
  *
  * @example
  * const rows = await bounded(database, database.sql`SELECT 1 AS one`);
@@ -12,28 +17,29 @@ import { DatabaseTimeoutError } from "./errors.ts";
 export async function bounded<T extends readonly postgres.MaybeRow[]>(
   database: Database,
   query: postgres.PendingQuery<T>,
+  timeout_ms = database.timeout_ms,
 ): Promise<postgres.RowList<T>> {
-  let late = false;
-  let timer: NodeJS.Timeout | undefined;
+  const driver = query as unknown as Sent;
+  let timeout: DatabaseTimeoutError | undefined;
+  let stop: () => void = () => {};
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      late = true;
-      reject(new DatabaseTimeoutError(database.timeout_ms));
-      abandon(query);
-    }, database.timeout_ms);
+    stop = onDeadline(timeout_ms, database.bytesRead, () => {
+      timeout = new DatabaseTimeoutError(timeout_ms, driver.state ? "unknown" : "not_applied");
+      reject(timeout);
+      abandon(driver);
+    });
   });
   try {
     return await Promise.race([query, deadline]);
   } catch (error) {
-    throw late ? new DatabaseTimeoutError(database.timeout_ms) : error;
+    throw timeout ?? (driver.state ? error : certainlyNotApplied(error));
   } finally {
-    clearTimeout(timer);
-    if (late) query.catch(() => {});
+    stop();
+    if (timeout) query.catch(() => {});
   }
 }
 
 /** `query.cancel()` drops the promise of its own connection, and a server that is away would end the process with it. */
-function abandon(query: unknown): void {
-  const { canceller } = query as { canceller: ((query: unknown) => Promise<void>) | null };
-  canceller?.(query).catch(() => {});
+function abandon(query: Sent): void {
+  query.canceller?.(query).catch(() => {});
 }

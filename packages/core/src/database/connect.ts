@@ -4,7 +4,15 @@ import postgres from "postgres";
 export type Sql = postgres.Sql;
 
 /** A pool and the deadline its queries are held to. */
-export type Database = { sql: Sql; timeout_ms: number; close(): Promise<void> };
+export type Database = {
+  sql: Sql;
+  timeout_ms: number;
+  /** Over all its connections: grows while an answer comes in. */
+  bytesRead(): number;
+  /** How many connections are open, and how many may be. */
+  connections(): { open: number; limit: number };
+  close(): Promise<void>;
+};
 
 export type DatabaseOptions = {
   url: string;
@@ -26,6 +34,16 @@ export type DatabaseOptions = {
  * await database.close();
  */
 export function connectDatabase(options: DatabaseOptions): Database {
+  const sockets = new Set<Socket>();
+  let bytes_of_closed = 0;
+  const dial = (settings: { host: string[]; port: number[]; path?: string }): Socket => {
+    const socket = openSocket(settings, options.timeout_ms * 2, () => {
+      sockets.delete(socket);
+      bytes_of_closed += socket.bytesRead;
+    });
+    sockets.add(socket);
+    return socket;
+  };
   const sql = postgres(options.url, {
     max: options.connections_max,
     prepare: options.prepared_statements ?? true,
@@ -35,10 +53,15 @@ export function connectDatabase(options: DatabaseOptions): Database {
     fetch_types: false,
     onnotice: () => {},
     connection: { application_name: options.application_name ?? "atlasqueue" },
-    socket: (settings: { host: string[]; port: number[]; path?: string }) =>
-      openSocket(settings, options.timeout_ms * 2),
+    socket: dial,
   } as postgres.Options<Record<string, never>>);
-  return { sql, timeout_ms: options.timeout_ms, close: () => sql.end({ timeout: 2 }) };
+  return {
+    sql,
+    timeout_ms: options.timeout_ms,
+    bytesRead: () => [...sockets].reduce((sum, socket) => sum + socket.bytesRead, bytes_of_closed),
+    connections: () => ({ open: sockets.size, limit: options.connections_max }),
+    close: () => sql.end({ timeout: 2 }),
+  };
 }
 
 /**
@@ -46,7 +69,11 @@ export function connectDatabase(options: DatabaseOptions): Database {
  * stopped or cut off without a TCP reset would otherwise keep its pool slot for ever. Counted on the raw socket, as
  * the driver replaces its listeners when it starts TLS.
  */
-function openSocket(settings: { host: string[]; port: number[]; path?: string }, silence_ms_max: number): Socket {
+function openSocket(
+  settings: { host: string[]; port: number[]; path?: string },
+  silence_ms_max: number,
+  closed: () => void,
+): Socket {
   const socket = new Socket();
   let read = 0;
   let written = 0;
@@ -68,6 +95,7 @@ function openSocket(settings: { host: string[]; port: number[]; path?: string },
   const destroy = socket._destroy.bind(socket);
   socket._destroy = (error, done) => {
     clearInterval(watch);
+    closed();
     destroy(error, done);
   };
   socket.setNoDelay(true);

@@ -1,9 +1,33 @@
-/** A query did not answer in time. Whether it took effect is unknown. */
+/** A query or transaction did not answer in time; it was `not_applied`, or whether it took effect is `unknown`. */
 export class DatabaseTimeoutError extends Error {
   override readonly name = "DatabaseTimeoutError";
-  constructor(timeout_ms: number) {
+  readonly outcome: "not_applied" | "unknown";
+  constructor(timeout_ms: number, outcome: "not_applied" | "unknown" = "unknown") {
     super(`the database did not answer in ${timeout_ms} ms`);
+    this.outcome = outcome;
   }
+}
+
+const notApplied = new WeakSet<object>();
+
+/** Note of an error that what failed with it cannot have taken effect: it was never sent, or never committed. */
+export function certainlyNotApplied(error: unknown): unknown {
+  if (typeof error === "object" && error !== null) notApplied.add(error);
+  return error;
+}
+
+/**
+ * True when what failed with this error may have taken effect all the same: it was sent, perhaps committed, and the
+ * answer was lost or late. False when the server refused it, or it was never sent or committed. When in doubt, true.
+ *
+ * @example
+ * if (outcomeUnknown(error)) await releaseByToken(token);
+ */
+export function outcomeUnknown(error: unknown): boolean {
+  if (error instanceof DatabaseTimeoutError) return error.outcome === "unknown";
+  if (typeof error !== "object" || error === null) return true;
+  // A server that ends the connection (FATAL) may do so after the commit.
+  return !notApplied.has(error) && (error as { severity?: unknown }).severity !== "ERROR";
 }
 
 /**

@@ -1,5 +1,9 @@
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
+import { executeOn } from "./statement.ts";
+
+/** Those that go from nothing to a million rows within a minute. */
+const tables = ["jobs", "lease_batches", "idempotency_keys", "job_groups", "unique_keys", "queue_starts"];
 
 /**
  * Tell the planner how large our tables have become. A prepared statement keeps the plan that was best when it was
@@ -8,13 +12,17 @@ import type { Database } from "./connect.ts";
  * right to do it PostgreSQL warns and does nothing, and autovacuum sets it right a minute later.
  */
 export async function refreshStatistics(database: Database): Promise<void> {
-  await bounded(database, database.sql`ANALYZE (SKIP_LOCKED) jobs, lease_batches, idempotency_keys`);
+  await bounded(database, database.sql.unsafe(`ANALYZE (SKIP_LOCKED) ${tables.join(", ")}`));
 }
 
-/** A condition: one of our tables is four times as large as the planner last heard, and not tiny. */
-export function statisticsAreStale({ sql }: Database) {
-  return sql`EXISTS (
-    SELECT FROM pg_class
-    WHERE oid IN ('jobs'::regclass, 'lease_batches'::regclass, 'idempotency_keys'::regclass)
-      AND pg_relation_size(oid) > 4 * greatest(relpages, 16) * current_setting('block_size')::bigint)`;
+/** Whether one of our tables is four times as large as the planner last heard, and not tiny. */
+export async function statisticsAreStale(database: Database): Promise<boolean> {
+  const [row] = await executeOn(database)<{ stale: boolean }>({ text: stale, params: [] });
+  return row?.stale ?? false;
 }
+
+const stale = `
+  SELECT EXISTS (
+    SELECT FROM pg_class
+    WHERE oid IN (${tables.map((table) => `'${table}'::regclass`).join(", ")})
+      AND pg_relation_size(oid) > 4 * greatest(relpages, 16) * current_setting('block_size')::bigint) AS stale`;

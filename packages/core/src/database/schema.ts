@@ -186,8 +186,8 @@ export const queues = pgTable(
 );
 
 /**
- * When jobs of queues with a rate started, a row for each claim, kept for the rate's period: `group_key` is null for the
- * rate of the queue.
+ * When jobs of queues with a rate started, a row for each hundredth of the rate's period, kept for the period:
+ * `group_key` is null for the rate of the queue, `started_at` is the end of the hundredth.
  */
 export const queueStarts = pgTable(
   "queue_starts",

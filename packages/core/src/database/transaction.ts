@@ -1,35 +1,73 @@
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
-import { DatabaseTimeoutError } from "./errors.ts";
+import { onDeadline } from "./deadline.ts";
+import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
 import type { Execute, Statement } from "./statement.ts";
 
 /**
- * Run statements in one transaction, which is rolled back when `work` throws. All of it has the database's
- * deadline, as each statement has; when that is over, whether it was committed is unknown.
+ * How many deadlines of one statement all the statements of a transaction have together. Each may take a round trip or
+ * two (a new connection parses a statement first), and over a line of 200 ms there and back they add up; a server that
+ * is away shows at the first statement.
+ */
+const transaction_deadlines = 3;
+
+/**
+ * Run statements in one transaction, which is rolled back when `work` throws. Its BEGIN, each of its statements and
+ * its COMMIT have the database's deadline, and the statements three of them together. A late transaction rolls back:
+ * only a COMMIT that was sent in time and not answered leaves the outcome unknown, and `outcomeUnknown(error)` tells.
+ *
+ * The isolation is said, as a database's default may be another, under which a statement doesn't see what others
+ * committed while it waited for its locks.
  *
  * @example
  * const outcomes = await inTransaction(database, (execute) => enqueueWith(execute, submissions, options));
  */
 export async function inTransaction<T>(database: Database, work: (execute: Execute) => Promise<T>): Promise<T> {
-  const transaction = database.sql.begin((tx) =>
-    work(
-      async <Row>({ text, params }: Statement) =>
-        (await bounded(database, tx.unsafe(text, [...params], { prepare: true }))) as unknown as readonly Row[],
-    ),
-  );
-  return inTime(transaction as Promise<T>, database.timeout_ms);
-}
+  const { timeout_ms } = database;
+  let committing = false;
+  let late = false;
+  let stop: () => void = () => {};
+  let reject: (error: Error) => void = () => {};
+  const deadline = new Promise<never>((_, no) => (reject = no));
+  const allow = (ms: number): void => {
+    stop();
+    stop = onDeadline(ms, database.bytesRead, () => {
+      late = true;
+      reject(new DatabaseTimeoutError(ms, committing ? "unknown" : "not_applied"));
+    });
+  };
+  allow(timeout_ms);
 
-/** BEGIN and COMMIT have no deadline: the driver sends them itself, and only the silence of the socket would end them. */
-async function inTime<T>(work: Promise<T>, timeout_ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DatabaseTimeoutError(timeout_ms)), timeout_ms);
-  });
-  return Promise.race([work, late]).finally(() => {
-    clearTimeout(timer);
-    work.catch(() => {});
-  });
+  const transaction = database.sql.begin("isolation level read committed", async (tx) => {
+    const work_ms = timeout_ms * transaction_deadlines;
+    const last = performance.now() + work_ms;
+    /** Asked of the clock too: after a pause of the event loop the timer may not have run yet. */
+    const left = (): number => {
+      const left_ms = last - performance.now();
+      if (late || left_ms <= 0) throw new DatabaseTimeoutError(work_ms, "not_applied");
+      return left_ms;
+    };
+    const execute = async <Row>({ text, params }: Statement) => {
+      const query = tx.unsafe(text, [...params], { prepare: true });
+      return (await bounded(database, query, Math.min(timeout_ms, left()))) as unknown as readonly Row[];
+    };
+    allow(work_ms);
+    const result = await work(execute);
+    left();
+    committing = true;
+    allow(timeout_ms);
+    return result;
+  }) as Promise<T>;
+
+  try {
+    return await Promise.race([transaction, deadline]);
+  } catch (error) {
+    throw committing ? error : certainlyNotApplied(error);
+  } finally {
+    stop();
+    transaction.catch(() => {});
+    deadline.catch(() => {});
+  }
 }
 
 /**

@@ -3,8 +3,6 @@ import type { JobStatus } from "@atlasqueue/contract";
 type OfJob = { job_id: string; job_type: string; queue: string };
 type OfAttempt = OfJob & { attempt: number; worker_id: string };
 
-export type OutputStream = "stdout" | "stderr";
-
 type OfSchedule = { tenant: string; schedule: string };
 type ScheduleChange = "created" | "replaced" | "paused" | "resumed" | "deleted";
 
@@ -22,7 +20,7 @@ export type AtlasEvent =
   | ({ event: "handler_done"; duration_ms: number } & OfAttempt)
   | ({ event: "handler_error"; duration_ms: number; error: string } & OfAttempt)
   /** A line that a handler wrote to stdout or stderr itself. */
-  | ({ event: "handler_output"; stream: OutputStream; line: string } & OfAttempt)
+  | ({ event: "handler_output"; stream: "stdout" | "stderr"; line: string } & OfAttempt)
   | ({ event: "job_succeeded" } & OfAttempt)
   | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
   | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)
@@ -44,6 +42,7 @@ export type AtlasEvent =
   | { event: "refill_failed"; queue: string; error: string }
   | { event: "groups_advanced"; count: number }
   | { event: "groups_failed"; error: string }
+  | { event: "follow_up_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }
   | { event: "results_cleared"; jobs: number }
@@ -58,6 +57,8 @@ export type AtlasEvent =
       duration_ms: number;
     }
   | { event: "signal_failed"; during: string; error: string }
+  /** Something of another type lay under a key of ours; it has another name now, and ours is made anew. */
+  | { event: "signal_key_set_aside"; key: string }
   | { event: "database_unavailable"; during: string; error: string }
   /** Redis is away, so each process counts for itself until it is back: told once for each absence. */
   | { event: "rate_limit_unshared"; error: string }

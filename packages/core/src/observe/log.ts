@@ -1,5 +1,6 @@
 import pino, { type DestinationStream, type Logger } from "pino";
 import type { EventName, Observe } from "./events.ts";
+import { foldOutages, type Clock } from "./outages.ts";
 
 export type { Logger } from "pino";
 
@@ -53,12 +54,14 @@ const levels: Record<EventName, Level> = {
   refill_failed: "error",
   groups_advanced: "debug",
   groups_failed: "error",
+  follow_up_failed: "error",
   promotion_failed: "warn",
   counts_failed: "warn",
   jobs_pruned: "info",
   results_cleared: "info",
   sweep_complete: "debug",
   signal_failed: "warn",
+  signal_key_set_aside: "warn",
   database_unavailable: "error",
   rate_limit_unshared: "warn",
   rate_limited: "debug",
@@ -99,10 +102,13 @@ export function logDestination(): DestinationStream {
   return pino.destination({ fd: 1, sync: true });
 }
 
-/** Events as log lines; the event's name is both `event` and the message. */
-export function logEvents(logger: Logger): Observe {
-  return (event) => {
-    const level = levels[event.event];
-    if (logger.isLevelEnabled(level)) logger[level](event, event.event);
-  };
+/**
+ * Events as log lines; the event's name is both `event` and the message. What an outage repeats is one line when it
+ * begins, one a minute and one when it is over (`outages.ts`).
+ */
+export function logEvents(logger: Logger, clock?: Clock): Observe {
+  return foldOutages((event, note) => {
+    const level = note?.outage === "is_over" ? "info" : levels[event.event];
+    if (logger.isLevelEnabled(level)) logger[level](note ? { ...event, ...note } : event, event.event);
+  }, clock);
 }

@@ -42,14 +42,24 @@ export function createMetrics(): Metrics {
   const succeeded = byType("jobs_succeeded_total", "Jobs that succeeded");
   const failed = byType("jobs_failed_total", "Attempts that failed");
   const dead = byType("jobs_dead_total", "Jobs that became dead letters");
-  const retried = plain("jobs_retried_total", "Failed jobs and expired leases that were made ready again");
+  const retried = plain("jobs_retried_total", "Failed jobs that were made ready again when their delay was over");
+  const expired = new Counter({
+    name: "atlasqueue_leases_expired_total",
+    help: "Leases that ended without a word of their worker, by what became of the job",
+    labelNames: ["outcome"] as const,
+    registers,
+  });
+  const vanished = plain("workers_vanished_total", "Workers that were found dead and whose leases were ended");
   const slotsFired = plain("schedule_slots_fired_total", "Slots of schedules that got their job");
   const schedulesFailed = plain("schedule_failures_total", "Schedules that were due and could not be fired");
   const acquired = plain("lease_acquired_total", "Claims that got the job");
-  const rejected = plain(
-    "lease_rejected_total",
-    "Claims that found the job taken, finished or gone, and settlements refused",
-  );
+  const rejected = plain("lease_rejected_total", "Claims that found the job taken, finished or gone");
+  const lost = new Counter({
+    name: "atlasqueue_lease_lost_total",
+    help: "Renewals and settlements refused, as the lease was another's by then",
+    labelNames: ["during"] as const,
+    registers,
+  });
   const signalErrors = plain("signal_errors_total", "Calls to Redis that failed");
   const databaseErrors = plain("database_errors_total", "Calls to Postgres that failed because it was away");
   const limited = plain("rate_limited_total", "Requests refused for their tenant's rate limit");
@@ -99,7 +109,7 @@ export function createMetrics(): Metrics {
       case "lease_not_acquired":
         return rejected.inc(event.count);
       case "lease_lost":
-        return rejected.inc();
+        return lost.inc({ during: event.during });
       case "handler_start":
         return active.inc();
       case "handler_done":
@@ -119,10 +129,11 @@ export function createMetrics(): Metrics {
         failed(labelOf(event.job_type));
         return dead(labelOf(event.job_type));
       case "lease_expired":
-        if (event.outcome === "requeued") retried.inc();
-        return;
+        return expired.inc({ outcome: event.outcome });
       case "jobs_promoted":
         return retried.inc(event.retried);
+      case "worker_vanished":
+        return vanished.inc();
       case "schedule_fired":
         return slotsFired.inc();
       case "schedule_failed":
@@ -160,6 +171,7 @@ export function createMetrics(): Metrics {
       case "refill_failed":
       case "groups_advanced":
       case "groups_failed":
+      case "follow_up_failed":
       case "counts_failed":
       case "jobs_pruned":
       case "results_cleared":
@@ -167,8 +179,8 @@ export function createMetrics(): Metrics {
       case "worker_started":
       case "worker_draining":
       case "worker_stopped":
-      case "worker_vanished":
       case "rate_limit_unshared":
+      case "signal_key_set_aside":
       case "token_created":
       case "token_rotated":
       case "token_revoked":

@@ -1,5 +1,4 @@
 import { bounded } from "../database/bounded.ts";
-import { statisticsAreStale } from "../database/refresh-statistics.ts";
 import type { Deps } from "../deps.ts";
 
 /** What a sweep would find. Times are milliseconds from now, negative when past, null when there is none. */
@@ -11,7 +10,6 @@ export type SweepOutlook = {
   any_changes: boolean;
   newest_dead: Date | null;
   any_handovers: boolean;
-  statistics_are_stale: boolean;
 };
 
 /**
@@ -33,8 +31,7 @@ export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepO
       (SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL AS any_queued,
       EXISTS (SELECT FROM queue_changes) AS any_changes,
       (SELECT max(dead_at) FROM jobs) AS newest_dead,
-      EXISTS (SELECT FROM group_handovers) AS any_handovers,
-      ${statisticsAreStale(deps.database)} AS statistics_are_stale`,
+      EXISTS (SELECT FROM group_handovers) AS any_handovers`,
   );
   if (!row) throw new Error("the outlook query gave no row");
   return row;

@@ -11,7 +11,6 @@ const unblock_again_ms = 10;
 export type BlockingConnection = {
   /** The list and the element that was popped, or undefined when the time was up or `stop` aborted. */
   pop(lists: readonly string[], timeout_ms: number, stop: AbortSignal): Promise<[string, string] | undefined>;
-  close(): void;
 };
 
 /**
@@ -45,6 +44,5 @@ export function blockingConnection(redis: Redis, commands: Redis): BlockingConne
         stop.removeEventListener("abort", unblock);
       }
     },
-    close: () => redis.disconnect(),
   };
 }

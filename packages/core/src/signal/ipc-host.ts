@@ -121,6 +121,8 @@ async function perform(signal: Signal, call: Call, stop: AbortSignal = never): P
       return signal.presence.list(...call.given);
     case "presence.vanished":
       return signal.presence.vanished();
+    case "check":
+      return signal.check();
     default:
       return call satisfies never;
   }

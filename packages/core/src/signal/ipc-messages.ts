@@ -40,6 +40,7 @@ const call = z.discriminatedUnion("method", [
   z.object({ method: z.literal("presence.withdraw"), given: z.tuple([worker]) }),
   z.object({ method: z.literal("presence.list"), given: z.tuple([z.string()]) }),
   z.object({ method: z.literal("presence.vanished"), given: z.tuple([]) }),
+  z.object({ method: z.literal("check"), given: z.tuple([]) }),
 ]);
 
 /** What a process says whose signal is another's. `stop` ends the wait of that call; `listen` and `unlisten` have no answer. */

@@ -137,9 +137,10 @@ export function ipcSignal(channel: Pick<Channel, "send">): IpcSignal {
       vanished: () => call<VanishedWorker[], "presence.vanished">("presence.vanished"),
     },
     state: () => (closed ? "down" : "up"),
+    check: () => call("check"),
     async close() {
       closed = true;
-      for (const id of [...asked.keys()]) settle(id)?.reject(new SignalUnavailableError("the signal is closed"));
+      for (const id of asked.keys()) settle(id)?.reject(new SignalUnavailableError("the signal is closed"));
     },
     hear(heard) {
       const parsed = fromHost.safeParse(heard);

@@ -36,3 +36,28 @@ export const workersKey = (keys: SignalKeys, tenant: string) =>
   tenant === defaultTenant ? `${keys.jobs}:workers` : `${keys.jobs}:workers:tenant:${tenant}`;
 /** All workers, by when they were heard of last. */
 export const workersSeenKey = (keys: SignalKeys) => `${keys.jobs}:workers-seen`;
+/** Written now and then to learn whether Redis takes writes. */
+export const probeKey = (keys: SignalKeys) => `${keys.jobs}:probe`;
+/** Where what somebody else put under one of our keys is moved. */
+export const setAsideKey = (keys: SignalKeys, key: string) => `${keys.jobs}:set-aside:${key}`;
+
+/** What lies under one of our keys; undefined for any other. */
+export function keyType(keys: SignalKeys, key: string): "list" | "zset" | "set" | "hash" | "string" | undefined {
+  if (key === keys.dead_letters || key === keys.jobs) return "list";
+  if (key === deadLetterCursorKey(keys)) return "string";
+  if (key === deadLetterMembersKey(keys) || key.startsWith(deadLetterLeavingKey(keys, ""))) return "set";
+  if (!key.startsWith(`${keys.jobs}:`)) return undefined;
+  switch (key.slice(keys.jobs.length + 1).split(":")[0]) {
+    case "queue":
+    case "tenant":
+      return "list";
+    case "priority":
+    case "workers-seen":
+      return "zset";
+    case "workers":
+    case "permits":
+      return "hash";
+    default:
+      return undefined;
+  }
+}

@@ -95,6 +95,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
     notices: memoryNotices(),
     presence: memoryPresence(),
     state: () => "up",
+    check: async () => {},
     async close() {
       wake();
     },

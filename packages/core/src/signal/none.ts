@@ -33,6 +33,7 @@ export function noSignal(): Signal {
     notices: { tell: async () => {}, listen: () => () => {} },
     presence: { announce: async () => {}, withdraw: async () => {}, list: nothing, vanished: async () => [] },
     state: () => "up",
+    check: async () => {},
     close: async () => {},
   };
 }

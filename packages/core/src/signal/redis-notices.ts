@@ -11,12 +11,7 @@ const message_ids_max = 1_000;
  * Notices through Redis' publish and subscribe: a message names the ids, separated by commas. Listening opens a
  * connection of its own, as a subscribed one takes no other commands; it subscribes anew whenever it is connected again.
  */
-export function redisNotices(
-  commands: Redis,
-  open: () => Redis,
-  keys: SignalKeys,
-  available: Available,
-): Notices & { close(): void } {
+export function redisNotices(commands: Redis, open: () => Redis, keys: SignalKeys, available: Available): Notices {
   const { tell, listen } = listeners();
   const channels = new Map<string, Topic>();
   let subscriber: Redis | undefined;
@@ -48,6 +43,5 @@ export function redisNotices(
       }
       return listen(topic, hear);
     },
-    close: () => subscriber?.disconnect(),
   };
 }

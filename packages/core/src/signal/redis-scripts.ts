@@ -1,6 +1,7 @@
 import type { Redis } from "ioredis";
 import { drawScript } from "./redis-permits.ts";
 import { announceScript, listScript, silentScript } from "./redis-presence.ts";
+import { setAsideScript } from "./set-aside.ts";
 
 /**
  * KEYS: list, priorities, overflow. ARGV: list length max, n, n ids, then score and id of each prioritised job.
@@ -119,6 +120,7 @@ export const scripts = {
   workersAnnounce: { lua: announceScript, numberOfKeys: 2 },
   workersList: { lua: listScript, numberOfKeys: 1 },
   workersSilent: { lua: silentScript, numberOfKeys: 1 },
+  setAside: { lua: setAsideScript, numberOfKeys: 2 },
 };
 
 type Words = (string | number)[];
@@ -142,4 +144,5 @@ export type ScriptedRedis = Redis & {
   workersAnnounce(seen: string, workers: string, ...words: Words): Promise<number>;
   workersList(workers: string): Promise<string[]>;
   workersSilent(seen: string, silent_ms: number, workers_max: number): Promise<string[]>;
+  setAside(key: string, set_aside: string, type: string): Promise<number>;
 };

@@ -1,13 +1,12 @@
-import { Redis, ReplyError } from "ioredis";
 import type { QueueRef } from "../deps.ts";
+import type { Observe } from "../observe/events.ts";
 import { queueKeys, turnKey, type SignalKeys } from "./keys.ts";
-import { ready, unavailable, type Available } from "./available.ts";
 import { blockingConnection, type BlockingConnection } from "./blocking-connection.ts";
 import { redisDeadLetters } from "./redis-dead-letters.ts";
+import { redisLink } from "./redis-link.ts";
 import { redisNotices } from "./redis-notices.ts";
 import { redisPermits } from "./redis-permits.ts";
 import { redisPresence } from "./redis-presence.ts";
-import { scripts, type ScriptedRedis } from "./redis-scripts.ts";
 import { SignalUnavailableError, signals_max, type ReadyJob, type Signal, type Woken } from "./signal.ts";
 
 export type RedisSignalOptions = {
@@ -17,43 +16,27 @@ export type RedisSignalOptions = {
   timeout_ms?: number;
   /** Ids in one list at most. */
   signals_max?: number;
+  /** Told when a key of another type was found under one of ours and moved away. */
+  observe?: Observe;
 };
 
 const push_ids_max = 1_000;
-/** After a command was late: for so long none is tried, so that not every caller waits for the deadline in turn. */
-const rest_after_failure_ms = 500;
 
 /**
  * Signals through Redis lists. Never waits for a Redis that is away: commands fail at once while the connection is
- * down or was late a moment ago, after `timeout_ms` (250) otherwise, and it reconnects by itself.
+ * down or was late a moment ago, after `timeout_ms` (250) otherwise, and it reconnects by itself: when the connection ends,
+ * when nothing is answered, and when the server takes no writes (`redis-link.ts`).
  *
  * @example
  * const signal = redisSignal({ url: "redis://localhost:6379", keys: defaultKeys });
  */
 export function redisSignal(options: RedisSignalOptions): Signal {
-  const { keys } = options;
+  const { keys, url, timeout_ms = 250, observe = () => {} } = options;
   const list_length_max = options.signals_max ?? signals_max;
-  const commands = connect(options.url, options.timeout_ms ?? 250);
+  const link = redisLink({ url, keys, timeout_ms, observe });
+  const { commands, available } = link;
   // A second connection, as a blocking pop holds up whatever is sent behind it; opened by the first wait.
   let blocking: BlockingConnection | undefined;
-
-  const timeout_ms = options.timeout_ms ?? 250;
-  let resting_until = -Infinity;
-  // The first commands wait for the first connection, as long as they would for an answer.
-  let opening: Promise<void> | undefined = ready(commands, timeout_ms, new AbortController().signal)
-    .catch(() => {})
-    .then(() => void (opening = undefined));
-  const available: Available = async (command) => {
-    await opening;
-    if (performance.now() < resting_until) throw new SignalUnavailableError("Redis did not answer a moment ago");
-    try {
-      return await command();
-    } catch (error) {
-      // An answer, if a bad one (somebody put another type under our key): the others' commands are not in danger.
-      if (!(error instanceof ReplyError)) resting_until = performance.now() + rest_after_failure_ms;
-      throw unavailable(error);
-    }
-  };
 
   const pushTo = (queue: QueueRef, jobs: readonly ReadyJob[], front: boolean): Promise<number> => {
     const { list, priorities, overflow } = queueKeys(keys, queue);
@@ -85,14 +68,20 @@ export function redisSignal(options: RedisSignalOptions): Signal {
   };
 
   const wait = async (queues: readonly QueueRef[], wait_ms: number, stop: AbortSignal): Promise<Woken | undefined> => {
-    blocking ??= blockingConnection(connect(options.url), commands);
+    await link.usable();
+    const troubled = link.troubled();
+    blocking ??= blockingConnection(link.open("blocking"), commands);
     const byList = new Map(queues.map((queue) => [queueKeys(keys, queue).list, queue]));
-    const popped = await blocking.pop([...byList.keys()], wait_ms, stop);
+    const popped = await blocking.pop([...byList.keys()], wait_ms, AbortSignal.any([stop, troubled]));
+    if (!popped && troubled.aborted && !stop.aborted) {
+      await link.usable();
+      throw new SignalUnavailableError("the connection to Redis was lost");
+    }
     const queue = popped && byList.get(popped[0]);
     return queue && { queue, id: popped[1] };
   };
 
-  const notices = redisNotices(commands, () => connect(options.url), keys, available);
+  const notices = redisNotices(commands, () => link.open("subscriber"), keys, available);
 
   return {
     heard: true,
@@ -122,29 +111,10 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     deadLetters: redisDeadLetters(commands, keys, available),
     notices,
     presence: redisPresence(commands, keys, available),
-    state: () => (commands.status === "ready" ? "up" : "down"),
+    state: link.state,
+    check: link.probe,
     async close() {
-      commands.disconnect();
-      blocking?.close();
-      notices.close();
+      link.close();
     },
   };
-}
-
-/** No offline queue, no resending: a command that cannot be sent now fails now, as its answer is only a hint. */
-function connect(url: string, commandTimeout?: number): ScriptedRedis {
-  const redis = new Redis(url, {
-    connectTimeout: 2_000,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (tries: number) => Math.min(tries * 50, 1_000),
-    keepAlive: 10_000,
-    scripts,
-    replyMapping: "legacy",
-    commandTimeout,
-  }) as ScriptedRedis;
-  // Every failure is seen by the command that met it; without a listener ioredis prints them all.
-  redis.on("error", () => {});
-  return redis;
 }

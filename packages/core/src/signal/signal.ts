@@ -27,7 +27,8 @@ export type Signal = {
   take(queues: readonly QueueRef[], ids_max: number): Promise<string[]>;
   /**
    * Wait until something is pushed to one of the queues, at most `timeout_ms`; undefined when nothing was. `stop` ends
-   * the wait at once; what was taken out by then is still handed over. One wait at a time for each `Signal`.
+   * the wait at once; what was taken out by then is still handed over. One wait at a time for each `Signal`. Rejects, also
+   * in the middle, while the other side takes no writes: nothing is pushed then, so there is nothing to wait for.
    */
   wait(queues: readonly QueueRef[], timeout_ms: number, stop: AbortSignal): Promise<Woken | undefined>;
   look(queue: QueueRef): Promise<QueueSignals>;
@@ -43,9 +44,14 @@ export type Signal = {
   deadLetters: DeadLetterList;
   notices: Notices;
   presence: Presence;
-  state(): "up" | "down";
+  state(): SignalState;
+  /** Rejects with `SignalUnavailableError`, whose message is for a person, unless the other side answers and takes writes. */
+  check(): Promise<void>;
   close(): Promise<void>;
 };
+
+/** `refusing`: it answers, and takes no writes: it is full, a replica, or too old. */
+export type SignalState = "up" | "refusing" | "down";
 
 /** The queue that woke a waiter, and what came with it: an id, untrusted, or `wakeMark`. */
 export type Woken = { queue: QueueRef; id: string };
@@ -76,8 +82,11 @@ export type DeadLetterList = {
 
 /** The signal's other side is away or late. Whether the call took effect is unknown. */
 export class SignalUnavailableError extends Error {
-  override readonly name = "SignalUnavailableError";
+  override readonly name: string = "SignalUnavailableError";
 }
+
+/** The server is of a version that cannot do what a signal needs, and will not become another by waiting. */
+export class SignalTooOldError extends SignalUnavailableError {}
 
 /** What wakes a waiting worker for jobs that are not in the list itself. */
 export const wakeMark = "wake";

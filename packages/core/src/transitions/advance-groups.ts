@@ -1,97 +1,72 @@
-import { isLocked } from "../database/errors.ts";
-import { textArray } from "../database/literals.ts";
-import { inTransaction, notHeldIdle } from "../database/transaction.ts";
+import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { countChanges } from "./count-changes.ts";
-import { groupOrder, slotsOf } from "./join-groups.ts";
+import { slotsOf } from "./join-groups.ts";
 
-/** `handovers` is how many were taken; as many as the limit means there may be more. Signal what is `ready`. */
-export type Advanced = { handovers: number; ready: ReadyJob[] };
+/**
+ * `handovers` is how many notes were dealt with; as many as the limit means there may be more. `left` is true when there
+ * are others, of groups that somebody else has in hand: come back for them. Signal what is `ready`.
+ */
+export type Advanced = { handovers: number; left: boolean; ready: ReadyJob[] };
 
 /**
  * blocked → queued | scheduled: the next job of each group of which one has finished. Groups that have none left are
- * forgotten. Two statements, as the second must see what was committed while the first waited for a group's row; not
- * synced to disk, as a crash forgets this together with the note that it is to be done.
+ * forgotten. One statement that waits for nobody: a group, or a job of it, that somebody else has in hand is passed over,
+ * and its note stays. Not synced to disk, as a crash forgets this together with the note that it is to be done.
  *
  * @example
  * const { ready } = await advanceGroups(deps, 500);
  */
 export async function advanceGroups(deps: Deps, handovers_max: number): Promise<Advanced> {
-  try {
-    return await advance(deps, handovers_max, waitingForLocks);
-  } catch (error) {
-    // Somebody's open transaction adds to one of the groups: the others go on, that one when it has ended.
-    if (!isLocked(error)) throw error;
-    return advance(deps, handovers_max, passingOverLocked);
-  }
+  const [row] = await executeOn(deps.database)<{ handovers: number; left: boolean; released: Released[] | null }>({
+    text,
+    params: [handovers_max],
+  });
+  const released = row?.released ?? [];
+  if (released.length > 0) deps.observe({ event: "groups_advanced", count: released.length });
+  const ready = released.filter(({ status }) => status === "queued");
+  return { handovers: row?.handovers ?? 0, left: row?.left ?? false, ready };
 }
 
-type Group = { tenant: string; queue: string; group_key: string };
 type Released = ReadyJob & { status: "queued" | "scheduled" };
 
-async function advance(deps: Deps, handovers_max: number, lock: string): Promise<Advanced> {
-  return inTransaction(deps.database, async (execute) => {
-    const rows = await execute<{ handovers: number } & (Group | { group_key: null })>({
-      text: lock,
-      params: [handovers_max],
-    });
-    const handovers = rows[0]?.handovers ?? 0;
-    const groups = rows.filter((row): row is Group & { handovers: number } => row.group_key !== null);
-    if (groups.length === 0) return { handovers, ready: [] };
-    const params = (["tenant", "queue", "group_key"] as const).map((column) =>
-      textArray(groups.map((one) => one[column])),
-    );
-    const released = await execute<Released>({ text: letThrough, params });
-    if (released.length > 0) deps.observe({ event: "groups_advanced", count: released.length });
-    return { handovers, ready: released.filter(({ status }) => status === "queued") };
-  });
-}
+/** LATERAL and a sub-select for each note: as a join it could be planned as a reading of all groups. */
+const groupOfNote = (columns: string, lock: string) => `LATERAL (
+      SELECT ${columns} FROM job_groups AS one
+      WHERE one.tenant = note.tenant AND one.queue = note.queue AND one.group_key = note.group_key ${lock}
+    )`;
 
-// The rows of the groups are locked in one order over all processes, so that nobody deadlocks with those that add jobs.
-const lockGroups = (taken: string) => `
-  WITH ${taken}, gone AS (
-    DELETE FROM group_handovers WHERE ctid IN (SELECT ctid FROM taken)
-  ), locked AS MATERIALIZED (
-    SELECT tenant, queue, group_key FROM job_groups
-    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM taken)
-    ORDER BY ${groupOrder("job_groups")} FOR UPDATE
-  )
-  SELECT locked.*, (SELECT count(*)::int FROM taken) AS handovers FROM (SELECT) AS always LEFT JOIN locked ON true`;
-
-const waitingForLocks = lockGroups(`taken AS MATERIALIZED (
-    SELECT ctid, tenant, queue, group_key FROM group_handovers
-    WHERE ${unsynced} AND ${notHeldIdle} AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
-    LIMIT $1::int FOR UPDATE SKIP LOCKED
-  )`);
-
-const passingOverLocked = lockGroups(`free AS MATERIALIZED (
-    SELECT tenant, queue, group_key FROM job_groups
-    WHERE ${unsynced} AND ${notHeldIdle} AND (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM group_handovers LIMIT $1::int)
-    FOR UPDATE SKIP LOCKED
-  ), taken AS MATERIALIZED (
-    SELECT ctid, tenant, queue, group_key FROM group_handovers
-    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free)
-    LIMIT $1::int FOR UPDATE SKIP LOCKED
-  )`);
-
-// `still` are those let through before that have not finished. FOR UPDATE passes over a job that is being cancelled, to
-// the one after it: a group is forgotten only when there is none. The jobs are found by `= ANY`, never by a join, which
+// `seen` is the group as this statement's snapshot has it, and `locked` as it is. Where they differ, somebody added to it
+// or handed it on meanwhile, and this snapshot does not know the jobs of it: the note stays for the next look. So does
+// that of a group of which a job to go next is locked: to pass over the job alone would break the order.
+// `still` are those let through before that have not finished. The jobs are found by `= ANY`, never by a join, which
 // PostgreSQL could plan as a reading of the whole table.
-const letThrough = `
-  WITH held AS MATERIALIZED (
-    SELECT job_groups.*, ${slotsOf("job_groups")} AS slots,
-           ARRAY(SELECT jobs.id FROM jobs WHERE jobs.id = ANY(job_groups.heads)
+const text = `
+  WITH noted AS MATERIALIZED (
+    SELECT note.ctid AS note, seen.tenant, seen.queue, seen.group_key, seen.heads
+    FROM group_handovers AS note
+    LEFT JOIN ${groupOfNote("*", "OFFSET 0")} AS seen ON true
+    LEFT JOIN ${groupOfNote("last_seq, heads", "FOR UPDATE SKIP LOCKED")} AS locked ON true
+    WHERE ${unsynced} AND (seen.tenant IS NULL OR (locked.last_seq, locked.heads) = (seen.last_seq, seen.heads))
+    LIMIT $1::int
+  ), held AS MATERIALIZED (
+    SELECT DISTINCT ON (tenant, queue, group_key) tenant, queue, group_key, ${slotsOf("noted")} AS slots,
+           ARRAY(SELECT jobs.id FROM jobs WHERE jobs.id = ANY(noted.heads)
                  AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still
-    FROM unnest($1::text[], $2::text[], $3::text[]) AS locked(tenant, queue, group_key)
-    JOIN job_groups USING (tenant, queue, group_key)
-  ), next AS MATERIALIZED (
+    FROM noted WHERE tenant IS NOT NULL ORDER BY tenant, queue, group_key
+  ), wanted AS MATERIALIZED (
     SELECT held.*, ARRAY(
       SELECT id FROM jobs
-      WHERE jobs.tenant = held.tenant AND jobs.queue = held.queue AND jobs.group_key = held.group_key AND blocked_seq IS NOT NULL
-      ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still)) FOR UPDATE) AS ids
+      WHERE jobs.tenant = held.tenant AND jobs.queue = held.queue AND jobs.group_key = held.group_key AND blocked_seq > 0
+      ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still))) AS ids
     FROM held
+  ), had AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND blocked_seq > 0 FOR UPDATE SKIP LOCKED
+  ), next AS MATERIALIZED (
+    SELECT * FROM wanted WHERE NOT EXISTS (
+      SELECT FROM unnest(wanted.ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM had))
   ), released AS (
     UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
@@ -107,9 +82,16 @@ const letThrough = `
     DELETE FROM job_groups USING next
     WHERE job_groups.tenant = next.tenant AND job_groups.queue = next.queue AND job_groups.group_key = next.group_key
       AND cardinality(still || ids) = 0
+  ), gone AS (
+    DELETE FROM group_handovers WHERE ctid = ANY(ARRAY(
+      SELECT note FROM noted WHERE tenant IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM next)))
+    RETURNING ctid
   ), ${countChanges("released", {
     blocked: "-count(*)",
     queued: "count(*) FILTER (WHERE status = 'queued')",
     scheduled: "count(*) FILTER (WHERE status = 'scheduled')",
   })}
-  SELECT id, tenant, queue, priority, status FROM released`;
+  SELECT (SELECT count(*)::int FROM gone) AS handovers,
+         EXISTS (SELECT FROM group_handovers WHERE ctid NOT IN (SELECT ctid FROM gone)) AS left,
+         (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status))
+          FROM released) AS released`;

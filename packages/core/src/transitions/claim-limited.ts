@@ -6,6 +6,7 @@ import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../queries/queue-room.ts";
 import type { Claimer, Lease } from "./claim.ts";
+import { noteStarts } from "./note-starts.ts";
 import { takeLeases, type Width } from "./take-leases.ts";
 
 /**
@@ -76,19 +77,7 @@ const withWidth = (candidates: string, bound: string, width: Width) => `
     SELECT id FROM (
       SELECT id, room, place, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
     WHERE number <= room ${bound}
-  ), ${takeLeases("id = ANY(ARRAY(SELECT id FROM chosen))", width)}, started AS (
-    INSERT INTO queue_starts (tenant, queue, group_key, started_at, count)
-    SELECT $4, leased.queue, NULL, statement_timestamp(), count(*) FROM leased JOIN open ON open.queue = leased.queue
-    WHERE rate_limit IS NOT NULL GROUP BY leased.queue
-    UNION ALL
-    SELECT $4, leased.queue, group_key, statement_timestamp(), count(*) FROM leased JOIN open ON open.queue = leased.queue
-    WHERE group_rate_limit IS NOT NULL AND group_key IS NOT NULL GROUP BY leased.queue, group_key
-  ), passed AS (
-    DELETE FROM queue_starts USING open
-    WHERE queue_starts.tenant = $4 AND queue_starts.queue = open.queue
-      AND queue_starts.started_at <= statement_timestamp() - make_interval(secs =>
-        greatest(rate_period_seconds, group_rate_period_seconds, 0))
-  )
+  ), ${takeLeases("id = ANY(ARRAY(SELECT id FROM chosen))", width)}, ${noteStarts}
   SELECT * FROM leased`;
 
 const byId = claiming(`

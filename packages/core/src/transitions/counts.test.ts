@@ -2,6 +2,7 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { foldAll } from "../count-folder.ts";
+import { createFollowUps } from "../follow-ups.ts";
 import type { Deps } from "../deps.ts";
 import { deadByNow } from "../queries/count-dead.ts";
 import { queueStats } from "../queries/queue-stats.ts";
@@ -206,12 +207,14 @@ test("a transaction of the caller's that rolls back counts nothing", async () =>
 });
 
 test("a process that only submits keeps the table of changes short", async () => {
-  const submitter = createSubmitter({ ...deps, signal: memorySignal() }, options);
+  const followUps = createFollowUps({ ...deps, signal: memorySignal() });
+  const submitter = createSubmitter({ ...deps, followUps }, options);
   try {
     for (let at = 0; at < 20; at += 1) await submitter.submit(submission(), 10);
     await eventually(async () => expect(await own.database.sql`SELECT FROM queue_changes`).toHaveLength(0));
   } finally {
     await submitter.close();
+    await followUps.stop();
   }
   expect((await queueStats(deps, "default"))[0]?.counts.queued).toBe(20);
 });

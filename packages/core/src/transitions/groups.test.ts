@@ -98,7 +98,7 @@ test("a job that loses its last lease lets the next go; a lease given back does 
   await take(a);
   await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${a ?? ""}`;
   await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
-  expect((await recoverExpired(deps, 10)).dead).toEqual([a]);
+  expect((await recoverExpired(deps, 10)).dead).toMatchObject([{ id: a }]);
   expect(await advance()).toEqual([b]);
 });
 
@@ -185,22 +185,69 @@ test("advancers side by side hand each group on once", async () => {
   expect(handed.flatMap(({ ready }) => ready.map(({ id }) => id)).toSorted()).toEqual(nexts.toSorted());
 });
 
-test("a group to which an open transaction adds does not keep the others waiting", async () => {
-  const [a, , c] = await add({}, {}, { group: "h" });
-  const [, d] = await add({ group: "x" }, { group: "h" });
-  const held = Promise.withResolvers<void>();
-  const locked = Promise.withResolvers<void>();
-  const adding = own.database.sql.begin(async (tx) => {
-    await tx`SELECT * FROM job_groups WHERE group_key = 'g' FOR UPDATE`;
-    locked.resolve();
-    await held.promise;
-  });
-  await locked.promise;
-  await Promise.all([succeed(a), succeed(c)]);
-  expect(await advance()).toEqual([d]);
-  held.resolve();
-  await adding;
+/** Runs `work` while somebody's open transaction holds what `lock` locks. */
+const whileHeld = async <T>(lock: (tx: Tx) => Promise<unknown>, work: () => Promise<T>): Promise<T> =>
+  own.database.sql.begin(async (tx) => {
+    await lock(tx);
+    return work();
+  }) as Promise<T>;
+type Tx = Parameters<Parameters<TestDatabase["database"]["sql"]["begin"]>[1]>[0];
+
+test("a group that an open transaction holds does not keep the others waiting", async () => {
+  const [a] = await add({}, {});
+  const heads = await add(...Array.from({ length: 20 }, (_, at) => ({ group: `h${at}` })));
+  const nexts = await add(...Array.from({ length: 20 }, (_, at) => ({ group: `h${at}` })));
+  await whileHeld(
+    (tx) => tx`SELECT FROM job_groups WHERE group_key = 'g' FOR UPDATE`,
+    async () => {
+      for (const id of [a, ...heads]) await succeed(id);
+      expect((await advance()).toSorted()).toEqual(nexts.toSorted());
+    },
+  );
   expect((await advance()).length).toBe(1);
+});
+
+test("a group whose next job an open transaction holds keeps its order and holds up no other", async () => {
+  const [a, b, c] = await add({}, {}, {});
+  const [d, e] = await add({ group: "h" }, { group: "h" });
+  await whileHeld(
+    (tx) => tx`SELECT FROM jobs WHERE id = ${b ?? ""} FOR UPDATE`,
+    async () => {
+      await Promise.all([succeed(a), succeed(d)]);
+      expect(await advanceGroups(deps, 100)).toMatchObject({ ready: [{ id: e }], left: true });
+      expect(await statuses(b, c)).toEqual(["blocked", "blocked"]);
+    },
+  );
+  expect(await advanceGroups(deps, 100)).toMatchObject({ ready: [{ id: b }], left: false });
+});
+
+test("the notes of more groups than are looked at, all of them locked, do not hide those of others", async () => {
+  const locked = Array.from({ length: 600 }, (_, at) => ({ group: `locked-${at}` }));
+  await add(...locked, ...locked);
+  const [a, b] = await add({}, {});
+  await own.database.sql`
+    INSERT INTO group_handovers SELECT tenant, queue, group_key FROM job_groups WHERE group_key LIKE 'locked-%'`;
+  await succeed(a);
+  await whileHeld(
+    (tx) => tx`SELECT FROM job_groups WHERE group_key LIKE 'locked-%' FOR UPDATE`,
+    async () => {
+      expect(await advanceGroups(deps, 500)).toMatchObject({ ready: [{ id: b }], left: true });
+    },
+  );
+  const rest = [await advanceGroups(deps, 500), await advanceGroups(deps, 500)];
+  expect(rest.map(({ handovers, left }) => [handovers, left])).toEqual([
+    [500, true],
+    [100, false],
+  ]);
+});
+
+test("a note of a group that is forgotten goes", async () => {
+  const [a] = await add({});
+  await succeed(a);
+  await own.database.sql`INSERT INTO group_handovers SELECT * FROM group_handovers`;
+  expect(await advance()).toEqual([]);
+  await own.database.sql`INSERT INTO group_handovers VALUES ('default', 'default', 'nobody')`;
+  expect(await advanceGroups(deps, 10)).toEqual({ handovers: 1, left: false, ready: [] });
 });
 
 test("a thousand wait in one group, and adding to it is as quick as ever", async () => {

@@ -26,7 +26,7 @@ export const joinGroups = (members: string) => `
   )`;
 
 /** The order in which everybody locks the rows of groups. Said with its collation: a parameter has none of its own. */
-export const groupOrder = (row: string) =>
+const groupOrder = (row: string) =>
   ["tenant", "queue", "group_key"].map((column) => `${row}.${column} COLLATE "C"`).join(", ");
 
 /** How many jobs of a group may run at once, for rows with a tenant and a queue. */

@@ -11,7 +11,7 @@ import {
 } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { queueRoom } from "../queries/queue-room.ts";
+import { queueRoom, roomIn } from "../queries/queue-room.ts";
 import { queueStats } from "../queries/queue-stats.ts";
 import { refillQueue } from "../refiller.ts";
 import { memorySignal } from "../signal/memory.ts";
@@ -21,8 +21,9 @@ import { claim, claimReady, type Claimer } from "./claim.ts";
 import { complete } from "./complete.ts";
 import { enqueue } from "./enqueue.ts";
 import { foldCounts } from "./fold-counts.ts";
+import { forgetPastStarts } from "./note-starts.ts";
 import { pauseQueue } from "./pause-queue.ts";
-import { setLimits } from "./set-limits.ts";
+import { noteBlockedGroups, setLimits } from "./set-limits.ts";
 
 let own: TestDatabase;
 let deps: Deps;
@@ -141,12 +142,60 @@ test("a rate is kept in any window, and tells when there is room again", async (
   expect(await claim(deps, ids.slice(2), { ...claimer, throttled })).toEqual([]);
   expect(told?.[0]).toBe("default");
   expect(told?.[1]).toBeGreaterThan(50_000);
-  expect(told?.[1]).toBeLessThanOrEqual(60_000);
+  // Starts are counted until the end of their hundredth of the period.
+  expect(told?.[1]).toBeLessThanOrEqual(60_600);
   // The window moves on.
   await own.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
   expect((await claim(deps, ids.slice(2), claimer)).length).toBe(2);
   const [row] = await own.database.sql`SELECT count(*)::int AS n FROM queue_starts`;
   expect(row?.["n"]).toBe(1);
+});
+
+test("a rate is kept in every window however jobs come, and nearly all of it is used", async () => {
+  const [limit_each, period_ms] = [20, 400];
+  await limit({ rate: { limit: limit_each, period_seconds: period_ms / 1_000 } });
+  const ids = await add(150);
+  let started = 0;
+  while (started < ids.length)
+    started += (await claim(deps, ids.slice(started, started + 1 + (started % 3)), claimer)).length;
+  const rows = await own.database.sql<{ at: number }[]>`
+    SELECT (extract(epoch FROM started_at) * 1000)::float8 AS at FROM jobs ORDER BY started_at`;
+  const at = rows.map((row) => row.at);
+  for (let first = 0; first + limit_each < at.length; first += 1)
+    expect((at[first + limit_each] ?? 0) - (at[first] ?? 0)).toBeGreaterThanOrEqual(period_ms);
+});
+
+test("starts in a period keep a bounded number of rows, of the queue and of each group", async () => {
+  const rate = { limit: 100_000, period_seconds: 600 };
+  await limit({ rate, group_rate: rate, group_concurrency: 1_000 });
+  const ids = await add(300, { group: "g" });
+  for (const id of ids) expect((await claim(deps, [id], claimer)).length).toBe(1);
+  const kept = await own.database.sql<{ group_key: string | null; rows: number; starts: number }[]>`
+    SELECT group_key, count(*)::int AS rows, sum(count)::int AS starts FROM queue_starts GROUP BY group_key`;
+  expect(kept.map(({ starts }) => starts)).toEqual([300, 300]);
+  for (const { rows } of kept) expect(rows).toBeLessThanOrEqual(20);
+});
+
+test("starts of groups that start no more are forgotten, and of rates that were taken away", async () => {
+  await limit({ group_rate: { limit: 5, period_seconds: 60 }, group_concurrency: 5 });
+  await claim(deps, await add(1, { group: "old" }), claimer);
+  await own.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
+  await claim(deps, await add(1, { group: "new" }), claimer);
+  expect(await forgetPastStarts(deps, 10)).toBe(1);
+  expect(await own.database.sql`SELECT group_key FROM queue_starts`).toEqual([{ group_key: "new" }]);
+  await limit({});
+  await own.database.sql`UPDATE queue_starts SET started_at = now()`;
+  expect(await forgetPastStarts(deps, 10)).toBe(1);
+});
+
+test("a claim reads no starts but those of the rates that it asks", async () => {
+  await limit({ rate: { limit: 100, period_seconds: 60 } });
+  await own.database.sql`
+    INSERT INTO queue_starts SELECT 'default', 'other', NULL, now(), 1 FROM generate_series(1, 20_000)`;
+  await own.database.sql`ANALYZE queue_starts`;
+  const plan = await own.database.sql<{ "QUERY PLAN": string }[]>`
+    EXPLAIN ${own.database.sql.unsafe(`SELECT ${roomIn("queues")} FROM queues WHERE tenant = 'default' AND queue = 'default'`)}`;
+  expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toContain("Seq Scan on queue_starts");
 });
 
 test("a rate of groups is each group's own, and holds no job without one", async () => {
@@ -176,7 +225,8 @@ test("groups that have used up their rate hold up no others, with Redis or witho
 
 test("several of a group run at once when the queue allows it, and fewer again when it does not", async () => {
   const ids = await add(5, { group: "g" });
-  await limit({ group_concurrency: 3 });
+  expect(await limit({ group_concurrency: 3 })).toEqual({ groups_widened: true });
+  expect(await noteBlockedGroups(deps, ref, "", 10)).toBeUndefined();
   expect((await advanceGroups(deps, 100)).ready.map(({ id }) => id)).toEqual(ids.slice(1, 3));
   const leases = await claim(deps, ids, claimer);
   expect(leases.map(({ id }) => id)).toEqual(ids.slice(0, 3));

@@ -1,5 +1,6 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createFollowUps } from "../follow-ups.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt } from "../policy/retention.ts";
 import { createPromoter } from "../promoter.ts";
@@ -72,7 +73,8 @@ test("expired keys go, a few at a time", async () => {
 
 test("a job scheduled for the next moment is made ready by the process that scheduled it", async () => {
   const signal = memorySignal();
-  const submitter = createSubmitter({ ...deps, signal }, { idempotency_ttl_seconds: 60 });
+  const followUps = createFollowUps({ ...deps, signal });
+  const submitter = createSubmitter({ ...deps, followUps }, { idempotency_ttl_seconds: 60 });
   const outcome = await submitter.submit(submission({ delay_seconds: 0.2 }), 10);
   expect(outcome).toMatchObject({ kind: "created", job: { status: "scheduled" } });
   await eventually(async () =>
@@ -81,6 +83,7 @@ test("a job scheduled for the next moment is made ready by the process that sche
     ]),
   );
   await submitter.close();
+  await followUps.stop();
 });
 
 test("what is due later is left to the sweep", () => {

@@ -6,7 +6,8 @@ import { countMixedMoves } from "./count-changes.ts";
 import { handOver } from "./join-groups.ts";
 
 /** `batches` is how many were looked at; as many as the limit means there may be more. */
-export type Recovered = { requeued: ReadyJob[]; dead: string[]; batches: number };
+export type Recovered = { requeued: ReadyJob[]; dead: RecoveredJob[]; batches: number };
+type RecoveredJob = ReadyJob & { group_key: string | null };
 
 /**
  * running → queued at once, for jobs whose worker stopped renewing; dead when the lost lease was the last attempt, so
@@ -30,14 +31,14 @@ export async function recoverExpired(deps: Deps, batches_max: number): Promise<R
   }
   return {
     requeued: rows.filter((row) => row.status === "queued"),
-    dead: rows.filter((row) => row.status === "dead").map((row) => row.id),
+    dead: rows.filter((row) => row.status === "dead"),
     batches: answer?.batches ?? 0,
   };
 }
 
 const leaseLostError = "LeaseLost: the worker stopped renewing its lease";
 
-type Recovery = ReadyJob & { type: string; status: "queued" | "dead"; attempts: number; worker_id: string };
+type Recovery = RecoveredJob & { type: string; status: "queued" | "dead"; attempts: number; worker_id: string };
 
 // `still_open` asks what was recovered, not what had expired: a lease renewed while the UPDATE waited for its row is
 // neither, and its batch must stay.
@@ -79,5 +80,6 @@ const recover = `
   )
   SELECT (SELECT count(*)::int FROM due) AS batches,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,
-                                            'status', status, 'attempts', attempts, 'worker_id', worker_id))
+                                            'status', status, 'attempts', attempts, 'worker_id', worker_id,
+                                            'group_key', group_key))
           FROM recovered) AS jobs`;

@@ -3,7 +3,6 @@ import type { SubmitJobInput } from "@atlasqueue/contract";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { memorySignal } from "../signal/memory.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
 import { cancel } from "./cancel.ts";
 import { claimReady } from "./claim.ts";
@@ -26,7 +25,9 @@ beforeAll(async () => {
   own = await testDatabase();
   deps = { database: own.database, observe: recordEvents().observe };
   const databases = [1, 2].map(() => connectDatabase({ url: own.url, connections_max: 5, timeout_ms: 15_000 }));
-  submitters = databases.map((database) => createSubmitter({ ...deps, database, signal: memorySignal() }, options));
+  submitters = databases.map((database) =>
+    createSubmitter({ ...deps, database, followUps: { submitted() {} } }, options),
+  );
   close = async () => {
     await Promise.all(submitters.map((one) => one.close()));
     await Promise.all(databases.map((one) => one.close()));

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { findJob } from "../queries/find-job.ts";
 import { queueStats } from "../queries/queue-stats.ts";
-import { memorySignal } from "../signal/memory.ts";
 import { createQueue, UniqueConflictError } from "../queue.ts";
 import { createSubmitter } from "../submitter.ts";
 import { advanceGroups } from "./advance-groups.ts";
@@ -282,7 +281,7 @@ test("a key is free again when the transaction that wanted it rolls back", async
 });
 
 test("somebody who holds one key in an open transaction is waited for by its own request alone", async () => {
-  const submitter = createSubmitter({ ...deps, signal: memorySignal() }, options);
+  const submitter = createSubmitter({ ...deps, followUps: { submitted() {} } }, options);
   const { sql } = own.database;
   const submit = (key: string) => submitter.submit(submission({ unique: { key } }), 10);
   const held = await sql.begin(async (tx) => {

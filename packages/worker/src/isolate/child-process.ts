@@ -16,7 +16,7 @@ export type Child = {
   ref(): void;
   unref(): void;
 };
-export type Ears = {
+type Ears = {
   hear(message: FromChild): void;
   /** The process has ended, or can no longer be understood and is killed. */
   ended(why: ProcessError): void;

@@ -32,7 +32,7 @@ const worker = parentChannel({
     const lazy = lazyAbort();
     current = { run: message.run, lazy };
     const tell = (said: FromChild["said"]) => worker.send({ run: message.run, said } satisfies FromChild);
-    void runTask(message.task, lazy, tell).then(({ log: _, ...outcome }) => tell({ kind: "outcome", outcome }));
+    void runTask(message.task, lazy, tell).then((outcome) => tell({ kind: "outcome", outcome }));
   },
   closed: () => process.exit(),
 });

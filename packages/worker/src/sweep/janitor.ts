@@ -1,6 +1,7 @@
 import {
   firstId,
   forgetEmptyQueues,
+  forgetPastStarts,
   hint,
   isUnavailable,
   pause,
@@ -20,7 +21,7 @@ const rest_ms_min = 20;
 
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
- * keys that nobody holds, and the totals of empty queues. In steps of a few hundred rows, with rests twice as long as the
+ * keys that nobody holds, starts that no rate counts any more, and the totals of empty queues. In steps of a few hundred rows, with rests twice as long as the
  * steps, so that nobody's latency shows it.
  */
 export async function clearAway(
@@ -48,9 +49,10 @@ export async function clearAway(
 async function passOver(deps: WorkerDeps, retention: Retention, stop: AbortSignal): Promise<void> {
   let after: string | undefined = firstId;
   let keys_left = true;
+  let starts_left = true;
   let jobs = 0;
   let keys = 0;
-  while ((after !== undefined || keys_left) && !stop.aborted) {
+  while ((after !== undefined || keys_left || starts_left) && !stop.aborted) {
     const started = performance.now();
     if (after !== undefined) {
       const pruned = await prune(deps, retention, after, rows_max);
@@ -65,6 +67,7 @@ async function passOver(deps: WorkerDeps, retention: Retention, stop: AbortSigna
       keys_left = gone === rows_max || unique === rows_max;
       keys += gone;
     }
+    if (starts_left) starts_left = (await forgetPastStarts(deps, rows_max)) === rows_max;
     await pause(Math.max(rest_ms_min, 2 * (performance.now() - started)), stop);
   }
   await forgetEmptyQueues(deps, rows_max);

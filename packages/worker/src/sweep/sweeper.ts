@@ -10,10 +10,11 @@ import {
   refillQueue,
   refreshStatistics,
   resignalOrphans,
+  statisticsAreStale,
   sweepOutlook,
   type SweepOutlook,
 } from "@atlasqueue/core";
-import type { WorkerDeps } from "../deps.ts";
+import type { MovingDeps } from "../deps.ts";
 import { createDeadLetterProjection } from "./dead-letter-projection.ts";
 import { recallVanished } from "./recall-vanished.ts";
 import { recoverAll } from "./recover-all.ts";
@@ -38,7 +39,7 @@ const statistics_ms = 10_000;
  * Runs on a timer whatever the queues are doing, sleeps until the next job is due when that is sooner, and takes turns
  * with the other workers' sweepers, so that a fleet asks the database as often as one worker does.
  */
-export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
+export function createSweeper(deps: MovingDeps, stop: AbortSignal) {
   const projectDeadLetters = createDeadLetterProjection(deps);
   let wake = new AbortController();
   let due_at = Infinity;
@@ -66,7 +67,8 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
     if (outlook.any_changes && !asked) await foldAll(deps);
     const duration_ms = performance.now() - started;
     deps.observe({ event: "sweep_complete", promoted, fired, recovered, resignalled, duration_ms });
-    if (outlook.statistics_are_stale && (await takeTurn(deps, "statistics", statistics_ms))) await refresh();
+    if ((await statisticsAreStale(deps.database)) && (await takeTurn(deps, "statistics", statistics_ms)))
+      await refresh();
     return { fired, changed: promoted + fired + recovered > 0 };
   };
 
@@ -100,12 +102,9 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
     if (next_in_ms < period_ms) expectIn(Math.max(rest_ms_min, next_in_ms));
   };
 
-  /** Be there then, whoever's turn it is. False when we are there before anyway. */
-  const expectIn = (delay_ms: number): boolean => {
-    const at = performance.now() + delay_ms;
-    if (at >= due_at) return false;
-    due_at = at;
-    return true;
+  /** Be there then, whoever's turn it is. */
+  const expectIn = (delay_ms: number): void => {
+    due_at = Math.min(due_at, performance.now() + delay_ms);
   };
 
   return {
@@ -130,10 +129,6 @@ export function createSweeper(deps: WorkerDeps, stop: AbortSignal) {
     },
     /** The queues are empty: sweep now, if it is our turn. */
     nudge: () => wake.abort(),
-    /** A job of this worker will be due in so long. */
-    expectDue(delay_ms: number): void {
-      if (expectIn(delay_ms)) wake.abort();
-    },
   };
 }
 type Swept = { fired: number; changed: boolean };

@@ -1,0 +1,83 @@
+import type { IncomingMessage } from "node:http";
+import { limits } from "@atlasqueue/contract";
+import { incomingOf, type ApiContext } from "./context.ts";
+import { createJsonMeter, type JsonMeter } from "./json-meter.ts";
+import { lingerAfterAnswer } from "./linger.ts";
+import { ProblemError } from "./problem.ts";
+
+export type BodyBounds = {
+  /** Of what is kept of the body. */
+  bytes_max: number;
+  /** The depth at which objects have an `error`, whose text may be far longer than what is kept of it. */
+  error_at?: number | undefined;
+};
+
+/** Up to here a body is no larger than what Node and the system keep for its connection anyway. */
+const small_bytes_max = 65_536;
+
+type Room = { add(bytes: number): void };
+type Read = { bytes: Uint8Array; keys: number };
+
+/** The bytes of a body, as far as they are kept. Room is taken for what has arrived, never for what was declared. */
+export async function readBytes(c: ApiContext, bounds: BodyBounds, room: Room): Promise<Read> {
+  const incoming = incomingOf(c);
+  const sent_max = bounds.error_at === undefined ? bounds.bytes_max : limits.error_body_bytes_max;
+  const declared = c.req.header("content-length");
+  if (declared !== undefined && Number(declared) > sent_max) throw cutOff(tooLarge(sent_max), incoming);
+  const meter = createJsonMeter(bounds.error_at);
+  const take = taker(bounds.bytes_max, sent_max, meter, room);
+  // Without a server there is nothing to wait for: the bytes are here.
+  const bytes = incoming ? await readIncoming(incoming, take) : take(new Uint8Array(await c.req.arrayBuffer()));
+  return { bytes, keys: meter.keys() };
+}
+
+/** What is to be kept of each chunk. Throws when it is one too many. */
+function taker(bytes_max: number, sent_max: number, meter: JsonMeter, room: Room) {
+  let sent = 0;
+  let kept = 0;
+  return (chunk: Uint8Array): Uint8Array => {
+    sent += chunk.length;
+    if (sent > sent_max) throw tooLarge(sent_max);
+    const keep = meter.push(chunk);
+    const free = Math.max(0, small_bytes_max - kept);
+    kept += keep.length;
+    if (kept > bytes_max) throw tooLarge(bytes_max);
+    if (keep.length > free) room.add(keep.length - free);
+    return keep;
+  };
+}
+
+/** Straight from Node: as a web stream every body would be wrapped and copied. */
+function readIncoming(incoming: IncomingMessage, take: (chunk: Uint8Array) => Uint8Array): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    const listen = (chunk: Buffer) => {
+      try {
+        chunks.push(take(chunk));
+      } catch (error) {
+        incoming.off("data", listen);
+        reject(cutOff(error as Error, incoming));
+      }
+    };
+    const gone = () => {
+      if (!incoming.complete) reject(new ProblemError("request_timeout", "The body did not arrive completely"));
+    };
+    if (incoming.destroyed) return gone();
+    incoming.on("data", listen);
+    incoming.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)));
+    incoming.on("error", gone);
+    incoming.on("close", gone);
+  });
+}
+
+function tooLarge(bytes_max: number): ProblemError {
+  return new ProblemError("too_large", `The body may have ${bytes_max} bytes at most`);
+}
+
+/** The same, for a client that may still be sending: it is listened to for a moment, and then hung up on. */
+function cutOff(error: Error, incoming: IncomingMessage | undefined): Error {
+  if (!incoming || incoming.complete) return error;
+  lingerAfterAnswer(incoming);
+  if (error instanceof ProblemError) error.extras.headers = { ...error.extras.headers, connection: "close" };
+  return error;
+}

@@ -1,0 +1,73 @@
+import { postgresUrl } from "@atlasqueue/testing";
+import { afterEach, expect, test } from "vitest";
+import { bounded } from "./bounded.ts";
+import { connectDatabase, type Database } from "./connect.ts";
+import { outcomeUnknown } from "./errors.ts";
+
+const databases: Database[] = [];
+afterEach(() => Promise.all(databases.splice(0).map((database) => database.close())));
+
+const open = (timeout_ms: number, connections_max = 1): Database => {
+  const database = connectDatabase({ url: postgresUrl(), connections_max, timeout_ms });
+  databases.push(database);
+  return database;
+};
+
+/** What a handler does that burns the processor. */
+function burn(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end;);
+}
+
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => expect.unreachable("it did not fail"),
+    (error: unknown) => error,
+  );
+
+test("an answer that came while the process was busy counts, though its deadline is over", async () => {
+  const database = open(500);
+  await bounded(database, database.sql`SELECT 1`);
+  for (let i = 0; i < 4; i += 1) {
+    const answer = bounded(database, database.sql`SELECT 1 AS one`);
+    // Until it is sent.
+    await new Promise((resolve) => setImmediate(resolve));
+    burn(600);
+    expect(await answer).toEqual([{ one: 1 }]);
+  }
+});
+
+test("an answer that is still arriving at its deadline is waited for", async () => {
+  const database = open(500);
+  await bounded(database, database.sql`SELECT 1`);
+  const answer = bounded(
+    database,
+    database.sql<{ it: string }[]>`SELECT repeat('x', 1000000) AS it FROM generate_series(1, 20)`,
+  );
+  await new Promise((resolve) => setImmediate(resolve));
+  burn(600);
+  expect((await answer).length).toBe(20);
+});
+
+test("a statement that is late may have been applied; one that never left certainly was not", async () => {
+  const database = open(300);
+  const asleep = failureOf(bounded(database, database.sql`SELECT pg_sleep(600)`));
+  const behind = failureOf(bounded(database, database.sql`SELECT 1`, 100));
+  expect(outcomeUnknown(await asleep)).toBe(true);
+  expect(outcomeUnknown(await behind)).toBe(false);
+});
+
+test("a statement that the server refuses was not applied, nor one that found no server", async () => {
+  const database = open(5_000);
+  expect(outcomeUnknown(await failureOf(bounded(database, database.sql`SELECT 1 / 0`)))).toBe(false);
+  const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connections_max: 1, timeout_ms: 5_000 });
+  databases.push(away);
+  expect(outcomeUnknown(await failureOf(bounded(away, away.sql`SELECT 1`)))).toBe(false);
+});
+
+test("a statement whose connection ends under it may have been applied", async () => {
+  const [database, killer] = [open(5_000), open(5_000)];
+  const [row] = await bounded(database, database.sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`);
+  const asleep = failureOf(bounded(database, database.sql`SELECT pg_sleep(600)`));
+  await bounded(killer, killer.sql`SELECT pg_terminate_backend(${row?.pid ?? 0})`);
+  expect(outcomeUnknown(await asleep)).toBe(true);
+});

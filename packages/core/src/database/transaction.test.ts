@@ -1,0 +1,113 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { createDatabase, eventually, postgresUrl, type CreatedDatabase } from "@atlasqueue/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectDatabase, type Database } from "./connect.ts";
+import { DatabaseTimeoutError, outcomeUnknown } from "./errors.ts";
+import { inTransaction } from "./transaction.ts";
+
+let created: CreatedDatabase;
+let database: Database;
+let watcher: Database;
+const timeout_ms = 300;
+beforeAll(async () => {
+  created = await createDatabase(postgresUrl());
+  watcher = connectDatabase({ url: created.url, connections_max: 1, timeout_ms: 10_000 });
+  await watcher.sql`CREATE TABLE kept (name text PRIMARY KEY)`;
+});
+beforeEach(() => {
+  database = connectDatabase({ url: created.url, connections_max: 2, timeout_ms });
+});
+afterEach(() => database.close());
+afterAll(async () => {
+  await watcher.close();
+  await created.drop();
+});
+
+const insert = (name: string) => ({ text: "INSERT INTO kept VALUES ($1)", params: [name] });
+const kept = async (name: string): Promise<boolean> =>
+  (await watcher.sql`SELECT 1 FROM kept WHERE name = ${name}`).length > 0;
+const open = async (): Promise<number> =>
+  (await watcher.sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in tr%'`)
+    .length;
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => expect.unreachable("it did not fail"),
+    (error: unknown) => error,
+  );
+
+test("a transaction that is late is rolled back, and its error says so", async () => {
+  const late = await failureOf(
+    inTransaction(database, async (execute) => {
+      await execute(insert("late"));
+      await delay(timeout_ms * 4);
+    }),
+  );
+  expect(late).toBeInstanceOf(DatabaseTimeoutError);
+  expect(outcomeUnknown(late)).toBe(false);
+  await eventually(async () => expect(await open()).toBe(0));
+  expect(await kept("late")).toBe(false);
+});
+
+test("a transaction that a busy process finds late is rolled back, though no timer has run", async () => {
+  const late = await failureOf(
+    inTransaction(database, async (execute) => {
+      await execute(insert("busy"));
+      for (const end = performance.now() + timeout_ms * 4; performance.now() < end;);
+    }),
+  );
+  expect(late).toBeInstanceOf(DatabaseTimeoutError);
+  expect(outcomeUnknown(late)).toBe(false);
+  await eventually(async () => expect(await open()).toBe(0));
+  expect(await kept("busy")).toBe(false);
+});
+
+test("statements that each take less than the deadline may take more together", async () => {
+  await inTransaction(database, async (execute) => {
+    for (let i = 0; i < 4; i += 1) await execute({ text: "SELECT pg_sleep($1::float8)", params: [0.15] });
+    await execute(insert("slow"));
+  });
+  expect(await kept("slow")).toBe(true);
+});
+
+test("a COMMIT that is not answered leaves the outcome unknown", async () => {
+  await watcher.sql.unsafe(`
+    CREATE TABLE slow (name text);
+    CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2); RETURN NULL; END';
+    CREATE CONSTRAINT TRIGGER lingers AFTER INSERT ON slow DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION linger()`);
+  const unknown = await failureOf(
+    inTransaction(database, (execute) => execute({ text: "INSERT INTO slow VALUES ($1)", params: ["commit"] })),
+  );
+  expect(unknown).toBeInstanceOf(DatabaseTimeoutError);
+  expect(outcomeUnknown(unknown)).toBe(true);
+  await eventually(async () => expect((await watcher.sql`SELECT 1 FROM slow`).length).toBe(1));
+});
+
+test("what a transaction's own work throws was not applied", async () => {
+  const refused = await failureOf(
+    inTransaction(database, async (execute) => {
+      await execute(insert("refused"));
+      throw new Error("changed my mind");
+    }),
+  );
+  expect(refused).toEqual(new Error("changed my mind"));
+  expect(outcomeUnknown(refused)).toBe(false);
+  expect(await kept("refused")).toBe(false);
+});
+
+test("a transaction sees what others committed while it waited, whatever isolation the database takes for usual", async () => {
+  await watcher.sql.unsafe(`
+    DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''repeatable read''', current_database()); END $$`);
+  const own = connectDatabase({ url: created.url, connections_max: 1, timeout_ms });
+  const [said, seen] = await inTransaction(own, async (execute) => {
+    const [row] = await execute<{ it: string }>({
+      text: "SELECT current_setting('transaction_isolation') AS it",
+      params: [],
+    });
+    await watcher.sql`INSERT INTO kept VALUES ('meanwhile')`;
+    return [row?.it, await execute({ text: "SELECT 1 FROM kept WHERE name = $1", params: ["meanwhile"] })];
+  });
+  await own.close();
+  expect(said).toBe("read committed");
+  expect(seen).toHaveLength(1);
+});

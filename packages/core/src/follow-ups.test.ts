@@ -1,0 +1,126 @@
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Deps } from "./deps.ts";
+import { createFollowUps, type FollowUps } from "./follow-ups.ts";
+import { memorySignal } from "./signal/memory.ts";
+import type { Signal } from "./signal/signal.ts";
+import { claim } from "./transitions/claim.ts";
+import { enqueue } from "./transitions/enqueue.ts";
+import { fail } from "./transitions/fail.ts";
+import { retry } from "./transitions/retry.ts";
+import { noteBlockedGroups, setLimits } from "./transitions/set-limits.ts";
+
+const main = { tenant: "default", queue: "default" };
+const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null };
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
+let own: TestDatabase;
+let deps: Deps & { signal: Signal };
+let followUps: FollowUps;
+let finished: string[];
+
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database
+    .sql`TRUNCATE jobs, lease_batches, queues, queue_counts, queue_changes, job_groups, group_handovers`;
+  deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
+  followUps = createFollowUps(deps);
+  finished = [];
+  deps.signal.notices.listen("finished", (ids) => void finished.push(...ids));
+});
+afterEach(() => followUps.stop());
+
+/** Stored and not signalled. */
+const store = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
+  const submissions = requests.map((request) => submission(request));
+  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
+  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+};
+const die = async (id: string): Promise<void> => {
+  const [lease] = await claim(deps, [id], claimer);
+  if (!lease) throw new Error("not claimed");
+  await fail(deps, [{ lease, error: "E: no", verdict: { kind: "dead", reason: "not_retryable" } }]);
+};
+const settledAs = (id: string, became: "succeeded" | "dead") => ({ job: { ...main, id, group_key: "g" }, became });
+
+test("what is final is told to those that wait; a dead job is in the list as well, a retry is neither", async () => {
+  const job = { ...main, group_key: null };
+  await followUps.settled([
+    { job: { ...job, id: "a" }, became: "succeeded" },
+    { job: { ...job, id: "b" }, became: "dead" },
+    { job: { ...job, id: "c" }, became: { due_in_ms: 60_000 } },
+  ]);
+  expect(finished).toEqual(["a", "b"]);
+  expect(await deps.signal.deadLetters.page(0, 10)).toEqual(["b"]);
+});
+
+test("the next job of a group goes when the one before it is dead", async () => {
+  const [first = "", next] = await store({ group: "g" }, { group: "g" });
+  await die(first);
+  await followUps.settled([settledAs(first, "dead")]);
+  await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([next]));
+});
+
+test("a retried job that dies again before it has left the list of dead letters stays in it", async () => {
+  const [id = ""] = await store({});
+  await die(id);
+  const { deadLetters } = deps.signal;
+  await deadLetters.add([id]);
+  expect((await retry(deps, "default", id)).kind).toBe("retried");
+  const remove = deadLetters.remove.bind(deadLetters);
+  deadLetters.remove = async (ids) => {
+    await die(id);
+    // In the list still, so this adds nothing.
+    expect(await deadLetters.add([id])).toBe(0);
+    return remove(ids);
+  };
+  await followUps.retried({ ready: [], were_dead: [id] });
+  expect(await deadLetters.page(0, 10)).toEqual([id]);
+});
+
+test("a limited queue's next job is offered when one was cancelled, and when the limits have changed", async () => {
+  const changed = await setLimits(deps, main, { ...unlimited, concurrency: 1 });
+  const [id] = await store({});
+  followUps.limitsChanged(main, changed);
+  await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
+  const [job] = await own.database.sql`SELECT * FROM jobs`;
+  await followUps.cancelled(job as Parameters<FollowUps["cancelled"]>[0]);
+  await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
+});
+
+test("more of a group may run when the queue says so: every group with jobs that wait is looked at, and no other", async () => {
+  const groups = Array.from({ length: 1_200 }, (_, at) => ({ group: `g${at}` }));
+  await store(...groups, ...groups.slice(0, 1_100));
+  const noted = () => own.database.sql`SELECT DISTINCT group_key FROM group_handovers`;
+  expect(await setLimits(deps, main, { ...unlimited, concurrency: 5_000 })).toEqual({ groups_widened: false });
+  expect(await noted()).toHaveLength(0);
+  const changed = await setLimits(deps, main, { ...unlimited, group_concurrency: 2 });
+  expect(changed).toEqual({ groups_widened: true });
+  expect(await noted()).toHaveLength(0);
+  const first = await noteBlockedGroups(deps, main, "", 1_000);
+  expect(await noteBlockedGroups(deps, main, first ?? "", 1_000)).toBeUndefined();
+  expect(await noted()).toHaveLength(1_100);
+  await own.database.sql`TRUNCATE group_handovers`;
+  followUps.limitsChanged(main, changed);
+  await eventually(async () =>
+    expect(await own.database.sql`SELECT FROM jobs WHERE status = 'blocked'`).toHaveLength(0),
+  );
+  expect(await setLimits(deps, main, { ...unlimited, group_concurrency: 1 })).toEqual({ groups_widened: false });
+});
+
+test("a database that is away is told and fails no follow-up: the move itself was committed", async () => {
+  const recorded = recordEvents();
+  const away = new Proxy(own.database, {
+    get: (database, name) => {
+      if (name === "sql") throw Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
+      return Reflect.get(database, name) as unknown;
+    },
+  });
+  const own_follow_ups = createFollowUps({ ...deps, database: away, observe: recorded.observe });
+  await own_follow_ups.retried({ ready: [], were_dead: ["00000000-0000-0000-0000-000000000000"] });
+  expect(recorded.named("database_unavailable")).toHaveLength(1);
+  await own_follow_ups.stop();
+});

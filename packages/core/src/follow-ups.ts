@@ -1,0 +1,158 @@
+import { createClaimCleaner } from "./claim-cleaner.ts";
+import { createCountFolder } from "./count-folder.ts";
+import { isUnavailable } from "./database/errors.ts";
+import type { JobRow } from "./database/schema.ts";
+import type { Deps, QueueRef } from "./deps.ts";
+import { createGroupAdvancer } from "./group-advancer.ts";
+import { createPromoter } from "./promoter.ts";
+import { deadAmong } from "./queries/dead-among.ts";
+import { createRefiller } from "./refiller.ts";
+import { announce, hint } from "./signal/announce.ts";
+import type { ReadyJob, Signal } from "./signal/signal.ts";
+import { noteBlockedGroups, type LimitsSet } from "./transitions/set-limits.ts";
+import { delaysAmong, readyAmong, type EnqueueOutcome } from "./transitions/enqueue-outcome.ts";
+
+/** A job whose attempt has ended, and what became of it. */
+export type Settled = {
+  job: QueueRef & {
+    id: string;
+    group_key: string | null;
+    /** Its queue has limits, or may have some: another job may start. */
+    limited?: boolean | undefined;
+  };
+  became: "succeeded" | "dead" | { due_in_ms: number };
+  /** The claim it was under, when nobody but the follow-ups clears it away. */
+  claim?: string | undefined;
+};
+
+/** Groups of a queue that are looked at in one statement, when more of their jobs may run at once. */
+const noted_groups_max = 1_000;
+
+/** Each is for a move that has been committed, and none of them rejects. */
+export type FollowUps = {
+  /** Jobs came in. Nothing has to wait for it: they are durable. */
+  submitted(outcomes: readonly EnqueueOutcome[]): void;
+  /** Attempts ended, in whatever way. Resolves when all that need to know of it in Redis have been told. */
+  settled(settled: readonly Settled[]): Promise<void>;
+  cancelled(job: JobRow): Promise<void>;
+  /** Stopped jobs start anew: `ready` are those to be signalled, `were_dead` the ids of those that were dead letters. */
+  retried(jobs: { ready: readonly ReadyJob[]; were_dead: readonly string[] }): Promise<void>;
+  /** Dead letters were replayed or purged: they leave the list in Redis. */
+  noLongerDead(ids: readonly string[]): Promise<void>;
+  /** A queue may have more room, or less. Nothing has to wait for it. */
+  limitsChanged(queue: QueueRef, changed: LimitsSet): void;
+  /** Jobs of a queue could not be claimed because of its rate; in so many milliseconds there is room again. */
+  throttled(queue: QueueRef, retry_in_ms: number): void;
+  /** Resolves when nothing is under way. Timers may be set still. */
+  idle(): Promise<void>;
+  /** Ends the timers, after what is under way: the sweep of another process does what is left. */
+  stop(): Promise<void>;
+};
+
+/**
+ * What has to happen after a commit, in the one place for it: signals, notices to those that wait for a result, the
+ * list of dead letters, the next job of a group, offers of a limited queue, the timer of a retry, the claims and the
+ * counts. All of it makes things happen at once that the sweep would do, a second or more later, so a process that dies
+ * in the middle loses none of it.
+ *
+ * @example
+ * const followUps = createFollowUps({ database, signal, observe });
+ * await followUps.settled([{ job: lease, became: "succeeded" }]);
+ */
+export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
+  const groups = createGroupAdvancer(deps);
+  const refiller = createRefiller(deps);
+  const promoter = createPromoter(deps);
+  const claims = createClaimCleaner(deps);
+  const counts = createCountFolder(deps);
+  const underWay = new Set<Promise<unknown>>();
+  let stopped = false;
+
+  /** The move itself has been committed, so whatever goes wrong here is told and left to the sweep. */
+  const track = async (work: Promise<unknown>): Promise<void> => {
+    underWay.add(work);
+    try {
+      await work;
+    } catch (error) {
+      const during = "following up";
+      if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
+      else deps.observe({ event: "follow_up_failed", error: String(error) });
+    } finally {
+      underWay.delete(work);
+    }
+  };
+  const tell = (topic: "finished" | "cancelled", ids: readonly string[]) =>
+    ids.length === 0 ? undefined : hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, ids));
+  const idle = async (): Promise<void> => {
+    while (underWay.size > 0) await Promise.allSettled(underWay);
+    await groups.idle();
+  };
+
+  /**
+   * A worker may have run one of them and seen it die by now: it found the id in the list still, added nothing, and we
+   * took it out. So Postgres is asked afterwards, and a job that dies from here on is added by its worker.
+   */
+  const noLongerDead = async (ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return;
+    const { deadLetters } = deps.signal;
+    await hint(deps.observe, "dead letters", async () => {
+      await deadLetters.remove(ids);
+      const again = await deadAmong(deps, ids);
+      if (again.size > 0) await deadLetters.add([...again]);
+    });
+  };
+
+  const widenGroups = async (queue: QueueRef): Promise<void> => {
+    for (let after: string | undefined = ""; after !== undefined && !stopped;) {
+      after = await noteBlockedGroups(deps, queue, after, noted_groups_max);
+      groups.kick();
+      await groups.idle();
+    }
+  };
+
+  return {
+    submitted(outcomes) {
+      // Where nobody sweeps, the table of changes would grow for as long as jobs come in.
+      counts.touch();
+      void track(announce(deps, readyAmong(outcomes)));
+      if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
+    },
+    settled(settled) {
+      for (const { job, became } of settled) {
+        if (job.limited) refiller.freed(job);
+        if (typeof became === "object") promoter.expectIn(became.due_in_ms);
+      }
+      const final = settled.filter(({ became }) => typeof became === "string");
+      if (final.some(({ job }) => job.group_key !== null)) groups.kick();
+      claims.settled(new Set(settled.flatMap(({ claim }) => claim ?? [])));
+      const dead = final.filter(({ became }) => became === "dead").map(({ job }) => job.id);
+      const listed = dead.length > 0 && hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
+      const told = tell(
+        "finished",
+        final.map(({ job }) => job.id),
+      );
+      return track(Promise.all([listed, told]));
+    },
+    cancelled(job) {
+      if (job.group_key !== null) groups.kick();
+      refiller.freed(job);
+      return track(Promise.all([tell("cancelled", [job.id]), tell("finished", [job.id])]));
+    },
+    retried: ({ ready, were_dead }) => track(Promise.all([announce(deps, ready), noLongerDead(were_dead)])),
+    noLongerDead: (ids) => track(noLongerDead(ids)),
+    limitsChanged(queue, { groups_widened }) {
+      refiller.freed(queue);
+      if (groups_widened) void track(widenGroups(queue));
+    },
+    throttled: (queue, retry_in_ms) => refiller.freeIn(queue, retry_in_ms),
+    idle,
+    async stop() {
+      stopped = true;
+      promoter.stop();
+      refiller.stop();
+      claims.stop();
+      counts.stop();
+      await idle();
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { memorySignal } from "../signal/memory.ts";
+import { enqueue } from "../transitions/enqueue.ts";
+import { pauseQueue } from "../transitions/pause-queue.ts";
+import { addFleetGauges, addServerGauges } from "./gauges.ts";
+import { createMetrics } from "./metrics.ts";
+
+let own: TestDatabase;
+const observe = () => {};
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`TRUNCATE jobs, queue_counts, queue_changes, queues`;
+});
+
+const shown = async ({ registry }: ReturnType<typeof createMetrics>, name: string) =>
+  Object.fromEntries(
+    (await registry.metrics())
+      .split("\n")
+      .filter((line) => line.startsWith(`atlasqueue_${name}`))
+      .map((line) => line.split(" ")),
+  );
+const add = (queue: string, seconds_ago: number, priority = 0) =>
+  enqueue({ database: own.database, observe }, [submission({ queue, priority })], { idempotency_ttl_seconds: 60 }).then(
+    () => own.database
+      .sql`UPDATE jobs SET ready_at = now() - ${seconds_ago} * interval '1 second' WHERE queue = ${queue}
+      AND priority = ${priority}`,
+  );
+
+test("jobs by status and the longest wait of a ready one, whatever its priority; paused queues do not wait", async () => {
+  await add("a", 10, 5);
+  await add("a", 400, -3);
+  await add("b", 100);
+  await add("paused", 9_000);
+  await pauseQueue({ database: own.database, observe }, { tenant: "default", queue: "paused" });
+  const metrics = createMetrics();
+  addFleetGauges(metrics.registry, own);
+  expect(await shown(metrics, "jobs{")).toMatchObject({
+    'atlasqueue_jobs{status="queued"}': "4",
+    'atlasqueue_jobs{status="dead"}': "0",
+  });
+  const seconds = Number((await shown(metrics, "oldest_ready"))["atlasqueue_oldest_ready_job_seconds"]);
+  expect(seconds).toBeGreaterThanOrEqual(400);
+  expect(seconds).toBeLessThan(900);
+});
+
+test("more queues than one look takes are all seen, in turn, and none is asked for twice in fifteen seconds", async () => {
+  await own.database.sql`
+    INSERT INTO jobs (id, type, status, queue, run_at, ready_at, created_at, updated_at, payload)
+    SELECT gen_random_uuid(), 'noop', 'queued', 'q' || lpad(n::text, 4, '0'), now(),
+           now() - CASE n WHEN 3 THEN interval '1 hour' ELSE interval '1 minute' END, now(), now(), '{}'
+    FROM generate_series(1, 450) AS n`;
+  let asked = 0;
+  const counted = {
+    ...own.database,
+    sql: new Proxy(own.database.sql, {
+      get: (sql, name) => {
+        if (name === "unsafe") asked += 1;
+        return Reflect.get(sql, name) as unknown;
+      },
+    }),
+  };
+  const metrics = createMetrics();
+  let now = 0;
+  addFleetGauges(metrics.registry, { database: counted }, () => now);
+  const read = async () => Number((await shown(metrics, "oldest_ready"))["atlasqueue_oldest_ready_job_seconds"]);
+  const seen: number[] = [];
+  for (let look = 0; look < 3; look += 1) {
+    seen.push(await read(), await read());
+    now += 15_000;
+  }
+  expect(seen.map((seconds) => seconds >= 3_600)).toEqual([false, false, false, false, true, true]);
+  expect(asked).toBe(6);
+});
+
+test("while Postgres does not answer, what it would say is left out and the others are shown", async () => {
+  const metrics = createMetrics();
+  const closed = { ...own.database, sql: (() => {}) as never };
+  addFleetGauges(metrics.registry, { database: closed });
+  addServerGauges(metrics.registry, { database: own.database, signal: memorySignal() });
+  expect(await shown(metrics, "jobs{")).toEqual({});
+  expect(await shown(metrics, "oldest_ready")).toEqual({});
+  expect(await shown(metrics, "redis_state")).toEqual({
+    'atlasqueue_redis_state{state="up"}': "1",
+    'atlasqueue_redis_state{state="refusing"}': "0",
+    'atlasqueue_redis_state{state="down"}': "0",
+  });
+  expect(await shown(metrics, "database_connections_limit")).toEqual({ atlasqueue_database_connections_limit: "10" });
+});
+
+test("what was lost is told apart from what was refused, and what expired from what was tried again", async () => {
+  const metrics = createMetrics();
+  const about = { job_id: "j", job_type: "t", queue: "q", attempt: 1, worker_id: "w" };
+  metrics.observe({ event: "lease_not_acquired", count: 3, worker_id: "w" });
+  metrics.observe({ event: "lease_lost", during: "settling", ...about });
+  metrics.observe({ event: "jobs_promoted", scheduled: 7, retried: 2 });
+  metrics.observe({ event: "lease_expired", outcome: "requeued", ...about });
+  metrics.observe({ event: "worker_vanished", worker_id: "w", leases: 4 });
+  expect(await shown(metrics, "")).toMatchObject({
+    atlasqueue_lease_rejected_total: "3",
+    'atlasqueue_lease_lost_total{during="settling"}': "1",
+    atlasqueue_jobs_retried_total: "2",
+    'atlasqueue_leases_expired_total{outcome="requeued"}': "1",
+    atlasqueue_workers_vanished_total: "1",
+  });
+});

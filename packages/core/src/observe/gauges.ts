@@ -1,0 +1,120 @@
+import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
+import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
+import type { Database } from "../database/connect.ts";
+import type { QueueRef } from "../deps.ts";
+import { fleetCounts } from "../queries/fleet-counts.ts";
+import { oldestReady } from "../queries/oldest-ready.ts";
+import type { Signal, SignalState } from "../signal/signal.ts";
+
+const states: SignalState[] = ["up", "refusing", "down"];
+
+/**
+ * How this process sees its servers: nothing is asked of them.
+ *
+ * @example
+ * addServerGauges(metrics.registry, { database, signal });
+ */
+export function addServerGauges(
+  registry: Registry,
+  { database, signal }: { database: Database; signal: Signal },
+): void {
+  const add = adderTo(registry);
+  add({
+    name: "atlasqueue_redis_state",
+    help: "1 for the state that Redis is in for this process: up, refusing (it takes no writes) or down",
+    labelNames: ["state"] as const,
+    collect() {
+      const current = signal.state();
+      for (const state of states) this.set({ state }, state === current ? 1 : 0);
+    },
+  });
+  add({
+    name: "atlasqueue_database_connections",
+    help: "Connections of this process to PostgreSQL",
+    collect() {
+      this.set(database.connections().open);
+    },
+  });
+  add({
+    name: "atlasqueue_database_connections_limit",
+    help: "Connections to PostgreSQL that this process may open",
+    collect() {
+      this.set(database.connections().limit);
+    },
+  });
+}
+
+/** However often and by however many they are read, Postgres is asked once in so long. */
+const kept_ms = 15_000;
+const asked_ms_max = 1_000;
+const queues_max = 200;
+
+/**
+ * What all queues of all tenants hold, asked of Postgres at most once in fifteen seconds, and left out while it does not
+ * answer. By status only: a label for each queue would let one tenant fill the page and others read it.
+ *
+ * @example
+ * addFleetGauges(metrics.registry, { database });
+ */
+export function addFleetGauges(
+  registry: Registry,
+  deps: { database: Database },
+  now: () => number = () => performance.now(),
+): void {
+  const database = { ...deps.database, timeout_ms: Math.min(deps.database.timeout_ms, asked_ms_max) };
+  const longestWait = createLongestWait({ database });
+  const counts = kept<Record<JobStatus, number>>(() => fleetCounts({ database }), now);
+  const wait_ms = kept(longestWait, now);
+  const add = adderTo(registry);
+  add({
+    name: "atlasqueue_jobs",
+    help: "Jobs by status, of all tenants",
+    labelNames: ["status"] as const,
+    async collect() {
+      const known = await counts();
+      this.reset();
+      if (known) for (const status of jobStatuses) this.set({ status }, known[status]);
+    },
+  });
+  add({
+    name: "atlasqueue_oldest_ready_job_seconds",
+    help: "How long the job has been ready that waits longest, of all queues that are not paused",
+    async collect() {
+      const known = await wait_ms();
+      this.remove();
+      if (known !== undefined) this.set(known / 1_000);
+    },
+  });
+}
+
+function adderTo(registry: Registry) {
+  return <Label extends string>(gauge: Omit<GaugeConfiguration<Label>, "registers">): void =>
+    registry.registerMetric(new Gauge({ ...gauge, registers: [] }));
+}
+
+/** The answer of the last fifteen seconds, undefined when there was none; whoever asks meanwhile waits for the same one. */
+function kept<T>(ask: () => Promise<T>, now: () => number): () => Promise<T | undefined> {
+  let answer: Promise<T | undefined> | undefined;
+  let asked_at = -Infinity;
+  return () => {
+    if (answer && now() - asked_at < kept_ms) return answer;
+    asked_at = now();
+    // Whatever it failed with is told by those who need the answer.
+    return (answer = ask().catch(() => undefined));
+  };
+}
+
+/** A part of the queues at each look, in turn; of the others what the last round found. */
+function createLongestWait(deps: { database: Database }): () => Promise<number> {
+  let behind: QueueRef | undefined;
+  let this_round = 0;
+  let last_round = 0;
+  return async () => {
+    const page = await oldestReady(deps, queues_max, behind);
+    this_round = Math.max(this_round, ...page.map(({ ready_ms }) => ready_ms));
+    const longest = page.length < queues_max && !behind ? this_round : Math.max(this_round, last_round);
+    behind = page.length < queues_max ? undefined : page.at(-1);
+    if (!behind) [last_round, this_round] = [this_round, 0];
+    return longest;
+  };
+}

@@ -1,0 +1,87 @@
+import type { AtlasEvent, EventName, Observe } from "./events.ts";
+
+/** Milliseconds of a clock that never goes back, and timers by it. */
+export type Clock = { now(): number; after(delay_ms: number, call: () => void): void };
+
+/** Said of an outage after its first line; `count` is of all its events so far. */
+export type OutageNote = {
+  outage: "goes_on" | "is_over";
+  count: number;
+  lasted_ms: number;
+  /** How many events came from which activity, where they say so. */
+  counts: Record<string, number>;
+};
+
+/** Without such an event for so long, the outage is over. */
+const quiet_ms = 10_000;
+const repeat_ms = 60_000;
+const activities_max = 50;
+
+/** What every call fails with while a server is away, thousands of times a minute. */
+const ofOutages: ReadonlySet<EventName> = new Set<EventName>([
+  "signal_failed",
+  "database_unavailable",
+  "rate_limit_unshared",
+  "refill_failed",
+  "groups_failed",
+  "follow_up_failed",
+  "promotion_failed",
+  "counts_failed",
+]);
+
+const systemClock: Clock = {
+  now: () => performance.now(),
+  after: (delay_ms, call) => void setTimeout(call, delay_ms).unref(),
+};
+
+type Outage = { began_at: number; last_at: number; told_at: number; last: AtlasEvent } & Pick<
+  OutageNote,
+  "count" | "counts"
+>;
+
+/**
+ * Passes events on to `tell`, but of those that an outage repeats only the first: then one a minute with the count, and
+ * one when there were none for ten seconds. Each name of an event has its own outage.
+ *
+ * @example
+ * const observe = foldOutages((event, note) => logger.warn({ ...event, ...note }, event.event));
+ */
+export function foldOutages(tell: (event: AtlasEvent, note?: OutageNote) => void, clock: Clock = systemClock): Observe {
+  const outages = new Map<EventName, Outage>();
+
+  const look = (outage: Outage): void => {
+    const now = clock.now();
+    const over = now - outage.last_at >= quiet_ms;
+    if (over || now - outage.told_at >= repeat_ms) {
+      const { count, counts, began_at, last_at, last } = outage;
+      tell(last, { outage: over ? "is_over" : "goes_on", count, lasted_ms: Math.round(last_at - began_at), counts });
+      outage.told_at = now;
+    }
+    if (over) outages.delete(outage.last.event);
+    else lookLater(outage, now);
+  };
+  const lookLater = (outage: Outage, now: number): void => {
+    const at = Math.min(outage.last_at + quiet_ms, outage.told_at + repeat_ms);
+    clock.after(Math.max(1, at - now), () => look(outage));
+  };
+
+  return (event) => {
+    if (!ofOutages.has(event.event)) return tell(event);
+    const now = clock.now();
+    const known = outages.get(event.event);
+    const outage = known ?? { began_at: now, last_at: now, told_at: now, last: event, count: 0, counts: {} };
+    outage.count += 1;
+    outage.last = event;
+    outage.last_at = now;
+    if ("during" in event) addTo(outage.counts, event.during);
+    if (known) return;
+    outages.set(event.event, outage);
+    tell(event);
+    lookLater(outage, now);
+  };
+}
+
+function addTo(counts: Record<string, number>, activity: string): void {
+  const name = activity in counts || Object.keys(counts).length < activities_max ? activity : "other";
+  counts[name] = (counts[name] ?? 0) + 1;
+}

@@ -1,0 +1,20 @@
+import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+
+/**
+ * How many jobs of each status there are, of all tenants, by the counts that the moves keep: no job is read.
+ *
+ * @example
+ * const { queued, dead } = await fleetCounts(deps);
+ */
+export async function fleetCounts(deps: Pick<Deps, "database">): Promise<Record<JobStatus, number>> {
+  const [counts] = await executeOn(deps.database)<Record<JobStatus, number>>({ text, params: [] });
+  if (!counts) throw new Error("an aggregate gave no row");
+  return counts;
+}
+
+// Both in one snapshot, so a fold meanwhile is seen whole or not at all.
+const text = `
+  SELECT ${jobStatuses.map((status) => `coalesce(sum(${status}), 0)::float8 AS ${status}`).join(", ")}
+  FROM (SELECT * FROM queue_counts UNION ALL SELECT * FROM queue_changes) AS known`;

@@ -1,0 +1,59 @@
+export type Shares = {
+  /** Ask for room. `share_full`: the holder has its share, and others still find room; `full`: there is none left. */
+  take(holder: string, amount: number): "taken" | "share_full" | "full";
+  give(holder: string, amount: number): void;
+};
+
+/** What a holder may have for each part that is left for all others. */
+const parts = 3;
+
+/**
+ * Room that many share. Nobody may hold more than three times of what is left: one alone gets three quarters, two three
+ * sevenths each, and whoever comes after any number of greedy ones still finds some. A fixed share would be too little for
+ * the only tenant and too much for the tenth.
+ *
+ * @example
+ * const waits = createShares(10_000);
+ * if (waits.take(tenant, 1) === "taken") await wait().finally(() => waits.give(tenant, 1));
+ */
+export function createShares(max: number): Shares {
+  const held = new Map<string, number>();
+  let taken = 0;
+  return {
+    take(holder, amount) {
+      const left = max - taken - amount;
+      const own = (held.get(holder) ?? 0) + amount;
+      // The first of a holder fits wherever there is room at all.
+      if (own > amount && own > parts * left) return "share_full";
+      if (left < 0) return "full";
+      held.set(holder, own);
+      taken += amount;
+      return "taken";
+    },
+    give(holder, amount) {
+      const own = (held.get(holder) ?? 0) - amount;
+      taken -= amount;
+      // No trace of who has gone: holders are as many as there are addresses.
+      if (own > 0) held.set(holder, own);
+      else held.delete(holder);
+    },
+  };
+}
+
+/** There is no room for this: `share` when others would still find some. */
+export class NoRoomError extends Error {
+  override readonly name = "NoRoomError";
+  readonly share: boolean;
+  constructor(what: string, share: boolean) {
+    super(share ? `The tenant has its share of the ${what}` : `There is no room for more ${what}`);
+    this.share = share;
+  }
+}
+
+/**
+ * The same for callers who cannot go on without it. Throws `NoRoomError`; `what` it is, in the plural, is for its message.
+ */
+export function takeOrThrow(shares: Shares, holder: string, amount: number, what: string): void {
+  const taken = shares.take(holder, amount);
+  if (taken !== "taken") throw new NoRoomError(what, taken === "share_full");
+}

@@ -1,0 +1,175 @@
+import { eventually, ownRedis, recordEvents, redisUrl, tcpProxy, uniqueKeys, type TcpProxy } from "@atlasqueue/testing";
+import { Redis } from "ioredis";
+import { afterEach, expect, test } from "vitest";
+import type { SignalKeys } from "./keys.ts";
+import { redisSignal } from "./redis.ts";
+import type { ReadyJob, Signal } from "./signal.ts";
+
+const main = { tenant: "default", queue: "default" };
+const job = (id: string): ReadyJob => ({ id, priority: 0, ...main });
+const never = new AbortController().signal;
+/** Seconds, where TCP alone would take a quarter of an hour. */
+const soon = { timeout_ms: 25_000, interval_ms: 50 };
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+const { observe, events } = recordEvents();
+function open(url: string, keys: SignalKeys = newKeys()): Signal {
+  const signal = redisSignal({ url, keys, timeout_ms: 1_000, observe });
+  closing.push(() => signal.close());
+  return signal;
+}
+function newKeys(): SignalKeys {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  return { jobs: jobsKey, dead_letters: dlqKey };
+}
+async function proxyTo(url: string): Promise<TcpProxy> {
+  const proxy = await tcpProxy(url);
+  closing.push(() => proxy.close());
+  return proxy;
+}
+async function startRedis() {
+  const server = await ownRedis();
+  const ask = new Redis(server.url);
+  closing.push(async () => {
+    ask.disconnect();
+    await server.stop();
+  });
+  return Object.assign(server, { ask });
+}
+
+/** All that goes through a signal: commands, waits, notices, presence. */
+async function expectAllToWork(signal: Signal): Promise<void> {
+  const heard: string[] = [];
+  closing.push(signal.notices.listen("finished", (ids) => void heard.push(...ids)));
+  await eventually(async () => {
+    await signal.take([main], 100);
+    const waiting = signal.wait([main], 5_000, never).catch((error: Error) => error);
+    await signal.push([job("a")]);
+    expect(await waiting).toEqual({ queue: main, id: "a" });
+  }, soon);
+  await eventually(async () => {
+    await signal.notices.tell("finished", ["told"]);
+    expect(heard).toContain("told");
+  }, soon);
+  await eventually(async () => signal.presence.list("default"), soon);
+  expect(signal.state()).toBe("up");
+}
+
+test("connections that are answered nothing any more are dropped and dialled anew", async () => {
+  const proxy = await proxyTo(redisUrl());
+  const signal = open(proxy.url);
+  await expectAllToWork(signal);
+  const waiting = signal.wait([main], 60_000, never).then(
+    () => "a wait that ended",
+    (error: Error) => error.name,
+  );
+  proxy.blackhole();
+  await eventually(() => expect(signal.state()).toBe("down"), soon);
+  // A minute's wait on a connection that is dead would keep a worker from looking elsewhere.
+  expect(await waiting).toBe("SignalUnavailableError");
+  proxy.heal();
+  await expectAllToWork(signal);
+}, 60_000);
+
+test("a server that accepts connections and never speaks is left as well", async () => {
+  const proxy = await proxyTo(redisUrl());
+  proxy.blackhole();
+  const signal = open(proxy.url);
+  signal.notices.listen("finished", () => {});
+  await expect(signal.push([job("a")])).rejects.toMatchObject({ name: "SignalUnavailableError" });
+  await eventually(() => expect(proxy.accepted()).toBeGreaterThan(2), soon);
+  proxy.heal();
+  await expectAllToWork(signal);
+}, 60_000);
+
+test("connections that are reset, and refused for a while, come back", async () => {
+  const proxy = await proxyTo(redisUrl());
+  const signal = open(proxy.url);
+  await expectAllToWork(signal);
+  proxy.refuse();
+  await eventually(() => expect(signal.state()).toBe("down"), soon);
+  proxy.heal();
+  await expectAllToWork(signal);
+}, 60_000);
+
+test("a master that became a replica is left for the one that its name points to now", async () => {
+  const [old, next] = [await startRedis(), await startRedis()];
+  const proxy = await proxyTo(old.url);
+  const signal = open(proxy.url);
+  await expectAllToWork(signal);
+  await old.ask.replicaof("127.0.0.1", String(next.port));
+  await eventually(() => expect(signal.state()).not.toBe("up"), soon);
+  await eventually(() => expect(signal.check()).rejects.toThrow("is a replica, which takes no writes"), soon);
+  await expect(signal.wait([main], 60_000, never)).rejects.toMatchObject({ name: "SignalUnavailableError" });
+  proxy.pointAt(next.url);
+  await expectAllToWork(signal);
+}, 60_000);
+
+test("a replica that is made a master is used again", async () => {
+  const [server, other] = [await startRedis(), await startRedis()];
+  const signal = open(server.url);
+  await expectAllToWork(signal);
+  await server.ask.replicaof("127.0.0.1", String(other.port));
+  await eventually(() => expect(signal.state()).toBe("refusing"), soon);
+  await server.ask.replicaof("NO", "ONE");
+  await expectAllToWork(signal);
+}, 60_000);
+
+test("a Redis that is full refuses waits too, so that whoever waits looks into Postgres, until there is room", async () => {
+  const server = await startRedis();
+  const signal = open(server.url);
+  await expectAllToWork(signal);
+  await signal.push([job("before")]);
+  const waiting = signal.wait([{ tenant: "default", queue: "idle" }], 60_000, never).catch((error: Error) => error);
+  await server.ask.config("SET", "maxmemory", "1");
+  // Nobody pushes: the beat finds it.
+  expect(await waiting).toMatchObject({ message: expect.stringContaining("OOM") });
+  expect(signal.state()).toBe("refusing");
+  await expect(signal.check()).rejects.toThrow("Redis refuses writes: OOM");
+  await expect(signal.push([job("a")])).rejects.toMatchObject({ name: "SignalUnavailableError" });
+  // What is in it can still be had.
+  expect(await signal.take([main], 10)).toEqual(["before"]);
+  await server.ask.config("SET", "maxmemory", "0");
+  await expectAllToWork(signal);
+}, 60_000);
+
+test("keys of another type under our names are moved aside, and everything works as before", async () => {
+  const keys = newKeys();
+  const signal = open(redisUrl(), keys);
+  const redis = new Redis(redisUrl());
+  closing.push(() => redis.disconnect());
+  const { jobs, dead_letters } = keys;
+  await redis.set(dead_letters, "somebody's");
+  await redis.hset(`${dead_letters}:members`, "a", "b");
+  await redis.lpush(`${dead_letters}:cursor`, "a");
+  await redis.set(jobs, "somebody's");
+  await redis.set(`${jobs}:priority`, "a");
+  await redis.set(`${jobs}:workers`, "a");
+  await redis.set(`${jobs}:workers-seen`, "a");
+  await redis.set(`${jobs}:permits:x`, "a");
+  expect(await signal.deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
+  expect(await signal.deadLetters.add(["d"])).toBe(1);
+  expect(await signal.push([job("a"), { ...job("b"), priority: 5 }])).toBe(2);
+  expect(await signal.take([main], 10)).toEqual(["b", "a"]);
+  expect(await signal.presence.list("default")).toEqual([]);
+  expect(await signal.presence.vanished()).toEqual([]);
+  expect(await signal.takePermits("x", [1], { limit: 1, period_ms: 1_000 })).toMatchObject([{ allowed: true }]);
+  expect(await redis.get(`${jobs}:set-aside:${dead_letters}`)).toBe("somebody's");
+  expect(await redis.get(`${jobs}:set-aside:${jobs}`)).toBe("somebody's");
+  expect(events).toContainEqual({ event: "signal_key_set_aside", key: dead_letters });
+});
+
+test("a Redis that is too old is refused with a sentence that says which is the oldest", async () => {
+  const proxy = await proxyTo(redisUrl());
+  // Nothing but a digit, as the length of the answer stands before it.
+  proxy.alterAnswers((text) => text.replace(/(redis_version:)\d/g, "$14"));
+  const signal = open(proxy.url);
+  const sentence = /^AtlasQueue needs Redis 6\.2 or newer, or Valkey; the server at REDIS_URL is 4\./;
+  await expect(signal.check()).rejects.toThrow(sentence);
+  await expect(signal.push([job("a")])).rejects.toThrow(sentence);
+  expect(signal.state()).toBe("refusing");
+});

@@ -1,0 +1,71 @@
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+
+/** What a rate's period is cut into. A start counts for up to a hundredth of the period longer than it must. */
+const buckets = 100;
+
+/** The end of the bucket that this moment is in. Counted from then on, no start of the bucket leaves a window too early. */
+const endOfBucket = (seconds: string) => `greatest(statement_timestamp(), to_timestamp(
+      ceil(extract(epoch FROM statement_timestamp()) * ${buckets} / ${seconds}) * ${seconds} / ${buckets}))`;
+
+/**
+ * Parts of a WITH that note the starts of `leased` (queue, group_key) in queues and groups with rates: `open` are their
+ * rows of `queues`, locked, and $4 is the tenant. At most a hundred rows and one are kept for a queue, and for each of
+ * its groups, however many jobs start in the period; those that have left the window go at the next claim.
+ */
+export const noteStarts = `
+  of_queues AS MATERIALIZED (
+    SELECT leased.queue, ${endOfBucket("rate_period_seconds")} AS ends_at, count(*)::int AS count
+    FROM leased JOIN open ON open.queue = leased.queue
+    WHERE rate_limit IS NOT NULL GROUP BY leased.queue, rate_period_seconds
+  ), of_groups AS MATERIALIZED (
+    SELECT leased.queue, leased.group_key, ${endOfBucket("group_rate_period_seconds")} AS ends_at, count(*)::int AS count,
+           statement_timestamp() - make_interval(secs => group_rate_period_seconds) AS since
+    FROM leased JOIN open ON open.queue = leased.queue
+    WHERE group_rate_limit IS NOT NULL AND leased.group_key IS NOT NULL
+    GROUP BY leased.queue, leased.group_key, group_rate_period_seconds
+  ), more_of_queues AS (
+    UPDATE queue_starts SET count = queue_starts.count + of_queues.count FROM of_queues
+    WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_queues.queue AND queue_starts.group_key IS NULL
+      AND queue_starts.started_at = of_queues.ends_at
+    RETURNING queue_starts.queue
+  ), more_of_groups AS (
+    UPDATE queue_starts SET count = queue_starts.count + of_groups.count FROM of_groups
+    WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_groups.queue AND queue_starts.group_key = of_groups.group_key
+      AND queue_starts.started_at = of_groups.ends_at
+    RETURNING queue_starts.queue, queue_starts.group_key
+  ), started AS (
+    INSERT INTO queue_starts (tenant, queue, group_key, started_at, count)
+    SELECT $4, queue, NULL, ends_at, count FROM of_queues WHERE queue NOT IN (SELECT queue FROM more_of_queues)
+    UNION ALL
+    SELECT $4, queue, group_key, ends_at, count FROM of_groups
+    WHERE (queue, group_key) NOT IN (SELECT queue, group_key FROM more_of_groups)
+  ), passed_of_queues AS (
+    DELETE FROM queue_starts USING open
+    WHERE queue_starts.tenant = $4 AND queue_starts.queue = open.queue AND queue_starts.group_key IS NULL
+      AND queue_starts.started_at <= statement_timestamp() - make_interval(secs => coalesce(rate_period_seconds, 0))
+  ), passed_of_groups AS (
+    DELETE FROM queue_starts USING of_groups
+    WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_groups.queue AND queue_starts.group_key = of_groups.group_key
+      AND queue_starts.started_at <= of_groups.since
+  )`;
+
+/**
+ * Forget starts that have left their windows, at most so many: those of groups that start no more jobs, and of queues
+ * whose rate was taken away. Returns how many.
+ */
+export async function forgetPastStarts(deps: Pick<Deps, "database">, rows_max: number): Promise<number> {
+  const [row] = await executeOn(deps.database)<{ forgotten: number }>({ text: forget, params: [rows_max] });
+  return row?.forgotten ?? 0;
+}
+
+const forget = `
+  WITH forgotten AS (
+    DELETE FROM queue_starts WHERE ctid = ANY(ARRAY(
+      SELECT queue_starts.ctid FROM queue_starts LEFT JOIN queues USING (tenant, queue)
+      WHERE started_at <= now() - make_interval(secs => coalesce(
+        CASE WHEN group_key IS NULL THEN rate_period_seconds ELSE group_rate_period_seconds END, 0))
+      LIMIT $1::int FOR UPDATE OF queue_starts SKIP LOCKED))
+    RETURNING 1
+  )
+  SELECT count(*)::int AS forgotten FROM forgotten`;

@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { readPlain, writeAs } from "./as-user.ts";
+import type { Cluster } from "./cluster.ts";
+import { keepPassword, readPassword } from "./password.ts";
+import { runTool } from "./server-process.ts";
+
+/**
+ * The superuser's password, set to the wanted one when the data has none: data folders of earlier versions let every local user in.
+ * Nobody listens meanwhile, as it is set in single-user mode. Call it only while holding the folder's claim.
+ */
+export async function secure(cluster: Cluster, wanted: string): Promise<string> {
+  const password = readPassword(cluster) ?? (await setPassword(cluster, wanted));
+  const file = join(cluster.dataDir, "pg_hba.conf");
+  const rules = readPlain(file) ?? "";
+  const checked = withoutTrust(rules);
+  if (checked !== rules) writeAs(cluster.identity, file, checked);
+  return password;
+}
+
+/** Kept after it is set: cut off in between, the next start sets another. */
+async function setPassword(cluster: Cluster, password: string): Promise<string> {
+  const { dataDir, binaries, identity } = cluster;
+  const args = ["--single", "-D", dataDir, "-c", "password_encryption=scram-sha-256", "postgres"];
+  const said = await runTool(binaries.postgres, args, identity, `ALTER ROLE postgres PASSWORD '${password}'\n`);
+  // Single-user mode ends well even when its statement did not.
+  if (/ERROR:|FATAL:/.test(said))
+    throw new Error(`could not set a password for the data in ${dataDir}: ${said.trim()}`);
+  keepPassword(cluster, password);
+  return password;
+}
+
+/** The same rules, each of which asks for a password where it asked for nothing. */
+function withoutTrust(rules: string): string {
+  return rules.replaceAll(/^([ \t]*(?:local|host\w*)[ \t].*?[ \t])trust(?=[ \t]*(?:#.*)?$)/gm, "$1scram-sha-256");
+}

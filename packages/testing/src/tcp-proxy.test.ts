@@ -1,0 +1,113 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "./eventually.ts";
+import { tcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).toReversed()) await one.close();
+});
+
+/** Says back what it hears, in capitals. */
+async function shoutingServer(word = ""): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => socket.write(word + chunk.toString().toUpperCase()));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  opened.push({
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  });
+  return `tcp://user:secret@127.0.0.1:${(server.address() as AddressInfo).port}/name`;
+}
+
+let proxy: TcpProxy;
+beforeEach(async () => {
+  proxy = await tcpProxy(await shoutingServer());
+  opened.push(proxy);
+});
+
+/** Connects by and by; what is written waits for it. */
+function dial() {
+  const socket = connect(proxy.port, "127.0.0.1");
+  const said = { heard: "", end: undefined as string | undefined };
+  socket.on("data", (chunk) => (said.heard += chunk.toString()));
+  socket.on("error", (error: NodeJS.ErrnoException) => (said.end = error.code));
+  socket.on("close", () => (said.end ??= "closed"));
+  opened.push({ close: () => socket.destroy() });
+  return { socket, said };
+}
+
+test("what is said passes both ways, under the server's own URL with another address", async () => {
+  const { socket, said } = dial();
+  socket.write("hello");
+  await eventually(() => expect(said.heard).toBe("HELLO"));
+  expect(proxy.url).toBe(`tcp://user:secret@127.0.0.1:${proxy.port}/name`);
+  expect(proxy.connections()).toBe(1);
+  socket.destroy();
+  await eventually(() => expect(proxy.connections()).toBe(0));
+});
+
+test("a black hole answers nothing and closes nothing, and its connections stay dead when it is gone", async () => {
+  const before = dial();
+  before.socket.write("a");
+  await eventually(() => expect(before.said.heard).toBe("A"));
+  proxy.blackhole();
+  const during = dial();
+  before.socket.write("b");
+  during.socket.write("b");
+  await eventually(() => expect(proxy.accepted()).toBe(2));
+  proxy.heal();
+  const after = dial();
+  after.socket.write("c");
+  await eventually(() => expect(after.said.heard).toBe("C"));
+  expect([before.said, during.said]).toEqual([
+    { heard: "A", end: undefined },
+    { heard: "", end: undefined },
+  ]);
+});
+
+test("a reset reaches those that are connected, and while all are refused every new one", async () => {
+  const before = dial();
+  before.socket.write("a");
+  await eventually(() => expect(before.said.heard).toBe("A"));
+  proxy.reset();
+  await eventually(() => expect(before.said.end).toBe("ECONNRESET"));
+  proxy.refuse();
+  const during = dial();
+  await eventually(() => expect(during.said.end).toBe("ECONNRESET"));
+  proxy.heal();
+  const after = dial();
+  after.socket.write("c");
+  await eventually(() => expect(after.said.heard).toBe("C"));
+});
+
+test("answers are cut after exactly so many bytes, once", async () => {
+  const { socket, said } = dial();
+  proxy.cutAnswersAfter(3);
+  socket.write("hello");
+  await eventually(() => expect(said.end).toBeDefined());
+  expect(said.heard).toBe("HEL");
+  const next = dial();
+  next.socket.write("hello");
+  await eventually(() => expect(next.said.heard).toBe("HELLO"));
+});
+
+test("new connections go where it points now, open ones stay", async () => {
+  const old = dial();
+  old.socket.write("a");
+  await eventually(() => expect(old.said.heard).toBe("A"));
+  proxy.pointAt(await shoutingServer("new "));
+  const next = dial();
+  next.socket.write("b");
+  await eventually(() => expect(next.said.heard).toBe("new B"));
+  old.socket.write("b");
+  await eventually(() => expect(old.said.heard).toBe("AB"));
+});

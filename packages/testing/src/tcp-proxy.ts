@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+
+export type TcpProxy = {
+  readonly port: number;
+  /** The server's URL with the proxy's address in the place of the server's. */
+  readonly url: string;
+  /** Connections that are open now. */
+  connections(): number;
+  /** Connections that were accepted so far. */
+  accepted(): number;
+  /**
+   * From now on nothing passes and nobody is told: what is written is swallowed, connections stay open, new ones are
+   * accepted and never answered. As with lost packets and a firewall that forgot the connection.
+   */
+  blackhole(): void;
+  /** Cut all connections with a reset. New ones are served. */
+  reset(): void;
+  /** Cut all connections and reset every new one at once, until `heal`. */
+  refuse(): void;
+  /** New connections are served again. Those from a black hole stay dead: bytes are missing in them. */
+  heal(): void;
+  /** Let so many more bytes of the server's answers through, over all connections, then reset the one in hand. */
+  cutAnswersAfter(bytes: number): void;
+  /** What the server answers, chunk by chunk, is replaced by what this gives for it (in latin1, so that bytes stay bytes). */
+  alterAnswers(alter: (text: string) => string): void;
+  /** New connections go there, as when a name moves; those that are open stay where they are. */
+  pointAt(url: string): void;
+  close(): Promise<void>;
+};
+
+type Pair = { client: Socket; server: Socket | undefined; dead: boolean };
+
+/**
+ * A proxy on 127.0.0.1 before a server of the test's, to break the network between them.
+ *
+ * @example
+ * const proxy = await tcpProxy(redisUrl());
+ * const signal = redisSignal({ url: proxy.url, keys });
+ * proxy.blackhole();
+ */
+export async function tcpProxy(server_url: string): Promise<TcpProxy> {
+  let target = new URL(server_url);
+  let mode: "served" | "black" | "refused" = "served";
+  let accepted = 0;
+  let answer_bytes_left = Infinity;
+  let alter: ((text: string) => string) | undefined;
+  const pairs = new Set<Pair>();
+
+  const cut = (pair: Pair) => {
+    pairs.delete(pair);
+    pair.client.resetAndDestroy();
+    pair.server?.resetAndDestroy();
+  };
+  /** A socket without a listener for "data" stops reading, and its peer would notice that nobody does. */
+  const carry = (pair: Pair, from: Socket, to: Socket, allowed: (chunk: Buffer) => Buffer) => {
+    from.on("data", (read) => {
+      const chunk = from === pair.server && alter ? Buffer.from(alter(read.toString("latin1")), "latin1") : read;
+      if (pair.dead) return;
+      const passed = allowed(chunk);
+      if (passed.length === chunk.length) {
+        if (!to.write(passed)) {
+          from.pause();
+          to.once("drain", () => from.resume());
+        }
+        return;
+      }
+      // Written, then ended: a reset would overtake the bytes that are still to arrive.
+      pairs.delete(pair);
+      to.end(passed, () => to.resetAndDestroy());
+      from.resetAndDestroy();
+    });
+    from.on("end", () => pair.dead || to.end());
+    from.on("error", () => pair.dead || cut(pair));
+    from.on("close", () => {
+      pairs.delete(pair);
+      if (!pair.dead) to.destroy();
+    });
+  };
+  const answers = (chunk: Buffer) => {
+    const passed = chunk.subarray(0, Math.min(chunk.length, answer_bytes_left));
+    answer_bytes_left -= passed.length;
+    if (passed.length < chunk.length) answer_bytes_left = Infinity;
+    return passed;
+  };
+
+  const listener = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    accepted += 1;
+    if (mode === "refused") return void client.resetAndDestroy();
+    const pair: Pair = { client, server: undefined, dead: mode === "black" };
+    pairs.add(pair);
+    if (pair.dead) {
+      client.on("data", () => {});
+      client.on("error", () => pairs.delete(pair));
+      client.on("close", () => pairs.delete(pair));
+      return;
+    }
+    const server = connect({ host: target.hostname, port: Number(target.port), noDelay: true, allowHalfOpen: true });
+    pair.server = server;
+    carry(pair, client, server, (chunk) => chunk);
+    carry(pair, server, client, answers);
+  });
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const { port } = listener.address() as AddressInfo;
+  const url = new URL(server_url);
+  url.host = `127.0.0.1:${port}`;
+
+  return {
+    port,
+    url: url.href,
+    connections: () => pairs.size,
+    accepted: () => accepted,
+    blackhole() {
+      mode = "black";
+      for (const pair of pairs) pair.dead = true;
+    },
+    reset() {
+      for (const pair of pairs) cut(pair);
+    },
+    refuse() {
+      mode = "refused";
+      for (const pair of pairs) cut(pair);
+    },
+    heal() {
+      mode = "served";
+    },
+    cutAnswersAfter(bytes) {
+      answer_bytes_left = bytes;
+    },
+    alterAnswers(next) {
+      alter = next;
+    },
+    pointAt(next_url) {
+      target = new URL(next_url);
+    },
+    async close() {
+      for (const pair of pairs) cut(pair);
+      await new Promise((resolve) => listener.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { redisSignal, type SignalKeys } from "@atlasqueue/core";
+import { eventually, ownRedis, tcpProxy, uniqueKeys, type TcpProxy } from "@atlasqueue/testing";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import { workerHarness } from "../test/harness.ts";
+import { defineHandler } from "./handler.ts";
+
+const { add, becomes, useSignal, work } = workerHarness();
+const any = z.looseObject({});
+const noop = defineHandler("noop", any, () => "done");
+const bad = defineHandler("bad", any, () => Promise.reject(new Error("no")));
+/** Nothing but a look into Postgres finds a job in time while a wait on the signal lasts so long. */
+const patient = { poll_timeout_seconds: 60 };
+
+let server: Awaited<ReturnType<typeof ownRedis>>;
+let redis: Redis;
+let proxy: TcpProxy;
+let keys: SignalKeys;
+beforeAll(async () => {
+  server = await ownRedis();
+  redis = new Redis(server.url);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(async () => {
+  proxy = await tcpProxy(server.url);
+  const { jobsKey, dlqKey } = uniqueKeys();
+  keys = { jobs: jobsKey, dead_letters: dlqKey };
+  useSignal(() => redisSignal({ url: proxy.url, keys }));
+  return () => proxy.close();
+});
+/** A job that ran says that the worker waits on its signal now. */
+const isIdle = async () => becomes((await add({}))[0], { status: "succeeded" });
+const listed = async () => new Set(await redis.lrange(keys.dead_letters, 0, -1));
+
+test("while Redis is full, jobs run all the same; those that die are in the list when there is room again", async () => {
+  work([noop, bad], patient);
+  await isIdle();
+  await redis.config("SET", "maxmemory", "1");
+  const [id] = await add({});
+  await becomes(id, { status: "succeeded" });
+  const dead = await add({ type: "bad", max_attempts: 1 }, { type: "bad", max_attempts: 1 });
+  for (const one of dead) await becomes(one, { status: "dead" });
+  expect(await listed()).toEqual(new Set());
+  await redis.config("SET", "maxmemory", "0");
+  await eventually(async () => expect(await listed()).toEqual(new Set(dead)), { timeout_ms: 20_000 });
+}, 60_000);
+
+test("while Redis answers nothing, jobs run all the same; those that die are in the list when it is back", async () => {
+  work([noop, bad], patient);
+  await isIdle();
+  proxy.blackhole();
+  const dead = await add({ type: "bad", max_attempts: 1 }, { type: "bad", max_attempts: 1 });
+  for (const one of dead) await becomes(one, { status: "dead" });
+  proxy.heal();
+  await eventually(async () => expect(await listed()).toEqual(new Set(dead)), { timeout_ms: 20_000 });
+}, 60_000);
+
+test("a list of dead letters that somebody replaced by something else is made anew, with all of them", async () => {
+  work([noop, bad], patient);
+  const [before] = await add({ type: "bad", max_attempts: 1 });
+  await eventually(async () => expect(await listed()).toEqual(new Set([before])));
+  await redis.set(keys.dead_letters, "somebody's");
+  const [after] = await add({ type: "bad", max_attempts: 1 });
+  await becomes(after, { status: "dead" });
+  await eventually(async () => expect(await redis.type(keys.dead_letters)).toBe("list"));
+  await eventually(async () => expect(await listed()).toEqual(new Set([before, after])), { timeout_ms: 20_000 });
+}, 60_000);

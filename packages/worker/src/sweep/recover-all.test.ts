@@ -1,0 +1,28 @@
+import { claim, createFollowUps, type FollowUps } from "@atlasqueue/core";
+import { eventually } from "@atlasqueue/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { workerHarness } from "../../test/harness.ts";
+import { recoverAll } from "./recover-all.ts";
+
+const harness = workerHarness();
+let followUps: FollowUps;
+beforeEach(() => void (followUps = createFollowUps(harness.deps())));
+afterEach(() => followUps.stop());
+
+test("a job that dies by a lost lease is told to those that wait for it, and the next of its group goes at once", async () => {
+  const deps = { ...harness.deps(), followUps };
+  const finished: string[] = [];
+  deps.signal.notices.listen("finished", (ids) => void finished.push(...ids));
+  const [first = "", next] = await harness.add({ group: "g", max_attempts: 1 }, { group: "g" });
+  const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
+  expect(await claim(deps, [first], claimer)).toHaveLength(1);
+  await deps.signal.take([{ tenant: "default", queue: "default" }], 10);
+  await harness.sql()`UPDATE jobs SET locked_until = now() WHERE status = 'running'`;
+  await harness.sql()`UPDATE lease_batches SET check_at = now()`;
+  expect(await recoverAll(deps)).toBe(1);
+  expect(finished).toEqual([first]);
+  expect(await deps.signal.deadLetters.page(0, 10)).toEqual([first]);
+  await eventually(async () =>
+    expect(await deps.signal.take([{ tenant: "default", queue: "default" }], 10)).toEqual([next]),
+  );
+});
