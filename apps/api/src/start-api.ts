@@ -54,13 +54,15 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     const server = await listen(app, config, logger);
     // So that jobs of remote workers are recovered, retried and signalled again where no worker of ours runs.
     const draining = new AbortController();
-    const sweeping = createSweeper({ ...core, logger, followUps: services.followUps }, draining.signal).run();
+    const { followUps, leaseDesk } = services;
+    const sweeping = createSweeper({ ...core, logger, followUps }, draining.signal, leaseDesk.askedFor).run();
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
       // Those that wait are answered first, or the server would wait for them.
       await Promise.all([services.leaseDesk.close(), services.finishWatch.close()]);
       draining.abort();
       await server.stop(config.shutdown_ms);
+      await services.leaseDesk.returned();
       await services.submitter.close();
       await Promise.all([authenticator.close(), sweeping]);
       await services.followUps.stop();

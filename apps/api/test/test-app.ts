@@ -44,6 +44,7 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
     events,
     async stop() {
       await deps.leaseDesk.close();
+      await deps.leaseDesk.returned();
       deps.finishWatch.close();
       await deps.submitter.close();
       await deps.followUps.stop();

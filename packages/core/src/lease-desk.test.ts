@@ -39,6 +39,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await desk.close();
+  await desk.returned();
   await deps.signal.close();
 });
 

@@ -1,10 +1,12 @@
-import { isUnavailable } from "./database/errors.ts";
-import type { Deps } from "./deps.ts";
+import { createAskedQueues } from "./asked-queues.ts";
+import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
+import type { Deps, QueueRef } from "./deps.ts";
 import type { FollowUps } from "./follow-ups.ts";
 import { createHandout } from "./lease-handout.ts";
+import { createLeaseReturns } from "./lease-returns.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { pause } from "./pause.ts";
-import { readyAmong } from "./queries/ready-among.ts";
+import { readyAmong } from "./queries/ready-queues.ts";
 import { createShares, takeOrThrow } from "./shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "./signal/signal.ts";
 import type { LeasedJob } from "./transitions/claim.ts";
@@ -15,11 +17,19 @@ export type LeaseDesk = {
    * was claimed for it is given back. Rejects when the database is away, and with `NoRoomError` when too many wait already.
    */
   lease(call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]>;
+  /** The queues that remote workers have asked for within the last minute, for the sweep to look after first. */
+  askedFor(): readonly QueueRef[];
+  /** These were leased, and the answer that named them did not get through: they go back with no attempt spent. */
+  undelivered(jobs: readonly LeasedJob[]): void;
   /** From now on nobody waits: those that do are answered with nothing. */
   close(): Promise<void>;
+  /** After the last answer: resolves when what did not get through has gone back, or could not in 5 s. */
+  returned(): Promise<void>;
 };
 
 const waiters_max = 10_000;
+/** At the end, for what has to go back and the database did not take yet. */
+const returns_ms_max = 5_000;
 /** How long one wait on the signal lasts; a wait begins anew when a queue joins those that are waited for. */
 const listen_ms = 5_000;
 /** While Redis is away, how long the desk rests between two looks into Postgres; half of it is chance. */
@@ -35,7 +45,9 @@ const poll_ms_max = 1_000;
  */
 export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> }): LeaseDesk {
   const closing = new AbortController();
-  const handout = createHandout(deps, closing.signal);
+  const asked = createAskedQueues();
+  const returns = createLeaseReturns(deps);
+  const handout = createHandout({ ...deps, returns }, closing.signal);
   const lines = new Map<string, Line>();
   const underWay = new Set<Promise<void>>();
   const waits = createShares(waiters_max);
@@ -149,7 +161,11 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
     });
 
   return {
+    askedFor: asked.recent,
     async lease(call, hungUp) {
+      asked.note(call);
+      // It did not take back what earlier claims may have leased, so it would not answer another one either.
+      if (returns.full()) throw new DatabaseTimeoutError(deps.database.timeout_ms, "not_applied");
       const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;
       // Who can wait does not overtake those that wait already.
       if (!mayWait() || !lines.has(lineName(call))) {
@@ -166,5 +182,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
       await listening;
       await Promise.all(underWay);
     },
+    undelivered: (jobs) => void returns.giveBack(jobs),
+    returned: () => returns.close(returns_ms_max),
   };
 }

@@ -1,10 +1,10 @@
 import type { Deps, QueueRef } from "./deps.ts";
 import type { FollowUps } from "./follow-ups.ts";
+import type { LeaseReturns } from "./lease-returns.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { announce, hint } from "./signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "./signal/signal.ts";
-import { claimJobs, type LeasedJob } from "./transitions/claim.ts";
-import { release } from "./transitions/release.ts";
+import { claimJobs, type Claimer, type LeasedJob } from "./transitions/claim.ts";
 
 /** Ids in a list can be stale; how many times in a row a call takes others for them. */
 const takes_max = 5;
@@ -20,15 +20,21 @@ const claims_max = 8;
  * await handout.serveSignalled(line, woken.id);
  */
 export function createHandout(
-  deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> },
+  deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled">; returns: LeaseReturns },
   closing: AbortSignal,
 ) {
-  /** Claim for a call; what comes too late for it goes back to the front. */
+  /** Claim for a call; what comes too late for it goes back to the front, and so does what is too heavy for one answer. */
   const claimFor = async (call: LeaseCall, gone: AbortSignal, ids: string[] | "oldest"): Promise<LeasedJob[]> => {
-    const claimer = { ...call, queues: [call.queue], throttled: deps.followUps.throttled };
+    const claimer: Claimer = {
+      ...call,
+      queues: [call.queue],
+      throttled: deps.followUps.throttled,
+      unanswered: deps.returns.unanswered,
+      cut_off: (jobs) => void announce(deps, jobs, "front"),
+    };
     const jobs = await claimJobs(deps, ids === "oldest" ? call.jobs_max : ids, claimer);
     if (!gone.aborted || jobs.length === 0) return jobs;
-    await announce(deps, await release(deps, jobs), "front");
+    void deps.returns.giveBack(jobs);
     return [];
   };
 

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { storableText, type Json } from "@atlasqueue/contract";
+import { DatabaseTimeoutError } from "./database/errors.ts";
 import type { Deps } from "./deps.ts";
 import type { FollowUps, Settled } from "./follow-ups.ts";
 import type { BackoffPolicy } from "./policy/backoff.ts";
@@ -51,22 +53,37 @@ export async function settleRemote(
 
 type Known<T> = { item: T; lease: Lease };
 
+/** How long a settlement waits for a row that somebody's transaction holds; then the caller is to come again. */
+const locked_ms_max = 2_000;
+const locked_retry_ms = 100;
+
 /** Leaves out the jobs that are not the tenant's; the others keep their places. */
 async function settleKnown<T extends Ack | Nack>(
   items: readonly T[],
   leased: ReadonlyMap<string, Leased>,
-  settle: (known: Known<T>[]) => Promise<RemoteOutcome[]>,
+  settle: (known: Known<T>[]) => Promise<(RemoteOutcome | "locked")[]>,
 ): Promise<RemoteOutcome[]> {
   const known = items.flatMap((item) => {
     const facts = leased.get(item.id);
     return facts ? [{ item, lease: { ...facts, payload: {}, lease_token: item.lease_token } }] : [];
   });
-  const outcomes = known.length === 0 ? [] : await settle(known);
-  const byId = new Map(known.map(({ item }, at) => [item.id, outcomes[at] as RemoteOutcome]));
+  const byId = new Map<string, RemoteOutcome>();
+  const give_up_at = performance.now() + locked_ms_max;
+  for (let left = known; left.length > 0;) {
+    const outcomes = await settle(left);
+    for (const [at, { item }] of left.entries()) {
+      const outcome = outcomes[at];
+      if (outcome !== undefined && outcome !== "locked") byId.set(item.id, outcome);
+    }
+    left = left.filter(({ item }) => !byId.has(item.id));
+    // The same settlement again has the same outcomes for the others.
+    if (left.length > 0 && performance.now() > give_up_at) throw new DatabaseTimeoutError(locked_ms_max);
+    if (left.length > 0) await delay(locked_retry_ms);
+  }
   return items.map(({ id }) => byId.get(id) ?? "not_found");
 }
 
-async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[]): Promise<RemoteOutcome[]> {
+async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[]): Promise<(RemoteOutcome | "locked")[]> {
   const outcomes = await complete(
     deps,
     known.map(({ item, lease }) => ({ lease, result: item.result ?? null })),
@@ -76,7 +93,7 @@ async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[]): Promise
   return outcomes.map(({ kind }) => (kind === "applied" ? "succeeded" : kind));
 }
 
-async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]): Promise<RemoteOutcome[]> {
+async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]): Promise<(RemoteOutcome | "locked")[]> {
   const failures = known.map(({ item, lease }) => {
     const { attempts, max_attempts, backoff } = lease;
     const delay_ms = item.delay_seconds === undefined ? undefined : item.delay_seconds * 1_000;

@@ -25,7 +25,7 @@ export const setting = {
     ),
   text: (accepts = "a text that is not empty") => described(z.string().min(1), accepts),
   databaseUrl: () =>
-    described(z.url({ protocol: /^postgres(ql)?$/ }), "a URL such as postgres://user:password@host:5432/database"),
+    described(z.string().refine(isDatabaseUrl), "a URL such as postgres://user:password@host:5432/database"),
   redisUrl: () => described(z.url({ protocol: /^rediss?$/ }), "a URL such as redis://host:6379"),
   logLevel: () =>
     described(
@@ -47,6 +47,14 @@ export const setting = {
       accepts,
     ),
 };
+
+/** `URL` knows one host only, so each is tried in its place. */
+function isDatabaseUrl(text: string): boolean {
+  const [, before, hosts, after] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s.exec(text) ?? [];
+  return (
+    hosts !== undefined && hosts.split(",").every((host) => URL.canParse(`${before}${host}${after}`) && host !== "")
+  );
+}
 
 /** A setting that cannot be used. The message is one line: its name, its value, what it takes. */
 export class SettingError extends Error {

@@ -21,6 +21,7 @@ const exempt: Record<string, string> = {
   "transitions/project-dead-letters.ts": "the sweep's, over all tenants",
   "transitions/report-progress.ts": "by the lease's token, for workers beside the database",
   "transitions/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
+  "transitions/skip-locked.ts": "a part of statements, over jobs that the rest of them chose",
 };
 
 const statement = /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\s+[\w*(]/;

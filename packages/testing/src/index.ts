@@ -8,4 +8,5 @@ export { postgresUrl, redisUrl, uniqueKeys } from "./shared-servers.ts";
 export { spawnProcess, type Exit, type SpawnedProcess, type SpawnProcessOptions } from "./spawn-process.ts";
 export { simulateClock, type SimulatedClock } from "./simulated-clock.ts";
 export { tcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+export { brokenConnection, steppingDatabase, type Step } from "./stepping-database.ts";
 export { testDatabase, type TestDatabase } from "./test-database.ts";

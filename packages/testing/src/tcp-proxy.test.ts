@@ -100,6 +100,16 @@ test("answers are cut after exactly so many bytes, once", async () => {
   await eventually(() => expect(next.said.heard).toBe("HELLO"));
 });
 
+test("what is asked is cut after exactly so many bytes, once", async () => {
+  const { socket, said } = dial();
+  proxy.cutQuestionsAfter(3);
+  socket.write("hello");
+  await eventually(() => expect(said.end).toBeDefined());
+  const next = dial();
+  next.socket.write("hello");
+  await eventually(() => expect(next.said.heard).toBe("HELLO"));
+});
+
 test("new connections go where it points now, open ones stay", async () => {
   const old = dial();
   old.socket.write("a");

@@ -22,6 +22,8 @@ export type TcpProxy = {
   heal(): void;
   /** Let so many more bytes of the server's answers through, over all connections, then reset the one in hand. */
   cutAnswersAfter(bytes: number): void;
+  /** The same for what the clients say. */
+  cutQuestionsAfter(bytes: number): void;
   /** What the server answers, chunk by chunk, is replaced by what this gives for it (in latin1, so that bytes stay bytes). */
   alterAnswers(alter: (text: string) => string): void;
   /** New connections go there, as when a name moves; those that are open stay where they are. */
@@ -43,7 +45,7 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   let target = new URL(server_url);
   let mode: "served" | "black" | "refused" = "served";
   let accepted = 0;
-  let answer_bytes_left = Infinity;
+  const bytes_left = { questions: Infinity, answers: Infinity };
   let alter: ((text: string) => string) | undefined;
   const pairs = new Set<Pair>();
 
@@ -77,10 +79,10 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
       if (!pair.dead) to.destroy();
     });
   };
-  const answers = (chunk: Buffer) => {
-    const passed = chunk.subarray(0, Math.min(chunk.length, answer_bytes_left));
-    answer_bytes_left -= passed.length;
-    if (passed.length < chunk.length) answer_bytes_left = Infinity;
+  const metered = (way: keyof typeof bytes_left) => (chunk: Buffer) => {
+    const passed = chunk.subarray(0, Math.min(chunk.length, bytes_left[way]));
+    bytes_left[way] -= passed.length;
+    if (passed.length < chunk.length) bytes_left[way] = Infinity;
     return passed;
   };
 
@@ -97,8 +99,8 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     }
     const server = connect({ host: target.hostname, port: Number(target.port), noDelay: true, allowHalfOpen: true });
     pair.server = server;
-    carry(pair, client, server, (chunk) => chunk);
-    carry(pair, server, client, answers);
+    carry(pair, client, server, metered("questions"));
+    carry(pair, server, client, metered("answers"));
   });
   listener.listen(0, "127.0.0.1");
   await once(listener, "listening");
@@ -126,7 +128,10 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
       mode = "served";
     },
     cutAnswersAfter(bytes) {
-      answer_bytes_left = bytes;
+      bytes_left.answers = bytes;
+    },
+    cutQuestionsAfter(bytes) {
+      bytes_left.questions = bytes;
     },
     alterAnswers(next) {
       alter = next;

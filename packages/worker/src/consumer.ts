@@ -1,16 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   aboutLease,
-  announce,
   claim,
   claimReady,
   isUnavailable,
   pause,
-  release,
   SignalUnavailableError,
   wakeMark,
   type Claimer,
   type Lease,
+  type LeaseReturns,
   type QueueRef,
 } from "@atlasqueue/core";
 import type { Handler } from "./handler.ts";
@@ -18,6 +17,7 @@ import { runJob, type Surroundings } from "./run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { Settler } from "./settler.ts";
 import type { WorkerDeps } from "./deps.ts";
+import { startJobs } from "./start-jobs.ts";
 import type { Sweeper } from "./sweep/sweeper.ts";
 
 export type ConsumerConfig = {
@@ -33,36 +33,48 @@ const rest_after_outage_ms = 500;
 /** Claims under way at once: while one is on its way back, the next is taken. */
 const claims_max = 2;
 
-type Parts = { deps: WorkerDeps; running: RunningJobs; settler: Settler; sweeper: Sweeper } & Surroundings;
+type Parts = {
+  deps: WorkerDeps;
+  running: RunningJobs;
+  settler: Settler;
+  sweeper: Sweeper;
+  returns: LeaseReturns;
+} & Surroundings;
 
 /**
  * Keeps the free slots filled: takes as many ids as there are slots, claims them in one statement, starts each handler
  * as its lease comes back. With nothing there it waits on the signal; without a signal it looks into Postgres.
  */
 export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortSignal): Promise<void> {
-  const { deps, running } = parts;
+  const { deps, running, returns } = parts;
   const claim_jobs_max = Math.ceil(running.concurrency / claims_max);
   const claims = new Set<Promise<void>>();
   const nextIds = idSource(parts, config, stop);
 
-  const startAll = async (leases: Lease[]): Promise<void> => {
-    if (stop.aborted) await announce(deps, await release(deps, leases), "front");
-    else for (const lease of leases) void start(parts, config, running.add(lease));
+  const { lease_seconds } = config.claimer;
+  const startOne = (lease: Lease) => void start(parts, config, running.add(lease));
+  const claimed = async (claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
+    const asked_at = performance.now();
+    const leases = await claiming(config.claimer);
+    await startJobs({ deps, returns, lease_seconds, start: startOne, stop }, leases, asked_at);
+    return leases.length;
   };
 
   /** Claim and start, while the slots are kept free for what comes back. */
   const claimAll = async (ids: string[]): Promise<void> => {
-    const giveBack = running.reserve(ids.length);
+    const freeSlots = running.reserve(ids.length);
     try {
-      await startAll(await claim(deps, ids, config.claimer).finally(giveBack));
+      await claimed((claimer) => claim(deps, ids, claimer));
     } catch (error) {
       await tellTrouble(deps, error, stop);
+    } finally {
+      freeSlots();
     }
   };
 
   while (!stop.aborted) {
     const room = Math.min(running.free(), claim_jobs_max);
-    if (room === 0 || claims.size === claims_max) {
+    if (room === 0 || claims.size === claims_max || returns.full()) {
       await Promise.race([running.change(), ...claims, pause(1_000, stop)]);
       // Handlers that end in the same turn of the event loop share the next claim.
       await nextTurn();
@@ -70,12 +82,13 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     }
     try {
       const ids = await nextIds(room);
-      const claimed = claimAll(ids).finally(() => claims.delete(claimed));
-      claims.add(claimed);
+      const claiming = claimAll(ids).finally(() => claims.delete(claiming));
+      claims.add(claiming);
       // Fewer than asked for: nothing waits, so there is nothing to overlap with.
-      if (ids.length < room) await claimed;
+      if (ids.length < room) await claiming;
     } catch (error) {
-      if (error instanceof SignalUnavailableError) await pollPostgres(parts, config, error, stop, startAll);
+      if (error instanceof SignalUnavailableError)
+        await pollPostgres(deps, error, stop, () => claimed((claimer) => claimReady(deps, running.free(), claimer)));
       else await tellTrouble(deps, error, stop);
     }
   }
@@ -101,15 +114,13 @@ function idSource({ deps, sweeper }: Parts, config: ConsumerConfig, stop: AbortS
 }
 
 async function pollPostgres(
-  { deps, running }: Parts,
-  { claimer }: ConsumerConfig,
+  deps: WorkerDeps,
   reason: SignalUnavailableError,
   stop: AbortSignal,
-  startAll: (leases: Lease[]) => Promise<void>,
+  claimOldest: () => Promise<number>,
 ): Promise<void> {
   try {
-    const leases = await claimReady(deps, running.free(), claimer);
-    if (leases.length > 0) return await startAll(leases);
+    if ((await claimOldest()) > 0) return;
   } catch (error) {
     return tellTrouble(deps, error, stop);
   }

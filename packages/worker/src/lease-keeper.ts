@@ -50,22 +50,24 @@ export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop
   } while (!stop.aborted);
 }
 
-/** Renew what is held now. False when the database is away. */
+/** Renew what is held now. False when the database is away, or somebody's transaction has the row of one: repeat it soon. */
 export async function renew(
   deps: WorkerDeps,
   running: RunningJobs,
   held: readonly RunningJob[],
   lease_seconds: number,
 ): Promise<boolean> {
+  let all = true;
   try {
     for (let at = 0; at < held.length; at += batch_max) {
       const batch = held.slice(at, at + batch_max).filter((job) => running.holds(job));
       const byLease = new Map<Lease, RunningJob>(batch.map((job) => [job.lease, job]));
-      const lost: Lease[] = await extendLeases(
+      const { lost, locked } = await extendLeases(
         deps,
         batch.map((job) => job.lease),
         lease_seconds,
       );
+      all &&= locked.length === 0;
       for (const lease of lost) {
         const job = byLease.get(lease);
         // One on its way to the database may be there: its settlement tells whether the lease held.
@@ -74,7 +76,7 @@ export async function renew(
         running.abandon(job, "the lease was lost");
       }
     }
-    return true;
+    return all;
   } catch (error) {
     if (!isUnavailable(error)) deps.logger.error({ err: error }, "lease_renewal_failed");
     else deps.observe({ event: "database_unavailable", during: "lease renewal", error: String(error) });

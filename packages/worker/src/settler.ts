@@ -32,8 +32,23 @@ type Fault = { job: RunningJob } & Omit<Extract<Outcome, { kind: "failed" }>, "k
 export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: BackoffPolicy) {
   const waiting: Settlement[] = [];
   const giveUp = new AbortController();
+  /** Of the flushes under way, those whose rows somebody's transaction holds. */
+  const locked = new Set<RunningJob>();
+  /** Outcomes of such jobs that rest until their next try. */
+  let resting = 0;
   let flushes = 0;
   let idle: (() => void)[] = [];
+
+  const isBusy = () => flushes > 0 || waiting.length > 0 || resting > 0;
+
+  /** Held all the while: its lease is renewed as that of a job that runs. */
+  const tryLater = async (settlement: Settlement): Promise<void> => {
+    resting += 1;
+    await pause(retry_ms, giveUp.signal);
+    resting -= 1;
+    waiting.push(settlement);
+    kick();
+  };
 
   const kick = () => {
     if (flushes >= flushes_max || waiting.length === 0) return;
@@ -43,7 +58,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
       void flush(takeBatch(waiting)).finally(() => {
         flushes -= 1;
         kick();
-        if (flushes > 0 || waiting.length > 0) return;
+        if (isBusy()) return;
         for (const resolve of idle.splice(0)) resolve();
       });
     });
@@ -58,8 +73,10 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
       else faults.push({ job, ...outcome });
     }
     await Promise.all([inBatch(successes, succeed), inBatch(faults, failAll)]);
-    // Those that could not be settled: their leases run out, and the sweep finds them.
-    for (const { job } of batch) running.leave(job);
+    for (const settlement of batch)
+      if (locked.delete(settlement.job) && !giveUp.signal.aborted) void tryLater(settlement);
+      // Those that could not be settled: their leases run out, and the sweep finds them.
+      else running.leave(settlement.job);
   };
 
   const succeed = async (successes: Success[]): Promise<void> => {
@@ -67,7 +84,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
       deps,
       successes.map(({ job, result, log }) => ({ lease: job.lease, result, log })),
     );
-    for (const { job } of successes) running.settled(job);
+    for (const [at, { job }] of successes.entries()) ended(job, outcomes[at]?.kind);
     follow(
       successes
         .filter((_, at) => outcomes[at]?.kind === "applied")
@@ -78,7 +95,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   const failAll = async (faults: Fault[]): Promise<void> => {
     const failures = faults.map(failureOf);
     const outcomes = await fail(deps, failures);
-    for (const { job } of faults) running.settled(job);
+    for (const [at, { job }] of faults.entries()) ended(job, outcomes[at]?.kind);
     follow(
       failures.flatMap(({ lease, verdict }, at): Settled[] => {
         const kind = outcomes[at]?.kind;
@@ -87,6 +104,11 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
         return [{ job: lease, became: { due_in_ms: verdict.delay_ms } }];
       }),
     );
+  };
+
+  const ended = (job: RunningJob, outcome: string | undefined): void => {
+    if (outcome === "locked") locked.add(job);
+    else running.settled(job);
   };
 
   /** Not waited for: the slots are free again. */
@@ -148,7 +170,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     },
     /** Resolves when everything given so far has been settled, and followed up. */
     async drained(): Promise<void> {
-      if (flushes > 0 || waiting.length > 0) await new Promise<void>((resolve) => idle.push(resolve));
+      if (isBusy()) await new Promise<void>((resolve) => idle.push(resolve));
       await deps.followUps.idle();
     },
     /** Stop waiting for a database that is away. */

@@ -4,11 +4,12 @@ import {
   aboutLease,
   announce,
   createFollowUps,
+  createLeaseReturns,
   defaultRetention,
   defaultTenant,
   pause,
-  release,
   type BackoffPolicy,
+  type Claimer,
   type QueueRef,
   type Retention,
 } from "@atlasqueue/core";
@@ -90,7 +91,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
   const followUps = createFollowUps(deps);
-  const sweeper = createSweeper({ ...deps, followUps }, draining.signal);
+  const sweeper = createSweeper({ ...deps, followUps }, draining.signal, () => queues);
   const children = createChildPool(config.isolation ?? {}, (pid, stream, line) =>
     deps.logger.warn({ event: "process_output", pid, stream, line }, "process_output"),
   );
@@ -100,10 +101,19 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };
   const settler = createSettler({ ...deps, followUps }, running, backoff);
-  const claimer = { tenant, queues: names, worker_id: id, lease_seconds, throttled: followUps.throttled };
+  const returns = createLeaseReturns(deps);
+  const claimer: Claimer = {
+    tenant,
+    queues: names,
+    worker_id: id,
+    lease_seconds,
+    throttled: followUps.throttled,
+    unanswered: returns.unanswered,
+    cut_off: (jobs) => void announce(deps, jobs, "front"),
+  };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const consuming = consume(
-    { deps, running, settler, sweeper, children, hearing },
+    { deps, running, settler, sweeper, returns, children, hearing },
     { claimer, queues, handlers, poll_timeout_seconds },
     draining.signal,
   );
@@ -146,20 +156,16 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     while (running.handlingCount() > 0 && !late) await Promise.race([running.change(), deadline]);
     const abandoned = running.all().filter((job) => job.phase === "handling");
     for (const job of abandoned) running.abandon(job, "the worker shuts down");
+    const last = performance.now() + farewell_ms_max;
     const farewell = pause(farewell_ms_max, over.signal);
-    const given = await Promise.race([
-      giveBack(
-        deps,
-        abandoned.map((job) => job.lease),
-      ),
-      farewell.then(() => 0),
-    ]);
+    const given = await Promise.race([returns.giveBack(abandoned.map((job) => job.lease)), farewell.then(() => 0)]);
     await Promise.race([settler.drained(), farewell]);
     settler.giveUp();
     stopped.abort();
     heedNoMore();
     await children.close();
     await Promise.race([Promise.all([consuming, keeping, sweeping, followUps.stop()]), farewell]);
+    await returns.close(Math.max(0, last - performance.now()));
     over.abort();
     deps.observe({ event: "worker_stopped", worker_id: id, released: given });
   };
@@ -171,18 +177,6 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     empty: ({ due_within_seconds }) =>
       untilEmpty(deps, { tenant, queues: names, worker_id: id, due_within_seconds }, draining.signal),
   };
-}
-
-async function giveBack(deps: WorkerDeps, leases: Parameters<typeof release>[1]): Promise<number> {
-  try {
-    const released = await release(deps, leases);
-    await announce(deps, released, "front");
-    return released.length;
-  } catch (error) {
-    // Their leases run out, and another worker's sweep finds them.
-    deps.logger.error({ err: error, leases: leases.length }, "release_failed");
-    return 0;
-  }
 }
 
 function handlersByType(handlers: readonly Handler[]): ReadonlyMap<string, Handler> {

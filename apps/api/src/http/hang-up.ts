@@ -1,7 +1,8 @@
 import type { ApiContext } from "./context.ts";
 
 /**
- * Aborts when the caller hangs up before it has its answer. For calls that wait; the others end by themselves.
+ * Aborts when the caller hangs up before all of its answer is on its way to it. For calls that wait, and for answers that
+ * hand something over; the others end by themselves.
  *
  * @example
  * const leases = await desk.lease(call, hangUpOf(c));

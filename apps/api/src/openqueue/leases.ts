@@ -12,6 +12,7 @@ import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { delivered } from "../http/delivered.ts";
 import { holderOf } from "../http/holder.ts";
 import { hangUpOf } from "../http/hang-up.ts";
 import { readJobId, readQueueName } from "../http/params.ts";
@@ -71,11 +72,14 @@ type LeaseCall = Parameters<LeaseRouteDeps["leaseDesk"]["lease"]>[0];
 
 /** The next job, read once more by its key; none when it was cancelled in this moment. */
 async function leaseOne(deps: LeaseRouteDeps, call: LeaseCall, gone: AbortSignal): Promise<OpenQueueLease> {
-  const [lease] = await deps.leaseDesk.lease(call, gone);
-  const row = lease && (await findJob(deps, call.tenant, lease.id));
-  if (!row?.locked_until || row.lease_token !== lease?.lease_token) return null;
-  const lease_expires_at = row.locked_until.toISOString();
-  return { job: showOpenQueueJob(row), lease_token: lease.lease_token, lease_expires_at };
+  const leases = await deps.leaseDesk.lease(call, gone);
+  return delivered(deps.leaseDesk, leases, gone, async () => {
+    const [lease] = leases;
+    const row = lease && (await findJob(deps, call.tenant, lease.id));
+    if (!row?.locked_until || row.lease_token !== lease?.lease_token) return null;
+    const lease_expires_at = row.locked_until.toISOString();
+    return { job: showOpenQueueJob(row), lease_token: lease.lease_token, lease_expires_at };
+  });
 }
 
 /** A UUID that no lease is given. */

@@ -25,6 +25,7 @@ import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { delivered } from "../http/delivered.ts";
 import type { Gate } from "../http/gate.ts";
 import { holderOf } from "../http/holder.ts";
 import { hangUpOf } from "../http/hang-up.ts";
@@ -47,8 +48,10 @@ export function leaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
     const { max_jobs, wait_seconds, ...claimer } = value;
     const tenant = tenantOf(c);
     const call = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000 };
-    const leases = await deps.leaseDesk.lease(call, hangUpOf(c));
-    return answerJson(c, 200, { jobs: leases.map(showLease) } satisfies LeaseAnswer);
+    const hungUp = hangUpOf(c);
+    const leases = await deps.leaseDesk.lease(call, hungUp);
+    const answer = () => answerJson(c, 200, { jobs: leases.map(showLease) } satisfies LeaseAnswer);
+    return delivered(deps.leaseDesk, leases, hungUp, answer);
   });
 
   /** Settle one job and answer with it as it is then. */

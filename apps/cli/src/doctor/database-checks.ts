@@ -1,4 +1,4 @@
-import { clockSkewMs, countDrift, schemaState, sweepOutlook, type Deps } from "@atlasqueue/core";
+import { clockSkewMs, countDrift, schemaState, createOutlook, type Deps } from "@atlasqueue/core";
 import { duration } from "../output/plain.ts";
 import { ok, skipped, wrong, type Check } from "./check.ts";
 
@@ -33,7 +33,7 @@ export const checkClock: Look = async (deps) => {
 
 /** What a running sweep would have done long ago. */
 export const checkSweep: Look = async (deps) => {
-  const { due_in_ms, lease_check_in_ms } = await sweepOutlook(deps);
+  const { due_in_ms = null, lease_check_in_ms = null } = await createOutlook(deps).look();
   const late = ([what, in_ms]: [string, number | null]) =>
     in_ms !== null && in_ms < -sweep_ms_max ? [`${what} for ${duration(-in_ms)}`] : [];
   const left = [
@@ -46,7 +46,7 @@ export const checkSweep: Look = async (deps) => {
 
 /** A hand-over is done in the moment that it is written, so what two looks see waits for somebody. */
 export const checkGroups: Look = async (deps) =>
-  (await sweepOutlook(deps)).any_handovers
+  (await createOutlook(deps).look()).any_handovers
     ? wrong("groups", "groups wait to be handed over to their next job: does a worker or an API run?")
     : ok("groups", "no group waits to be handed over");
 

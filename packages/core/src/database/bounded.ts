@@ -1,10 +1,17 @@
 import type postgres from "postgres";
+import { cancelLate } from "./cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
+import type { WatchedSocket } from "./socket.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
 
-/** What the driver's types leave out. `state` is set when the query is sent. */
-type Sent = { state: object | null; canceller: ((query: unknown) => Promise<void>) | null };
+/** What the driver's types leave out. `state` is of the connection that the query was sent over; null before. */
+export type Sent = {
+  state: { pid: number | null; socket: WatchedSocket } | null;
+  /** The text as it was sent. */
+  string?: string;
+  canceller: ((query: unknown) => Promise<void>) | null;
+};
 
 /**
  * Run a query with the database's deadline, or a shorter one. One that is late is taken out of the driver's queue, or
@@ -21,13 +28,20 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
 ): Promise<postgres.RowList<T>> {
   const driver = query as unknown as Sent;
   let timeout: DatabaseTimeoutError | undefined;
+  let over = false;
   let stop: () => void = () => {};
   const deadline = new Promise<never>((_, reject) => {
-    stop = onDeadline(timeout_ms, database.bytesRead, () => {
-      timeout = new DatabaseTimeoutError(timeout_ms, driver.state ? "unknown" : "not_applied");
-      reject(timeout);
-      abandon(driver);
-    });
+    stop = onDeadline(
+      timeout_ms,
+      () => driver.state?.socket.bytesRead ?? 0,
+      () => {
+        timeout = new DatabaseTimeoutError(timeout_ms, driver.state ? "unknown" : "not_applied");
+        reject(timeout);
+        const settled = () => void (over = true);
+        query.then(settled, settled);
+        void cancelLate(database, { query: driver, text: driver.string ?? "", isOver: () => over });
+      },
+    );
   });
   try {
     return await Promise.race([query, deadline]);
@@ -35,11 +49,5 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
     throw timeout ?? (driver.state ? error : certainlyNotApplied(error));
   } finally {
     stop();
-    if (timeout) query.catch(() => {});
   }
-}
-
-/** `query.cancel()` drops the promise of its own connection, and a server that is away would end the process with it. */
-function abandon(query: Sent): void {
-  query.canceller?.(query).catch(() => {});
 }

@@ -1,5 +1,7 @@
-import { Socket } from "node:net";
+import type { Socket } from "node:net";
 import postgres from "postgres";
+import { isReadOnly } from "./errors.ts";
+import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;
 
@@ -7,14 +9,15 @@ export type Sql = postgres.Sql;
 export type Database = {
   sql: Sql;
   timeout_ms: number;
-  /** Over all its connections: grows while an answer comes in. */
-  bytesRead(): number;
+  /** One connection of its own beside the pool, opened when a late statement must be looked for. */
+  control: Sql;
   /** How many connections are open, and how many may be. */
   connections(): { open: number; limit: number };
   close(): Promise<void>;
 };
 
 export type DatabaseOptions = {
+  /** May name several hosts, separated by commas: the one that takes writes is used. */
   url: string;
   /** Connections at most. */
   connections_max: number;
@@ -26,85 +29,59 @@ export type DatabaseOptions = {
   application_name?: string;
 };
 
+/** How long a connection stays that nobody uses: a server has few, and all processes share them. */
+const idle_seconds_max = 20;
+/** After so long without a word a connection is asked whether it is still there. */
+const keep_alive_seconds = 10;
+
 /**
- * Open a pool. Nothing is sent before the first query; a database that is away makes queries fail, not this call.
+ * Open a pool. Nothing is sent before the first query; a database that is away makes queries fail, not this call. A
+ * connection that failed once, or says that it takes no writes, is thrown away whole, and the next query dials again.
  *
  * @example
  * const database = connectDatabase({ url, connections_max: 10, timeout_ms: 10_000 });
  * await database.close();
  */
 export function connectDatabase(options: DatabaseOptions): Database {
+  const silence_ms_max = options.timeout_ms * 2;
   const sockets = new Set<Socket>();
-  let bytes_of_closed = 0;
-  const dial = (settings: { host: string[]; port: number[]; path?: string }): Socket => {
-    const socket = openSocket(settings, options.timeout_ms * 2, () => {
-      sockets.delete(socket);
-      bytes_of_closed += socket.bytesRead;
-    });
-    sockets.add(socket);
-    return socket;
-  };
-  const sql = postgres(options.url, {
-    max: options.connections_max,
+  const settings = {
     prepare: options.prepared_statements ?? true,
     connect_timeout: Math.max(1, Math.ceil(options.timeout_ms / 1_000)),
     // Its default grows to 20 s, and would outlast the database's absence by as much.
-    backoff: (tries: number) => Math.min(0.05 * 2 ** tries, 0.5),
+    backoff: (tries: number) => Math.min(0.025 * 2 ** tries, 0.5),
+    idle_timeout: idle_seconds_max,
+    keep_alive: keep_alive_seconds,
+    // One question at a time on each connection: another would wait behind a slow one, be cut with it, and be what a
+    // cancellation hits that comes late.
+    max_pipeline: 0,
     fetch_types: false,
     onnotice: () => {},
     connection: { application_name: options.application_name ?? "atlasqueue" },
-    socket: dial,
-  } as postgres.Options<Record<string, never>>);
+    // Of several hosts, one that takes writes; a single one is used as it is, so that at least reads are answered.
+    ...(namesSeveralHosts(options.url) && { target_session_attrs: "read-write" }),
+    // What follows is our patch's, in patches/.
+    discard: isReadOnly,
+    socket: (driver: { path?: string | false }, host: string, port: number) => {
+      const socket = openSocket({ host, port, path: driver.path ?? false }, silence_ms_max, () => {
+        sockets.delete(socket);
+      });
+      sockets.add(socket);
+      return socket;
+    },
+  };
+  const open = (max: number): Sql =>
+    postgres(options.url, { ...settings, max } as postgres.Options<Record<string, never>>);
+  const [sql, control] = [open(options.connections_max), open(1)];
   return {
     sql,
+    control,
     timeout_ms: options.timeout_ms,
-    bytesRead: () => [...sockets].reduce((sum, socket) => sum + socket.bytesRead, bytes_of_closed),
     connections: () => ({ open: sockets.size, limit: options.connections_max }),
-    close: () => sql.end({ timeout: 2 }),
+    close: async () => void (await Promise.all([sql.end({ timeout: 2 }), control.end({ timeout: 2 })])),
   };
 }
 
-/**
- * A socket that closes itself when something was written and nothing came back for `silence_ms_max`. A server that is
- * stopped or cut off without a TCP reset would otherwise keep its pool slot for ever. Counted on the raw socket, as
- * the driver replaces its listeners when it starts TLS.
- */
-function openSocket(
-  settings: { host: string[]; port: number[]; path?: string },
-  silence_ms_max: number,
-  closed: () => void,
-): Socket {
-  const socket = new Socket();
-  let read = 0;
-  let written = 0;
-  let heard_at = performance.now();
-  const watch = setInterval(() => {
-    const now = performance.now();
-    if (socket.bytesRead !== read || socket.bytesWritten === written) {
-      read = socket.bytesRead;
-      written = socket.bytesWritten;
-      heard_at = now;
-    } else if (now - heard_at > silence_ms_max) {
-      socket.destroy(
-        Object.assign(new Error(`no answer from the database in ${silence_ms_max} ms`), { code: "ETIMEDOUT" }),
-      );
-    }
-  }, silence_ms_max / 4);
-  watch.unref();
-  // "close" listeners are removed by the driver as well, so the watch ends itself with the socket.
-  const destroy = socket._destroy.bind(socket);
-  socket._destroy = (error, done) => {
-    clearInterval(watch);
-    closed();
-    destroy(error, done);
-  };
-  socket.setNoDelay(true);
-  if (settings.path) socket.connect(settings.path);
-  else {
-    const [host, port] = [settings.host[0] ?? "localhost", settings.port[0] ?? 5432];
-    socket.connect(port, host);
-    // The driver takes the TLS server name from here.
-    Object.assign(socket, { host, port });
-  }
-  return socket;
+function namesSeveralHosts(url: string): boolean {
+  return /^[^/]*\/\/[^/?]*,/.test(url) && !url.includes("target_session_attrs=");
 }

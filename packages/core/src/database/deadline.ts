@@ -10,7 +10,7 @@ const arriving_ms = 20;
  * The function returned stops it.
  *
  * @example
- * const stop = onDeadline(10_000, database.bytesRead, () => reject(new DatabaseTimeoutError(10_000)));
+ * const stop = onDeadline(10_000, () => socket.bytesRead, () => reject(new DatabaseTimeoutError(10_000)));
  */
 export function onDeadline(ms: number, bytesRead: () => number, late: () => void): () => void {
   const due = performance.now() + ms;

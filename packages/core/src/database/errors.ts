@@ -56,6 +56,11 @@ const networkCodes = new Set([
   "ETIMEDOUT",
 ]);
 
+/** True when the server takes no writes: a standby, or a primary that was demoted or told so. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === "25006";
+}
+
 /** True when the statement gave up waiting for a row or key that another transaction holds. */
 export function isLocked(error: unknown): boolean {
   return codeOf(error) === "55P03";

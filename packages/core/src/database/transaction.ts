@@ -1,4 +1,5 @@
-import { bounded } from "./bounded.ts";
+import { bounded, type Sent } from "./bounded.ts";
+import { cancelLate } from "./cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
@@ -26,15 +27,23 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
   const { timeout_ms } = database;
   let committing = false;
   let late = false;
+  let over = false;
   let stop: () => void = () => {};
+  let sent: Sent | undefined;
   let reject: (error: Error) => void = () => {};
   const deadline = new Promise<never>((_, no) => (reject = no));
   const allow = (ms: number): void => {
     stop();
-    stop = onDeadline(ms, database.bytesRead, () => {
-      late = true;
-      reject(new DatabaseTimeoutError(ms, committing ? "unknown" : "not_applied"));
-    });
+    stop = onDeadline(
+      ms,
+      () => sent?.state?.socket.bytesRead ?? 0,
+      () => {
+        late = true;
+        reject(new DatabaseTimeoutError(ms, committing ? "unknown" : "not_applied"));
+        // A COMMIT that waits for a standby must not lose its connection.
+        if (committing && sent) void cancelLate(database, { query: sent, text: "commit", isOver: () => over });
+      },
+    );
   };
   allow(timeout_ms);
 
@@ -49,6 +58,7 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
     };
     const execute = async <Row>({ text, params }: Statement) => {
       const query = tx.unsafe(text, [...params], { prepare: true });
+      sent = query as unknown as Sent;
       return (await bounded(database, query, Math.min(timeout_ms, left()))) as unknown as readonly Row[];
     };
     allow(work_ms);
@@ -59,13 +69,14 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
     return result;
   }) as Promise<T>;
 
+  const settled = () => void (over = true);
+  transaction.then(settled, settled);
   try {
     return await Promise.race([transaction, deadline]);
   } catch (error) {
     throw committing ? error : certainlyNotApplied(error);
   } finally {
     stop();
-    transaction.catch(() => {});
     deadline.catch(() => {});
   }
 }

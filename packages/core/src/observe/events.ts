@@ -15,7 +15,7 @@ export type AtlasEvent =
   | { event: "job_enqueued"; queue: string; count: number }
   | ({ event: "lease_acquired" } & OfAttempt)
   | { event: "lease_not_acquired"; count: number; worker_id: string }
-  | ({ event: "lease_lost"; during: "renewal" | "settling" } & OfAttempt)
+  | ({ event: "lease_lost"; during: "start" | "renewal" | "settling" } & OfAttempt)
   | ({ event: "handler_start" } & OfAttempt)
   | ({ event: "handler_done"; duration_ms: number } & OfAttempt)
   | ({ event: "handler_error"; duration_ms: number; error: string } & OfAttempt)
@@ -25,6 +25,7 @@ export type AtlasEvent =
   | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
   | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)
   | ({ event: "job_released" } & OfAttempt)
+  | { event: "lease_return_failed"; error: string }
   | ({ event: "job_cancelled"; was: JobStatus } & OfJob)
   | ({ event: "job_retried"; was: JobStatus } & OfJob)
   | { event: "jobs_replayed" | "jobs_purged"; tenant: string; count: number }

@@ -156,6 +156,7 @@ export function createMetrics(): Metrics {
       case "job_enqueued":
       case "job_released":
       case "handler_output":
+      case "lease_return_failed":
       case "job_cancelled":
       case "job_retried":
       case "jobs_replayed":

@@ -1,4 +1,5 @@
-import { bounded } from "../database/bounded.ts";
+import { DatabaseTimeoutError } from "../database/errors.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
 /** What a sweep would find. Times are milliseconds from now, negative when past, null when there is none. */
@@ -13,26 +14,90 @@ export type SweepOutlook = {
 };
 
 /**
- * One cheap statement, so that an idle system asks the database one question a second. Each part is an index's end;
- * that of the ready jobs where the newest are, as at the other one lie the entries of those claimed meanwhile.
- * For three seconds after the server's start no lease is looked at: the renewals of workers that live come first.
+ * Each is an index's end; that of the ready jobs where the newest are, as at the other one lie the entries of those
+ * claimed meanwhile. For three seconds after the server's start no lease is looked at: the renewals of workers that live
+ * come first.
  */
-export async function sweepOutlook(deps: Pick<Deps, "database">): Promise<SweepOutlook> {
-  const { sql } = deps.database;
-  const [row] = await bounded(
-    deps.database,
-    sql<SweepOutlook[]>`
-    SELECT
-      (extract(epoch FROM (SELECT min(due_at) FROM jobs) - now()) * 1000)::float8 AS due_in_ms,
-      (extract(epoch FROM (SELECT min(next_at) FROM schedules WHERE paused_at IS NULL) - now()) * 1000)::float8 AS schedule_in_ms,
-      (extract(epoch FROM (
-        SELECT greatest(check_at, pg_postmaster_start_time() + interval '3 seconds') FROM lease_batches ORDER BY check_at LIMIT 1
-      ) - now()) * 1000)::float8 AS lease_check_in_ms,
-      (SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL AS any_queued,
-      EXISTS (SELECT FROM queue_changes) AS any_changes,
-      (SELECT max(dead_at) FROM jobs) AS newest_dead,
-      EXISTS (SELECT FROM group_handovers) AS any_handovers`,
-  );
-  if (!row) throw new Error("the outlook query gave no row");
-  return row;
+const parts: Record<keyof SweepOutlook, string> = {
+  due_in_ms: "(extract(epoch FROM (SELECT min(due_at) FROM jobs) - now()) * 1000)::float8",
+  schedule_in_ms: `
+    (extract(epoch FROM (SELECT min(next_at) FROM schedules WHERE paused_at IS NULL) - now()) * 1000)::float8`,
+  lease_check_in_ms: `
+    (extract(epoch FROM (
+      SELECT greatest(check_at, pg_postmaster_start_time() + interval '3 seconds') FROM lease_batches ORDER BY check_at LIMIT 1
+    ) - now()) * 1000)::float8`,
+  any_queued: "(SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",
+  any_changes: "EXISTS (SELECT FROM queue_changes)",
+  newest_dead: "(SELECT max(dead_at) FROM jobs)",
+  any_handovers: "EXISTS (SELECT FROM group_handovers)",
+};
+type Part = keyof SweepOutlook;
+const names = Object.keys(parts) as Part[];
+
+const textOf = (asked: readonly Part[]) => `SELECT ${asked.map((name) => `${parts[name]} AS ${name}`).join(", ")}`;
+
+/** Past it, the parts are asked for one by one: one of them is slow. */
+const together_ms_max = 500;
+const apart_ms_max = 2_000;
+/** How long they are asked for one by one then. */
+const apart_for_ms = 60_000;
+/** At once, of a pool that has other work. */
+const lanes_max = 2;
+
+export type Outlook = {
+  /** The parts that were answered in time. Throws when none was: the database is away. */
+  look(): Promise<Partial<SweepOutlook>>;
+  /** When the next job and the next slot of a schedule are due. */
+  nextDue(): Promise<Pick<SweepOutlook, "due_in_ms" | "schedule_in_ms">>;
+};
+
+/**
+ * One cheap statement, so that an idle system asks the database one question a second. An index may be full of entries
+ * that are dead and that somebody's open snapshot keeps: its part becomes slow then, and the other parts must not wait
+ * for it. So when the statement is late, each part is asked for by itself, with a deadline of its own.
+ *
+ * @example
+ * const { due_in_ms } = await createOutlook(deps).look();
+ */
+export function createOutlook(deps: Pick<Deps, "database">): Outlook {
+  let apart_until = -Infinity;
+
+  const ask = async (asked: readonly Part[], ms_max: number): Promise<Partial<SweepOutlook>> => {
+    const database = { ...deps.database, timeout_ms: Math.min(ms_max, deps.database.timeout_ms) };
+    const [row] = await executeOn(database)<Partial<SweepOutlook>>({ text: textOf(asked), params: [] });
+    return row ?? {};
+  };
+
+  const askApart = async (): Promise<Partial<SweepOutlook>> => {
+    const left = [...names];
+    const known: Partial<SweepOutlook> = {};
+    let reason: unknown;
+    const lane = async () => {
+      for (let name = left.shift(); name; name = left.shift())
+        await ask([name], apart_ms_max).then(
+          (answer) => Object.assign(known, answer),
+          (error: unknown) => (reason = error),
+        );
+    };
+    await Promise.all(Array.from({ length: lanes_max }, lane));
+    if (Object.keys(known).length === 0) throw reason;
+    return known;
+  };
+
+  return {
+    async look() {
+      if (performance.now() >= apart_until)
+        try {
+          return await ask(names, together_ms_max);
+        } catch (error) {
+          if (!(error instanceof DatabaseTimeoutError)) throw error;
+          apart_until = performance.now() + apart_for_ms;
+        }
+      return askApart();
+    },
+    async nextDue() {
+      const { due_in_ms = null, schedule_in_ms = null } = await ask(["due_in_ms", "schedule_in_ms"], apart_ms_max);
+      return { due_in_ms, schedule_in_ms };
+    },
+  };
 }

@@ -1,19 +1,22 @@
 import { randomUUID } from "node:crypto";
+import { outcomeUnknown } from "../database/errors.ts";
 import { textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import { inTransaction, notHeldIdle } from "../database/transaction.ts";
-import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../queries/queue-room.ts";
 import type { Claimer, Lease } from "./claim.ts";
 import { noteStarts } from "./note-starts.ts";
+import { claim_bytes_max, payloadBytes } from "./payload-bytes.ts";
+import { impatient, passingOverLocked, type Form } from "./skip-locked.ts";
 import { takeLeases, type Width } from "./take-leases.ts";
 
 /**
  * queued → running in queues with limits, as far as there is room: for the ids that are left over, or for so many of
  * the oldest. Two statements under the lock of the queue's row: the second counts what others committed before this one
- * got the lock, so a limit is never exceeded, whoever claims beside it. Ids that find no room are dropped; whoever
- * finishes a job of the queue, and the sweep, signal the next ones.
+ * got the lock, so a limit is never exceeded, whoever claims beside it. Synced to disk, as a crash of the database that
+ * forgot a start would let another start beside it. Ids that find no room are dropped; whoever finishes a job of the
+ * queue, and the sweep, signal the next ones.
  *
  * @example
  * const leases = await claimLimited(deps, ids, claimer);
@@ -28,18 +31,36 @@ export async function claimLimited<L extends Lease>(
   const asked = [tenant, textArray(claimer.queues)];
   const queues = await executeOn(deps.database)<{ queue: string }>({ text: limitedQueues, params: asked });
   if (queues.length === 0) return [];
+  return passingOverLocked((form) => claimUnderLock(deps, claimer, which, width, form));
+}
+
+async function claimUnderLock<L extends Lease>(
+  deps: Deps,
+  claimer: Claimer,
+  which: readonly string[] | number,
+  width: Width,
+  form: Form,
+): Promise<L[]> {
+  const { tenant, worker_id } = claimer;
   const lease_token = randomUUID();
-  const leases = await inTransaction(deps.database, async (execute) => {
-    const locked = await execute<{ queue: string }>({ text: lockQueues, params: asked });
+  const work = inTransaction(deps.database, async (execute) => {
+    const locked = await execute<{ queue: string }>({
+      text: lockQueues[form],
+      params: [tenant, textArray(claimer.queues)],
+    });
     const names = textArray(locked.map(({ queue }) => queue));
     const rooms = await execute<Room>({ text: roomOf, params: [tenant, names] });
     tellThrottled(claimer, rooms);
     const open = textArray(rooms.filter(({ room }) => room > 0).map(({ queue }) => queue));
     const [text, last] = typeof which === "number" ? [oldest[width], which] : [byId[width], uuidArray(which)];
-    const params = [lease_token, claimer.worker_id, claimer.lease_seconds, tenant, open, last];
+    const params = [lease_token, worker_id, claimer.lease_seconds, tenant, open, last];
     return execute<L>({ text, params });
   });
-  return leases.map((row) => Object.assign(row, { tenant, lease_token, worker_id: claimer.worker_id, limited: true }));
+  const leases = await work.catch((error: unknown) => {
+    if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);
+    throw error;
+  });
+  return leases.map((row) => Object.assign(row, { tenant, lease_token, worker_id, limited: true }));
 }
 
 type Room = { queue: string; room: number; retry_in_ms: number | null };
@@ -52,7 +73,8 @@ function tellThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[]): 
 const servedAndLimited = `
   FROM queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND paused_at IS NULL AND ${isLimited}`;
 const limitedQueues = `SELECT queue ${servedAndLimited}`;
-const lockQueues = `SELECT queue ${servedAndLimited} AND ${unsynced} AND ${notHeldIdle} ORDER BY queue FOR UPDATE`;
+const waitForQueues = `SELECT queue ${servedAndLimited} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE`;
+const lockQueues: Record<Form, string> = { quick: waitForQueues, careful: `${waitForQueues} SKIP LOCKED` };
 const roomOf = `SELECT queue, ${roomIn("queues")} FROM queues WHERE tenant = $1 AND queue = ANY($2::text[])`;
 
 /**
@@ -74,10 +96,14 @@ const withWidth = (candidates: string, bound: string, width: Width) => `
         WHERE ${startsWithin("open", "= candidates.group_key", "group_rate_period_seconds")})) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
   ), chosen AS MATERIALIZED (
-    SELECT id FROM (
+    SELECT id, place FROM (
       SELECT id, room, place, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
     WHERE number <= room ${bound}
-  ), ${takeLeases("id = ANY(ARRAY(SELECT id FROM chosen))", width)}, ${noteStarts}
+  ), weighed AS MATERIALIZED (
+    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (
+      SELECT jobs.id, place, ${payloadBytes} AS bytes FROM chosen JOIN jobs ON jobs.id = chosen.id
+      WHERE jobs.status = 'queued' FOR NO KEY UPDATE OF jobs SKIP LOCKED) AS free
+  ), ${takeLeases(`id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`, width)}, ${noteStarts}
   SELECT * FROM leased`;
 
 const byId = claiming(`

@@ -1,11 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { executeOn } from "../database/statement.ts";
+import { outcomeUnknown } from "../database/errors.ts";
 import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { isLimited } from "../queries/queue-room.ts";
+import type { ReadyJob } from "../signal/signal.ts";
 import { claimLimited } from "./claim-limited.ts";
-import { takeLeases, type Width } from "./take-leases.ts";
+import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";
+import { impatient, passingOverLocked } from "./skip-locked.ts";
+import { syncedForGroups, takeLeases, type Width } from "./take-leases.ts";
 
 /** A job in the hands of one worker. The token is the proof in every later call; jobs claimed together share it. */
 export type Lease = Pick<
@@ -39,11 +43,16 @@ export type Claimer = {
   lease_seconds: number;
   /** Jobs of a queue could not be taken because of its rate; in so long there is room again. */
   throttled?: (queue: QueueRef, retry_in_ms: number) => void;
+  /** A claim under this token was sent and no answer came, so that it may have been committed: it is to be taken back. */
+  unanswered?: (lease_token: string) => void;
+  /** Jobs that would have made the answer too heavy: they stay queued, and are to be signalled again. */
+  cut_off?: (jobs: ReadyJob[]) => void;
 };
 
 /**
  * queued → running, for ids that the signal handed out. One statement by primary key; ids that are junk, taken, finished
- * or of a queue that is not served are left out of the answer. Leases come in the order of the ids.
+ * or of a queue that is not served are left out of the answer, and so is what exceeds `claim_bytes_max`. Leases come in
+ * the order of the ids.
  *
  * @example
  * const leases = await claim(deps, ["0192…"], { tenant: "default", queues: ["default"], worker_id, lease_seconds: 30 });
@@ -75,16 +84,43 @@ async function claimIds<L extends Lease>(
 ): Promise<L[]> {
   const wanted = [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];
   if (wanted.length === 0) return [];
-  const leases = await claimWith<L>(deps, claimer, byId[width], uuidArray(wanted));
-  if (leases.length < wanted.length) {
-    const taken = new Set(leases.map(({ id }) => id));
-    const left = wanted.filter((id) => !taken.has(id));
-    leases.push(...tellTaken(deps, await claimLimited<L>(deps, claimer, left, width)));
-  }
+  const leases = await claimById<L>(deps, claimer, wanted, width);
+  const taken = new Set(leases.map(({ id }) => id));
+  const left = wanted.filter((id) => !taken.has(id));
+  await addLimited(deps, claimer, leases, left, width);
   const missed = ids.length - leases.length;
   if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });
   const place = new Map(wanted.map((id, at) => [id, at]));
   return leases.sort((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0));
+}
+
+/** All of them or, when they are too heavy together or one is locked, those that the careful form chooses. */
+async function claimById<L extends Lease>(
+  deps: Deps,
+  claimer: Claimer,
+  ids: readonly string[],
+  width: Width,
+): Promise<L[]> {
+  const light = ids.length <= never_too_heavy;
+  return passingOverLocked(async (form) => {
+    if (form === "careful") return choose<L>(deps, claimer, ids, width);
+    const leases = await claimWith<L>(deps, claimer, (light ? byId : byIdWithin)[width], uuidArray(ids));
+    return light || leases.length > 0 ? leases : choose<L>(deps, claimer, ids, width);
+  });
+}
+
+async function choose<L extends Lease>(
+  deps: Deps,
+  claimer: Claimer,
+  ids: readonly string[],
+  width: Width,
+): Promise<L[]> {
+  type Choice = L & { cut_off?: Omit<ReadyJob, "tenant">[] | null };
+  const leases = await claimWith<Choice>(deps, claimer, carefully[width], uuidArray(ids));
+  const cut_off = leases[0]?.cut_off ?? [];
+  for (const lease of leases) delete lease.cut_off;
+  if (cut_off.length > 0) claimer.cut_off?.(cut_off.map((job) => ({ ...job, tenant: claimer.tenant })));
+  return leases;
 }
 
 async function claimOldest<L extends Lease>(
@@ -94,9 +130,26 @@ async function claimOldest<L extends Lease>(
   width: Width,
 ): Promise<L[]> {
   const leases = await claimWith<L>(deps, claimer, oldest[width], jobs_max);
-  if (leases.length < jobs_max)
-    leases.push(...tellTaken(deps, await claimLimited<L>(deps, claimer, jobs_max - leases.length, width)));
+  if (leases.length < jobs_max) await addLimited(deps, claimer, leases, jobs_max - leases.length, width);
   return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
+}
+
+/** What queues with limits have room for, beside what was leased before. */
+async function addLimited<L extends Lease>(
+  deps: Deps,
+  claimer: Claimer,
+  leases: L[],
+  which: readonly string[] | number,
+  width: Width,
+): Promise<void> {
+  if (typeof which !== "number" && which.length === 0) return;
+  try {
+    leases.push(...tellTaken(deps, await claimLimited<L>(deps, claimer, which, width)));
+  } catch (error) {
+    // Those that are leased already must not be thrown away with it.
+    if (leases.length === 0) throw error;
+    deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
+  }
 }
 
 async function claimWith<L extends Lease>(
@@ -108,11 +161,16 @@ async function claimWith<L extends Lease>(
   const { tenant, worker_id, lease_seconds } = claimer;
   const lease_token = randomUUID();
   const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];
-  const rows = await executeOn(deps.database)<L>({ text, params });
-  return tellTaken(
-    deps,
-    rows.map((row) => Object.assign(row, { tenant, lease_token, worker_id })),
-  );
+  try {
+    const rows = await executeOn(deps.database)<L>({ text, params });
+    return tellTaken(
+      deps,
+      rows.map((row) => Object.assign(row, { tenant, lease_token, worker_id })),
+    );
+  } catch (error) {
+    if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);
+    throw error;
+  }
 }
 
 function tellTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
@@ -126,22 +184,46 @@ const served = `ARRAY(
   WHERE NOT EXISTS (
     SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${isLimited})))`;
 
-const claiming = (which: string) => ({
-  lease: `WITH ${takeLeases(which, "lease")} SELECT * FROM leased`,
-  whole: `WITH ${takeLeases(which, "whole")} SELECT * FROM leased`,
-});
+const claiming = (which: string, before = "", columns = "*") => {
+  const text = (width: Width) =>
+    `WITH ${before} ${takeLeases(which, width)} SELECT ${columns} FROM leased WHERE ${syncedForGroups}`;
+  return { lease: text("lease"), whole: text("whole") };
+};
 
-const byId = claiming(`id = ANY(${hidden("$6::uuid[]")}) AND tenant = $4 AND queue = ANY(${served})`);
+const given = `id = ANY(${hidden("$6::uuid[]")})`;
+const byServedId = `${given} AND tenant = $4 AND queue = ANY(${served}) AND ${impatient}`;
+const byId = claiming(byServedId);
+
+// Nothing at all when they weigh too much together: adding up costs a tenth of what choosing among them does.
+const byIdWithin = claiming(
+  `${byServedId} AND (SELECT coalesce(sum(${payloadBytes}), 0) FROM jobs WHERE ${given}) <= ${claim_bytes_max}`,
+);
+
+const carefully = claiming(
+  `id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`,
+  `wanted AS MATERIALIZED (
+    SELECT jobs.id, jobs.queue, jobs.priority, place, ${payloadBytes} AS bytes
+    FROM unnest($6::uuid[]) WITH ORDINALITY AS asked(id, place) JOIN jobs ON jobs.id = asked.id
+    WHERE jobs.tenant = $4 AND jobs.queue = ANY(${served}) AND jobs.status = 'queued'
+    FOR NO KEY UPDATE OF jobs SKIP LOCKED
+  ), weighed AS MATERIALIZED (
+    SELECT *, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM wanted
+  ),`,
+  `*, (SELECT json_agg(json_build_object('id', id, 'queue', queue, 'priority', priority) ORDER BY place)
+       FROM weighed WHERE before >= ${claim_bytes_max}) AS cut_off`,
+);
 
 // Each queue's own order, then the best of those: one index scan a queue, none of them longer than the answer.
 const oldest = claiming(`id = ANY(ARRAY(
-      SELECT ready.id
-      FROM unnest(${served}) AS served(queue),
-           LATERAL (SELECT id, priority, ready_at FROM jobs
-                    WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
-                    ORDER BY priority DESC, ready_at, id LIMIT $6::int
-                    FOR UPDATE SKIP LOCKED) AS ready
-      ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $6::int))`);
+      SELECT id FROM (
+        SELECT ready.id, sum(bytes) OVER in_order - bytes AS before, row_number() OVER in_order AS number
+        FROM unnest(${served}) AS served(queue),
+             LATERAL (SELECT id, priority, ready_at, ${payloadBytes} AS bytes FROM jobs
+                      WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+                      ORDER BY priority DESC, ready_at, id LIMIT $6::int
+                      FOR UPDATE SKIP LOCKED) AS ready
+        WINDOW in_order AS (ORDER BY ready.priority DESC, ready.ready_at, ready.id)) AS weighed
+      WHERE before < ${claim_bytes_max} AND number <= $6::int))`);
 
 /** A lease as events name it. */
 export function aboutLease(lease: Pick<Lease, "id" | "type" | "queue" | "attempts" | "worker_id">) {

@@ -6,11 +6,15 @@ import { countMoves } from "./count-changes.ts";
 import { handOver } from "./join-groups.ts";
 import { byJob, holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
 import { settledBefore } from "./settled-before.ts";
+import { impatient, isFree, lockFree, passingOverLocked, type Form } from "./skip-locked.ts";
 
 /** `log` is what the handler logged, if anything. */
 export type Completion = { lease: Lease; result: Json; log?: readonly LogLine[] | undefined };
-/** What happened to a settlement, in the order they were given. */
-export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" };
+/**
+ * What happened to a settlement, in the order they were given. `locked`: nothing yet, as somebody's transaction has the
+ * job's row; it is to be repeated.
+ */
+export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" } | { kind: "locked" };
 
 /**
  * running → succeeded. Only the holder of the current lease may do this; another is told `lease_lost` and its result
@@ -26,19 +30,21 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
     return result === null ? undefined : JSON.stringify(result);
   });
   const logs = completions.some(({ log }) => log) ? byJob(leases, (at) => completions[at]?.log) : undefined;
-  const [answer] = await executeOn(deps.database)<{ refused: string[] | null }>({
-    text: statementFor(
-      leases.some(({ group_key }) => group_key !== null),
-      logs !== undefined,
-    ),
-    params: [...leaseParams(leases), results, ...(logs === undefined ? [] : [logs])],
-  });
+  const forms = statementsFor(
+    leases.some(({ group_key }) => group_key !== null),
+    logs !== undefined,
+  );
+  const params = [...leaseParams(leases), results, ...(logs === undefined ? [] : [logs])];
+  const [answer] = await passingOverLocked((form) =>
+    executeOn(deps.database)<{ refused: string[] | null }>({ text: forms[form], params }),
+  );
   const refused = new Set(answer?.refused);
   const before = await settledBefore(
     deps,
     leases.filter(({ id }) => refused.has(id)),
   );
   return leases.map((lease) => {
+    if (refused.has(lease.id) && before.get(lease.id)?.status === "running") return { kind: "locked" };
     if (refused.has(lease.id) && before.get(lease.id)?.status !== "succeeded") {
       deps.observe({ event: "lease_lost", during: "settling", ...aboutLease(lease) });
       return { kind: "lease_lost" };
@@ -50,11 +56,11 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
 
 // The answer names those that were refused: mostly none, where naming the others would be a row for each job.
 // An attempt that logged nothing leaves no row.
-const settling = (grouped: boolean, logged: boolean) => `
-  WITH settled AS (
+const settling = (grouped: boolean, logged: boolean, form: Form) => `
+  WITH ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")},` : ""} settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     ${grouped ? "holds_group = NULL," : ""} result = ($4::text::jsonb ->> jobs.id::text)::json
-    WHERE ${holdsLease}
+    WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue ${grouped ? ", group_key" : ""} ${logged ? ", attempts, worker_id, started_at" : ""}
   ), ${countMoves("settled", "running", "succeeded")} ${grouped ? `, ${handOver("settled")}` : ""} ${logged ? `, ${history}` : ""}
   SELECT json_agg(input.id) AS refused FROM ${leaseInput}
@@ -66,9 +72,13 @@ const history = `history AS (
     FROM settled WHERE $5::text::jsonb ? id::text
   )`;
 
-const plain = { ungrouped: settling(false, false), grouped: settling(true, false) };
-const withLogs = { ungrouped: settling(false, true), grouped: settling(true, true) };
+const bothForms = (grouped: boolean, logged: boolean): Record<Form, string> => ({
+  quick: settling(grouped, logged, "quick"),
+  careful: settling(grouped, logged, "careful"),
+});
+const plain = { ungrouped: bothForms(false, false), grouped: bothForms(true, false) };
+const withLogs = { ungrouped: bothForms(false, true), grouped: bothForms(true, true) };
 
-function statementFor(grouped: boolean, logged: boolean): string {
+function statementsFor(grouped: boolean, logged: boolean): Record<Form, string> {
   return (logged ? withLogs : plain)[grouped ? "grouped" : "ungrouped"];
 }

@@ -115,7 +115,7 @@ function moves(pick: (below: number) => number) {
         );
       letGo(some(failed));
     },
-    async () => letGo(await release(deps, some(held))),
+    async () => letGo((await release(deps, some(held))).given),
     async () => {
       await own.database.sql`UPDATE jobs SET due_at = now(), run_at = now() WHERE due_at IS NOT NULL`;
       await promoteDue(deps, 1 + pick(9));

@@ -3,30 +3,42 @@ import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./claim.ts";
 import { holdsLease, leaseParams } from "./lease-rows.ts";
+import { isFree, lockFree } from "./skip-locked.ts";
+
+/**
+ * `lost` are not held any more, unless the caller settled them itself meanwhile, so it is the caller who tells.
+ * `locked` are held, but somebody's transaction has their rows: repeat it soon.
+ */
+export type Extended<L> = { lost: L[]; locked: L[] };
 
 /**
  * running → running, until now + `lease_seconds`: the heartbeat of every job a worker runs, in one statement. A lease
- * that ran out but that nobody recovered yet is still the holder's. Returns the leases that are not held: lost, unless
- * the caller settled them itself meanwhile, so it is the caller who tells.
+ * that ran out but that nobody recovered yet is still the holder's.
  *
  * @example
- * for (const lost of await extendLeases(deps, running, 30)) abort(lost.id);
+ * const { lost } = await extendLeases(deps, running, 30);
  */
-export async function extendLeases<L extends Lease>(
-  deps: Deps,
+export async function extendLeases<L extends Pick<Lease, "id" | "lease_token">>(
+  deps: Pick<Deps, "database">,
   leases: readonly L[],
   lease_seconds: number,
-): Promise<L[]> {
-  if (leases.length === 0) return [];
-  const kept = await executeOn(deps.database)<{ id: string }>({
+): Promise<Extended<L>> {
+  if (leases.length === 0) return { lost: [], locked: [] };
+  const rows = await executeOn(deps.database)<{ id: string; renewed: boolean }>({
     text: renew,
     params: [...leaseParams(leases), lease_seconds],
   });
-  const ids = new Set(kept.map((row) => row.id));
-  return leases.filter((lease) => !ids.has(lease.id));
+  const found = new Map(rows.map(({ id, renewed }) => [id, renewed]));
+  return {
+    lost: leases.filter(({ id }) => !found.has(id)),
+    locked: leases.filter(({ id }) => found.get(id) === false),
+  };
 }
 
 const renew = `
-  UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
-  WHERE ${holdsLease} AND ${unsynced}
-  RETURNING jobs.id`;
+  WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")}, renewed AS (
+    UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
+    WHERE ${isFree} AND ${holdsLease} AND ${unsynced}
+    RETURNING jobs.id
+  )
+  SELECT held.id, renewed.id IS NOT NULL AS renewed FROM held LEFT JOIN renewed ON renewed.id = held.id`;

@@ -7,6 +7,7 @@ import { countChanges } from "./count-changes.ts";
 import { handOver } from "./join-groups.ts";
 import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
+import { impatient, isFree, lockFree, passingOverLocked, type Form } from "./skip-locked.ts";
 
 /** `error` as `errorText` makes it, `error_data` as `errorData` does; `log` what the handler logged, if anything. */
 export type Failure = {
@@ -16,7 +17,12 @@ export type Failure = {
   verdict: Verdict;
   log?: readonly LogLine[] | undefined;
 };
-export type FailOutcome = { kind: "retrying"; run_at: Date } | { kind: "dead" } | { kind: "lease_lost" };
+/** `locked`: nothing happened yet, as somebody's transaction has the job's row; it is to be repeated. */
+export type FailOutcome =
+  | { kind: "retrying"; run_at: Date }
+  | { kind: "dead" }
+  | { kind: "lease_lost" }
+  | { kind: "locked" };
 
 /**
  * running → failed (until `run_at`) or dead, as the verdict says. The attempt goes to the history in the same
@@ -37,10 +43,10 @@ export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome
     return { error, reason: verdict.reason, ...result };
   });
   const logs = failures.some(({ log }) => log) ? byJob(leases, (at) => failures[at]?.log) : undefined;
-  const applied = await executeOn(deps.database)<SettledJob>({
-    text: logs === undefined ? settle : settleLogged,
-    params: [...leaseParams(leases), verdicts, ...(logs === undefined ? [] : [logs])],
-  });
+  const params = [...leaseParams(leases), verdicts, ...(logs === undefined ? [] : [logs])];
+  const applied = await passingOverLocked((form) =>
+    executeOn(deps.database)<SettledJob>({ text: settling(logs !== undefined, form), params }),
+  );
   const byId = new Map(applied.map((row) => [row.id, row]));
   const before = await settledBefore(
     deps,
@@ -67,6 +73,8 @@ function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: SettledJ
         retry_in_ms: verdict.kind === "retry" ? verdict.delay_ms : 0,
       });
       return { kind: "retrying", run_at: row.run_at };
+    case "running":
+      return { kind: "locked" };
     default:
       deps.observe({ event: "lease_lost", during: "settling", ...about });
       return { kind: "lease_lost" };
@@ -83,15 +91,15 @@ const counted = countChanges("settled", {
   dead: "count(*) FILTER (WHERE status = 'dead')",
 });
 
-const settling = (logged: boolean) => `
-  WITH settled AS (
+const statement = (logged: boolean, form: Form) => `
+  WITH ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")},` : ""} settled AS (
     UPDATE jobs SET status = CASE WHEN ${verdict("reason")} IS NULL THEN 'failed' ELSE 'dead' END,
                     dead_reason = ${verdict("reason")}, run_at = coalesce(${retryAt}, run_at), due_at = ${retryAt},
                     dead_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
                     finished_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
                     holds_group = CASE WHEN ${verdict("reason")} IS NULL THEN holds_group END,
                     last_error = ${verdict("error")}, result = ${verdict("result")}::json, updated_at = now(), locked_until = NULL
-    WHERE ${holdsLease}
+    WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error
   ), ${counted}, history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error ${logged ? ", logs" : ""})
@@ -102,5 +110,6 @@ const settling = (logged: boolean) => `
   ), ${handOver("dead")}
   SELECT id, status, run_at, dead_reason FROM settled`;
 
-const settle = settling(false);
-const settleLogged = settling(true);
+const plain: Record<Form, string> = { quick: statement(false, "quick"), careful: statement(false, "careful") };
+const withLogs: Record<Form, string> = { quick: statement(true, "quick"), careful: statement(true, "careful") };
+const settling = (logged: boolean, form: Form) => (logged ? withLogs : plain)[form];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { findSchedule } from "../queries/find-schedule.ts";
-import { sweepOutlook } from "../queries/sweep-outlook.ts";
+import { createOutlook } from "../queries/sweep-outlook.ts";
 import { fireAll } from "../schedule-firer.ts";
 import { memorySignal } from "../signal/memory.ts";
 import type { Signal } from "../signal/signal.ts";
@@ -56,9 +56,9 @@ const slots = async (name = "report") => {
 test("a slot makes its job when it comes, ready and signalled, and the schedule says so", async () => {
   await createSchedule(deps, tenant, define({ payload: { n: 1 } }));
   expect(await fireAll(deps)).toBe(0);
-  expect(await sweepOutlook(deps)).toMatchObject({ schedule_in_ms: 30 * 60_000 });
+  expect(await createOutlook(deps).look()).toMatchObject({ schedule_in_ms: 30 * 60_000 });
   await clock.set("2025-01-01T09:00:00Z");
-  expect(await sweepOutlook(deps)).toMatchObject({ schedule_in_ms: 0 });
+  expect(await createOutlook(deps).look()).toMatchObject({ schedule_in_ms: 0 });
   expect(await fireAll(deps)).toBe(1);
   expect(await fireAll(deps)).toBe(0);
   const [job] = await database.sql`SELECT id, type, queue, priority, status, max_attempts, payload FROM jobs`;
@@ -119,7 +119,7 @@ test("a paused schedule fires nothing; resumed it goes on with the next slot and
   await createSchedule(deps, tenant, define({ catch_up: "all" }));
   expect(await pauseSchedule(deps, ref)).toMatchObject({ paused_at: new Date("2025-01-01T08:30Z") });
   await clock.set("2025-01-01T12:10:00Z");
-  expect(await sweepOutlook(deps)).toMatchObject({ schedule_in_ms: null });
+  expect(await createOutlook(deps).look()).toMatchObject({ schedule_in_ms: null });
   expect(await fireAll(deps)).toBe(0);
   expect(await pauseSchedule(deps, ref)).toMatchObject({ paused_at: new Date("2025-01-01T08:30Z") });
   expect(await resumeSchedule(deps, ref)).toMatchObject({ paused_at: null, next_at: new Date("2025-01-01T13:00Z") });

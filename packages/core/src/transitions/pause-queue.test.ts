@@ -1,7 +1,7 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { queuesWithReadyJobs } from "../queries/queues-with-ready-jobs.ts";
+import { everyReadyQueue, readyAmong, type ReadyQueue } from "../queries/ready-queues.ts";
 import { memorySignal } from "../signal/memory.ts";
 import type { Signal } from "../signal/signal.ts";
 import { submit } from "../submit.ts";
@@ -72,7 +72,11 @@ test("the sweep leaves paused queues alone, and a resumed one is signalled at on
   const ids = await add({}, {}, {});
   await add({ queue: "mail" });
   await pauseQueue(deps, main);
-  expect(await queuesWithReadyJobs(deps, 10)).toEqual([{ tenant: "default", queue: "mail", limited: false }]);
+  const mail = { tenant: "default", queue: "mail", limited: false, paused: false };
+  const every: ReadyQueue[] = [];
+  for await (const queue of everyReadyQueue(deps)) every.push(queue);
+  expect(every).toEqual([mail]);
+  expect(await readyAmong(deps, [{ tenant: "default", queue: "default" }, mail])).toEqual([mail]);
   // A worker pops them in vain.
   expect(await deps.signal.take([main], 10)).toEqual(ids);
   expect(await claim(deps, ids, claimer)).toEqual([]);

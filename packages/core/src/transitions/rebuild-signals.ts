@@ -1,10 +1,9 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { queuesWithReadyJobs } from "../queries/queues-with-ready-jobs.ts";
+import { everyReadyQueue, type ReadyQueue } from "../queries/ready-queues.ts";
 import { refillQueue } from "../refiller.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
-const queues_max = 10_000;
 const page_jobs_max = 1_000;
 
 /**
@@ -16,17 +15,18 @@ const page_jobs_max = 1_000;
  * const { queues, jobs } = await rebuildSignals(deps);
  */
 export async function rebuildSignals(deps: Deps & { signal: Signal }): Promise<{ queues: number; jobs: number }> {
-  const queues = await queuesWithReadyJobs(deps, queues_max);
+  let queues = 0;
   let jobs = 0;
-  for (const queue of queues) {
+  for await (const queue of everyReadyQueue(deps)) {
+    queues += 1;
     const count = await rebuild(deps, queue);
     if (count > 0) deps.observe({ event: "jobs_resignalled", queue: queue.queue, count });
     jobs += count;
   }
-  return { queues: queues.length, jobs };
+  return { queues, jobs };
 }
 
-async function rebuild(deps: Deps & { signal: Signal }, queue: QueueRef & { limited: boolean }): Promise<number> {
+async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Promise<number> {
   const { signal } = deps;
   // No more than what was there, or a busy queue would never be empty.
   let old = (await signal.look(queue)).length;

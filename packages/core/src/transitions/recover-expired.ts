@@ -4,6 +4,7 @@ import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./claim.ts";
 import { countMixedMoves } from "./count-changes.ts";
 import { handOver } from "./join-groups.ts";
+import { isFree, lockFree } from "./skip-locked.ts";
 
 /** `batches` is how many were looked at; as many as the limit means there may be more. */
 export type Recovered = { requeued: ReadyJob[]; dead: RecoveredJob[]; batches: number };
@@ -40,8 +41,9 @@ const leaseLostError = "LeaseLost: the worker stopped renewing its lease";
 
 type Recovery = RecoveredJob & { type: string; status: "queued" | "dead"; attempts: number; worker_id: string };
 
-// `still_open` asks what was recovered, not what had expired: a lease renewed while the UPDATE waited for its row is
-// neither, and its batch must stay.
+// `still_open` asks what was recovered, not what had expired: a lease renewed since the snapshot is neither, and its batch
+// must stay. One whose row somebody's transaction holds could not be renewed either, so its worker has the first turn
+// when that has ended: it tries four times a second.
 const recover = `
   WITH due AS MATERIALIZED (
     SELECT token, job_ids FROM lease_batches WHERE check_at <= now()
@@ -50,7 +52,9 @@ const recover = `
     SELECT due.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
     FROM due CROSS JOIN LATERAL unnest(due.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
     WHERE jobs.lease_token = due.token AND jobs.status = 'running'
-  ), recovered AS (
+  ), ended AS MATERIALIZED (
+    SELECT id FROM running WHERE locked_until <= now()
+  ), ${lockFree("ended")}, recovered AS (
     UPDATE jobs SET
       status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,
       ready_at = CASE WHEN attempts < max_attempts THEN run_at END,
@@ -60,7 +64,8 @@ const recover = `
       dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
       last_error = $2, lease_token = NULL, locked_until = NULL, updated_at = now()
     FROM running
-    WHERE jobs.id = running.id AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.locked_until <= now()
+    WHERE ${isFree} AND jobs.id = running.id
+      AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.locked_until <= now()
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.type, jobs.status, jobs.attempts,
               'running' AS from_status, jobs.status AS to_status,
               running.worker_id, running.started_at
@@ -70,7 +75,8 @@ const recover = `
   ), ${countMixedMoves("recovered")}, dead AS (
     SELECT tenant, queue, group_key FROM recovered WHERE status = 'dead'
   ), ${handOver("dead")}, still_open AS (
-    SELECT token, greatest(min(locked_until), now() + interval '1 second') AS check_at
+    SELECT token, greatest(min(locked_until), now() + CASE WHEN min(locked_until) <= now() THEN interval '3 seconds'
+                                                           ELSE interval '1 second' END) AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
   ), kept AS (
     UPDATE lease_batches SET check_at = still_open.check_at FROM still_open WHERE lease_batches.token = still_open.token

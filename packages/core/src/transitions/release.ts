@@ -3,28 +3,37 @@ import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
 import { countMoves } from "./count-changes.ts";
 import { holdsLease, leaseParams } from "./lease-rows.ts";
+import { isFree, lockFree } from "./skip-locked.ts";
+
+/** `given` went back: signal those again. `locked` are held still, as somebody's transaction has their rows: repeat it. */
+export type Released = { given: Lease[]; locked: Lease[] };
 
 /**
  * running → queued, with the attempt given back: for a worker that shuts down, or that took a job and cannot start it.
- * The job keeps its place by age. Returns the leases that were still held; signal those again.
+ * The job keeps its place by age. Leases that were not held any more are in neither list.
  *
  * @example
- * const released = await release(deps, leases);
+ * const { given } = await release(deps, leases);
  */
-export async function release(deps: Deps, leases: Lease[]): Promise<Lease[]> {
-  if (leases.length === 0) return [];
-  const released = await executeOn(deps.database)<{ id: string }>({ text: giveBack, params: leaseParams(leases) });
-  const ids = new Set(released.map((row) => row.id));
-  const given = leases.filter((lease) => ids.has(lease.id));
+export async function release(deps: Deps, leases: readonly Lease[]): Promise<Released> {
+  if (leases.length === 0) return { given: [], locked: [] };
+  const rows = await executeOn(deps.database)<{ id: string; given: boolean }>({
+    text: giveBack,
+    params: leaseParams(leases),
+  });
+  const found = new Map(rows.map(({ id, given }) => [id, given]));
+  const given = leases.filter(({ id }) => found.get(id) === true);
   for (const lease of given) deps.observe({ event: "job_released", ...aboutLease(lease) });
-  return given;
+  return { given, locked: leases.filter(({ id }) => found.get(id) === false) };
 }
 
+/** What giving a lease back makes of the job. */
+export const asQueued = `status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL,
+                    worker_id = NULL, updated_at = now()`;
+
 const giveBack = `
-  WITH given AS (
-    UPDATE jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL,
-                    worker_id = NULL, updated_at = now()
-    WHERE ${holdsLease}
+  WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")}, given AS (
+    UPDATE jobs SET ${asQueued} WHERE ${isFree} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue
   ), ${countMoves("given", "running", "queued")}
-  SELECT id FROM given`;
+  SELECT held.id, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`;

@@ -4,12 +4,12 @@ import type { Deps } from "../deps.ts";
 import type { Lease } from "./claim.ts";
 import { leaseInput, leaseParams } from "./lease-rows.ts";
 
-/** How a job stands that was settled under one of the given leases. */
+/** How a job stands that was settled under one of the given leases, or that still runs under it. */
 export type SettledJob = Pick<JobRow, "id" | "status" | "run_at" | "dead_reason">;
 
 /**
  * The jobs, of those whose settlement was refused, that were settled under these very leases: the first answer was lost
- * on the way, and its repetition must say the same. A job keeps its token until it is claimed again, so one that failed
+ * on the way, and its repetition must say the same. One that is running still was passed over, as its row is locked. A job keeps its token until it is claimed again, so one that failed
  * and has become ready since is known as well; recovery and release take the token away. A statement of its own, as the
  * refused one's snapshot may be older than the first settlement's commit.
  */
@@ -24,4 +24,4 @@ export async function settledBefore(
 
 const find = `
   SELECT jobs.id, status, run_at, dead_reason FROM ${leaseInput} JOIN jobs ON jobs.id = input.id
-  WHERE status <> 'running' AND lease_token = ($3::uuid[])[input.token]`;
+  WHERE lease_token = ($3::uuid[])[input.token]`;

@@ -1,4 +1,3 @@
-import { unsynced } from "../database/unsynced.ts";
 import { countChanges } from "./count-changes.ts";
 
 /** What comes back of a job: what a worker needs to run it, or all of it, for a remote one. */
@@ -18,17 +17,27 @@ const counted = countChanges("(SELECT $4 AS tenant, queue FROM leased) AS leased
 
 /**
  * Parts of a WITH that turn queued jobs into running ones; `leased` has them. $1 token, $2 worker, $3 lease seconds,
- * $4 tenant. A lease counts from its statement, as its transaction may have waited for the queue before. Not synced to
- * disk: if a crash of the database forgets it, the job is simply still queued.
+ * $4 tenant. A lease counts from its statement, as its transaction may have waited for the queue before. The token is
+ * the key of the claim's row, so one that was taken back (`take-back.ts`) is refused, however late it comes.
  */
 export const takeLeases = (which: string, width: Width) => `
   leased AS (
     UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE ${which} AND status = 'queued' AND ${unsynced}
+    WHERE ${which} AND status = 'queued'
     RETURNING ${columns[width]}
   ), batch AS (
     INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
   ), ${counted}`;
+
+/**
+ * A condition that is always true, for what reads `leased` at the end of a claim without limits: its commit waits for
+ * the disk only when it took a job of a group. Should a crash of the database forget the claim of another job, that one
+ * is simply still queued; a second of a group, or past a limit, would start beside the first.
+ */
+export const syncedForGroups = `(
+    SELECT set_config('synchronous_commit',
+      CASE WHEN bool_or(group_key IS NOT NULL) THEN current_setting('synchronous_commit') ELSE 'off' END, true)
+    FROM leased) IS NOT NULL`;

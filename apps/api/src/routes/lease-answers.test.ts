@@ -1,0 +1,81 @@
+import { connect } from "node:net";
+import { leaseAnswer } from "@atlasqueue/contract";
+import { findJob, memorySignal, submit } from "@atlasqueue/core";
+import { eventually, submission } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testApp } from "../../test/test-app.ts";
+import { startServer, type RunningServer } from "../server.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+let server: RunningServer;
+beforeAll(async () => {
+  api = await testApp({ signal: memorySignal() });
+  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
+});
+afterAll(async () => {
+  await server.stop(100);
+  await api.stop();
+});
+
+const add = async (queue: string, count: number, bytes: number): Promise<string[]> => {
+  const jobs = Array.from({ length: count }, () =>
+    submission({ queue, max_attempts: 1, payload: { text: "x".repeat(bytes) } }),
+  );
+  const outcomes = await submit(api.deps, jobs, { idempotency_ttl_seconds: 60 });
+  return outcomes.map((one) => ("job" in one ? one.job.id : ""));
+};
+const statuses = async (queue: string) => {
+  const { sql } = api.deps.database;
+  return sql<{ status: string; attempts: number; jobs: number }[]>`
+    SELECT status, attempts, count(*)::int AS jobs FROM jobs WHERE queue = ${queue} GROUP BY 1, 2 ORDER BY 1`;
+};
+
+test("eight leases side by side of a hundred heavy jobs each: every job is handed over or stays queued", async () => {
+  for (let part = 0; part < 20; part += 1) await add("heavy", 10, 250_000);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, async (_, at) => {
+      const response = await fetch(`${server.url}/v1/queues/heavy/lease`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ worker_id: `w${at}`, max_jobs: 100 }),
+      });
+      expect(response.status).toBe(200);
+      return leaseAnswer.parse(await response.json()).jobs;
+    }),
+  );
+  const delivered = answers.flat().map(({ job }) => job.id);
+  expect(new Set(delivered).size).toBe(delivered.length);
+  for (const jobs of answers) expect(JSON.stringify(jobs).length).toBeLessThan(5_000_000);
+  expect(await statuses("heavy")).toEqual([
+    { status: "queued", attempts: 0, jobs: 200 - delivered.length },
+    { status: "running", attempts: 1, jobs: delivered.length },
+  ]);
+});
+
+test("jobs of an answer that its caller did not wait for go back, with no attempt spent", async () => {
+  await add("cut", 16, 250_000);
+  // Nothing is read, so the answer cannot leave the server as a whole.
+  const socket = connect({ port: server.port, host: "127.0.0.1" });
+  const body = JSON.stringify({ worker_id: "w", max_jobs: 100 });
+  socket.write(
+    `POST /v1/queues/cut/lease HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await eventually(async () => expect(await statuses("cut")).toMatchObject([{ status: "running" }]), {
+    interval_ms: 1,
+  });
+  socket.destroy();
+  await eventually(async () => expect(await statuses("cut")).toEqual([{ status: "queued", attempts: 0, jobs: 16 }]));
+});
+
+test("jobs that the desk is told did not get through go back", async () => {
+  const [id] = await add("unanswerable", 1, 10);
+  const jobs = await api.deps.leaseDesk.lease(
+    { tenant: "default", queue: "unanswerable", worker_id: "w", lease_seconds: 30, jobs_max: 1, wait_ms: 0 },
+    new AbortController().signal,
+  );
+  expect(jobs).toHaveLength(1);
+  api.deps.leaseDesk.undelivered(jobs);
+  await eventually(async () =>
+    expect(await findJob(api.deps, "default", id ?? "")).toMatchObject({ status: "queued", attempts: 0 }),
+  );
+});

@@ -1,0 +1,37 @@
+import type { QueueRef } from "./deps.ts";
+
+const queues_max = 10_000;
+const remembered_ms = 60_000;
+
+export type AskedQueues = {
+  note(queue: QueueRef): void;
+  /** Those that were asked for within the last minute. */
+  recent(): QueueRef[];
+};
+
+/**
+ * The queues that remote workers of this process ask for: what serves a queue without saying so anywhere. Past ten
+ * thousand, those that were asked for longest ago make room.
+ *
+ * @example
+ * asked.note({ tenant: "default", queue: "mail" });
+ */
+export function createAskedQueues(now: () => number = () => performance.now()): AskedQueues {
+  const queues = new Map<string, QueueRef & { at: number }>();
+  return {
+    note({ tenant, queue }) {
+      const name = `${tenant} ${queue}`;
+      // To the end, so that those in front are the oldest.
+      queues.delete(name);
+      queues.set(name, { tenant, queue, at: now() });
+      if (queues.size > queues_max) queues.delete(queues.keys().next().value ?? "");
+    },
+    recent() {
+      for (const [name, { at }] of queues) {
+        if (now() - at < remembered_ms) break;
+        queues.delete(name);
+      }
+      return [...queues.values()].map(({ tenant, queue }) => ({ tenant, queue }));
+    },
+  };
+}

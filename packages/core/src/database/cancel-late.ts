@@ -1,0 +1,44 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Sent } from "./bounded.ts";
+import type { Database } from "./connect.ts";
+
+/**
+ * A statement that waits for a synchronous standby is committed already: cancelling it would only end the wait, and
+ * leave a row that everybody sees and no other server has. So the server is asked first. The text and the age are
+ * compared as the connection may be on its next statement by now, and as a pooler's process ids are not the server's.
+ */
+const look = `
+  SELECT wait_event IS NOT DISTINCT FROM 'SyncRep' AS replicating,
+    CASE WHEN wait_event IS DISTINCT FROM 'SyncRep' THEN pg_cancel_backend(pid) END AS cancelled
+  FROM pg_stat_activity
+  WHERE pid = $1 AND usename = current_user AND state = 'active' AND left(query, 100) = left($2, 100)
+    AND clock_timestamp() - query_start > $3 * interval '1 ms'`;
+
+const looks_ms_max = 1_000;
+
+/**
+ * End a late statement on the server, unless it waits for a standby: then its connection is kept, and with it the slot
+ * in the pool, until the standby has it. Otherwise a pool would leave a waiting process behind at every deadline, until
+ * the server takes no more connections. Never rejects.
+ */
+export async function cancelLate(
+  database: Database,
+  { query, text, isOver }: { query: Sent; text: string; isOver: () => boolean },
+): Promise<void> {
+  const { timeout_ms, control } = database;
+  const { state } = query;
+  while (state?.pid && !isOver()) {
+    const rows = await Promise.race([
+      control.unsafe<{ replicating: boolean }[]>(look, [state.pid, text, timeout_ms / 2]).catch(() => []),
+      delay(timeout_ms, [], { ref: false }),
+    ]);
+    if (isOver()) return;
+    if (rows.length === 0) break;
+    if (!rows[0]?.replicating) return;
+    state.socket.excuse();
+    await delay(Math.min(timeout_ms / 2, looks_ms_max), undefined, { ref: false });
+  }
+  // Not sent yet; or behind a pooler, which knows what to cancel; or the server doesn't answer.
+  // `query.cancel()` drops the promise of its own connection, and a server that is away would end the process with it.
+  if (!isOver()) await query.canceller?.(query).catch(() => {});
+}

@@ -1,0 +1,48 @@
+import { Socket } from "node:net";
+
+/** A socket of the pool. `excuse()` counts as an answer: the server is known to be busy with what was asked. */
+export type WatchedSocket = Socket & { excuse(): void };
+
+/**
+ * A socket that closes itself when something was written and nothing came back for `silence_ms_max`. A server that is
+ * stopped or cut off without a TCP reset would otherwise keep its pool slot for ever. Counted on the raw socket, as
+ * the driver replaces its listeners when it starts TLS.
+ */
+export function openSocket(
+  to: { host: string; port: number; path?: string | false },
+  silence_ms_max: number,
+  closed: () => void,
+): WatchedSocket {
+  const socket = new Socket();
+  let read = 0;
+  let written = 0;
+  let heard_at = performance.now();
+  const watch = setInterval(() => {
+    const now = performance.now();
+    if (socket.bytesRead !== read || socket.bytesWritten === written) {
+      read = socket.bytesRead;
+      written = socket.bytesWritten;
+      heard_at = now;
+    } else if (now - heard_at > silence_ms_max) {
+      socket.destroy(
+        Object.assign(new Error(`no answer from the database in ${silence_ms_max} ms`), { code: "ETIMEDOUT" }),
+      );
+    }
+  }, silence_ms_max / 4);
+  watch.unref();
+  // "close" listeners are removed by the driver as well, so the watch ends itself with the socket.
+  const destroy = socket._destroy.bind(socket);
+  socket._destroy = (error, done) => {
+    clearInterval(watch);
+    closed();
+    destroy(error, done);
+  };
+  socket.setNoDelay(true);
+  if (to.path) socket.connect(to.path);
+  else {
+    socket.connect(to.port, to.host);
+    // The driver takes the TLS server name from here.
+    Object.assign(socket, { host: to.host, port: to.port });
+  }
+  return Object.assign(socket, { excuse: () => void (heard_at = performance.now()) });
+}

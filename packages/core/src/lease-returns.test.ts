@@ -1,0 +1,143 @@
+import { randomUUID } from "node:crypto";
+import { queueLimits } from "@atlasqueue/contract";
+import {
+  brokenConnection,
+  eventually,
+  recordEvents,
+  steppingDatabase,
+  submission,
+  testDatabase,
+  type Step,
+  type TestDatabase,
+} from "@atlasqueue/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectDatabase, type Database } from "./database/connect.ts";
+import type { Deps } from "./deps.ts";
+import { createLeaseReturns, type LeaseReturns } from "./lease-returns.ts";
+import { memorySignal } from "./signal/memory.ts";
+import type { Signal } from "./signal/signal.ts";
+import { claim, claimReady } from "./transitions/claim.ts";
+import { enqueue } from "./transitions/enqueue.ts";
+import { setLimits } from "./transitions/set-limits.ts";
+import { takeBack } from "./transitions/take-back.ts";
+
+const main = { tenant: "default", queue: "default" };
+let own: TestDatabase;
+let deps: Deps & { signal: Signal };
+let returns: LeaseReturns;
+const recorded = recordEvents();
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`TRUNCATE jobs, lease_batches, queues, queue_counts, queue_changes`;
+  recorded.events.length = 0;
+  deps = { database: own.database, observe: recorded.observe, signal: memorySignal() };
+  returns = createLeaseReturns(deps);
+});
+afterEach(() => returns.close(0));
+
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
+const add = async (count: number): Promise<string[]> => {
+  const submissions = Array.from({ length: count }, () => submission());
+  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
+  return outcomes.map((one) => ("job" in one ? one.job.id : ""));
+};
+/** Notes the token that a claim is sent with: the first parameter of its statement. */
+const watchTokens = (database: Database, tokens: string[]): Database => ({
+  ...database,
+  sql: new Proxy(database.sql, {
+    get: (sql, name) =>
+      name !== "unsafe"
+        ? (Reflect.get(sql, name) as unknown)
+        : (text: string, params: string[], options: object) => {
+            tokens.push(params[0] ?? "");
+            return sql.unsafe(text, params, options);
+          },
+  }),
+});
+const attempts = async () =>
+  (await own.database.sql<{ status: string; attempts: number }[]>`SELECT DISTINCT status, attempts FROM jobs`).map(
+    ({ status, attempts: spent }) => ({ status, attempts: spent }),
+  );
+
+for (const limited of [false, true])
+  test(`wherever the connection of a claim breaks, its attempts are given back (${limited ? "with" : "without"} limits)`, async () => {
+    if (limited) await setLimits(deps, main, queueLimits.parse({ concurrency: 100 }));
+    const ids = await add(10);
+    const broken: Step[] = [];
+    for (let at = 1, whole = false; !whole; at += 1) {
+      const database = steppingDatabase(own.database, (step, number) => {
+        if (number !== at) return;
+        broken.push(step);
+        throw brokenConnection();
+      });
+      const claiming = claim({ ...deps, database }, ids, { ...claimer, unanswered: returns.unanswered });
+      const leases = await claiming.catch(() => undefined);
+      if (leases) await returns.giveBack(leases);
+      whole = leases !== undefined;
+      await eventually(async () => expect(await attempts()).toEqual([{ status: "queued", attempts: 0 }]));
+    }
+    expect(new Set(broken)).toEqual(new Set(["statement", "commit", "answer"]));
+    expect(new Set(await deps.signal.take([main], 1_000))).toEqual(new Set(ids));
+    expect((await claimReady(deps, 100, claimer)).length).toBe(10);
+  });
+
+test("a claim that arrives after it was taken back leases nothing", async () => {
+  const ids = await add(3);
+  let late: Promise<unknown> = Promise.resolve();
+  const tokens: string[] = [];
+  await new Promise<void>((resolve) => {
+    const database = steppingDatabase(own.database, async (step) => {
+      if (step !== "statement") return;
+      // Taken back while the claim is still on its way.
+      const token = tokens[0] ?? "";
+      expect(await takeBack(deps, token)).toEqual({ ready: [], locked: 0 });
+      resolve();
+    });
+    const watched = watchTokens(database, tokens);
+    late = expect(claim({ ...deps, database: watched }, ids, claimer)).rejects.toThrow("lease_batches_pkey");
+  });
+  await late;
+  expect(await attempts()).toEqual([{ status: "queued", attempts: 0 }]);
+});
+
+test("what was leased without limits is kept when the look at the limited queues fails", async () => {
+  const ids = await add(2);
+  await setLimits(deps, { ...main, queue: "limited" }, queueLimits.parse({ concurrency: 1 }));
+  const { sql } = own.database;
+  await sql.begin(async (tx) => {
+    await tx`LOCK TABLE queue_starts IN ACCESS EXCLUSIVE MODE`;
+    const both = { ...claimer, queues: ["default", "limited"] };
+    const quick: Database = connectDatabase({ url: own.url, connections_max: 2, timeout_ms: 500 });
+    const leases = await claim({ ...deps, database: quick }, [...ids, randomUUID()], both);
+    expect(leases.map(({ id }) => id)).toEqual(ids);
+    await quick.close();
+  });
+});
+
+test("leases are given back however long the database is away, and a row that is locked for a while", async () => {
+  const leases = await claim(deps, await add(3), claimer);
+  await own.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
+    const given = returns.giveBack(leases);
+    await eventually(async () =>
+      expect(await own.database.sql`SELECT FROM jobs WHERE status = 'queued'`).toHaveLength(2),
+    );
+    await stranger`SELECT 1`;
+    void given.then((count) => expect(count).toBe(3));
+  });
+  await eventually(async () => expect(await attempts()).toEqual([{ status: "queued", attempts: 0 }]));
+});
+
+test("what is left at the deadline is left to the leases' end", async () => {
+  const leases = await claim(deps, await add(1), claimer);
+  const away = connectDatabase({ url: "postgres://postgres@127.0.0.1:1/none", connections_max: 1, timeout_ms: 200 });
+  const lost = createLeaseReturns({ ...deps, database: away });
+  const given = lost.giveBack(leases);
+  await lost.close(300);
+  expect(await given).toBe(0);
+  expect(recorded.named("database_unavailable")[0]).toMatchObject({ during: "giving leases back" });
+  await away.close();
+});

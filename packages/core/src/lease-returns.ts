@@ -1,0 +1,113 @@
+import { isUnavailable } from "./database/errors.ts";
+import type { Deps } from "./deps.ts";
+import { pause } from "./pause.ts";
+import { announce } from "./signal/announce.ts";
+import type { Signal } from "./signal/signal.ts";
+import type { Lease } from "./transitions/claim.ts";
+import { release } from "./transitions/release.ts";
+import { takeBack } from "./transitions/take-back.ts";
+
+export type LeaseReturns = {
+  /** A claim was sent under this token, and its answer did not come: whatever it leased goes back. */
+  unanswered(lease_token: string): void;
+  /** These are held and nobody will use them. Resolves with how many went back, when the database has said so. */
+  giveBack(leases: readonly Lease[]): Promise<number>;
+  /** So many are on their way back that no further claim should be sent. */
+  full(): boolean;
+  /** Resolves when all went back, or at the deadline: those that are left then end with their leases. */
+  close(deadline_ms: number): Promise<void>;
+};
+
+const returns_max = 200;
+const retry_ms = 250;
+
+type Return = { goBack(): Promise<"done" | "again">; giveUp(): void };
+
+/**
+ * Brings leases back that nobody can use: claims whose answers were lost, and jobs that could not be started or handed
+ * over. An attempt must not be spent on those, so each is repeated until the database has answered.
+ *
+ * @example
+ * const returns = createLeaseReturns(deps);
+ * await claim(deps, ids, { ...claimer, unanswered: returns.unanswered });
+ */
+export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturns {
+  const open = new Set<Return>();
+  const stopped = new AbortController();
+  let passing: Promise<void> | undefined;
+
+  /** True when the database answered for each. */
+  const passOnce = async (): Promise<boolean> => {
+    let all = true;
+    for (const one of open)
+      try {
+        if ((await one.goBack()) === "done") open.delete(one);
+        else all = false;
+      } catch (error) {
+        if (!isUnavailable(error)) {
+          // It would be refused again; its leases end by themselves.
+          deps.observe({ event: "lease_return_failed", error: String(error) });
+          open.delete(one);
+          one.giveUp();
+          continue;
+        }
+        deps.observe({ event: "database_unavailable", during: "giving leases back", error: String(error) });
+        all = false;
+        // One that waits for a claim on its way must not hold up the others.
+        if (stopped.signal.aborted) break;
+      }
+    return all;
+  };
+
+  const pass = async (): Promise<void> => {
+    while (open.size > 0 && !stopped.signal.aborted)
+      if (!(await passOnce())) await pause(retry_ms * (0.5 + Math.random()), stopped.signal);
+    passing = undefined;
+  };
+
+  const add = (one: Return): void => {
+    open.add(one);
+    passing ??= pass();
+  };
+
+  return {
+    unanswered(lease_token) {
+      add({
+        async goBack() {
+          const { ready, locked } = await takeBack(deps, lease_token);
+          await announce(deps, ready, "front");
+          return locked === 0 ? "done" : "again";
+        },
+        giveUp() {},
+      });
+    },
+    giveBack(leases) {
+      if (leases.length === 0) return Promise.resolve(0);
+      return new Promise((resolve) => {
+        let left = leases;
+        let returned = 0;
+        add({
+          async goBack() {
+            const { given, locked } = await release(deps, left);
+            returned += given.length;
+            left = locked;
+            await announce(deps, given, "front");
+            if (left.length > 0) return "again";
+            resolve(returned);
+            return "done";
+          },
+          giveUp: () => resolve(returned),
+        });
+      });
+    },
+    full: () => open.size >= returns_max,
+    async close(deadline_ms) {
+      const over = new AbortController();
+      await Promise.race([passing, pause(deadline_ms, over.signal)]);
+      over.abort();
+      stopped.abort();
+      for (const one of open) one.giveUp();
+      open.clear();
+    },
+  };
+}

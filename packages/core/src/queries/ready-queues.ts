@@ -1,0 +1,102 @@
+import { textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+import { isLimited } from "./queue-room.ts";
+
+/** A queue with ready jobs. */
+export type ReadyQueue = QueueRef & { limited: boolean; paused: boolean };
+
+/** Behind every name there can be: where a round begins. */
+export const top = "\u{10FFFF}";
+
+/**
+ * Tenants that have ready jobs, from the name before `below` down. Steps from one to the next in the index, whatever
+ * their backlogs; backwards, to land on the newest jobs and not on the entries of those claimed meanwhile.
+ *
+ * @example
+ * const tenants = await readyTenants(deps, top, 50);
+ */
+export async function readyTenants(deps: Pick<Deps, "database">, below: string, tenants_max: number) {
+  const rows = await executeOn(deps.database)<{ tenant: string }>({ text: tenants, params: [below, tenants_max] });
+  return rows.map(({ tenant }) => tenant);
+}
+
+const tenants = `
+  WITH RECURSIVE found AS (
+    (SELECT tenant FROM jobs WHERE ready_at IS NOT NULL AND tenant < $1 ORDER BY tenant DESC, queue DESC LIMIT 1)
+    UNION ALL
+    SELECT next.tenant FROM found, LATERAL (
+      SELECT tenant FROM jobs WHERE ready_at IS NOT NULL AND tenant < found.tenant
+      ORDER BY tenant DESC, queue DESC LIMIT 1) AS next
+  )
+  SELECT tenant FROM found LIMIT $2::int`;
+
+const facts = `coalesce(${isLimited}, false) AS limited, paused_at IS NOT NULL AS paused`;
+
+/**
+ * Of each tenant up to `queues_max` queues with ready jobs, from the name before its `below` down, whoever serves them.
+ * In the order of
+ * the steps; fewer of a tenant mean that it has no more.
+ */
+export async function readyQueuesOf(
+  deps: Pick<Deps, "database">,
+  from: readonly { tenant: string; below: string }[],
+  queues_max: number,
+): Promise<readonly ReadyQueue[]> {
+  if (from.length === 0) return [];
+  const columns = [textArray(from.map(({ tenant }) => tenant)), textArray(from.map(({ below }) => below))];
+  return executeOn(deps.database)<ReadyQueue>({ text: queuesOf, params: [...columns, queues_max] });
+}
+
+const queuesOf = `
+  SELECT wanted.tenant, step.queue, ${facts}
+  FROM unnest($1::text[], $2::text[]) AS wanted(tenant, below) CROSS JOIN LATERAL (
+    WITH RECURSIVE found AS (
+      (SELECT queue FROM jobs
+       WHERE ready_at IS NOT NULL AND jobs.tenant = wanted.tenant AND queue < wanted.below
+       ORDER BY jobs.tenant DESC, queue DESC LIMIT 1)
+      UNION ALL
+      SELECT next.queue FROM found, LATERAL (
+        SELECT queue FROM jobs
+        WHERE ready_at IS NOT NULL AND jobs.tenant = wanted.tenant AND jobs.queue < found.queue
+        ORDER BY jobs.tenant DESC, queue DESC LIMIT 1) AS next
+    )
+    SELECT queue FROM found LIMIT $3::int) AS step
+  LEFT JOIN queues ON queues.tenant = wanted.tenant AND queues.queue = step.queue
+  ORDER BY wanted.tenant COLLATE "C" DESC, step.queue DESC`;
+
+/** Those of the queues that have ready jobs and are not paused: one look into the index for each, in one statement. */
+export async function readyAmong(
+  deps: Pick<Deps, "database">,
+  among: readonly QueueRef[],
+): Promise<readonly ReadyQueue[]> {
+  if (among.length === 0) return [];
+  const columns = [textArray(among.map(({ tenant }) => tenant)), textArray(among.map(({ queue }) => queue))];
+  return executeOn(deps.database)<ReadyQueue>({ text: readyOf, params: columns });
+}
+
+// LIMIT 1 makes the look an index scan of one row; EXISTS alone may become a join with the whole backlog.
+const readyOf = `
+  SELECT wanted.tenant, wanted.queue, ${facts}
+  FROM unnest($1::text[], $2::text[]) AS wanted(tenant, queue)
+  LEFT JOIN queues ON queues.tenant = wanted.tenant AND queues.queue = wanted.queue, LATERAL (
+    SELECT FROM jobs WHERE jobs.tenant = wanted.tenant AND jobs.queue = wanted.queue AND ready_at IS NOT NULL
+    ORDER BY jobs.tenant DESC, jobs.queue DESC, priority, ready_at DESC, jobs.id DESC LIMIT 1) AS ready
+  WHERE paused_at IS NULL`;
+
+const page_tenants_max = 500;
+const page_queues_max = 1_000;
+
+/** Every queue of every tenant that has ready jobs and is not paused, page by page. */
+export async function* everyReadyQueue(deps: Pick<Deps, "database">): AsyncGenerator<ReadyQueue> {
+  for (let tenant_below: string | undefined = top; tenant_below !== undefined;) {
+    const page: string[] = await readyTenants(deps, tenant_below, page_tenants_max);
+    for (const tenant of page)
+      for (let below: string | undefined = top; below !== undefined;) {
+        const found: readonly ReadyQueue[] = await readyQueuesOf(deps, [{ tenant, below }], page_queues_max);
+        yield* found.filter(({ paused }) => !paused);
+        below = found.length === page_queues_max ? found.at(-1)?.queue : undefined;
+      }
+    tenant_below = page.length === page_tenants_max ? page.at(-1) : undefined;
+  }
+}

@@ -1,0 +1,36 @@
+import { connectDatabase } from "../database/connect.ts";
+import { submission, testDatabase, recordEvents, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { enqueue } from "../transitions/enqueue.ts";
+import { createOutlook } from "./sweep-outlook.ts";
+
+let own: TestDatabase;
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+
+test("a part that is not answered in time leaves the others answered", async () => {
+  const deps = { database: own.database, observe: recordEvents().observe };
+  await enqueue(deps, [submission({})], { idempotency_ttl_seconds: 60 });
+  const outlook = createOutlook(deps);
+  expect(Object.keys(await outlook.look())).toHaveLength(7);
+  await own.database.sql.begin(async (lock) => {
+    await lock`LOCK TABLE lease_batches, group_handovers IN ACCESS EXCLUSIVE MODE`;
+    const found = await outlook.look();
+    expect(found).toMatchObject({ any_queued: true, any_changes: true, due_in_ms: null, newest_dead: null });
+    expect(found).not.toHaveProperty("lease_check_in_ms");
+    expect(found).not.toHaveProperty("any_handovers");
+  });
+  expect(await outlook.look()).toMatchObject({ any_queued: true, any_handovers: false });
+}, 30_000);
+
+test("a database that is away answers no part, and that is an error", async () => {
+  const database = connectDatabase({
+    url: "postgres://nobody@127.0.0.1:1/none",
+    connections_max: 1,
+    timeout_ms: 300,
+  });
+  await expect(createOutlook({ database }).look()).rejects.toThrow();
+  await database.close();
+});

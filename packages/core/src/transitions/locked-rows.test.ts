@@ -1,0 +1,122 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Deps } from "../deps.ts";
+import { claim, claimReady, type Lease } from "./claim.ts";
+import { complete } from "./complete.ts";
+import { enqueue } from "./enqueue.ts";
+import { extendLeases } from "./extend-lease.ts";
+import { fail } from "./fail.ts";
+import { recallLeases } from "./recall-leases.ts";
+import { recoverExpired } from "./recover-expired.ts";
+import { release } from "./release.ts";
+
+/** Well below any deadline, well above what a statement takes. */
+const waited_ms_max = 3_000;
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches, job_attempts`);
+
+const add = async (count: number, request: Partial<SubmitJobInput> = {}): Promise<string[]> => {
+  const submissions = Array.from({ length: count }, () => submission(request));
+  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
+  return outcomes.map((one) => ("job" in one ? one.job.id : ""));
+};
+/** Do something while a stranger's transaction holds a job's row, and say what came of it. */
+async function besideStranger<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
+  let done: T | undefined;
+  await own.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ${id ?? ""} FOR UPDATE`;
+    const started = performance.now();
+    done = await work();
+    expect(performance.now() - started).toBeLessThan(waited_ms_max);
+  });
+  return done as T;
+}
+const ten = async (): Promise<Lease[]> => claim(deps, await add(10), claimer);
+const expire = async () => {
+  await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms'`;
+  await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
+};
+const count = async (status: string) => (await own.database.sql`SELECT FROM jobs WHERE status = ${status}`).length;
+
+test("one locked job stops no renewal of the others, and is not taken for lost", async () => {
+  const leases = await ten();
+  const { lost, locked } = await besideStranger(leases[4]?.id, () => extendLeases(deps, leases, 600));
+  expect([lost, locked]).toEqual([[], [leases[4]]]);
+  const long = await own.database.sql`SELECT FROM jobs WHERE locked_until > now() + interval '500 seconds'`;
+  expect(long).toHaveLength(9);
+});
+
+test("one locked job stops no recovery of the others, and its worker has the first turn afterwards", async () => {
+  const leases = await ten();
+  await expire();
+  const recovered = await besideStranger(leases[4]?.id, () => recoverExpired(deps, 50));
+  expect(recovered.requeued).toHaveLength(9);
+  expect(await recoverExpired(deps, 50)).toMatchObject({ requeued: [], batches: 0 });
+  const [lease] = leases.slice(4);
+  if (!lease) throw new Error("ten were leased");
+  expect(await extendLeases(deps, [lease], 30)).toEqual({ lost: [], locked: [] });
+});
+
+test("one locked job stops no recall of the others", async () => {
+  const leases = await ten();
+  await own.database.sql`UPDATE jobs SET locked_until = now() + interval '20 seconds'`;
+  const worker = { tenant: "default", id: "w", lease_seconds: 30 };
+  expect(await besideStranger(leases[4]?.id, () => recallLeases(deps, worker, 5, 10))).toMatchObject({
+    recalled: 9,
+    open: 1,
+  });
+});
+
+test("one locked job stops no success of the others; its own is for later", async () => {
+  const leases = await ten();
+  const completions = leases.map((lease) => ({ lease, result: 1 }));
+  const outcomes = await besideStranger(leases[4]?.id, () => complete(deps, completions));
+  expect(outcomes.map(({ kind }) => kind).filter((kind) => kind === "applied")).toHaveLength(9);
+  expect(outcomes[4]).toEqual({ kind: "locked" });
+  expect(await complete(deps, completions)).toEqual(leases.map(() => ({ kind: "applied" })));
+});
+
+test("one locked job stops no failure of the others; its own is for later", async () => {
+  const leases = await ten();
+  const verdict = { kind: "dead", reason: "not_retryable" } as const;
+  const failures = leases.map((lease) => ({ lease, error: "x", verdict }));
+  const outcomes = await besideStranger(leases[4]?.id, () => fail(deps, failures));
+  expect(outcomes.filter(({ kind }) => kind === "dead")).toHaveLength(9);
+  expect(outcomes[4]).toEqual({ kind: "locked" });
+  expect(await count("dead")).toBe(9);
+});
+
+test("one locked job stops no release of the others", async () => {
+  const leases = await ten();
+  const { given, locked } = await besideStranger(leases[4]?.id, () => release(deps, leases));
+  expect([given.length, locked]).toEqual([9, [leases[4]]]);
+});
+
+test("one locked job stops no claim of the others, by ids or by age", async () => {
+  const ids = await add(10);
+  await besideStranger(ids[4], async () => {
+    expect(await claim(deps, ids.slice(0, 6), claimer)).toHaveLength(5);
+    expect(await claimReady(deps, 10, claimer)).toHaveLength(4);
+  });
+  expect(await claim(deps, ids, claimer)).toHaveLength(1);
+});
+
+test("claims take as many as fit into one answer, at least one, and say which were left", async () => {
+  const big = { payload: { text: "x".repeat(250_000) } };
+  const ids = await add(40, big);
+  const left: string[] = [];
+  const by_id = await claim(deps, ids, { ...claimer, cut_off: (jobs) => left.push(...jobs.map(({ id }) => id)) });
+  const taken = by_id.map(({ id }) => id);
+  expect([taken.length > 10, taken.length < 20]).toEqual([true, true]);
+  expect([...taken, ...left]).toEqual(ids);
+  expect((await claimReady(deps, 100, claimer)).map(({ id }) => id)).toEqual(ids.slice(taken.length, 2 * taken.length));
+  expect(await count("running")).toBe(2 * taken.length);
+});

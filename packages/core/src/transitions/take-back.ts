@@ -1,0 +1,47 @@
+import { executeOn } from "../database/statement.ts";
+import { unsynced } from "../database/unsynced.ts";
+import type { Deps } from "../deps.ts";
+import type { ReadyJob } from "../signal/signal.ts";
+import { aboutLease } from "./claim.ts";
+import { countMoves } from "./count-changes.ts";
+import { asQueued } from "./release.ts";
+import { impatient, isFree, lockFree } from "./skip-locked.ts";
+
+/** `ready` went back: signal them again. `locked` are held still, as somebody's transaction has their rows: repeat it. */
+export type TakenBack = { ready: ReadyJob[]; locked: number };
+
+/**
+ * running → queued, with the attempt given back, for all jobs of a claim whose answer nobody got. The claim may not even
+ * have arrived yet: its token is taken first, and a claim under a token that is taken is refused as a whole. Two
+ * statements, as the second must see a claim that was committed while the first waited for it.
+ *
+ * @example
+ * const { ready, locked } = await takeBack(deps, lease_token);
+ */
+export async function takeBack(deps: Deps, lease_token: string): Promise<TakenBack> {
+  const execute = executeOn(deps.database);
+  await execute({ text: takeToken, params: [lease_token] });
+  const rows = await execute<Held>({ text: giveBack, params: [lease_token] });
+  const ready = rows.filter(({ given }) => given);
+  for (const job of ready) deps.observe({ event: "job_released", ...aboutLease(job) });
+  return { ready, locked: rows.length - ready.length };
+}
+
+type Held = ReadyJob & { type: string; attempts: number; worker_id: string; given: boolean };
+
+// Kept for longer than a statement can be on its way. The sweep forgets it with the other claims that have no jobs left.
+const takeToken = `
+  INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
+  SELECT $1::uuid, '', now() + interval '1 hour', '{}' WHERE ${unsynced} AND ${impatient}
+  ON CONFLICT (token) DO NOTHING`;
+
+const holds = "jobs.lease_token = $1::uuid AND jobs.status = 'running'";
+const giveBack = `
+  WITH held AS MATERIALIZED (
+    SELECT id, tenant, queue, type, priority, attempts, worker_id FROM jobs
+    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches WHERE token = $1::uuid)) AND ${holds}
+  ), ${lockFree("held")}, given AS (
+    UPDATE jobs SET ${asQueued} WHERE ${isFree} AND ${holds}
+    RETURNING jobs.id, tenant, queue
+  ), ${countMoves("given", "running", "queued")}
+  SELECT held.*, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`;

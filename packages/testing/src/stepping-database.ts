@@ -1,0 +1,81 @@
+import type { Database } from "@atlasqueue/core";
+
+/** Where a move stands: before a statement, before its COMMIT, or after it and before anybody has its answer. */
+export type Step = "statement" | "commit" | "answer";
+
+type Unsafe = (text: string, params?: unknown[], options?: object) => object;
+
+/** In the place of the driver's query, which is sent when somebody waits for it, and may be a part of another instead. */
+function inPlaceOf(query: object, work: () => Promise<unknown>): object {
+  let begun: Promise<unknown> | undefined;
+  const run = () => (begun ??= work());
+  return Object.assign(query, {
+    // What `bounded` asks of a query: that it has been sent, and how to cancel it.
+    state: {},
+    canceller: null,
+    // oxlint-disable-next-line unicorn/no-thenable
+    then: (...call: Parameters<Promise<unknown>["then"]>) => run().then(...call),
+    catch: (...call: Parameters<Promise<unknown>["catch"]>) => run().catch(...call),
+    finally: (...call: Parameters<Promise<unknown>["finally"]>) => run().finally(...call),
+  });
+}
+
+/**
+ * A database that asks before each step (with its number and the statement) of whatever is done with it, so that a test can stop a move there, do something
+ * else meanwhile, and let it go on; or throw there, as when the connection breaks. A single statement becomes a
+ * transaction of its own, as it is one, so that it can be stopped while it holds its locks.
+ *
+ * @example
+ * const stepping = steppingDatabase(database, async (step, number) => { if (number === 2) await somethingElse(); });
+ */
+export function steppingDatabase(
+  database: Database,
+  onStep: (step: Step, number: number, text: string) => Promise<void> | void,
+): Database {
+  let number = 0;
+  const step = async (kind: Step, text: string): Promise<void> => {
+    number += 1;
+    await onStep(kind, number, text);
+  };
+  const steppedTransaction = (tx: { unsafe: Unsafe }) => ({
+    unsafe: (...call: Parameters<Unsafe>) =>
+      inPlaceOf(tx.unsafe(...call), async () => {
+        await step("statement", call[0]);
+        return tx.unsafe(...call);
+      }),
+  });
+  const single = async (...call: Parameters<Unsafe>): Promise<unknown> => {
+    const [text] = call;
+    await step("statement", text);
+    const rows = await database.sql.begin(async (tx) => {
+      const answer = await (tx as unknown as { unsafe: Unsafe }).unsafe(...call);
+      await step("commit", text);
+      return answer;
+    });
+    await step("answer", text);
+    return rows;
+  };
+  const begin = async (options: string, work: (tx: object) => Promise<unknown>): Promise<unknown> => {
+    const result = await database.sql.begin(options, async (tx) => {
+      const done = await work(steppedTransaction(tx as unknown as { unsafe: Unsafe }));
+      await step("commit", "COMMIT");
+      return done;
+    });
+    await step("answer", "COMMIT");
+    return result;
+  };
+  const sql = new Proxy(database.sql, {
+    get(target, name) {
+      if (name === "unsafe")
+        return (...call: Parameters<Unsafe>) => inPlaceOf((target.unsafe as Unsafe)(...call), () => single(...call));
+      if (name === "begin") return begin;
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+  return { ...database, sql };
+}
+
+/** A connection that broke. */
+export function brokenConnection(): Error {
+  return Object.assign(new Error("write CONNECTION_CLOSED"), { code: "CONNECTION_CLOSED" });
+}

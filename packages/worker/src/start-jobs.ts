@@ -1,0 +1,63 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { aboutLease, extendLeases, type Lease, type LeaseReturns } from "@atlasqueue/core";
+import type { WorkerDeps } from "./deps.ts";
+
+export type StartJobs = {
+  deps: WorkerDeps;
+  returns: Pick<LeaseReturns, "giveBack">;
+  lease_seconds: number;
+  start: (lease: Lease) => void;
+  stop: AbortSignal;
+};
+
+/** Handlers that were started for so long without a turn of the event loop: renewals and answers have theirs first. */
+const turn_ms_max = 20;
+
+/**
+ * Start the handlers of a claim, `asked_at` being when it was sent, by this process's own clock. What stands between the
+ * two may be long: an answer that lay in the socket while a handler had the processor, a handler before it that has it
+ * now. So a lease of which a third has passed is renewed first, and one that is lost, or cannot be renewed, is not started.
+ */
+export async function startJobs(jobs: StartJobs, leases: Lease[], asked_at: number): Promise<void> {
+  const { deps, returns, lease_seconds, start, stop } = jobs;
+  const fresh_ms = (lease_seconds * 1_000) / 3;
+  let renewed_at = asked_at;
+  let turned_at = performance.now();
+  let left = leases;
+  while (left.length > 0) {
+    if (stop.aborted) {
+      void returns.giveBack(left);
+      return;
+    }
+    const now = performance.now();
+    if (now - renewed_at > fresh_ms) {
+      renewed_at = now;
+      left = await stillHeld(deps, returns, left, lease_seconds);
+    } else if (now - turned_at > turn_ms_max) {
+      await nextTurn();
+      turned_at = performance.now();
+    } else {
+      const [next, ...others] = left as [Lease, ...Lease[]];
+      left = others;
+      start(next);
+    }
+  }
+}
+
+async function stillHeld(
+  deps: WorkerDeps,
+  returns: StartJobs["returns"],
+  leases: Lease[],
+  lease_seconds: number,
+): Promise<Lease[]> {
+  try {
+    const { lost, locked } = await extendLeases(deps, leases, lease_seconds);
+    for (const lease of lost) deps.observe({ event: "lease_lost", during: "start", ...aboutLease(lease) });
+    void returns.giveBack(locked);
+    const gone = new Set([...lost, ...locked]);
+    return leases.filter((lease) => !gone.has(lease));
+  } catch (error) {
+    void returns.giveBack(leases);
+    throw error;
+  }
+}

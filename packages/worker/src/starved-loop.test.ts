@@ -1,0 +1,89 @@
+import { claim, complete, connectDatabase, recoverExpired } from "@atlasqueue/core";
+import { eventually, steppingDatabase } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { gate, workerHarness } from "../test/harness.ts";
+import { defineHandler } from "./handler.ts";
+import { startWorker } from "./start-worker.ts";
+
+const any = z.looseObject({});
+const { add, becomes, deps, named, read, sql } = workerHarness();
+
+/** Keep the processor, and with it the event loop, as a handler may. */
+function burn(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until;);
+}
+
+const url = () => {
+  const { host, port, user, pass, database } = sql().options;
+  return `postgres://${user}:${String(pass ?? "")}@${String(host)}:${String(port)}/${database}`;
+};
+
+test("handlers that keep the processor for longer than the database's deadline cost no attempt of another job", async () => {
+  const database = connectDatabase({ url: url(), connections_max: 4, timeout_ms: 300 });
+  const worker = startWorker(
+    { ...deps(), database },
+    { handlers: [defineHandler("noop", any, () => burn(500))], concurrency: 4, lease_seconds: 30 },
+  );
+  const ids = await add(...Array.from({ length: 12 }, () => ({ max_attempts: 1 })));
+  for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1 });
+  expect(named("handler_start")).toHaveLength(12);
+  await worker.stop({ deadline_ms: 10_000 });
+  await database.close();
+}, 90_000);
+
+test("a job whose claim is answered after it was settled elsewhere is not started", async () => {
+  const settled = gate();
+  let held = false;
+  const database = steppingDatabase(deps().database, async (step, _number, text) => {
+    if (step !== "answer" || held || !text.includes("INSERT INTO lease_batches")) return;
+    held = true;
+    await settled.opened;
+  });
+  const started: string[] = [];
+  const worker = startWorker(
+    { ...deps(), database },
+    {
+      handlers: [defineHandler("noop", any, (_payload, { job }) => void started.push(job.id))],
+      concurrency: 1,
+      lease_seconds: 1,
+    },
+  );
+  const [id] = await add({});
+  await becomes(id, { status: "running" });
+  await eventually(async () => {
+    await recoverExpired(deps(), 10);
+    expect(await read(id)).toMatchObject({ status: "queued" });
+  });
+  const elsewhere = { tenant: "default", queues: ["default"], worker_id: "elsewhere", lease_seconds: 30 };
+  const leases = await claim(deps(), [id ?? ""], elsewhere);
+  await complete(
+    deps(),
+    leases.map((lease) => ({ lease, result: null })),
+  );
+  settled.open();
+  await eventually(() => expect(named("lease_lost")).toMatchObject([{ during: "start", job_id: id }]));
+  expect(started).toEqual([]);
+  await worker.stop({ deadline_ms: 0 });
+});
+
+test("a job whose claim is answered late, and that nobody took, is renewed and started", async () => {
+  const waited = gate();
+  let held = false;
+  const database = steppingDatabase(deps().database, async (step, _number, text) => {
+    if (step !== "answer" || held || !text.includes("INSERT INTO lease_batches")) return;
+    held = true;
+    await waited.opened;
+  });
+  const worker = startWorker(
+    { ...deps(), database },
+    { handlers: [defineHandler("noop", any, () => {})], concurrency: 1, lease_seconds: 3 },
+  );
+  const [id] = await add({});
+  await becomes(id, { status: "running" });
+  const before = (await read(id))?.locked_until?.getTime() ?? Infinity;
+  setTimeout(waited.open, 1_200);
+  await becomes(id, { status: "succeeded", attempts: 1 });
+  expect(Date.now()).toBeLessThan(before + 3_000);
+  await worker.stop({ deadline_ms: 0 });
+});

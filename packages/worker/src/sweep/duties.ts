@@ -1,0 +1,111 @@
+import {
+  advanceAll,
+  fireAll,
+  foldAll,
+  hint,
+  isUnavailable,
+  promoteAll,
+  refreshStatistics,
+  statisticsAreStale,
+  type QueueRef,
+  type SweepOutlook,
+} from "@atlasqueue/core";
+import type { MovingDeps } from "../deps.ts";
+import { createDeadLetterProjection } from "./dead-letter-projection.ts";
+import { markReady } from "./ready-mark.ts";
+import { createReadyRound } from "./ready-round.ts";
+import { recallVanished } from "./recall-vanished.ts";
+import { recoverAll } from "./recover-all.ts";
+import { createServedQueues } from "./served-queues.ts";
+import { takeTurn } from "./take-turn.ts";
+
+const statistics_ms = 10_000;
+
+/** What a sweep is given beside its outlook: `asked` when something is due and it is nobody's turn, `settled_in` when leases may be ended. */
+export type SweepMoment = { asked: boolean; settled_in: boolean };
+export type Swept = { fired: number; promoted: number; recovered: number; resignalled: number };
+
+/**
+ * The duties of a sweep, side by side. Each has its own failure, and one that takes long is left to itself: the next
+ * sweep starts the others without it. A part of the outlook that was not answered in time is no reason to skip its duty.
+ *
+ * @example
+ * const swept = await createDuties(deps, served).start(outlook, { asked: false, settled_in: true });
+ */
+export function createDuties(deps: MovingDeps, served: () => readonly QueueRef[]) {
+  const projectDeadLetters = createDeadLetterProjection(deps);
+  const servedQueues = createServedQueues(deps, served);
+  const goRound = createReadyRound(deps);
+  const underWay = new Set<string>();
+
+  /** Resolves with nothing when it failed, or is under way still. */
+  const duty = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
+    if (underWay.has(name)) return undefined;
+    underWay.add(name);
+    try {
+      return await work();
+    } catch (error) {
+      const during = `sweep: ${name}`;
+      if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
+      else deps.logger.error({ err: error, duty: name }, "sweep_failed");
+      return undefined;
+    } finally {
+      underWay.delete(name);
+    }
+  };
+  const count = async (name: string, wanted: boolean, work: () => Promise<number>): Promise<number> =>
+    (wanted && (await duty(name, work))) || 0;
+
+  /** Those that a process of the fleet serves come first; then the round over all. */
+  const lookAfterReady = async (): Promise<number> => {
+    let resignalled = 0;
+    await markReady(deps);
+    await hint(deps.observe, "sweep", async () => {
+      resignalled += await servedQueues.look();
+      resignalled += await goRound();
+    });
+    return resignalled;
+  };
+
+  /** A worker that died while Postgres was away is found at the next turn: those that live renew first. */
+  const endLeases = async (due: boolean, asked: boolean): Promise<number> => {
+    const recalled = asked ? 0 : await recallVanished(deps);
+    return due || recalled > 0 ? recoverAll(deps) : 0;
+  };
+
+  const keepStatistics = async (): Promise<void> => {
+    if ((await statisticsAreStale(deps.database)) && (await takeTurn(deps, "statistics", statistics_ms)))
+      // Autovacuum does it as well, if later.
+      await refreshStatistics(deps.database).catch((error: unknown) =>
+        deps.logger.warn({ err: error }, "statistics_failed"),
+      );
+  };
+
+  return {
+    servedQueues: {
+      mine: servedQueues.mine,
+      look: () =>
+        duty("served queues", () => hint(deps.observe, "sweep", async () => void (await servedQueues.look()))),
+    },
+    /** When it is nobody's turn, only what has a time: for the rest a turn is enough, however often something becomes due. */
+    async start(outlook: Partial<SweepOutlook>, { asked, settled_in }: SweepMoment): Promise<Swept> {
+      const { any_queued = true, any_handovers = true, any_changes = true, newest_dead } = outlook;
+      const [fired, promoted, recovered, resignalled] = await Promise.all([
+        count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
+        count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps)),
+        count("leases", settled_in, () => endLeases(isPast(outlook.lease_check_in_ms), asked)),
+        count("ready jobs", any_queued && !asked, lookAfterReady),
+        duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),
+        newest_dead !== undefined &&
+          duty("dead letters", () => hint(deps.observe, "dead letters", () => projectDeadLetters(newest_dead))),
+        duty("counts", async () => void (any_changes && !asked && (await foldAll(deps)))),
+        // Tables grow by what changes.
+        duty("statistics", async () => void (any_changes && !asked && (await keepStatistics()))),
+      ]);
+      return { fired, promoted, recovered, resignalled };
+    },
+  };
+}
+
+/** A time that is not known may be past. */
+const isPast = (in_ms: number | null | undefined) => in_ms === undefined || (in_ms !== null && in_ms <= 0);

@@ -1,0 +1,69 @@
+import { enqueue, type Signal } from "@atlasqueue/core";
+import { eventually, submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { drivers, workerHarness } from "../../test/harness.ts";
+import { defineHandler } from "../handler.ts";
+import { createReadyRound } from "./ready-round.ts";
+
+const harness = workerHarness();
+const noop = defineHandler("noop", z.looseObject({}), () => "done");
+
+/** Stored, and no signal reached anybody: one job in each queue. */
+const lose = async (tenant: string, queues: readonly string[]): Promise<void> => {
+  for (let at = 0; at < queues.length; at += 500) {
+    const part = queues.slice(at, at + 500).map((queue) => ({ ...submission({ queue }), tenant }));
+    await enqueue(harness.deps(), part, { idempotency_ttl_seconds: 60 });
+  }
+  // Past the time in which a signal may still be on its way.
+  await harness.sql()`UPDATE jobs SET updated_at = updated_at - interval '1 minute' WHERE tenant = ${tenant}`;
+};
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
+const lengthOf = async (signal: Signal, tenant: string, queue: string) => (await signal.look({ tenant, queue })).length;
+
+test.each(["redis", "memory"])(
+  "with %s, twenty lost signals in served queues run beside two thousand queues that nobody serves",
+  async (driver) => {
+    harness.useSignal(drivers[driver] ?? fail);
+    const served = [...names("a-served", 10), ...names("z-served", 10)];
+    await lose("default", names("other", 2_000));
+    await lose("default", served);
+    harness.work([noop], { queues: served });
+    await eventually(
+      async () => {
+        const [row] = await harness.sql()<{ done: number }[]>`
+        SELECT count(*)::int AS done FROM jobs WHERE status = 'succeeded'`;
+        expect(row?.done).toBe(20);
+      },
+      { timeout_ms: 10_000 },
+    );
+  },
+  60_000,
+);
+
+test("a tenant with nine thousand queues keeps no other tenant's jobs waiting", async () => {
+  harness.useSignal(drivers["redis"] ?? fail);
+  await lose("greedy", names("q", 9_000));
+  for (const tenant of ["a-small", "z-small"]) await lose(tenant, ["mail"]);
+  const deps = harness.deps();
+  await createReadyRound(deps)();
+  for (const tenant of ["a-small", "z-small"]) expect(await lengthOf(deps.signal, tenant, "mail")).toBe(1);
+}, 60_000);
+
+test("the round comes to every queue, and then begins anew", async () => {
+  const queues = names("q", 2_500);
+  await lose("default", queues);
+  const deps = harness.deps();
+  const round = createReadyRound(deps);
+  let resignalled = 0;
+  for (let sweep = 0; sweep < 100 && resignalled < queues.length; sweep += 1) resignalled += await round();
+  expect(resignalled).toBe(queues.length);
+  const signalled = await deps.signal.take([{ tenant: "default", queue: "q-7" }], 10);
+  expect(signalled).toHaveLength(1);
+  for (let sweep = 0; sweep < 100 && (await round()) === 0; sweep += 1);
+  expect(await lengthOf(deps.signal, "default", "q-7")).toBe(1);
+}, 60_000);
+
+function fail(): never {
+  throw new Error("no such driver");
+}

@@ -1,0 +1,48 @@
+import { readyQueuesOf, readyTenants, top, type ReadyQueue } from "@atlasqueue/core";
+import type { WorkerDeps } from "../deps.ts";
+import { offer } from "./offer.ts";
+
+/** Of all tenants in one sweep. */
+const queues_max = 1_000;
+const tenants_max = 50;
+/** How long one sweep may go on signalling, past one queue of each tenant. */
+const round_ms_max = 1_000;
+const cursors_max = 10_000;
+
+/**
+ * Goes round all queues that have ready jobs, whoever serves them: each sweep some, the next one on from there. Every
+ * tenant has the same share of a sweep and a cursor of its own, so one with ten thousand queues holds up no other.
+ * Returns how many jobs were signalled again.
+ */
+export function createReadyRound(deps: WorkerDeps): () => Promise<number> {
+  let tenant_below = top;
+  const below = new Map<string, string>();
+
+  const nextTenants = async (): Promise<string[]> => {
+    let tenants = await readyTenants(deps, tenant_below, tenants_max);
+    if (tenants.length === 0 && tenant_below !== top) tenants = await readyTenants(deps, top, tenants_max);
+    tenant_below = tenants.length === tenants_max ? (tenants.at(-1) ?? top) : top;
+    return tenants;
+  };
+
+  return async () => {
+    const end = performance.now() + round_ms_max;
+    const tenants = await nextTenants();
+    if (below.size > cursors_max) below.clear();
+    const share = Math.ceil(queues_max / Math.max(1, tenants.length));
+    const from = tenants.map((tenant) => ({ tenant, below: below.get(tenant) ?? top }));
+    const pages = Map.groupBy(await readyQueuesOf(deps, from, share), ({ tenant }) => tenant);
+    // Those that came to their end begin anew.
+    for (const tenant of tenants) if ((pages.get(tenant)?.length ?? 0) < share) below.delete(tenant);
+    let resignalled = 0;
+    for (let place = 0; place < share && (place === 0 || performance.now() < end); place += 1)
+      for (const [tenant, page] of pages) {
+        const queue: ReadyQueue | undefined = page[place];
+        if (!queue) continue;
+        if (place + 1 < page.length || page.length === share) below.set(tenant, queue.queue);
+        else below.delete(tenant);
+        if (!queue.paused) resignalled += await offer(deps, queue);
+      }
+    return resignalled;
+  };
+}

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { readyAmong, type QueueRef } from "@atlasqueue/core";
+import type { WorkerDeps } from "../deps.ts";
+import { offer } from "./offer.ts";
+import { takeTurn } from "./take-turn.ts";
+
+/** Queues asked for in one statement, and how long one look may go on signalling. */
+const queues_max = 2_000;
+const look_ms_max = 1_000;
+
+/**
+ * Looks after the queues that this process serves, before all others: a signal that was lost is sent again within a
+ * sweep or two, however many queues there are that nobody serves. When they are too many for one look, the
+ * next one goes on where it ended. Processes that serve the same queues take turns.
+ */
+export function createServedQueues(deps: WorkerDeps, served: () => readonly QueueRef[]) {
+  let first = 0;
+  let known: { names: string; turn: string } | undefined;
+
+  const turnOf = (queues: readonly QueueRef[]): string => {
+    const names = JSON.stringify(queues.map(({ tenant, queue }) => [tenant, queue]).toSorted());
+    if (known?.names !== names)
+      known = { names, turn: `served:${createHash("sha256").update(names).digest("base64url")}` };
+    return known.turn;
+  };
+
+  return {
+    mine: async (period_ms: number): Promise<boolean> => {
+      const queues = served();
+      return queues.length > 0 && takeTurn(deps, turnOf(queues), period_ms);
+    },
+    /** Returns how many jobs were signalled again. */
+    async look(): Promise<number> {
+      const all = served();
+      if (all.length === 0) return 0;
+      const end = performance.now() + look_ms_max;
+      const from = first % all.length;
+      const page = [...all.slice(from), ...all.slice(0, from)].slice(0, queues_max);
+      const ready = new Map((await readyAmong(deps, page)).map((one) => [nameOf(one), one]));
+      let resignalled = 0;
+      let looked_at = 0;
+      for (const queue of page) {
+        if (performance.now() > end) break;
+        looked_at += 1;
+        const found = ready.get(nameOf(queue));
+        if (found) resignalled += await offer(deps, found);
+      }
+      first = from + looked_at;
+      return resignalled;
+    },
+  };
+}
+
+const nameOf = ({ tenant, queue }: QueueRef) => `${tenant} ${queue}`;
