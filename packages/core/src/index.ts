@@ -52,6 +52,7 @@ export { oldestWaiting } from "./queries/oldest-waiting.ts";
 export { listTokens, showToken } from "./queries/list-tokens.ts";
 export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-stats.ts";
 export { readyAmong, readyQueuesOf, readyTenants, top, type ReadyQueue } from "./queries/ready-queues.ts";
+export { createReadiness, type ServerReadiness } from "./queries/server-readiness.ts";
 export { showJob } from "./queries/show-job.ts";
 export { showSchedule } from "./queries/show-schedule.ts";
 export { createOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
@@ -70,6 +71,7 @@ export { ipcSignal, type IpcSignal } from "./signal/ipc.ts";
 export { memorySignal } from "./signal/memory.ts";
 export { noSignal } from "./signal/none.ts";
 export {
+  allTenants,
   presence_beat_ms,
   presence_ttl_ms,
   type Presence,
@@ -88,6 +90,7 @@ export {
   type SignalState,
 } from "./signal/signal.ts";
 export { submit } from "./submit.ts";
+export { adoptStrays, countStrays } from "./transitions/adopt-strays.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./transitions/claim.ts";
 export { clearResults } from "./transitions/clear-results.ts";
 export { cancel, type CancelOutcome } from "./transitions/cancel.ts";
@@ -111,6 +114,7 @@ export { provisionTenant } from "./transitions/provision-tenant.ts";
 export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
 export { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
 export { createSchedule, putSchedule, type StoreOutcome } from "./transitions/store-schedule.ts";
+export { signingKey } from "./transitions/signing-key.ts";
 export { setLimits, type LimitsSet } from "./transitions/set-limits.ts";
 export { recallLeases } from "./transitions/recall-leases.ts";
 export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./transitions/prune.ts";

@@ -11,6 +11,9 @@ const exempt: Record<string, string> = {
   "queries/dead-among.ts": "for the list in Redis, which is of all tenants",
   "queries/finished-among.ts":
     "says only that ids have finished; whoever waits has looked the job up before and does after",
+  "transitions/adopt-strays.ts": "the sweep's, over all tenants",
+  "queries/fleet-counts.ts": "sums over all tenants, for the operator's metrics",
+  "queries/server-readiness.ts": "asks for a job that cannot be, to learn whether the database answers",
   "transitions/clear-results.ts": "the janitor's, over all tenants",
   "transitions/extend-lease.ts": "by the lease's token, for workers beside the database",
   "transitions/forget-ended-batches.ts":
@@ -20,6 +23,7 @@ const exempt: Record<string, string> = {
   "transitions/note-token-use.ts": "ids of tokens that were just shown to us",
   "transitions/project-dead-letters.ts": "the sweep's, over all tenants",
   "transitions/report-progress.ts": "by the lease's token, for workers beside the database",
+  "transitions/signing-key.ts": "a key of the whole system, which no caller sees or names",
   "transitions/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
   "transitions/skip-locked.ts": "a part of statements, over jobs that the rest of them chose",
 };

@@ -1,6 +1,6 @@
 import type { JobStatus } from "@atlasqueue/contract";
 
-type OfJob = { job_id: string; job_type: string; queue: string };
+type OfJob = { job_id: string; job_type: string; queue: string; tenant: string };
 type OfAttempt = OfJob & { attempt: number; worker_id: string };
 
 type OfSchedule = { tenant: string; schedule: string };
@@ -25,6 +25,8 @@ export type AtlasEvent =
   | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
   | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)
   | ({ event: "job_released" } & OfAttempt)
+  /** They ran without a claim's row, so that no sweep would have looked at them. */
+  | { event: "leases_adopted"; count: number }
   | { event: "lease_return_failed"; error: string }
   | ({ event: "job_cancelled"; was: JobStatus } & OfJob)
   | ({ event: "job_retried"; was: JobStatus } & OfJob)

@@ -12,7 +12,7 @@ const presence = worker.extend({
   handlers: ids,
   concurrency: z.int(),
   active: z.int(),
-  state: z.enum(["running", "draining"]),
+  state: z.enum(["running", "draining", "stuck"]),
   lease_seconds: z.number(),
 });
 

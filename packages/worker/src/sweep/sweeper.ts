@@ -1,7 +1,9 @@
-import { createOutlook, isUnavailable, pause, type QueueRef, type SweepOutlook } from "@atlasqueue/core";
+import { createOutlook, isUnavailable, pause, type SweepOutlook } from "@atlasqueue/core";
 import type { MovingDeps } from "../deps.ts";
 import { createDuties } from "./duties.ts";
+import { findStrays } from "./find-strays.ts";
 import { readyWasSeen } from "./ready-mark.ts";
+import type { ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "./take-turn.ts";
 
 /** One sweep over the whole fleet in so long: an idle system asks the database less than once a second. */
@@ -24,7 +26,7 @@ const grace_after_outage_ms = 3_000;
  * with the other workers' sweepers, so that a fleet asks the database as often as one worker does. `served` are the
  * queues that this process takes jobs from: they are looked after first.
  */
-export function createSweeper(deps: MovingDeps, stop: AbortSignal, served: () => readonly QueueRef[]) {
+export function createSweeper(deps: MovingDeps, stop: AbortSignal, served: ServedBySweep) {
   const outlook = createOutlook(deps);
   const duties = createDuties(deps, served);
   let wake = new AbortController();
@@ -80,23 +82,27 @@ export function createSweeper(deps: MovingDeps, stop: AbortSignal, served: () =>
     else deps.logger.error({ err: error }, "sweep_failed");
   };
 
+  const sweepOnTime = async (): Promise<void> => {
+    while (!stop.aborted) {
+      let rest_ms = period_ms;
+      try {
+        await turn();
+      } catch (error) {
+        report(error);
+        rest_ms = rest_after_outage_ms;
+      }
+      wake = new AbortController();
+      const until_due = due_at - performance.now();
+      await pause(
+        Math.max(0, Math.min(rest_ms * (1 + Math.random() / 10), until_due)),
+        AbortSignal.any([stop, wake.signal]),
+      );
+    }
+  };
+
   return {
     async run(): Promise<void> {
-      while (!stop.aborted) {
-        let rest_ms = period_ms;
-        try {
-          await turn();
-        } catch (error) {
-          report(error);
-          rest_ms = rest_after_outage_ms;
-        }
-        wake = new AbortController();
-        const until_due = due_at - performance.now();
-        await pause(
-          Math.max(0, Math.min(rest_ms * (1 + Math.random() / 10), until_due)),
-          AbortSignal.any([stop, wake.signal]),
-        );
-      }
+      await Promise.all([sweepOnTime(), findStrays(deps, stop)]);
     },
     /** The queues are empty: sweep now, if it is our turn. */
     nudge: () => wake.abort(),
