@@ -59,6 +59,7 @@ export async function startWorkerApp(
     {
       handlers,
       queues: config.queues,
+      tenants: config.tenants,
       concurrency: config.concurrency,
       lease_seconds: config.lease_seconds,
       poll_timeout_seconds: config.poll_timeout_seconds,

@@ -13,7 +13,10 @@ export type WorkerPresence = WorkerRef & {
   lease_seconds: number;
 };
 
-/** A worker belongs to one tenant. */
+/** The name under which a worker of all tenants announces itself: every tenant sees it, and none can be called so. */
+export const allTenants = "*";
+
+/** A worker announces itself to each of its tenants, or to `allTenants`. */
 export type WorkerRef = { tenant: string; id: string };
 export type SeenWorker = WorkerPresence & { last_seen: Date };
 export type VanishedWorker = WorkerRef & Pick<WorkerPresence, "lease_seconds">;
@@ -68,7 +71,7 @@ export function memoryPresence(): Presence {
     async withdraw(worker) {
       workers.delete(keyOf(worker));
     },
-    list: async (tenant) => live(tenant).sort(byId),
+    list: async (tenant) => [...live(tenant), ...live(allTenants)].sort(byId),
     vanished: async () => [],
   };
 }

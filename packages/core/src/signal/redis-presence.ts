@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Available } from "./available.ts";
 import { workersKey, workersSeenKey, type SignalKeys } from "./keys.ts";
 import {
+  allTenants,
   byId,
   presence_ttl_ms,
   shortened,
@@ -91,10 +92,15 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
     },
     withdraw,
     async list(tenant) {
-      const [now, ...entries] = await available(() => redis.workersList(workersKey(keys, tenant)));
-      return entries
-        .flatMap((entry) => read(tenant, entry) ?? [])
-        .filter(({ last_seen }) => Number(now) - last_seen.getTime() < presence_ttl_ms)
+      const lists = await available(() =>
+        Promise.all([tenant, allTenants].map((of) => redis.workersList(workersKey(keys, of)))),
+      );
+      return lists
+        .flatMap(([now, ...entries]) =>
+          entries
+            .flatMap((entry) => read(tenant, entry) ?? [])
+            .filter(({ last_seen }) => Number(now) - last_seen.getTime() < presence_ttl_ms),
+        )
         .map(({ connection: _connection, ...worker }) => worker)
         .sort(byId);
     },
