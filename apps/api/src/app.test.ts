@@ -110,7 +110,7 @@ test("more requests than may wait for the database are refused, with Retry-After
 
 test("a request addressed to another name than this machine's is refused while nobody's identity is checked", async () => {
   const { deps, stop } = await testApp();
-  const app = createApp({ ...deps, loopback_hosts_only: true });
+  const app = createApp({ ...deps, allowed_hosts: { names: [], addresses: false } });
   const statusOf = async (host: string) => (await app.request(`http://${host}/health`)).status;
   expect(await Promise.all(["localhost:8000", "127.0.0.1:8000", "[::1]:8000"].map(statusOf))).toEqual([200, 200, 200]);
   expect(await Promise.all(["rebound.example", "127.0.0.1.rebound.example", "10.0.0.7:8000"].map(statusOf))).toEqual([

@@ -1,4 +1,4 @@
-import type { Logger, Metrics, RateLimit } from "@atlasqueue/core";
+import type { HostRule, Logger, Metrics, RateLimit } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { noAuthentication, type Authenticator } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";
@@ -10,6 +10,7 @@ import { answerErrors } from "./http/on-error.ts";
 import { accessLog } from "./middleware/access-log.ts";
 import { answerUnmatched } from "./middleware/method-not-allowed.ts";
 import { hostGuard } from "./middleware/host-guard.ts";
+import { originGuard } from "./middleware/origin-guard.ts";
 import { pathGuard } from "./middleware/path-guard.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { provisionRoutes } from "./openqueue/provision.ts";
@@ -32,7 +33,8 @@ export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gat
   gate?: Gate;
   /** Bounds the large bodies that arrive at once. */
   bodies?: Gate;
-  loopback_hosts_only?: boolean;
+  /** Default: answers to any name. */
+  allowed_hosts?: HostRule | undefined;
   /** Default: anybody may do anything, as the default tenant. */
   authenticator?: Authenticator;
   /** Of each tenant; default: none. */
@@ -62,7 +64,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     c.set("turns", turns);
     return next();
   });
-  if (deps.loopback_hosts_only) app.use(hostGuard);
+  app.use(hostGuard(deps.allowed_hosts), originGuard(deps.allowed_hosts));
   app.route("/", healthRoutes(deps));
   app.route("/", metricsRoutes(deps));
   app.route("/", openApiRoutes());

@@ -52,7 +52,7 @@ test("with tokens it may listen anywhere and under any name, and tenants have a 
   const set = { DATABASE_URL, API_HOST: "0.0.0.0", AUTH: "required" };
   expect(readApiConfig(set)).toMatchObject({
     auth: "required",
-    loopback_hosts_only: false,
+    allowed_hosts: undefined,
     rate_limit: { limit: 600_000, period_ms: 60_000 },
   });
   expect(readApiConfig({ ...set, RATE_LIMIT_REQUESTS: "0" }).rate_limit).toBeUndefined();

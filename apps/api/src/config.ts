@@ -7,12 +7,13 @@ import {
   serverSettings,
   setting,
   SettingError,
+  isLoopback,
   type BackoffPolicy,
+  type HostRule,
   type RateLimit,
   type ServerConfig,
 } from "@atlasqueue/core";
 import { z } from "zod";
-import { isLoopback } from "./middleware/host-guard.ts";
 
 /** Every environment variable the API reads. */
 export const apiSettings = z.object({
@@ -23,6 +24,8 @@ export const apiSettings = z.object({
   RATE_LIMIT_REQUESTS: setting.integer(0, 1_000_000_000).optional(),
   RATE_LIMIT_SECONDS: setting.seconds(1, 86_400).default(60),
   ALLOW_UNAUTHENTICATED: setting.flag().default(false),
+  // Beside this machine's own; the default is decided below.
+  ALLOWED_HOSTS: setting.hosts().optional(),
   API_HOST: setting.text("an address to listen on, such as 127.0.0.1").default("127.0.0.1"),
   API_PORT: setting.port().default(8_000),
   BODY_BYTES_MAX: setting.integer(1_024, limits.body_bytes_max).default(limits.body_bytes_max),
@@ -45,8 +48,8 @@ export type ApiConfig = ServerConfig & {
   admin_secret: string | undefined;
   rate_limit: RateLimit | undefined;
   listen: { host: string; port: number };
-  /** Answer only requests that were addressed to this machine by its loopback names. */
-  loopback_hosts_only: boolean;
+  /** Which names requests may be addressed to; undefined: any. */
+  allowed_hosts: HostRule | undefined;
   body_bytes_max: number;
   payload_bytes_max: number;
   idempotency_ttl_seconds: number;
@@ -75,11 +78,17 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
     admin_secret: set.ADMIN_SECRET,
     rate_limit: limit === 0 ? undefined : { limit, period_ms: set.RATE_LIMIT_SECONDS * 1_000 },
     listen: { host: set.API_HOST, port: set.API_PORT },
-    loopback_hosts_only: open && !set.ALLOW_UNAUTHENTICATED,
+    allowed_hosts: hostRule(set.ALLOWED_HOSTS, open, set.ALLOW_UNAUTHENTICATED),
     body_bytes_max: set.BODY_BYTES_MAX,
     payload_bytes_max: set.PAYLOAD_BYTES_MAX,
     idempotency_ttl_seconds: set.IDEMPOTENCY_TTL_SECONDS,
     backoff: retryPolicy(set),
     shutdown_ms: set.SHUTDOWN_SECONDS * 1_000,
   };
+}
+
+/** With tokens, a page that rebinds its name has none to show; names are then only checked when they are said. */
+function hostRule(names: string[] | undefined, open: boolean, anybody: boolean): HostRule | undefined {
+  if (names?.includes("*") || (names === undefined && !open)) return undefined;
+  return { names: names ?? [], addresses: anybody || !open };
 }

@@ -24,6 +24,10 @@ type Service = {
   depends_on?: Record<string, { condition: string }>;
   container_name?: string;
   stop_grace_period?: string;
+  read_only?: boolean;
+  tmpfs?: string[];
+  cap_drop?: string[];
+  security_opt?: string[];
 };
 type Compose = { services: Record<string, Service>; volumes: Record<string, null> };
 const { services, volumes } = parse(filled(read("docker-compose.yml")), { merge: true }) as Compose;
@@ -60,7 +64,7 @@ test("every port is bound to 127.0.0.1, and any number of workers find one", () 
 test("every variable is one that the program reads, with a value it takes", () => {
   const known: Record<string, string[]> = {
     postgres: ["POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB"],
-    redis: [],
+    redis: ["REDISCLI_AUTH"],
     migrate: Object.keys(apiSettings.shape),
     api: Object.keys(apiSettings.shape),
     worker: Object.keys(workerSettings.shape),
@@ -70,14 +74,30 @@ test("every variable is one that the program reads, with a value it takes", () =
 
   const api = readApiConfig(service("api").environment ?? {});
   expect(api.listen).toEqual({ host: "0.0.0.0", port: 8000 });
+  // While nobody is asked who they are, no name but ours leads here.
+  expect(api.auth).toBe("disabled");
+  expect(api.allowed_hosts).toEqual({ names: ["api"], addresses: true });
   expect(api.shutdown_ms).toBeLessThan(seconds(service("api").stop_grace_period) * 1_000);
   const worker = readWorkerConfig(service("worker").environment ?? {});
   expect(worker.metrics).toEqual({ host: "0.0.0.0", port: 9_091 });
+  expect([worker.allowed_hosts, worker.demo_handlers]).toEqual([{ names: ["worker"], addresses: true }, false]);
   expect(worker.shutdown_ms).toBeLessThan(seconds(service("worker").stop_grace_period) * 1_000);
 
   const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = service("postgres").environment ?? {};
   const url = `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`;
   for (const name of ours) expect(service(name).environment?.DATABASE_URL).toBe(url);
+});
+
+test("Redis asks for the password that the others show", () => {
+  const { command = [], environment } = service("redis");
+  const password = command[command.indexOf("--requirepass") + 1];
+  expect(environment?.REDISCLI_AUTH).toBe(password);
+  for (const name of ours) expect(service(name).environment?.REDIS_URL).toBe(`redis://:${password}@redis:6379`);
+});
+
+test("our programs may write nothing, and nobody gains privileges", () => {
+  for (const name of Object.keys(services)) expect(service(name).security_opt).toEqual(["no-new-privileges:true"]);
+  for (const name of ours) expect(service(name)).toMatchObject({ read_only: true, tmpfs: ["/tmp"], cap_drop: ["ALL"] });
 });
 
 test("every image is built from a Dockerfile that copies what its commands run", () => {

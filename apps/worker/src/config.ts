@@ -7,6 +7,7 @@ import {
   serverSettings,
   setting,
   type BackoffPolicy,
+  type HostRule,
   type Retention,
   type ServerConfig,
 } from "@atlasqueue/core";
@@ -26,6 +27,8 @@ export const workerSettings = z.object({
   WORKER_SHUTDOWN_SECONDS: setting.seconds(0, 3_600).default(25),
   WORKER_DRAIN: setting.flag().default(false),
   WORKER_DRAIN_DUE_SECONDS: setting.seconds(0, 86_400).default(60),
+  WORKER_DEMO_HANDLERS: setting.flag().default(false),
+  ALLOWED_HOSTS: setting.hosts().default([]),
   WORKER_METRICS_HOST: setting.text().default("127.0.0.1"),
   WORKER_METRICS_PORT: setting.port().default(9_091),
   ...retrySettings,
@@ -46,6 +49,10 @@ export type WorkerAppConfig = ServerConfig & {
   /** Set, the worker ends when nothing is left to do, not even a job due so soon. */
   drain: { due_within_seconds: number } | undefined;
   metrics: { host: string; port: number };
+  /** Which names requests to the metrics port may be addressed to, beside any address; undefined: any. */
+  allowed_hosts: HostRule | undefined;
+  /** Whether it runs `demo.*` jobs, which sleep and fail on request. */
+  demo_handlers: boolean;
   backoff: BackoffPolicy;
   retention: Retention;
   result_ttl_seconds: number | undefined;
@@ -66,6 +73,8 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     shutdown_ms: set.WORKER_SHUTDOWN_SECONDS * 1_000,
     drain: set.WORKER_DRAIN ? { due_within_seconds: set.WORKER_DRAIN_DUE_SECONDS } : undefined,
     metrics: { host: set.WORKER_METRICS_HOST, port: set.WORKER_METRICS_PORT },
+    allowed_hosts: set.ALLOWED_HOSTS.includes("*") ? undefined : { names: set.ALLOWED_HOSTS, addresses: true },
+    demo_handlers: set.WORKER_DEMO_HANDLERS,
     backoff: retryPolicy(set),
     retention: { succeeded_hours: set.RETENTION_SUCCEEDED_HOURS, dead_hours: set.RETENTION_DEAD_HOURS },
     result_ttl_seconds: set.RESULT_TTL_SECONDS,

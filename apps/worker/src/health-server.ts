@@ -13,7 +13,7 @@ const beat_ms = 1_000;
  */
 export async function startHealthServer(
   metrics: Metrics,
-  address: { host: string; port: number },
+  address: Pick<HealthSettings, "host" | "port" | "allowed_hosts">,
 ): Promise<HealthServer> {
   const beats = new Int32Array(new SharedArrayBuffer(4));
   const settings: HealthSettings = { ...address, beats };

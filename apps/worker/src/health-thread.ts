@@ -1,8 +1,16 @@
+// Not all of core, which this thread would load a second time.
+import { allowsHost, type HostRule } from "@atlasqueue/core/hosts";
 import { parentPort, workerData } from "node:worker_threads";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 
-export type HealthSettings = { host: string; port: number; beats: Int32Array<SharedArrayBuffer> };
+export type HealthSettings = {
+  host: string;
+  port: number;
+  /** Which names requests may be addressed to; undefined: any. */
+  allowed_hosts?: HostRule | undefined;
+  beats: Int32Array<SharedArrayBuffer>;
+};
 export type HealthStarted = { kind: "started"; port: number; error?: { message: string; code: string | undefined } };
 export type HealthRequest = { kind: "metrics"; id: number };
 
@@ -11,7 +19,7 @@ const watch_ms = 1_000;
 const stuck_ms_min = 4_000;
 const metrics_ms_max = 2_000;
 
-const { host, port, beats } = workerData as HealthSettings;
+const { host, port, allowed_hosts, beats } = workerData as HealthSettings;
 const parent = parentPort;
 if (!parent) throw new Error("health-thread.ts is a worker thread of health-server.ts");
 
@@ -44,6 +52,10 @@ const readMetrics = () =>
   });
 
 const app = new Hono()
+  .use(async (c, next) => {
+    if (allowsHost(allowed_hosts, new URL(c.req.url).hostname)) return next();
+    return c.json({ status: "refused", reason: "this name is not among ALLOWED_HOSTS" }, 400);
+  })
   .get("/livez", (c) => c.json({ status: "ok", service: "atlasqueue-worker" }))
   .get("/readyz", (c) => {
     const stuck_ms = stuckForMs();

@@ -1,4 +1,4 @@
-import { createMetrics, findJob, memorySignal, submit } from "@atlasqueue/core";
+import { createLogger, createMetrics, findJob, memorySignal, submit } from "@atlasqueue/core";
 import {
   eventually,
   recordEvents,
@@ -8,6 +8,8 @@ import {
   testDatabase,
   type TestDatabase,
 } from "@atlasqueue/testing";
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readWorkerConfig } from "./config.ts";
@@ -118,4 +120,37 @@ test("a metrics port in use is an error with its code, for the one line that tel
     code: "EADDRINUSE",
   });
   await first.stop();
+});
+
+test("demo jobs run only where that was asked for", async () => {
+  const typesOf = async (changes: Record<string, string>) => {
+    const signal = memorySignal();
+    const logged: string[] = [];
+    const logger = createLogger("info", "atlasqueue-worker", { write: (line: string) => void logged.push(line) });
+    const app = await startWorkerApp(readWorkerConfig({ ...env, DATABASE_URL: own.url, ...changes }), {
+      signal,
+      logger,
+    });
+    await app.stop();
+    const started = logged.map((line) => JSON.parse(line) as { event: string; handlers?: string[] });
+    return started.find(({ event }) => event === "worker_started")?.handlers;
+  };
+  expect(await typesOf({})).toEqual(["noop", "webhook.deliver"]);
+  expect(await typesOf({ WORKER_DEMO_HANDLERS: "true" })).toContain("demo.fail");
+});
+
+test("the metrics port answers to addresses and the names that were said, and no other", async () => {
+  const rule = { names: ["worker"], addresses: true };
+  const server = await startHealthServer(createMetrics(), { host: "127.0.0.1", port: 0, allowed_hosts: rule });
+  const { port } = new URL(server.url);
+  const statusFor = async (host: string) => {
+    const sent = request({ host: "127.0.0.1", port, path: "/metrics", headers: { host } }).end();
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    answer.resume();
+    return answer.statusCode;
+  };
+  for (const host of [`127.0.0.1:${port}`, "localhost", "10.0.0.7:9091", "worker:9091"])
+    expect(await statusFor(host), host).toBe(200);
+  for (const host of ["rebound.example", `rebound.example:${port}`]) expect(await statusFor(host), host).toBe(400);
+  await server.stop();
 });

@@ -13,7 +13,7 @@ import {
 } from "@atlasqueue/core";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
-import { demoHandlers } from "./handlers/demo.ts";
+import { demoHandlers, noopHandler } from "./handlers/demo.ts";
 import { webhookHandler } from "./handlers/webhook-deliver.ts";
 import { startHealthServer } from "./health-server.ts";
 import { loadHandlers } from "./load-handlers.ts";
@@ -30,11 +30,12 @@ export async function startWorkerApp(
 ): Promise<WorkerApp> {
   const logger = parts.logger ?? createLogger(config.log_level, "atlasqueue-worker");
   const own = await loadHandlers(config.handler_paths);
-  const builtIn = [...demoHandlers, webhookHandler({ allow_private: config.webhook_allow_private })];
+  const demo = config.demo_handlers ? demoHandlers : [];
+  const builtIn = [noopHandler, ...demo, webhookHandler({ allow_private: config.webhook_allow_private })];
   const handlers = [...own, ...builtIn.filter((handler) => !own.some(({ type }) => type === handler.type))];
 
   const metrics = createMetrics();
-  const health = await startHealthServer(metrics, config.metrics);
+  const health = await startHealthServer(metrics, { ...config.metrics, allowed_hosts: config.allowed_hosts });
   const database = connectDatabase({ ...config.database, application_name: "atlasqueue-worker" });
   const observe = observeAll(logEvents(logger), metrics.observe);
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : memorySignal());

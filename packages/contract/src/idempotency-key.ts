@@ -2,10 +2,11 @@ import { z } from "zod";
 import { limits } from "./limits.ts";
 
 /** What an Idempotency-Key header must be, as error messages and documents say it. */
-export const idempotencyKeyAccepts = `1 to ${limits.idempotency_key_chars_max} printable ASCII characters, sent once`;
+export const idempotencyKeyAccepts = `1 to ${limits.idempotency_key_chars_max} printable ASCII characters, sent once, that do not start with schedule:`;
 
-// Not all of them spaces. Linear in the length, as texts of a megabyte come here too.
-const printable = /^ *[!-~][ -~]*$/;
+// Not all of them spaces. Linear in the length, as texts of a megabyte come here too. The schedules' slots have their
+// keys under that prefix: somebody else's job under one would take the slot's place.
+const printable = /^(?!schedule:) *[!-~][ -~]*$/;
 
 /** An idempotency key in a body. */
 export const idempotencyKey = z

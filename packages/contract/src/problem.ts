@@ -15,6 +15,7 @@ export const problems = {
   job_finished: { status: 409, title: "The job has finished" },
   not_retryable: { status: 409, title: "Only a dead, cancelled or failed job can be retried" },
   too_many_tokens: { status: 409, title: "The tenant has as many tokens as it may" },
+  token_rotated: { status: 409, title: "The token has a successor already" },
   unique_conflict: { status: 409, title: "A job with this unique key is already there" },
   too_large: { status: 413, title: "Too large" },
   not_json: { status: 415, title: "The body must be application/json" },

@@ -36,6 +36,16 @@ export const setting = {
         .transform((text): LogLevel => logLevels[text as keyof typeof logLevels]),
       "DEBUG, INFO, WARNING or ERROR",
     ),
+  /** Names of hosts, in lower case; `*` among them is any. */
+  hosts: () =>
+    described(
+      z
+        .string()
+        .toLowerCase()
+        .transform((text) => text.split(",").map((part) => part.trim()))
+        .pipe(z.array(z.string().regex(/^(\*|[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?)$/)).max(100)),
+      "names of hosts without ports, separated by commas, such as queue.example.com, or * for any",
+    ),
   list: (accepts: string) =>
     described(
       z.string().transform((text) =>

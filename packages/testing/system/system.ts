@@ -13,6 +13,7 @@ const program = (path: string) => fileURLToPath(new URL(`../../../apps/${path}`,
 /** Short delays, so that a test sees several attempts. */
 const brisk = {
   WORKER_POLL_TIMEOUT: "1",
+  WORKER_DEMO_HANDLERS: "true",
   RETRY_BASE_DELAY_SECONDS: "0.05",
   RETRY_JITTER_MAX_SECONDS: "0.05",
   WEBHOOK_ALLOW_PRIVATE: "true",

@@ -1,4 +1,4 @@
-import { connectDatabase, createToken, defaultTenant } from "@atlasqueue/core";
+import { connectDatabase, createToken, defaultTenant, hashToken, newToken } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
@@ -16,7 +16,9 @@ beforeAll(async () => {
 afterAll(() => Promise.all([api.stop(), away.stop(), nowhere.close()]));
 
 const anId = "/v1/jobs/00000000-0000-0000-0000-000000000000";
-const random = () => `aq_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url")}`;
+const random = () => newToken().token;
+/** As tokens were before they had a checksum, and as somebody guesses them who does not know about it. */
+const unchecked = () => random().slice(0, 46);
 const status = async (token: string | undefined, path = "/v1/tokens") => (await api.send("GET", path, token)).status;
 
 test("without a token: 401, and a challenge that blames nothing", async () => {
@@ -149,6 +151,8 @@ test("a token expires by itself, even one that was just used", async () => {
   });
 });
 
+const server = (network: string) => ({ incoming: { socket: { remoteAddress: network } } });
+
 test("guesses cannot flood the database, and those whose token is known do not suffer for them", async () => {
   const guarded = await guardedApp();
   const mine = await guarded.token("admin");
@@ -163,6 +167,32 @@ test("guesses cannot flood the database, and those whose token is known do not s
   await Promise.all(Array.from({ length: 200 }, () => guarded.send("GET", anId, random())));
   expect((await guarded.send("GET", "/v1/tokens", mine.token)).status).toBe(200);
   await guarded.stop();
+});
+
+test("guesses lock out nobody whose token a process has not seen yet", async () => {
+  const guarded = await guardedApp();
+  const mine = await Promise.all(Array.from({ length: 20 }, () => guarded.token("admin")));
+  const ask = async (token: string, network: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await guarded.app.request("http://localhost/v1/tokens", { headers }, server(network))).status;
+  };
+  // Without their checksum, from the very network of the others; with it, from another one.
+  const cut = await Promise.all(Array.from({ length: 500 }, () => ask(`${random().slice(0, -1)}!`, "10.0.0.1")));
+  expect(new Set(cut)).toEqual(new Set([401]));
+  const old = await Promise.all(Array.from({ length: 500 }, () => ask(unchecked(), "10.0.0.1")));
+  expect(new Set(old)).toEqual(new Set([401, 429]));
+  const made = await Promise.all(Array.from({ length: 500 }, () => ask(random(), "10.0.0.2")));
+  expect(new Set(made)).toEqual(new Set([401, 429]));
+  const answers = await Promise.all(mine.map(({ token }) => ask(token, "10.0.0.1")));
+  expect(new Set(answers)).toEqual(new Set([200]));
+  await guarded.stop();
+});
+
+test("a token made before there were checksums works", async () => {
+  const { id, token } = await api.token("admin");
+  const old = token.slice(0, 46);
+  await api.deps.database.sql`UPDATE tokens SET hash = decode(${hashToken(old)}, 'hex') WHERE id = ${id}`;
+  expect(await status(old)).toBe(200);
 });
 
 test("while the database is away, a token that was just used works on; another one is 503", async () => {

@@ -1,4 +1,5 @@
 import { findToken, hashToken, type Deps } from "@atlasqueue/core";
+import { networkOf } from "../http/address.ts";
 import type { ApiContext } from "../http/context.ts";
 import { ProblemError } from "../http/problem.ts";
 import { readBearer } from "./bearer.ts";
@@ -43,7 +44,7 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
     callerOf(c) {
       const bearer = readBearer(c);
       if (bearer.kind !== "token") return refuse(bearer.kind);
-      const known = cache.ask(hashToken(bearer.token));
+      const known = cache.ask(hashToken(bearer.token), { network: networkOf(c), form: bearer.form });
       return known instanceof Promise ? known.then(admit, (error: unknown) => notNow(error, deps)) : admit(known);
     },
     close: () => uses.close(),
@@ -60,7 +61,7 @@ function unauthorized(reason: "missing" | "malformed" | "unknown"): ProblemError
     });
   const detail =
     reason === "malformed"
-      ? "The Authorization header must be sent once, as Bearer and a token that starts with aq_"
+      ? "The Authorization header must be sent once, as Bearer and a whole token: aq_ and 49 characters, the last of them a checksum"
       : "The token is unknown, expired or revoked";
   return new ProblemError("unauthorized", detail, {
     headers: { "www-authenticate": `${challenge}, error="invalid_token"` },

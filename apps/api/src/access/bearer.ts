@@ -1,14 +1,18 @@
-import { isToken } from "@atlasqueue/core";
+import { tokenForm } from "@atlasqueue/core";
 import type { ApiContext } from "../http/context.ts";
 import { sentTwice } from "../http/sent-twice.ts";
 
-export type Bearer = { kind: "token"; token: string } | { kind: "missing" } | { kind: "malformed" };
+export type Bearer =
+  | { kind: "token"; token: string; form: "checked" | "unchecked" }
+  | { kind: "missing" }
+  | { kind: "malformed" };
 
 /** What the Authorization header says. Two of them are nobody's: a proxy and we might each believe another one. */
 export function readBearer(c: ApiContext): Bearer {
   const header = c.req.header("authorization");
   if (header === undefined) return { kind: "missing" };
   const token = /^bearer +(\S+)$/i.exec(header)?.[1];
-  if (token === undefined || !isToken(token) || sentTwice(c, "authorization")) return { kind: "malformed" };
-  return { kind: "token", token };
+  const form = token === undefined ? undefined : tokenForm(token);
+  if (token === undefined || form === undefined || sentTwice(c, "authorization")) return { kind: "malformed" };
+  return { kind: "token", token, form };
 }

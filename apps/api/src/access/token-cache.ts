@@ -4,12 +4,15 @@ import type { Caller } from "./caller.ts";
 /** A caller whose token was found, and the token's id, for noting its use. */
 export type Known = Caller & { token_id: string };
 
+/** Whose look-up it is, for the limits: the caller's network, and whether the token has its checksum. */
+type Asked = { network: string; form: "checked" | "unchecked" };
+
 export type TokenCache = {
   /**
    * Whose token has this hash; undefined when it is nobody's. At once for one that was looked up a moment ago. Rejects
    * with `TooManyUnknownError`, or as the database does.
    */
-  ask(hash: string): Known | undefined | Promise<Known | undefined>;
+  ask(hash: string, from: Asked): Known | undefined | Promise<Known | undefined>;
 };
 
 /** Tokens that nobody knows were looked up too often: the database is for the callers whose tokens are known. */
@@ -22,8 +25,16 @@ const trusted_ms = 4_500;
 const unknown_ms = 4_500;
 const known_max = 10_000;
 const unknown_max = 1_000;
-/** Look-ups of tokens that this process has not known before. */
-const new_tokens: RateLimit = { limit: 200, period_ms: 1_000 };
+/** Look-ups of tokens that this process has not known before, of one network. */
+const of_network: RateLimit = { limit: 200, period_ms: 1_000 };
+/**
+ * Of all networks together. Whoever knows how a checksum is made can guess well-formed tokens from many places: that
+ * must not be the end of the database. Without a checksum every guess is well-formed, so those have a limit of their own.
+ */
+const of_all = {
+  checked: { limit: 2_000, period_ms: 1_000 },
+  unchecked: { limit: 200, period_ms: 1_000 },
+} satisfies Record<Asked["form"], RateLimit>;
 
 /**
  * What the database said about tokens, for a few seconds. Callers that ask for one token at the same time share a
@@ -31,6 +42,7 @@ const new_tokens: RateLimit = { limit: 200, period_ms: 1_000 };
  *
  * @example
  * const cache = createTokenCache((hash) => findToken(deps, hash));
+ * const known = await cache.ask(hashToken(token), { network: "10.1.2.3", form: "checked" });
  */
 export function createTokenCache(
   find: (hash: string) => Promise<FoundToken | undefined>,
@@ -41,6 +53,11 @@ export function createTokenCache(
   const unknown = new Map<string, number>();
   const asking = new Map<string, Promise<Known | undefined>>();
   const draw = localPermits(now);
+
+  const allowed = (name: string, rate: RateLimit) => draw(name, [1], rate)[0]?.allowed === true;
+  // Its network's first: what that refuses takes nothing from the others.
+  const mayLook = ({ network, form }: Asked) =>
+    allowed(`${form} ${network}`, of_network) && allowed(form, of_all[form]);
 
   const look = async (hash: string): Promise<Known | undefined> => {
     // Before the query, whose snapshot is younger: what it says was true then at least.
@@ -59,13 +76,13 @@ export function createTokenCache(
   };
 
   return {
-    ask(hash) {
+    ask(hash, from) {
       const entry = known.get(hash);
       if (entry && entry.until > now()) return entry.caller;
       if ((unknown.get(hash) ?? -Infinity) > now()) return undefined;
       const under_way = asking.get(hash);
       if (under_way) return under_way;
-      if (!entry && !draw("new", [1], new_tokens)[0]?.allowed) return Promise.reject(new TooManyUnknownError());
+      if (!entry && !mayLook(from)) return Promise.reject(new TooManyUnknownError());
       const asked = look(hash).finally(() => asking.delete(hash));
       asking.set(hash, asked);
       return asked;

@@ -224,17 +224,26 @@ test("the list of workers is answered as the document says, without Redis too", 
 });
 
 test("making and ending tokens is answered as the document says", async () => {
-  await call("listTokens", 200);
-  await call("listTokens", 422, { query: { limit: "1" } });
-  const made = await call("createToken", 201, { body: { name: "tour", scopes: ["read"], expires_in_seconds: 60 } });
+  await call("createToken", 403, { body: { name: "tour", scopes: ["read"] } });
+  const guarded = await guardedApp();
+  const made_by = await guarded.token("admin");
+  const headers = { authorization: `Bearer ${made_by.token}` };
+  const checked = checkedRequests(guarded.app);
+  const ask = (id: string, status: number, more: object = {}) => checked.call(id, status, { ...more, headers });
+  await ask("listTokens", 200);
+  await ask("listTokens", 422, { query: { limit: "1" } });
+  const made = await ask("createToken", 201, { body: { name: "tour", scopes: ["read"], expires_in_seconds: 60 } });
   const params = { id: ((await made.json()) as { id: string }).id };
-  await call("createToken", 422, { body: { name: "", scopes: [] } });
-  await call("rotateToken", 201, { params, body: { overlap_seconds: 1 } });
-  await call("listTokens", 200);
-  await call("rotateToken", 404, { params: { id: nobody }, body: {} });
-  await call("revokeToken", 204, { params });
-  await call("revokeToken", 404, { params: { id: nobody } });
-  await call("revokeToken", 422, { params: bad_id });
+  await ask("createToken", 422, { body: { name: "", scopes: [] } });
+  await ask("rotateToken", 201, { params, body: { overlap_seconds: 30 } });
+  await ask("rotateToken", 409, { params, body: { overlap_seconds: 30 } });
+  await ask("listTokens", 200);
+  await ask("rotateToken", 404, { params: { id: nobody }, body: {} });
+  await ask("revokeToken", 204, { params });
+  await ask("revokeToken", 404, { params: { id: nobody } });
+  await ask("revokeToken", 422, { params: bad_id });
+  for (const [id, statuses] of checked.seen) seen.set(id, statuses);
+  await guarded.stop();
 });
 
 test("OpenQueue's operations are answered as the document says", () => tourOpenQueue(call));

@@ -50,3 +50,24 @@ test("503 while no secret is set", async () => {
   expect(await response.json()).toEqual({ detail: expect.stringContaining("ADMIN_SECRET") });
   await closed.stop();
 });
+
+test("whoever tries secrets is slowed down, event by event, and others are not", async () => {
+  const guarded = await guardedApp({ admin_secret });
+  const call = async (secret: string, remoteAddress: string) => {
+    const request = { method: "POST", headers: { "x-admin-secret": secret, "content-type": "application/json" } };
+    const body = JSON.stringify({ email: "guess@b.co" });
+    const server = { incoming: { socket: { remoteAddress } } };
+    return guarded.app.request("http://localhost/admin/provision", { ...request, body }, server);
+  };
+  const answers = await Promise.all(Array.from({ length: 100 }, (_, at) => call(`guess ${at}`, "10.0.0.1")));
+  const heard = answers.filter(({ status }) => status === 403).length;
+  expect(heard).toBeLessThanOrEqual(30);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(100 - heard);
+  const late = await call(admin_secret, "10.0.0.1");
+  expect(late.status).toBe(429);
+  expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect((await call(admin_secret, "10.0.0.2")).status).not.toBe(429);
+  expect(guarded.events.filter(({ event }) => event === "provision_refused")).toHaveLength(heard);
+  expect(guarded.events).toContainEqual({ event: "provision_throttled", network: "10.0.0.1" });
+  await guarded.stop();
+});

@@ -2,7 +2,8 @@ import { createdToken, tokenList, type CreatedToken } from "@atlasqueue/contract
 import { findToken, hashToken, listTokens, defaultTenant } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { guardedApp } from "../../test/guarded-app.ts";
+import { guardedApp, makeToken } from "../../test/guarded-app.ts";
+import { testApp } from "../../test/test-app.ts";
 import { createTokenUses } from "../access/token-use.ts";
 
 let api: Awaited<ReturnType<typeof guardedApp>>;
@@ -86,4 +87,43 @@ test("when a token was used is written down, once for many requests", async () =
   const before = await lastUse();
   await later.close();
   expect((await lastUse())?.getTime()).toBeGreaterThan(before?.getTime() ?? Infinity);
+});
+
+test("a token makes none that outlives it", async () => {
+  const short = await create({ name: "short", scopes: ["admin"], expires_in_seconds: 600 });
+  const ask = (body: object) => api.send("POST", "/v1/tokens", short.token, { name: "x", scopes: ["read"], ...body });
+  const refused = await ask({ expires_in_seconds: 3_600 });
+  expect(refused.status).toBe(422);
+  expect(await refused.json()).toMatchObject({
+    errors: [{ pointer: "/expires_in_seconds", message: expect.stringMatching(/^must be at most \d+, .*; got 3600$/) }],
+  });
+  const made = createdToken.parse(await (await ask({})).json());
+  expect(made.expires_at).toBe(short.expires_at);
+});
+
+test("of rotations at once one wins; the others are 409 and name its token", async () => {
+  const old = await create({ name: "deploy", scopes: ["read"] });
+  const rotate = () => api.send("POST", `/v1/tokens/${old.id}/rotate`, admin, {});
+  const answers = await Promise.all(Array.from({ length: 5 }, rotate));
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
+  const made = createdToken.parse(await answers.find(({ status }) => status === 201)?.json());
+  expect(await answers.find(({ status }) => status === 409)?.json()).toMatchObject({
+    type: "/problems/token-rotated",
+    detail: expect.stringContaining(made.id),
+  });
+});
+
+test("while nobody is asked who they are, no token is made", async () => {
+  const open = await testApp();
+  const send = (path: string, body: object) => open.send("POST", path, undefined, body);
+  const id = (await makeToken(open.deps, ["read"])).id;
+  for (const answer of [
+    await send("/v1/tokens", { name: "x", scopes: ["admin"] }),
+    await send(`/v1/tokens/${id}/rotate`, {}),
+  ]) {
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toMatchObject({ detail: expect.stringContaining("AUTH=disabled") });
+  }
+  expect(await listTokens(open.deps, defaultTenant)).toHaveLength(1);
+  await open.stop();
 });

@@ -100,6 +100,8 @@ export const requestRows: Row[] = [
   badKey("of blanks", key("   ")),
   badKey("of blanks in quotes", key('"  "')),
   badKey("of 513 characters", key("x".repeat(513))),
+  badKey("of a schedule's slot", key("schedule:nightly:2030-01-31T02:30:00.000Z")),
+  badKey("of a schedule's slot, quoted", key('"schedule:nightly:2030-01-31T02:30:00.000Z"')),
   badKey("that is not ASCII", key("cl\u00e9")),
   badKey("that is sent twice", key("twice"), key("twice")),
   // A key that is missing is no fault on OpenQueue's surface.

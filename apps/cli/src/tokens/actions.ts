@@ -23,7 +23,7 @@ export async function create(deps: Deps, wish: TokenWish, output: Output): Promi
     if ((error as NodeJS.ErrnoException).code !== undefined_tenant) throw error;
     throw new Trouble(`there is no tenant ${JSON.stringify(wish.tenant)}; POST /admin/provision makes one`);
   });
-  if (outcome.kind === "too_many") throw tooMany();
+  if (outcome.kind !== "created") throw tooMany();
   printOnce(outcome, output);
 }
 
@@ -42,7 +42,9 @@ export async function rotate(
 ): Promise<void> {
   const outcome = await rotateToken(deps, which);
   if (outcome.kind === "unknown") throw unknown(which.id, which.tenant);
-  if (outcome.kind === "too_many") throw tooMany();
+  if (outcome.kind === "rotated_before")
+    throw new Trouble(`${outcome.successor} took its place already; rotate or revoke that one`);
+  if (outcome.kind !== "rotated") throw tooMany();
   printOnce(outcome, output);
   output.tell(`the old token works for ${which.overlap_seconds} s more\n`);
 }

@@ -27,7 +27,7 @@ const find = (token: string) => findToken({ database: store.database }, hashToke
 test("a token is made, and is all that stands on stdout", async () => {
   const { code, stdout, stderr } = await run(["create", "--name", "ops", "--scopes", "admin, read"]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^aq_[\w-]{43}\n$/);
+  expect(stdout).toMatch(/^aq_[\w-]{49}\n$/);
   expect(stderr).toContain("ops");
   expect(stderr).not.toContain(stdout.trim());
   expect(await find(stdout.trim())).toMatchObject({ tenant: "default", scopes: ["admin", "read"] });

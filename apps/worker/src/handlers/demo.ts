@@ -2,9 +2,11 @@ import { defineHandler, type Handler } from "@atlasqueue/worker";
 import { z } from "zod";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Handlers to try a system with. */
+/** Does nothing, and is always there. */
+export const noopHandler: Handler = defineHandler("noop", z.looseObject({}), () => null);
+
+/** Handlers to try a system with: who submits jobs decides how long they take and whether they fail. */
 export const demoHandlers: Handler[] = [
-  defineHandler("noop", z.looseObject({}), () => null),
   defineHandler("demo.echo", z.looseObject({}), (payload) => payload),
   defineHandler("demo.sleep", z.object({ ms: z.number().min(0).max(86_400_000) }), async ({ ms }, { signal }) => {
     await sleep(ms, undefined, { signal });

@@ -11,7 +11,7 @@ import {
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { demoHandlers } from "./demo.ts";
+import { demoHandlers, noopHandler } from "./demo.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { retryAfterMs, webhookHandler } from "./webhook-deliver.ts";
 
@@ -38,7 +38,10 @@ afterEach(async () => {
 const run = async (request: Partial<SubmitJobInput>, allow_private = true) => {
   await worker?.stop({ deadline_ms: 0 });
   const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };
-  worker = startWorker(deps(), { handlers: [...demoHandlers, webhookHandler({ allow_private })], backoff });
+  worker = startWorker(deps(), {
+    handlers: [noopHandler, ...demoHandlers, webhookHandler({ allow_private })],
+    backoff,
+  });
   const [outcome] = await submit(deps(), [submission(request)], { idempotency_ttl_seconds: 60 });
   const id = outcome && "job" in outcome ? outcome.job.id : "";
   return eventually(async () => {
@@ -102,7 +105,6 @@ test("a redirect is not followed, and counts as a failure", async () => {
 
 test.each([
   "http://127.0.0.1:1/",
-  "http://localhost:1/",
   "http://[::1]:1/",
   "http://[::ffff:10.0.0.1]/",
   "http://169.254.169.254/",
@@ -111,6 +113,20 @@ test.each([
   const job = await run({ type: "webhook.deliver", payload: { url } }, false);
   expect(job).toMatchObject({ status: "dead", attempts: 1, dead_reason: "not_retryable" });
   expect(job.last_error).toMatch(/^DoNotRetryError: .+ is inside the network; WEBHOOK_ALLOW_PRIVATE=true allows it$/);
+});
+
+test("a name inside the network fails like one that does not exist, so that nobody learns which do", async () => {
+  const errors: unknown[] = [];
+  for (const host of ["localhost", "no-such-name.invalid"]) {
+    const payload = { url: `http://${host}:1/` };
+    const job = await run({ type: "webhook.deliver", payload, max_attempts: 1 }, false);
+    expect(job).toMatchObject({ status: "dead", dead_reason: "attempts_exhausted" });
+    errors.push(job.last_error?.replace(host, "NAME"));
+    await worker?.stop({ deadline_ms: 1_000 });
+  }
+  expect(new Set(errors)).toEqual(
+    new Set(["Error: NAME leads to no public address; WEBHOOK_ALLOW_PRIVATE=true allows others"]),
+  );
 });
 
 test("only http and https URLs are delivered to", async () => {
@@ -134,9 +150,23 @@ test("addresses are told apart", () => {
     "::7f00:1",
     "255.255.255.255",
     "nonsense",
+    // Clouds' metadata: AWS, GCP and Azure, Azure, Alibaba, Oracle, AWS, Equinix, IBM, Tencent.
+    "169.254.169.254",
+    "168.63.129.16",
+    "100.100.100.200",
+    "192.0.0.192",
+    "fd00:ec2::254",
+    "192.80.8.124",
+    "161.26.0.10",
+    "166.9.1.1",
+    "169.254.0.23",
+    "::ffff:168.63.129.16",
+    "64:ff9b::a83f:8110",
+    "64:ff9b:1::7f00:1",
+    "2002:a83f:8110::1",
   ];
   expect(inside.filter(isPublicAddress)).toEqual([]);
-  expect(["93.184.215.14", "2606:2800:220:1::1"].filter(isPublicAddress)).toHaveLength(2);
+  expect(["93.184.215.14", "168.63.129.17", "2606:2800:220:1::1"].filter(isPublicAddress)).toHaveLength(3);
 });
 
 test("a Retry-After is read as seconds or as a date, and bounded", () => {

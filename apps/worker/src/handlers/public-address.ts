@@ -3,6 +3,19 @@ import type { LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 import { DoNotRetryError } from "@atlasqueue/worker";
 
+/**
+ * Of the clouds' own services, under addresses that are nobody's but look public: what answers there tells the machine's
+ * secrets, or takes orders from it. The others (169.254.169.254, 100.100.100.200, fd00:ec2::254, 192.0.0.192, …) are
+ * link-local, shared, unique local or reserved, and refused as such.
+ */
+const metadataServices = [
+  "168.63.129.16/32", // Azure's WireServer
+  "192.80.8.124/32", // Equinix Metal
+  "161.26.0.0/16", // IBM Cloud's services
+  "166.8.0.0/14", // IBM Cloud's private endpoints
+  "64:ff9b:1::/48", // NAT64 within a network (RFC 8215): any IPv4 address may be behind it
+].map((range) => ipaddr.parseCIDR(range));
+
 /** Whether an address belongs to the public Internet: not private, loopback, link-local, reserved, or one mapped to those. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -14,7 +27,8 @@ export function isPublicAddress(address: string): boolean {
       .toByteArray()
       .slice(0, 12)
       .every((byte) => byte === 0);
-  return parsed.range() === "unicast" && !was_ipv4;
+  const of_cloud = metadataServices.some(([net, bits]) => net.kind() === parsed.kind() && parsed.match(net, bits));
+  return parsed.range() === "unicast" && !was_ipv4 && !of_cloud;
 }
 
 /** Throws for a host that is an address inside the network; a name is judged when it is resolved. */
@@ -23,17 +37,23 @@ export function refuseAddressLiteral(hostname: string): void {
   if (ipaddr.isValid(host) && !isPublicAddress(host)) throw refusal(host);
 }
 
-/** `dns.lookup` for a socket: the connection goes to the very addresses that were judged, so they cannot change between. */
+/**
+ * `dns.lookup` for a socket: the connection goes to the very addresses that were judged, so they cannot change between.
+ * A name that leads inside fails as one that does not exist, and is tried again like it: the error would otherwise tell
+ * which names exist inside the network.
+ */
 export const guardedLookup: LookupFunction = (hostname, options, callback) => {
   dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, []);
-    const inside = addresses.find(({ address }) => !isPublicAddress(address));
-    if (inside) return callback(refusal(hostname), []);
+    if (error || addresses.some(({ address }) => !isPublicAddress(address))) return callback(noPublic(hostname), []);
     if (options.all) return callback(null, addresses);
     const first = addresses[0];
     return callback(null, first?.address ?? "", first?.family ?? 4);
   });
 };
+
+function noPublic(name: string): Error {
+  return new Error(`${name} leads to no public address; WEBHOOK_ALLOW_PRIVATE=true allows others`);
+}
 
 function refusal(host: string): Error {
   return new DoNotRetryError(`${host} is inside the network; WEBHOOK_ALLOW_PRIVATE=true allows it`);

@@ -1,4 +1,5 @@
-import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { sql } from "drizzle-orm";
+import { index, pgTable, text, uuid, type AnyPgColumn } from "drizzle-orm/pg-core";
 import { bytes, time } from "./columns.ts";
 
 /** Who jobs belong to. The default tenant needs no row. */
@@ -26,6 +27,14 @@ export const tokens = pgTable(
     created_at: time().notNull().defaultNow(),
     expires_at: time(),
     last_used_at: time(),
+    /** The one that took its place, until that is gone: a token has one successor. */
+    rotated_to: uuid().references((): AnyPgColumn => tokens.id, { onDelete: "set null" }),
   },
-  (row) => [index("tokens_tenant").on(row.tenant, row.id)],
+  (row) => [
+    index("tokens_tenant").on(row.tenant, row.id),
+    // For the foreign key: which token has the one that is deleted as its successor.
+    index("tokens_rotated_to")
+      .on(row.rotated_to)
+      .where(sql`${row.rotated_to} IS NOT NULL`),
+  ],
 );

@@ -65,6 +65,8 @@ export type AtlasEvent =
   /** A caller was refused: `too_many` tokens that nobody knows were looked up a moment ago. */
   | { event: "token_refused"; reason: "missing" | "malformed" | "unknown" | "too_many" }
   | { event: "token_created" | "token_rotated" | "token_revoked"; tenant: string; token_id: string }
+  /** Somebody called /admin/provision with a wrong secret; `throttled`: too often, and was not heard. */
+  | { event: "provision_refused" | "provision_throttled"; network: string }
   | { event: "tenant_provisioned"; tenant: string; created: boolean }
   | { event: "worker_started"; worker_id: string; queues: string[]; handlers: string[]; concurrency: number }
   | { event: "worker_draining"; worker_id: string; running: number; deadline_ms: number }

@@ -69,6 +69,8 @@ const levels: Record<EventName, Level> = {
   token_created: "info",
   token_rotated: "info",
   token_revoked: "info",
+  provision_refused: "warn",
+  provision_throttled: "debug",
   tenant_provisioned: "info",
   worker_started: "info",
   worker_draining: "info",

@@ -146,6 +146,10 @@ export function createMetrics(): Metrics {
         return limited.inc();
       case "token_refused":
         return tokensRefused.inc({ reason: event.reason });
+      case "provision_refused":
+        return tokensRefused.inc({ reason: "wrong_secret" });
+      case "provision_throttled":
+        return tokensRefused.inc({ reason: "too_many_secrets" });
       case "http_request": {
         const labels = { method: event.method, path_template: event.path_template, status_code: event.status_code };
         requests.inc(labels);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { hashToken, isToken, newTenant, newToken } from "./token.ts";
+import { hashToken, newTenant, newToken, tokenForm } from "./token.ts";
 
-test("a token is aq_ and 256 random bits, and stored as its hash and its beginning", () => {
+test("a token is aq_, 256 random bits and a checksum, and stored as its hash and its beginning", () => {
   const { token, hash, hint } = newToken();
-  expect(token).toMatch(/^aq_[A-Za-z0-9_-]{43}$/);
-  expect(isToken(token)).toBe(true);
+  expect(token).toMatch(/^aq_[A-Za-z0-9_-]{49}$/);
+  expect(tokenForm(token)).toBe("checked");
   expect(hash).toBe(hashToken(token));
   expect(hash).toMatch(/^[0-9a-f]{64}$/);
   expect(token.startsWith(hint)).toBe(true);
@@ -14,4 +14,18 @@ test("a token is aq_ and 256 random bits, and stored as its hash and its beginni
 
 test("a tenant's name can stand in a key of Redis", () => {
   expect(newTenant()).toMatch(/^t_[0-9a-f]{16}$/);
+});
+
+test("a token that was cut, mistyped or guessed is told by its checksum; one made before there were any is not", () => {
+  const { token } = newToken();
+  const other = token.endsWith("A") ? "B" : "A";
+  for (const wrong of [
+    token.slice(0, -1),
+    token.slice(0, -1) + other,
+    `aq_${other}${other}${token.slice(5)}`,
+    `${token}A`,
+    "",
+  ])
+    expect(tokenForm(wrong), wrong).toBeUndefined();
+  expect(tokenForm(token.slice(0, 46))).toBe("unchecked");
 });

@@ -1,7 +1,8 @@
 import { hash, randomBytes } from "node:crypto";
 
-/** The text of a token: 256 random bits, so that its hash needs no salt and nobody guesses one. */
-const pattern = /^aq_[A-Za-z0-9_-]{43}$/;
+/** The text of a token: 256 random bits, so that its hash needs no salt and nobody guesses one, and a checksum. */
+const pattern = /^(aq_[A-Za-z0-9_-]{43})([A-Za-z0-9_-]{6})?$/;
+const checksum_chars = 6;
 const hint_chars = 9;
 
 /** The token as its holder keeps it, and what is stored of it. */
@@ -14,13 +15,25 @@ export type NewToken = { token: string; hash: string; hint: string };
  * const { token, hash, hint } = newToken(); // token: "aq_…", shown once
  */
 export function newToken(random: Uint8Array = randomBytes(32)): NewToken {
-  const token = `aq_${Buffer.from(random).toString("base64url")}`;
+  const secret = `aq_${Buffer.from(random).toString("base64url")}`;
+  const token = secret + checksum(secret);
   return { token, hash: hashToken(token), hint: token.slice(0, hint_chars) };
 }
 
-/** Whether a text can be a token at all: one that cannot is refused without asking the database. */
-export function isToken(text: string): boolean {
-  return pattern.test(text);
+/**
+ * What a text can be: one that cannot be a token is refused without asking the database. Tokens made before there was a
+ * checksum are `unchecked`: they work until they are rotated, and only the database can tell them from guesses.
+ */
+export function tokenForm(text: string): "checked" | "unchecked" | undefined {
+  const [, secret, sum] = pattern.exec(text) ?? [];
+  if (secret === undefined) return undefined;
+  if (sum === undefined) return "unchecked";
+  return sum === checksum(secret) ? "checked" : undefined;
+}
+
+/** 36 bits: of what somebody types wrong or guesses, one in 69,000,000,000 passes. It is no secret and guards none. */
+function checksum(secret: string): string {
+  return hash("sha256", secret, "base64url").slice(0, checksum_chars);
 }
 
 /** What stands for a token in the database and in memory: SHA-256, in hex. */

@@ -4,7 +4,7 @@ import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
 import { newToken } from "../policy/token.ts";
-import { isLive, roomForAnother, tokenColumns, type MadeToken, type TokenRow } from "./token-rows.ts";
+import { isLive, madeBy, roomForAnother, tokenColumns, type MadeToken, type TokenRow } from "./token-rows.ts";
 
 export type TokenWish = {
   tenant: string;
@@ -12,12 +12,18 @@ export type TokenWish = {
   scopes: readonly Scope[];
   /** Without it the token does not expire. */
   expires_in_seconds?: number | undefined;
+  /** The id of the token that asks for it, which it does not outlive. */
+  made_by?: string | undefined;
 };
 
 export type CreateTokenOutcome =
   | ({ kind: "created" } & MadeToken)
   /** The tenant has as many working tokens as it may. */
-  | { kind: "too_many" };
+  | { kind: "too_many" }
+  /** It would live longer than the token that asks for it. */
+  | { kind: "outlives"; seconds_max: number }
+  /** The token that asks for it works no more. */
+  | { kind: "maker_gone" };
 
 /**
  * Make a token. What is stored is its hash: `token` in the answer is the only copy there will ever be.
@@ -33,20 +39,29 @@ export async function createToken(deps: Deps, wish: TokenWish): Promise<CreateTo
 }
 
 async function createTokenWith(execute: Execute, wish: TokenWish): Promise<CreateTokenOutcome> {
+  const { made_by = "" } = wish;
+  if (made_by !== "") {
+    const [maker] = await execute<{ seconds: number | null }>({ text: secondsLeft, params: [wish.tenant, made_by] });
+    if (!maker) return { kind: "maker_gone" };
+    const seconds_max = Math.floor(maker.seconds ?? Infinity);
+    if ((wish.expires_in_seconds ?? 0) > seconds_max) return { kind: "outlives", seconds_max };
+  }
   const { token, hash, hint } = newToken();
   // "" is no expiry: the type of a parameter that is null could not be told.
   const seconds = wish.expires_in_seconds === undefined ? "" : String(wish.expires_in_seconds);
   const scopes = textArray([...new Set(wish.scopes)]);
-  const params = [wish.tenant, newId(), wish.name, hash, hint, scopes, seconds];
+  const params = [wish.tenant, newId(), wish.name, hash, hint, scopes, seconds, made_by];
   const [row] = await execute<TokenRow>({ text: insert, params });
   return row ? { kind: "created", token, row } : { kind: "too_many" };
 }
 
+const secondsLeft = `SELECT extract(epoch FROM expires_at - now())::float8 AS seconds FROM ${madeBy("$2")} AS maker`;
+
 /** Those of the tenant that have expired are of no more use, and go. */
 const insert = `
-  WITH gone AS (DELETE FROM tokens WHERE tenant = $1 AND NOT ${isLive})
+  WITH gone AS (DELETE FROM tokens WHERE tenant = $1 AND NOT ${isLive}), maker AS ${madeBy("$8")}
   INSERT INTO tokens (tenant, id, name, hash, hint, scopes, expires_at)
   SELECT $1, $2::text::uuid, $3, decode($4, 'hex'), $5, $6::text[],
-         now() + make_interval(secs => nullif($7::text, '')::float8)
-  WHERE ${roomForAnother}
+         least(now() + make_interval(secs => nullif($7::text, '')::float8), (SELECT expires_at FROM maker))
+  WHERE ${roomForAnother} AND ($8::text = '' OR EXISTS (SELECT FROM maker))
   RETURNING ${tokenColumns}`;

@@ -2,50 +2,68 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
 import { newToken } from "../policy/token.ts";
-import { isLive, roomForAnother, type MadeToken, type TokenRow } from "./token-rows.ts";
+import { isLive, madeBy, roomForAnother, type MadeToken, type TokenRow } from "./token-rows.ts";
 
 export type RotateTokenOutcome =
   | ({ kind: "rotated" } & MadeToken)
   /** There is no such token, it has expired, or it is another tenant's. */
   | { kind: "unknown" }
+  /** It has a successor already. */
+  | { kind: "rotated_before"; successor: string }
+  /** The token that asks for it works no more. */
+  | { kind: "maker_gone" }
   | { kind: "too_many" };
 
 /**
  * Put a new token in another's place, of the same name, scopes and length of life. The old one works for
- * `overlap_seconds` more, and never longer than it would have, so that its holders can be changed one by one.
+ * `overlap_seconds` more, and never longer than it would have, so that its holders can be changed one by one. A token has
+ * one successor, however many ask at once; when that is revoked, it can be rotated again. The new one does not outlive
+ * the token that asks for it, `made_by`.
  *
  * @example
  * const rotated = await rotateToken(deps, { tenant: "default", id, overlap_seconds: 3_600 });
  */
 export async function rotateToken(
   deps: Deps,
-  { tenant, id, overlap_seconds }: { tenant: string; id: string; overlap_seconds: number },
+  wish: { tenant: string; id: string; overlap_seconds: number; made_by?: string | undefined },
 ): Promise<RotateTokenOutcome> {
+  const { tenant, id, overlap_seconds, made_by = "" } = wish;
   const { token, hash, hint } = newToken();
-  const [answer] = await executeOn(deps.database)<{ found: boolean; made: TokenRow | null }>({
+  const [answer] = await executeOn(deps.database)<Answer>({
     text: rotate,
-    params: [tenant, id, overlap_seconds, newId(), hash, hint],
+    params: [tenant, id, overlap_seconds, newId(), hash, hint, made_by],
   });
-  if (!answer?.found) return { kind: "unknown" };
+  if (!answer?.maker) return { kind: "maker_gone" };
+  if (!answer.found) return { kind: "unknown" };
+  if (answer.successor !== null) return { kind: "rotated_before", successor: answer.successor };
   if (!answer.made) return { kind: "too_many" };
   deps.observe({ event: "token_rotated", tenant, token_id: id });
   return { kind: "rotated", token, row: withDates(answer.made) };
 }
 
-/** The old row is locked, so that of two rotations at once the second sees what the first did. */
+type Answer = { maker: boolean; found: boolean; successor: string | null; made: TokenRow | null };
+
+/**
+ * The old row is locked, so that of two rotations at once the second sees what the first did: the row itself is read
+ * anew after the wait, and nothing else is, so what the second must know stands in that row.
+ */
 const rotate = `
-  WITH before AS MATERIALIZED (
+  WITH maker AS ${madeBy("$7")}, before AS MATERIALIZED (
     SELECT * FROM tokens WHERE tenant = $1 AND id = $2::text::uuid AND ${isLive} FOR UPDATE
   ), made AS (
     INSERT INTO tokens (tenant, id, name, hash, hint, scopes, expires_at)
-    SELECT tenant, $4::text::uuid, name, decode($5, 'hex'), $6, scopes, now() + (expires_at - created_at)
-    FROM before WHERE ${roomForAnother}
+    SELECT tenant, $4::text::uuid, name, decode($5, 'hex'), $6, scopes,
+      least(now() + (expires_at - created_at), (SELECT expires_at FROM maker))
+    FROM before
+    WHERE rotated_to IS NULL AND ${roomForAnother} AND ($7::text = '' OR EXISTS (SELECT FROM maker))
     RETURNING id, name, hint, scopes, created_at, expires_at, last_used_at
   ), ending AS (
-    UPDATE tokens SET expires_at = least(tokens.expires_at, now() + make_interval(secs => $3::float8))
-    FROM before WHERE tokens.id = before.id AND EXISTS (SELECT FROM made)
+    UPDATE tokens
+    SET expires_at = least(tokens.expires_at, now() + make_interval(secs => $3::float8)), rotated_to = made.id
+    FROM before, made WHERE tokens.id = before.id
   )
-  SELECT EXISTS (SELECT FROM before) AS found, (SELECT to_json(made) FROM made) AS made`;
+  SELECT $7::text = '' OR EXISTS (SELECT FROM maker) AS maker, EXISTS (SELECT FROM before) AS found,
+    (SELECT rotated_to FROM before) AS successor, (SELECT to_json(made) FROM made) AS made`;
 
 /** JSON has its times as text. */
 function withDates(row: TokenRow): TokenRow {

@@ -19,6 +19,10 @@ export const tokenColumns = "id, name, hint, to_json(scopes) AS scopes, created_
 /** Of a row of `tokens` that works now. */
 export const isLive = "(tokens.expires_at IS NULL OR tokens.expires_at > now())";
 
+/** The token that asks for another one: the tenant's $1, and that of the caller, or none, in this parameter. */
+export const madeBy = (parameter: string) =>
+  `(SELECT id, expires_at FROM tokens WHERE tenant = $1 AND id = nullif(${parameter}::text, '')::uuid AND ${isLive})`;
+
 /**
  * A tenant's working tokens are as many as its list shows, so that none can hide. Of the tenant $1. Two callers at once
  * may get one past it, which does no harm.

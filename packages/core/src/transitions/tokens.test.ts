@@ -76,6 +76,47 @@ test("rotating gives a token of the same kind, and the old one works for the ove
   expect(left).toBeLessThanOrEqual(600_000);
 });
 
+test("of five rotations at once one wins, and the others name its successor; that one revoked, it can be rotated again", async () => {
+  const old = await create();
+  const wish = { tenant, id: old.row.id, overlap_seconds: 600 };
+  const all = await Promise.all(Array.from({ length: 5 }, () => rotateToken(deps, wish)));
+  const [won, ...others] = all.filter((outcome) => outcome.kind === "rotated");
+  expect(others).toEqual([]);
+  const successor = won?.kind === "rotated" ? won.row.id : "";
+  expect(all.filter((outcome) => outcome.kind !== "rotated")).toEqual(
+    Array.from({ length: 4 }, () => ({ kind: "rotated_before", successor })),
+  );
+  expect(await listTokens(deps, tenant)).toHaveLength(2);
+  expect(await revokeToken(deps, tenant, successor)).toBe(true);
+  expect((await rotateToken(deps, wish)).kind).toBe("rotated");
+});
+
+test("a token outlives none that made it, and one that is gone makes none", async () => {
+  const maker = await create({ expires_in_seconds: 60 });
+  const made_by = maker.row.id;
+  const wish = { tenant, name: "x", scopes: ["read" as const], made_by };
+  expect(await createToken(deps, { ...wish, expires_in_seconds: 61 })).toEqual({
+    kind: "outlives",
+    seconds_max: expect.toSatisfy((seconds: number) => seconds > 30 && seconds <= 60),
+  });
+  const [open, short] = [await create({ made_by }), await create({ made_by, expires_in_seconds: 5 })];
+  expect(open.row.expires_at).toEqual(maker.row.expires_at);
+  expect(short.row.expires_at?.getTime()).toBeLessThan(maker.row.expires_at?.getTime() ?? 0);
+  // A rotation gives no new life either: not to its own token, not to another.
+  const eternal = await create();
+  for (const id of [eternal.row.id, short.row.id, made_by]) {
+    const rotated = await rotateToken(deps, { tenant, id, overlap_seconds: 60, made_by });
+    if (rotated.kind !== "rotated") throw new Error(rotated.kind);
+    expect(rotated.row.expires_at?.getTime()).toBeLessThanOrEqual(maker.row.expires_at?.getTime() ?? 0);
+  }
+  await expire(made_by);
+  expect(await createToken(deps, wish)).toEqual({ kind: "maker_gone" });
+  const late = { tenant, id: open.row.id, overlap_seconds: 0, made_by };
+  expect(await rotateToken(deps, late)).toEqual({ kind: "maker_gone" });
+  const foreign = await create({ tenant: "other" });
+  expect(await createToken(deps, { ...wish, made_by: foreign.row.id })).toEqual({ kind: "maker_gone" });
+});
+
 test("a rotated token lives no longer for the overlap, and the new one as long as the old was made for", async () => {
   const old = await create({ expires_in_seconds: 60 });
   const rotated = await rotateToken(deps, { tenant, id: old.row.id, overlap_seconds: 3_600 });

@@ -13,7 +13,7 @@ const { token, ...listed }: CreatedToken = {
   created_at: "2030-01-31T12:00:00.000Z",
   expires_at: null,
   last_used_at: null,
-  token: "aq_3fJ2mPq0eXw8sYb5nVt7kRc1uHd9gLz4aQo6iEf2jWx",
+  token: "aq_3fJ2mPq0eXw8sYb5nVt7kRc1uHd9gLz4aQo6iEf2jWxCHECK1",
 };
 
 /** Tokens of the caller's own tenant. */
@@ -35,6 +35,7 @@ export const tokenOperations: Operation[] = [
     id: "createToken",
     tag: "Tokens",
     summary: "Make a token",
+    description: "It does not outlive the token that asks for it. With `AUTH=disabled`: 403, as nobody knows who asks.",
     scope: "admin",
     request: { body: { schema: createToken, example: { name: "billing", scopes: ["submit", "read"] } } },
     answers: {
@@ -52,13 +53,15 @@ export const tokenOperations: Operation[] = [
     id: "rotateToken",
     tag: "Tokens",
     summary: "Replace a token",
-    description: "The old one goes on working for `overlap_seconds`, so that nobody is locked out meanwhile.",
+    description:
+      "The old one goes on working for `overlap_seconds`, so that nobody is locked out meanwhile. A token has one " +
+      "successor until that is revoked; the new one does not outlive the token that asks for it.",
     scope: "admin",
     request: { path: id, body: { schema: rotateToken, example: { overlap_seconds: 3_600 } } },
     answers: {
       201: { description: "The new token.", schema: createdToken, example: { ...listed, token } },
     },
-    problems: ["not_found", "too_many_tokens"],
+    problems: ["not_found", "token_rotated", "too_many_tokens"],
   },
   {
     method: "delete",

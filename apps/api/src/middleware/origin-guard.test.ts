@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createApp } from "../app.ts";
+import { testApp } from "../../test/test-app.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+let named: ReturnType<typeof createApp>;
+beforeAll(async () => {
+  api = await testApp();
+  named = createApp({ ...api.deps, allowed_hosts: { names: ["queue.example.com"], addresses: false } });
+});
+afterAll(() => api.stop());
+
+const pause = async (headers: Record<string, string>, app = api.app) =>
+  (await app.request("http://localhost:8000/v1/queues/default/pause", { method: "POST", headers })).status;
+
+test.each([
+  { origin: "https://evil.example" },
+  { origin: "null" },
+  { origin: "http://localhost:3000" },
+  { "sec-fetch-site": "cross-site" },
+  { "sec-fetch-site": "same-site", origin: "http://localhost:3000" },
+  { "sec-fetch-site": "cross-site", origin: "http://localhost:8000" },
+])("a form of another site pauses no queue: %j", async (headers) => {
+  const response = await api.app.request("http://localhost:8000/v1/queues/default/pause", { method: "POST", headers });
+  expect(response.status).toBe(403);
+  expect(await response.json()).toMatchObject({
+    type: "/problems/forbidden",
+    detail: expect.stringContaining("Origin"),
+  });
+  const cancel = { method: "POST", headers };
+  const openqueue = await api.app.request(
+    "http://localhost:8000/jobs/00000000-0000-0000-0000-000000000000/cancel",
+    cancel,
+  );
+  expect(openqueue.status).toBe(403);
+});
+
+test.each([
+  {},
+  { origin: "http://localhost:8000" },
+  { origin: "http://localhost:8000", "sec-fetch-site": "same-origin" },
+  { "sec-fetch-site": "none" },
+  // Behind a proxy that changes the Host: the browser knows where it sent this.
+  { origin: "https://queue.example.com", "sec-fetch-site": "same-origin" },
+])("programs, and pages of the API's own, pause it: %j", async (headers) => {
+  expect(await pause(headers)).toBe(200);
+});
+
+test("an origin of a name that the API was told counts as its own", async () => {
+  expect(await pause({ origin: "https://queue.example.com" })).toBe(403);
+  expect(await pause({ origin: "https://queue.example.com" }, named)).toBe(200);
+  expect(await pause({ origin: "https://evil.example" }, named)).toBe(403);
+});
+
+test("reading needs no origin, as no page of another site can see the answer", async () => {
+  const headers = { origin: "https://evil.example", "sec-fetch-site": "cross-site" };
+  expect((await api.get("/v1/queues", headers)).status).toBe(200);
+});
