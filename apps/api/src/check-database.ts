@@ -4,7 +4,7 @@ const nobody = "00000000-0000-0000-0000-000000000000";
 const undefined_table = "42P01";
 
 /** Ask the database for a job that cannot be: an answer proves that it is there and has our tables. */
-export async function askDatabase(database: Database): Promise<void> {
+async function askDatabase(database: Database): Promise<void> {
   await findJob({ database }, defaultTenant, nobody);
 }
 

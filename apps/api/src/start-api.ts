@@ -55,7 +55,10 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     // So that jobs of remote workers are recovered, retried and signalled again where no worker of ours runs.
     const draining = new AbortController();
     const { followUps, leaseDesk } = services;
-    const sweeping = createSweeper({ ...core, logger, followUps }, draining.signal, leaseDesk.askedFor).run();
+    const sweeping = createSweeper({ ...core, logger, followUps }, draining.signal, {
+      queues: leaseDesk.askedFor,
+      discover: async () => {},
+    }).run();
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
       // Those that wait are answered first, or the server would wait for them.

@@ -6,6 +6,7 @@ import {
   serverConfig,
   serverSettings,
   setting,
+  SettingError,
   type BackoffPolicy,
   type HostRule,
   type Retention,
@@ -20,6 +21,7 @@ export const workerSettings = z.object({
   DATABASE_TIMEOUT_SECONDS: setting.seconds(0.1, 300).default(5),
   WORKER_HANDLERS: setting.list("paths of files or folders, separated by commas").default([]),
   WORKER_QUEUES: setting.list("names of queues, separated by commas").default(["default"]),
+  WORKER_TENANTS: setting.list("names of tenants, separated by commas, or * for all").default(["default"]),
   WORKER_PROCESSES: setting.integer(1, 256).default(1),
   WORKER_CONCURRENCY: setting.integer(1, 10_000).default(10),
   WORKER_LEASE_SECONDS: setting.seconds(0.1, 3_600).default(30),
@@ -41,6 +43,7 @@ export const workerSettings = z.object({
 export type WorkerAppConfig = ServerConfig & {
   handler_paths: string[];
   queues: string[];
+  tenants: string[] | "*";
   processes: number;
   concurrency: number;
   lease_seconds: number;
@@ -66,6 +69,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     ...serverConfig(set),
     handler_paths: set.WORKER_HANDLERS.map((path) => resolve(env["INIT_CWD"] ?? "", path)),
     queues: set.WORKER_QUEUES.length === 0 ? ["default"] : set.WORKER_QUEUES,
+    tenants: tenantsOf(set.WORKER_TENANTS),
     processes: set.WORKER_PROCESSES,
     concurrency: set.WORKER_CONCURRENCY,
     lease_seconds: set.WORKER_LEASE_SECONDS,
@@ -80,4 +84,14 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     result_ttl_seconds: set.RESULT_TTL_SECONDS,
     webhook_allow_private: set.WEBHOOK_ALLOW_PRIVATE,
   };
+}
+
+function tenantsOf(names: readonly string[]): string[] | "*" {
+  const wrong = names.find((name) => /\s/.test(name) || (name.includes("*") && names.length > 1));
+  if (wrong !== undefined)
+    throw new SettingError(
+      `WORKER_TENANTS must be names of tenants, separated by commas, or * for all; got ${JSON.stringify(wrong)}`,
+    );
+  if (names[0] === "*") return "*";
+  return names.length === 0 ? ["default"] : [...new Set(names)];
 }

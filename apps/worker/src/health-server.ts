@@ -3,16 +3,20 @@ import type { Metrics } from "@atlasqueue/core";
 import type { HealthRequest, HealthSettings, HealthStarted } from "./health-thread.ts";
 
 export type HealthServer = { url: string; stop(): Promise<void> };
+/** What `/readyz` answers: ready or not, and what was looked at. */
+export type Readiness = { ready: boolean; body: Record<string, unknown> };
 
 const beat_ms = 1_000;
 
 /**
  * /livez, /readyz and /metrics of a worker. They are answered by a thread of their own, which watches this one's
- * heartbeat: a handler that blocks the event loop makes the worker "not ready" instead of silent.
+ * heartbeat: a handler that blocks the event loop makes the worker "not ready" instead of silent. While it turns, `ask`
+ * says what /readyz answers.
  * Rejects when the port cannot be had.
  */
 export async function startHealthServer(
   metrics: Metrics,
+  ask: () => Promise<Readiness>,
   address: Pick<HealthSettings, "host" | "port" | "allowed_hosts">,
 ): Promise<HealthServer> {
   const beats = new Int32Array(new SharedArrayBuffer(4));
@@ -22,7 +26,8 @@ export async function startHealthServer(
   const thread = new Worker(new URL(file, import.meta.url), { workerData: settings });
   const heart = setInterval(() => Atomics.add(beats, 0, 1), beat_ms);
   thread.on("message", async (message: HealthRequest | HealthStarted) => {
-    if (message.kind === "metrics") thread.postMessage({ id: message.id, text: await metrics.registry.metrics() });
+    if (message.kind === "metrics") thread.postMessage({ id: message.id, answer: await metrics.registry.metrics() });
+    if (message.kind === "readiness") thread.postMessage({ id: message.id, answer: await ask() });
   });
   try {
     const port = await new Promise<number>((resolve, reject) => {

@@ -3,6 +3,7 @@ import { allowsHost, type HostRule } from "@atlasqueue/core/hosts";
 import { parentPort, workerData } from "node:worker_threads";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
+import type { Readiness } from "./health-server.ts";
 
 export type HealthSettings = {
   host: string;
@@ -12,12 +13,12 @@ export type HealthSettings = {
   beats: Int32Array<SharedArrayBuffer>;
 };
 export type HealthStarted = { kind: "started"; port: number; error?: { message: string; code: string | undefined } };
-export type HealthRequest = { kind: "metrics"; id: number };
+export type HealthRequest = { kind: "metrics" | "readiness"; id: number };
 
 const watch_ms = 1_000;
 /** An event loop that did not turn for so long is stuck. */
 const stuck_ms_min = 4_000;
-const metrics_ms_max = 2_000;
+const answer_ms_max = 2_000;
 
 const { host, port, allowed_hosts, beats } = workerData as HealthSettings;
 const parent = parentPort;
@@ -37,18 +38,19 @@ const stuckForMs = () => {
 };
 
 let asked = 0;
-const answers = new Map<number, (text: string | undefined) => void>();
-parent.on("message", ({ id, text }: { id: number; text: string }) => answers.get(id)?.(text));
-const readMetrics = () =>
-  new Promise<string | undefined>((resolve) => {
+const answers = new Map<number, (answer: unknown) => void>();
+parent.on("message", ({ id, answer }: { id: number; answer: unknown }) => answers.get(id)?.(answer));
+/** What the other thread answers in time. */
+const askParent = <T>(kind: HealthRequest["kind"]) =>
+  new Promise<T | undefined>((resolve) => {
     const id = (asked += 1);
-    const timer = setTimeout(() => answers.get(id)?.(undefined), metrics_ms_max);
-    answers.set(id, (text) => {
+    const timer = setTimeout(() => answers.get(id)?.(undefined), answer_ms_max);
+    answers.set(id, (answer) => {
       clearTimeout(timer);
       answers.delete(id);
-      resolve(text);
+      resolve(answer as T | undefined);
     });
-    parent.postMessage({ kind: "metrics", id } satisfies HealthRequest);
+    parent.postMessage({ kind, id } satisfies HealthRequest);
   });
 
 const app = new Hono()
@@ -57,16 +59,16 @@ const app = new Hono()
     return c.json({ status: "refused", reason: "this name is not among ALLOWED_HOSTS" }, 400);
   })
   .get("/livez", (c) => c.json({ status: "ok", service: "atlasqueue-worker" }))
-  .get("/readyz", (c) => {
+  .get("/readyz", async (c) => {
     const stuck_ms = stuckForMs();
-    if (stuck_ms === 0) return c.json({ status: "ok" });
-    return c.json(
-      { status: "unavailable", reason: `the event loop has been stuck for ${Math.round(stuck_ms / 1_000)} s` },
-      503,
-    );
+    const stuck = (seconds: number) => `the event loop has been stuck for ${Math.round(seconds)} s`;
+    if (stuck_ms > 0) return c.json({ status: "unavailable", reason: stuck(stuck_ms / 1_000) }, 503);
+    const answer = await askParent<Readiness>("readiness");
+    if (!answer) return c.json({ status: "unavailable", reason: stuck(answer_ms_max / 1_000) }, 503);
+    return c.json(answer.body, answer.ready ? 200 : 503);
   })
   .get("/metrics", async (c) => {
-    const text = await readMetrics();
+    const text = await askParent<string>("metrics");
     if (text === undefined) return c.json({ status: "unavailable", reason: "the event loop is stuck" }, 503);
     return c.text(text, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   });

@@ -1,4 +1,4 @@
-import { createLogger, createMetrics, findJob, memorySignal, submit } from "@atlasqueue/core";
+import { createLogger, createMetrics, findJob, memorySignal, SignalUnavailableError, submit } from "@atlasqueue/core";
 import {
   eventually,
   recordEvents,
@@ -15,6 +15,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readWorkerConfig } from "./config.ts";
 import { startHealthServer } from "./health-server.ts";
 import { loadHandlers } from "./load-handlers.ts";
+import { workerReadiness } from "./readiness.ts";
 import { startWorkerApp } from "./start-worker-app.ts";
 
 const fixtures = fileURLToPath(new URL("../test", import.meta.url));
@@ -86,8 +87,48 @@ test("seconds may be decimal and levels in any case", () => {
   expect(config).toMatchObject({ lease_seconds: 2.5, log_level: "warn", concurrency: 10 });
 });
 
+const ready = async () => ({ ready: true, body: { status: "ok" } });
+
+test("a worker says whether Postgres and Redis take its writes, and whether it takes jobs", async () => {
+  const proxy = await tcpProxy(own.url);
+  const signal = memorySignal();
+  const config = readWorkerConfig({ ...env, DATABASE_URL: proxy.url, DATABASE_TIMEOUT_SECONDS: "1" });
+  const app = await startWorkerApp(config, { signal });
+  const readyz = async () => {
+    const answer = await fetch(app.metrics_url.replace("metrics", "readyz"));
+    return { code: answer.status, ...((await answer.json()) as object) };
+  };
+  const up = { postgres: "up", redis: "up", consumer: "up" };
+  expect(await readyz()).toEqual({ code: 200, status: "ok", checks: up });
+  signal.check = () => Promise.reject(new SignalUnavailableError("full"));
+  signal.state = () => "refusing";
+  expect(await readyz()).toEqual({ code: 200, status: "degraded", checks: { ...up, redis: "refusing" } });
+  proxy.refuse();
+  await eventually(async () =>
+    expect(await readyz()).toEqual({
+      code: 503,
+      status: "unavailable",
+      checks: { ...up, redis: "refusing", postgres: "down" },
+    }),
+  );
+  await Promise.all([app.stop(), proxy.close()]);
+});
+
+test("a worker whose consumer does not move is not ready", async () => {
+  const parts = { database: own.database, signal: memorySignal() };
+  const stuck = workerReadiness(parts, () => ({ stuckForMs: () => 20_000 }));
+  expect(await stuck()).toEqual({
+    ready: false,
+    body: {
+      status: "unavailable",
+      checks: { postgres: "up", redis: "up", consumer: "stuck" },
+      reason: "no job was taken for 20 s, though there was room",
+    },
+  });
+});
+
 test("a worker whose event loop is stuck says so, while it is stuck", async () => {
-  const health = await startHealthServer(createMetrics(), { host: "127.0.0.1", port: 0 });
+  const health = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0 });
   const status = async (path: string) => (await fetch(`${health.url}${path}`)).status;
   expect([await status("/livez"), await status("/readyz"), await status("/metrics")]).toEqual([200, 200, 200]);
   // The probe must come from outside this event loop: a child asks while it is blocked.
@@ -114,9 +155,9 @@ test("a Redis that is too old is refused at the start, in a line that says which
 });
 
 test("a metrics port in use is an error with its code, for the one line that tells", async () => {
-  const first = await startHealthServer(createMetrics(), { host: "127.0.0.1", port: 0 });
+  const first = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0 });
   const port = Number(new URL(first.url).port);
-  await expect(startHealthServer(createMetrics(), { host: "127.0.0.1", port })).rejects.toMatchObject({
+  await expect(startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port })).rejects.toMatchObject({
     code: "EADDRINUSE",
   });
   await first.stop();
@@ -141,7 +182,7 @@ test("demo jobs run only where that was asked for", async () => {
 
 test("the metrics port answers to addresses and the names that were said, and no other", async () => {
   const rule = { names: ["worker"], addresses: true };
-  const server = await startHealthServer(createMetrics(), { host: "127.0.0.1", port: 0, allowed_hosts: rule });
+  const server = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0, allowed_hosts: rule });
   const { port } = new URL(server.url);
   const statusFor = async (host: string) => {
     const sent = request({ host: "127.0.0.1", port, path: "/metrics", headers: { host } }).end();

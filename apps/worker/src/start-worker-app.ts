@@ -17,6 +17,7 @@ import { demoHandlers, noopHandler } from "./handlers/demo.ts";
 import { webhookHandler } from "./handlers/webhook-deliver.ts";
 import { startHealthServer } from "./health-server.ts";
 import { loadHandlers } from "./load-handlers.ts";
+import { workerReadiness } from "./readiness.ts";
 
 export type WorkerApp = Pick<Worker, "id" | "empty"> & { metrics_url: string; stop(): Promise<void> };
 
@@ -35,11 +36,17 @@ export async function startWorkerApp(
   const handlers = [...own, ...builtIn.filter((handler) => !own.some(({ type }) => type === handler.type))];
 
   const metrics = createMetrics();
-  const health = await startHealthServer(metrics, { ...config.metrics, allowed_hosts: config.allowed_hosts });
   const database = connectDatabase({ ...config.database, application_name: "atlasqueue-worker" });
   const observe = observeAll(logEvents(logger), metrics.observe);
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : memorySignal());
   addServerGauges(metrics.registry, { database, signal });
+  let worker: Worker | undefined;
+  const ready = workerReadiness({ database, signal }, () => worker);
+  const address = { ...config.metrics, allowed_hosts: config.allowed_hosts };
+  const health = await startHealthServer(metrics, ready, address).catch(async (error: unknown) => {
+    await Promise.all([database.close(), parts.signal ? undefined : signal.close()]);
+    throw error;
+  });
   const closeParts = () => Promise.all([database.close(), health.stop(), parts.signal ? undefined : signal.close()]);
   try {
     await requireSignal(signal);
@@ -47,11 +54,12 @@ export async function startWorkerApp(
     await closeParts();
     throw error;
   }
-  const worker = startWorker(
+  const started = startWorker(
     { database, signal, logger, observe },
     {
       handlers,
       queues: config.queues,
+      tenants: config.tenants,
       concurrency: config.concurrency,
       lease_seconds: config.lease_seconds,
       poll_timeout_seconds: config.poll_timeout_seconds,
@@ -60,12 +68,13 @@ export async function startWorkerApp(
       result_ttl_seconds: config.result_ttl_seconds,
     },
   );
+  worker = started;
   return {
-    id: worker.id,
-    empty: worker.empty,
+    id: started.id,
+    empty: started.empty,
     metrics_url: `${health.url}/metrics`,
     async stop() {
-      await worker.stop({ deadline_ms: config.shutdown_ms });
+      await started.stop({ deadline_ms: config.shutdown_ms });
       await closeParts();
     },
   };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-/** A worker that says of itself that it lives. `draining`: it finishes what runs and takes nothing new. */
+/** A worker that says of itself that it lives. `draining`: it finishes what runs and takes nothing new.
+ * `stuck`: it should take jobs and does not, as it says itself. */
 export const worker = z.strictObject({
   id: z.string(),
   host: z.string(),
@@ -12,7 +13,7 @@ export const worker = z.strictObject({
   /** Handlers that ran when it was heard of last. */
   active: z.int(),
   last_seen: z.iso.datetime(),
-  state: z.enum(["running", "draining"]),
+  state: z.enum(["running", "draining", "stuck"]),
 });
 export type Worker = z.infer<typeof worker>;
 

@@ -51,6 +51,7 @@ export { oldestWaiting } from "./queries/oldest-waiting.ts";
 export { listTokens, showToken } from "./queries/list-tokens.ts";
 export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-stats.ts";
 export { readyAmong, readyQueuesOf, readyTenants, top, type ReadyQueue } from "./queries/ready-queues.ts";
+export { createReadiness, type ServerReadiness } from "./queries/server-readiness.ts";
 export { showJob } from "./queries/show-job.ts";
 export { showSchedule } from "./queries/show-schedule.ts";
 export { createOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
@@ -67,6 +68,7 @@ export { defaultKeys, queueKeys, type SignalKeys } from "./signal/keys.ts";
 export { memorySignal } from "./signal/memory.ts";
 export { noSignal } from "./signal/none.ts";
 export {
+  allTenants,
   presence_beat_ms,
   presence_ttl_ms,
   type Presence,

@@ -10,19 +10,21 @@ import {
   type Claimer,
   type Lease,
   type LeaseReturns,
-  type QueueRef,
+  readyAmong,
 } from "@atlasqueue/core";
 import type { Handler } from "./handler.ts";
 import { runJob, type Surroundings } from "./run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { Settler } from "./settler.ts";
 import type { WorkerDeps } from "./deps.ts";
+import type { Served } from "./served.ts";
 import { startJobs } from "./start-jobs.ts";
 import type { Sweeper } from "./sweep/sweeper.ts";
 
 export type ConsumerConfig = {
-  claimer: Claimer;
-  queues: QueueRef[];
+  /** Claims are of one tenant each: whose is said with each. */
+  claimer: Omit<Claimer, "tenant">;
+  served: Served;
   handlers: ReadonlyMap<string, Handler>;
   poll_timeout_seconds: number;
 };
@@ -53,18 +55,18 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
 
   const { lease_seconds } = config.claimer;
   const startOne = (lease: Lease) => void start(parts, config, running.add(lease));
-  const claimed = async (claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
+  const claimed = async (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
     const asked_at = performance.now();
-    const leases = await claiming(config.claimer);
+    const leases = await claiming({ ...config.claimer, tenant });
     await startJobs({ deps, returns, lease_seconds, start: startOne, stop }, leases, asked_at);
     return leases.length;
   };
 
   /** Claim and start, while the slots are kept free for what comes back. */
-  const claimAll = async (ids: string[]): Promise<void> => {
+  const claimAll = async ({ tenant, ids }: NextIds): Promise<void> => {
     const freeSlots = running.reserve(ids.length);
     try {
-      await claimed((claimer) => claim(deps, ids, claimer));
+      await claimed(tenant, (claimer) => claim(deps, ids, claimer));
     } catch (error) {
       await tellTrouble(deps, error, stop);
     } finally {
@@ -81,46 +83,84 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       continue;
     }
     try {
-      const ids = await nextIds(room);
-      const claiming = claimAll(ids).finally(() => claims.delete(claiming));
+      const next = await nextIds(room);
+      const claiming = claimAll(next).finally(() => claims.delete(claiming));
       claims.add(claiming);
       // Fewer than asked for: nothing waits, so there is nothing to overlap with.
-      if (ids.length < room) await claiming;
+      if (next.ids.length < room) await claiming;
     } catch (error) {
       if (error instanceof SignalUnavailableError)
-        await pollPostgres(deps, error, stop, () => claimed((claimer) => claimReady(deps, running.free(), claimer)));
+        await pollPostgres(deps, error, stop, () => claimOldest(parts, config, claimed));
       else await tellTrouble(deps, error, stop);
     }
   }
   await Promise.all(claims);
 }
 
-/** Ids to claim, at most as many as asked for; none when the wait for one was in vain. */
-function idSource({ deps, sweeper }: Parts, config: ConsumerConfig, stop: AbortSignal) {
-  let first = 0;
+type NextIds = { tenant: string; ids: string[] };
+
+/** Tenants looked at, one after the other, before there is a wait for all of them at once. */
+const looks_max = 8;
+
+/** Ids of one tenant to claim, at most as many as asked for; none when the wait for one was in vain. */
+function idSource({ deps, sweeper }: Parts, { served, poll_timeout_seconds }: ConsumerConfig, stop: AbortSignal) {
+  let turn = 0;
   /** Each queue comes first in turn, so that a full one does not starve the others. */
-  const queuesInTurn = (): QueueRef[] => {
-    first = (first + 1) % config.queues.length;
-    return [...config.queues.slice(first), ...config.queues.slice(0, first)];
+  const inTurn = <T>(queues: readonly T[]): T[] => {
+    const first = turn % queues.length;
+    return [...queues.slice(first), ...queues.slice(0, first)];
   };
-  return async (ids_max: number): Promise<string[]> => {
-    const queues = queuesInTurn();
-    const ids = await deps.signal.take(queues, ids_max);
-    if (ids.length > 0) return ids;
-    const woken = await deps.signal.wait(queues, config.poll_timeout_seconds * 1_000, stop);
-    if (!woken) sweeper.nudge();
-    return woken && woken.id !== wakeMark ? [woken.id] : [];
+  return async (ids_max: number): Promise<NextIds> => {
+    turn += 1;
+    for (const tenant of served.tenants().slice(0, looks_max)) {
+      const ids = await deps.signal.take(inTurn(served.queuesOf([tenant])), ids_max);
+      served.lookedAt(tenant);
+      if (ids.length > 0) return { tenant, ids };
+    }
+    const tenants = served.tenants();
+    const queues = tenants.length === 1 ? inTurn(served.queuesOf(tenants)) : served.queuesOf(tenants);
+    const ended = AbortSignal.any([stop, served.changed()]);
+    const woken = await deps.signal.wait(queues, poll_timeout_seconds * 1_000, ended);
+    if (!woken) {
+      if (!ended.aborted) sweeper.nudge();
+      return { tenant: "", ids: [] };
+    }
+    // What is behind it is looked at next.
+    served.hasJobs(woken.queue.tenant);
+    return { tenant: woken.queue.tenant, ids: woken.id === wakeMark ? [] : [woken.id] };
   };
+}
+
+/** Without a signal: the oldest of each tenant that has ready jobs, in turn, until the slots are full. */
+async function claimOldest(
+  { deps, running }: Parts,
+  { served }: ConsumerConfig,
+  claimed: (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>) => Promise<number>,
+): Promise<number> {
+  await served.discover();
+  const tenants = served.tenants();
+  const [only] = tenants;
+  const ready =
+    tenants.length === 1 && only !== undefined
+      ? [only]
+      : new Set((await readyAmong(deps, served.queuesOf(tenants))).map(({ tenant }) => tenant));
+  let total = 0;
+  for (const tenant of ready) {
+    if (running.free() === 0) break;
+    served.lookedAt(tenant);
+    total += await claimed(tenant, (claimer) => claimReady(deps, running.free(), claimer));
+  }
+  return total;
 }
 
 async function pollPostgres(
   deps: WorkerDeps,
   reason: SignalUnavailableError,
   stop: AbortSignal,
-  claimOldest: () => Promise<number>,
+  claimSome: () => Promise<number>,
 ): Promise<void> {
   try {
-    if ((await claimOldest()) > 0) return;
+    if ((await claimSome()) > 0) return;
   } catch (error) {
     return tellTrouble(deps, error, stop);
   }

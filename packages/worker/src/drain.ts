@@ -1,21 +1,33 @@
 import { isUnavailable, pause, workLeft } from "@atlasqueue/core";
 import type { WorkerDeps } from "./deps.ts";
+import type { Served } from "./served.ts";
 
 const look_ms = 500;
 
 /** Resolves when the worker has nothing left to do, or at `stop`. A database that is away says nothing. */
 export async function untilEmpty(
   deps: WorkerDeps,
-  work: Parameters<typeof workLeft>[1],
+  served: Pick<Served, "tenants" | "discover">,
+  work: Omit<Parameters<typeof workLeft>[1], "tenant">,
   stop: AbortSignal,
 ): Promise<void> {
   while (!stop.aborted) {
     try {
-      if (!(await workLeft(deps, work))) return;
+      if (!(await anyLeft(deps, served, work))) return;
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       deps.observe({ event: "database_unavailable", during: "drain", error: String(error) });
     }
     await pause(look_ms, stop);
   }
+}
+
+async function anyLeft(
+  deps: WorkerDeps,
+  served: Pick<Served, "tenants" | "discover">,
+  work: Omit<Parameters<typeof workLeft>[1], "tenant">,
+): Promise<boolean> {
+  await served.discover();
+  for (const tenant of served.tenants()) if (await workLeft(deps, { ...work, tenant })) return true;
+  return false;
 }

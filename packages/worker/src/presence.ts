@@ -2,7 +2,9 @@ import { hint, pause, presence_beat_ms, SignalUnavailableError, type WorkerPrese
 import type { WorkerDeps } from "./deps.ts";
 
 export type PresenceConfig = {
-  describe: () => WorkerPresence;
+  /** Whose workers it is one of: it is said to each of them. */
+  tenants: readonly string[];
+  describe: () => Omit<WorkerPresence, "tenant">;
   /** Say in Postgres that this worker lives. */
   renewLeases: () => Promise<unknown>;
   /** Told at once, not at the next beat. */
@@ -15,16 +17,18 @@ export type PresenceConfig = {
  * leases are renewed as often: others take a worker for dead that is silent in both places.
  */
 export async function keepPresence(deps: WorkerDeps, config: PresenceConfig): Promise<void> {
-  const { describe, renewLeases, draining, stop } = config;
+  const { tenants, describe, renewLeases, draining, stop } = config;
   while (!stop.aborted) {
     const told_draining = draining.aborted;
     try {
-      await deps.signal.presence.announce(describe());
+      for (const tenant of tenants) await deps.signal.presence.announce({ ...describe(), tenant });
     } catch (error) {
       if (!(error instanceof SignalUnavailableError)) deps.logger.error({ err: error }, "announcement_failed");
       await renewLeases();
     }
     await pause(presence_beat_ms, told_draining ? stop : AbortSignal.any([stop, draining]));
   }
-  await hint(deps.observe, "farewell", () => deps.signal.presence.withdraw(describe()));
+  await hint(deps.observe, "farewell", async () => {
+    for (const tenant of tenants) await deps.signal.presence.withdraw({ ...describe(), tenant });
+  });
 }

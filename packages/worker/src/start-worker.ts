@@ -3,15 +3,16 @@ import { hostname } from "node:os";
 import {
   announce,
   createFollowUps,
+  allTenants,
   createLeaseReturns,
   defaultRetention,
   defaultTenant,
   pause,
   type BackoffPolicy,
   type Claimer,
-  type QueueRef,
   type Retention,
 } from "@atlasqueue/core";
+import { watchConsuming } from "./consume-watch.ts";
 import { consume } from "./consumer.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./drain.ts";
@@ -22,15 +23,17 @@ import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
 import { keepPresence } from "./presence.ts";
 import { createProgressReporter } from "./progress-reporter.ts";
 import { runningJobs } from "./running-jobs.ts";
+import { createServed } from "./served.ts";
 import { createSettler } from "./settler.ts";
 import { clearAway } from "./sweep/janitor.ts";
 import { createSweeper } from "./sweep/sweeper.ts";
 
 export type WorkerConfig = {
   handlers: readonly Handler[];
-  /** Queues this worker serves, of one tenant. Default: the queue "default" of the default tenant. */
+  /** Queues this worker serves, of each of its tenants. Default: the queue "default". */
   queues?: readonly string[];
-  tenant?: string;
+  /** Whose queues: `*` for all tenants, fair among them. Default: those of the default tenant. */
+  tenants?: readonly string[] | "*";
   /** Handlers at once. Default 10. */
   concurrency?: number;
   /** How long a claim holds without a renewal; a crashed worker's job waits this long. Default 30. */
@@ -60,6 +63,8 @@ export type Worker = {
    * none runs here. It goes on working; `stop` it then.
    */
   empty(options: { due_within_seconds: number }): Promise<void>;
+  /** For how long it has taken no jobs though it should; 0 while all is well. */
+  stuckForMs(): number;
 };
 
 const unsettled_max = 2_000;
@@ -77,9 +82,9 @@ const farewell_ms_max = 5_000;
  */
 export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const id = config.worker_id ?? `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
-  const tenant = config.tenant ?? defaultTenant;
+  const tenants = config.tenants ?? [defaultTenant];
   const names = [...new Set(config.queues ?? ["default"])];
-  const queues: QueueRef[] = names.map((queue) => ({ tenant, queue }));
+  const served = createServed(deps, tenants, names);
   const concurrency = config.concurrency ?? 10;
   const lease_seconds = config.lease_seconds ?? 30;
   const backoff = config.backoff ?? { base_seconds: 5, max_seconds: 3_600, jitter_seconds_max: 2 };
@@ -89,13 +94,15 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
   const followUps = createFollowUps(deps);
-  const sweeper = createSweeper({ ...deps, followUps }, draining.signal, () => queues);
+  const sweeper = createSweeper({ ...deps, followUps }, draining.signal, {
+    queues: () => served.queuesOf(served.tenants()),
+    discover: served.discover,
+  });
   const children = createChildPool(config.isolation ?? {});
   const hearing = { logger: deps.logger, progress: createProgressReporter(deps, stopped.signal) };
   const settler = createSettler({ ...deps, followUps }, running, backoff);
   const returns = createLeaseReturns(deps);
-  const claimer: Claimer = {
-    tenant,
+  const claimer: Omit<Claimer, "tenant"> = {
     queues: names,
     worker_id: id,
     lease_seconds,
@@ -104,17 +111,18 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     cut_off: (jobs) => void announce(deps, jobs, "front"),
   };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
+  const watch = watchConsuming(deps, running, poll_timeout_seconds);
   const consuming = consume(
-    { deps, running, settler, sweeper, returns, children, hearing },
-    { claimer, queues, handlers, poll_timeout_seconds },
+    { deps: watch.deps, running, settler, sweeper, returns, children, hearing },
+    { claimer, served, handlers, poll_timeout_seconds },
     draining.signal,
   );
   const keeping = Promise.all([
     keepLeases(deps, running, lease_seconds, stopped.signal),
     forgetSettled(deps, running, stopped.signal),
     keepPresence(deps, {
+      tenants: tenants === "*" ? [allTenants] : tenants,
       describe: () => ({
-        tenant,
         id,
         host: hostname(),
         pid: process.pid,
@@ -122,7 +130,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
         handlers: [...handlers.keys()],
         concurrency,
         active: running.handlingCount(),
-        state: draining.signal.aborted ? "draining" : "running",
+        state: draining.signal.aborted ? "draining" : watch.stuckForMs() > 0 ? "stuck" : "running",
         lease_seconds,
       }),
       renewLeases: () => renew(deps, running, running.all(), lease_seconds),
@@ -165,9 +173,10 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   let stopping: Promise<void> | undefined;
   return {
     id,
+    stuckForMs: () => (draining.signal.aborted ? 0 : watch.stuckForMs()),
     stop: ({ deadline_ms }) => (stopping ??= stop(deadline_ms)),
     empty: ({ due_within_seconds }) =>
-      untilEmpty(deps, { tenant, queues: names, worker_id: id, due_within_seconds }, draining.signal),
+      untilEmpty(deps, served, { queues: names, worker_id: id, due_within_seconds }, draining.signal),
   };
 }
 

@@ -1,8 +1,13 @@
-import { memorySignal, SignalUnavailableError, connectDatabase } from "@atlasqueue/core";
+import { memorySignal, SignalUnavailableError, connectDatabase, type SignalState } from "@atlasqueue/core";
+import { testDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-const away = { ...memorySignal(), look: () => Promise.reject(new SignalUnavailableError("away")) };
+const unusable = (state: SignalState) => ({
+  ...memorySignal(),
+  state: () => state,
+  check: () => Promise.reject(new SignalUnavailableError("away")),
+});
 
 let api: Awaited<ReturnType<typeof testApp>>;
 beforeAll(async () => {
@@ -22,7 +27,7 @@ test.each(["/readyz", "/ready"])("%s is ok when Postgres and Redis are up", asyn
 });
 
 test("without Redis it is degraded and ready; without Postgres it is neither", async () => {
-  const degraded = await testApp({ signal: away });
+  const degraded = await testApp({ signal: unusable("down") });
   const response = await degraded.get("/readyz");
   expect(response.status).toBe(200);
   expect(await response.json()).toEqual({ status: "degraded", checks: { postgres: "up", redis: "down" } });
@@ -35,4 +40,25 @@ test("without Redis it is degraded and ready; without Postgres it is neither", a
   expect(await refused.json()).toEqual({ status: "unavailable", checks: { postgres: "down", redis: "up" } });
   expect((await unavailable.get("/livez")).status).toBe(200);
   await Promise.all([unavailable.stop(), nowhere.close()]);
+});
+
+test("a Redis that refuses writes degrades it", async () => {
+  const full = await testApp({ signal: unusable("refusing") });
+  expect(await (await full.get("/readyz")).json()).toEqual({
+    status: "degraded",
+    checks: { postgres: "up", redis: "refusing" },
+  });
+  await full.stop();
+});
+
+test("a Postgres that became read-only makes it unavailable: it answers, and no job can be stored", async () => {
+  const own = await testDatabase();
+  await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_read_only = on`);
+  const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 5_000 });
+  const readOnly = await testApp({ database });
+  const answer = await readOnly.get("/readyz");
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toEqual({ status: "unavailable", checks: { postgres: "read_only", redis: "up" } });
+  await Promise.all([readOnly.stop(), database.close()]);
+  await own.drop();
 });

@@ -1,13 +1,15 @@
-import { createQueue, redisSignal, type Queue, type Signal } from "@atlasqueue/core";
+import { createQueue, redisSignal, type Queue, type Signal, type WorkerPresence } from "@atlasqueue/core";
 import {
   createDatabase,
+  ownRedis,
   postgresUrl,
   redisUrl,
   testDatabase,
   uniqueKeys,
   type TestDatabase,
 } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { runCli, type Said } from "../../test/run-cli.ts";
 import type { Check } from "./check.ts";
 
@@ -28,7 +30,11 @@ afterAll(async () => {
   await Promise.all([queue.close(), signal.close()]);
   await store.drop();
 });
-const doctor = (...words: string[]) => runCli(["doctor", ...words], env);
+const doctor = async (...words: string[]) => {
+  // However slow the machine is, only those that a test left waiting have waited.
+  await store.database.sql`UPDATE jobs SET ready_at = now() WHERE ready_at IS NOT NULL AND queue <> 'left'`;
+  return runCli(["doctor", ...words], env);
+};
 
 const stateOf = ({ stdout }: Said) =>
   Object.fromEntries((JSON.parse(stdout) as { checks: Check[] }).checks.map(({ name, state }) => [name, state]));
@@ -40,6 +46,8 @@ const well = {
   sweep: "ok",
   groups: "ok",
   counts: "ok",
+  workers: "ok",
+  waiting: "ok",
   signals: "ok",
   "dead letters": "ok",
 };
@@ -53,7 +61,7 @@ test("where all is well, each line says so and the exit code is 0", async () => 
       .trimEnd()
       .split("\n")
       .map((line) => line[0]),
-  ).toEqual(Array.from({ length: 9 }, () => "✓"));
+  ).toEqual(Array.from({ length: 11 }, () => "✓"));
   expect(stateOf(await doctor("--json"))).toEqual(well);
 });
 
@@ -90,6 +98,58 @@ test("what disagrees is named: dead letters, counts, due jobs that nobody promot
   expect(stdout).toMatch(/^✗ counts +1 are not true: queue well of default has 0 running jobs, not 1$/m);
   expect(stdout).toMatch(/^✗ dead letters +0 jobs are dead, Redis lists 1/m);
   expect(stdout).toMatch(/^✓ schema/m);
+});
+
+test("jobs that nobody takes are found, and workers that live and take nothing", async () => {
+  const { sql } = store.database;
+  const waits = async (name: string) => {
+    const { id } = await queue.submit({ type: "a", queue: name });
+    await sql`UPDATE jobs SET ready_at = now() - interval '2 hours' WHERE id = ${id}`;
+  };
+  const says = async () => {
+    const { checks } = JSON.parse((await doctor("--json")).stdout) as { checks: Check[] };
+    return Object.fromEntries(checks.map(({ name, state, detail }) => [name, `${state}: ${detail}`]));
+  };
+  // As workers do, or they would be forgotten within seconds.
+  const living = new Map<string, WorkerPresence>();
+  const beat = setInterval(() => living.forEach((one) => void signal.presence.announce(one)), 1_000);
+  onTestFinished(() => clearInterval(beat));
+  const worker = async (id: string, state: "running" | "stuck", active: number) => {
+    const served = { tenant: "default", queues: ["left"], handlers: [], lease_seconds: 30 };
+    living.set(id, { ...served, id, host: "h", pid: 7, concurrency: 2, active, state });
+    await signal.presence.announce({ ...served, id, host: "h", pid: 7, concurrency: 2, active, state });
+  };
+  await waits("left");
+  expect((await says())["waiting"]).toBe(
+    "wrong: ready jobs wait in queue left of default for 2h 0m: no worker serves it",
+  );
+  await worker("full", "running", 2);
+  expect((await says())["waiting"]).toBe("ok: 1 queues have a backlog, and busy workers");
+  await worker("idle", "running", 0);
+  await worker("wedged", "stuck", 0);
+  expect(await says()).toMatchObject({
+    waiting: expect.stringMatching(/^wrong: .*1 workers with free slots do not take them$/),
+    workers: "wrong: wedged on h (pid 7) lives and takes no jobs: restart it",
+  });
+  clearInterval(beat);
+  for (const id of living.keys()) await signal.presence.withdraw({ tenant: "default", id });
+  await sql`DELETE FROM jobs WHERE queue = 'left'`;
+  await sql`DELETE FROM queue_counts WHERE queue = 'left'`;
+  await sql`DELETE FROM queue_changes WHERE queue = 'left'`;
+});
+
+test("a database that is read-only and a Redis that refuses writes are found though both answer", async () => {
+  const readOnly = await testDatabase();
+  await readOnly.database.sql.unsafe(`ALTER DATABASE "${readOnly.name}" SET default_transaction_read_only = on`);
+  const full = await ownRedis();
+  const ask = new Redis(full.url);
+  await ask.config("SET", "maxmemory", "1");
+  const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL: readOnly.url, REDIS_URL: full.url });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^✗ Postgres +is read-only/m);
+  expect(stdout).toMatch(/^✗ Redis +Redis refuses writes: OOM/m);
+  ask.disconnect();
+  await Promise.all([full.stop(), readOnly.drop()]);
 });
 
 test("servers that are away, settings that cannot be and a schema that is missing are said", async () => {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   clockSkewMs,
+  createReadiness,
+  noSignal,
   redisSignal,
   SignalUnavailableError,
   troubleLine,
@@ -10,6 +12,7 @@ import {
 } from "@atlasqueue/core";
 import { ok, skipped, wrong, type Check } from "./check.ts";
 import { checkClock, checkCounts, checkGroups, checkSchema, checkSweep } from "./database-checks.ts";
+import { checkWaiting, checkWorkers } from "./work-checks.ts";
 import { checkDeadLetters, checkSignals } from "./signal-checks.ts";
 
 /** What is on its way at the first look has come by the second. */
@@ -24,9 +27,14 @@ const redis_timeout_ms = 2_000;
  * const checks = await examine(deps, signal);
  */
 export async function examine(deps: Deps, signal: Signal | undefined): Promise<Check[]> {
-  const database = await attempt("Postgres", async () => (await clockSkewMs(deps), ok("Postgres", "answers")));
+  const readiness = createReadiness({ ...deps, signal: signal ?? noSignal() });
+  const database = await attempt("Postgres", async () => {
+    await clockSkewMs(deps);
+    if ((await readiness()).postgres !== "read_only") return ok("Postgres", "answers, and takes writes");
+    return wrong("Postgres", "is read-only, so no job can be stored: a standby, an old primary, or a setting of it");
+  });
   const redis = signal
-    ? await attempt("Redis", async () => (await signal.deadLetters.look(), ok("Redis", "answers")))
+    ? await checkRedis(signal)
     : skipped("Redis", "REDIS_URL is not set: workers find jobs by their sweep");
   if (database.state !== "ok") return [database, redis];
   const schema = await attempt("schema", () => checkSchema(deps));
@@ -36,6 +44,8 @@ export async function examine(deps: Deps, signal: Signal | undefined): Promise<C
     ["sweep", () => checkSweep(deps)],
     ["groups", () => checkGroups(deps)],
     ["counts", () => checkCounts(deps)],
+    ["workers", () => checkWorkers({ ...deps, signal: redis.state === "ok" ? signal : undefined })],
+    ["waiting", () => checkWaiting({ ...deps, signal: redis.state === "ok" ? signal : undefined })],
   ];
   if (signal && redis.state === "ok")
     looks.push(
@@ -48,6 +58,17 @@ export async function examine(deps: Deps, signal: Signal | undefined): Promise<C
   const again = await inTurn(looks.filter((_, at) => first[at]?.state === "wrong"));
   const second = new Map(again.map((check) => [check.name, check]));
   return [database, redis, schema, ...first.map((check) => second.get(check.name) ?? check)];
+}
+
+/** By a write: one that is full or a replica answers everything else. */
+async function checkRedis(signal: Signal): Promise<Check> {
+  try {
+    await signal.check();
+    return ok("Redis", "answers, and takes writes");
+  } catch (error) {
+    if (!(error instanceof SignalUnavailableError)) throw error;
+    return wrong("Redis", signal.state() === "refusing" ? error.message : `cannot be reached: ${error.message}`);
+  }
 }
 
 async function inTurn(looks: readonly [string, () => Promise<Check>][]): Promise<Check[]> {

@@ -29,8 +29,10 @@ const notYetKnown = "postgres://127.0.0.1/atlasqueue";
  */
 export async function startSystem(given: Env, options: StartOptions): Promise<System | undefined> {
   // A system goes on when its queues are empty.
+  // It serves whoever its API lets in, provisioned tenants included.
+  const WORKER_TENANTS = given["WORKER_TENANTS"] || "*";
   // It is what people try first.
-  const env: Env = { WORKER_DEMO_HANDLERS: "true", ...given, WORKER_DRAIN: undefined };
+  const env: Env = { WORKER_DEMO_HANDLERS: "true", ...given, WORKER_DRAIN: undefined, WORKER_TENANTS };
   const settings = readServerSettings(env);
   // Read once more below, with real URLs; here so that a wrong setting is told before a server is started.
   readApiConfig({ ...env, DATABASE_URL: notYetKnown });

@@ -8,12 +8,15 @@ export type WorkerPresence = WorkerRef & {
   concurrency: number;
   /** Handlers that run now. */
   active: number;
-  /** `draining`: it takes no more jobs. */
-  state: "running" | "draining";
+  /** `draining`: it takes no more jobs. `stuck`: it should take some, and its consuming does not move. */
+  state: "running" | "draining" | "stuck";
   lease_seconds: number;
 };
 
-/** A worker belongs to one tenant. */
+/** The name under which a worker of all tenants announces itself: every tenant sees it, and none can be called so. */
+export const allTenants = "*";
+
+/** A worker announces itself to each of its tenants, or to `allTenants`. */
 export type WorkerRef = { tenant: string; id: string };
 export type SeenWorker = WorkerPresence & { last_seen: Date };
 export type VanishedWorker = WorkerRef & Pick<WorkerPresence, "lease_seconds">;
@@ -68,7 +71,7 @@ export function memoryPresence(): Presence {
     async withdraw(worker) {
       workers.delete(keyOf(worker));
     },
-    list: async (tenant) => live(tenant).sort(byId),
+    list: async (tenant) => [...live(tenant), ...live(allTenants)].sort(byId),
     vanished: async () => [],
   };
 }

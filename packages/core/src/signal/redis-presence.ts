@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Available } from "./available.ts";
 import { workersKey, workersSeenKey, type SignalKeys } from "./keys.ts";
 import {
+  allTenants,
   byId,
   presence_ttl_ms,
   shortened,
@@ -51,7 +52,7 @@ const record = z.object({
   handlers: z.array(z.string()),
   concurrency: z.int(),
   active: z.int(),
-  state: z.enum(["running", "draining"]),
+  state: z.enum(["running", "draining", "stuck"]),
   lease_seconds: z.number(),
   /** The connection it speaks through, which the system closes when its process ends, however that ends. */
   connection: z.object({ run: z.string(), client: z.int() }).nullable(),
@@ -91,10 +92,15 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
     },
     withdraw,
     async list(tenant) {
-      const [now, ...entries] = await available(() => redis.workersList(workersKey(keys, tenant)));
-      return entries
-        .flatMap((entry) => read(tenant, entry) ?? [])
-        .filter(({ last_seen }) => Number(now) - last_seen.getTime() < presence_ttl_ms)
+      const lists = await available(() =>
+        Promise.all([tenant, allTenants].map((of) => redis.workersList(workersKey(keys, of)))),
+      );
+      return lists
+        .flatMap(([now, ...entries]) =>
+          entries
+            .flatMap((entry) => read(tenant, entry) ?? [])
+            .filter(({ last_seen }) => Number(now) - last_seen.getTime() < presence_ttl_ms),
+        )
         .map(({ connection: _connection, ...worker }) => worker)
         .sort(byId);
     },

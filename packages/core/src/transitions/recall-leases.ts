@@ -1,6 +1,6 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import type { VanishedWorker } from "../signal/presence.ts";
+import { allTenants, type VanishedWorker } from "../signal/presence.ts";
 import { isFree, lockFree } from "./skip-locked.ts";
 
 /** `open` is how many of its jobs keep their leases for now; `batches` as many as the limit means there may be more. */
@@ -34,11 +34,11 @@ const recall = `
   ), running AS MATERIALIZED (
     SELECT batches.token, jobs.id
     FROM batches CROSS JOIN LATERAL unnest(batches.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
-    WHERE jobs.lease_token = batches.token AND jobs.status = 'running' AND jobs.tenant = $2
+    WHERE jobs.lease_token = batches.token AND jobs.status = 'running' AND ($2 = '${allTenants}' OR jobs.tenant = $2)
   ), ${lockFree("running")}, ended AS (
     UPDATE jobs SET locked_until = now() FROM running
-    WHERE ${isFree} AND jobs.id = running.id AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.tenant = $2
-      AND jobs.locked_until > now() AND jobs.locked_until <= now() + make_interval(secs => $3::float8)
+    WHERE ${isFree} AND jobs.id = running.id AND jobs.lease_token = running.token AND jobs.status = 'running'
+      AND ($2 = '${allTenants}' OR jobs.tenant = $2) AND jobs.locked_until > now() AND jobs.locked_until <= now() + make_interval(secs => $3::float8)
     RETURNING jobs.id, running.token
   ), sooner AS (
     UPDATE lease_batches SET check_at = now() WHERE token IN (SELECT token FROM ended)

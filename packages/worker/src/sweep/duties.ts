@@ -7,7 +7,6 @@ import {
   promoteAll,
   refreshStatistics,
   statisticsAreStale,
-  type QueueRef,
   type SweepOutlook,
 } from "@atlasqueue/core";
 import type { MovingDeps } from "../deps.ts";
@@ -16,7 +15,7 @@ import { markReady } from "./ready-mark.ts";
 import { createReadyRound } from "./ready-round.ts";
 import { recallVanished } from "./recall-vanished.ts";
 import { recoverAll } from "./recover-all.ts";
-import { createServedQueues } from "./served-queues.ts";
+import { createServedQueues, type ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const statistics_ms = 10_000;
@@ -32,7 +31,7 @@ export type Swept = { fired: number; promoted: number; recovered: number; resign
  * @example
  * const swept = await createDuties(deps, served).start(outlook, { asked: false, settled_in: true });
  */
-export function createDuties(deps: MovingDeps, served: () => readonly QueueRef[]) {
+export function createDuties(deps: MovingDeps, served: ServedBySweep) {
   const projectDeadLetters = createDeadLetterProjection(deps);
   const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);

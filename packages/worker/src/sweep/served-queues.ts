@@ -8,12 +8,15 @@ import { takeTurn } from "./take-turn.ts";
 const queues_max = 2_000;
 const look_ms_max = 1_000;
 
+/** The queues that this process takes jobs from. `discover` is called when there are ready jobs somewhere. */
+export type ServedBySweep = { queues(): readonly QueueRef[]; discover(): Promise<void> };
+
 /**
  * Looks after the queues that this process serves, before all others: a signal that was lost is sent again within a
  * sweep or two, however many queues there are that nobody serves. When they are too many for one look, the
  * next one goes on where it ended. Processes that serve the same queues take turns.
  */
-export function createServedQueues(deps: WorkerDeps, served: () => readonly QueueRef[]) {
+export function createServedQueues(deps: WorkerDeps, served: ServedBySweep) {
   let first = 0;
   let known: { names: string; turn: string } | undefined;
 
@@ -26,12 +29,13 @@ export function createServedQueues(deps: WorkerDeps, served: () => readonly Queu
 
   return {
     mine: async (period_ms: number): Promise<boolean> => {
-      const queues = served();
+      const queues = served.queues();
       return queues.length > 0 && takeTurn(deps, turnOf(queues), period_ms);
     },
     /** Returns how many jobs were signalled again. */
     async look(): Promise<number> {
-      const all = served();
+      await served.discover();
+      const all = served.queues();
       if (all.length === 0) return 0;
       const end = performance.now() + look_ms_max;
       const from = first % all.length;

@@ -1,7 +1,8 @@
-import { createOutlook, isUnavailable, pause, type QueueRef, type SweepOutlook } from "@atlasqueue/core";
+import { createOutlook, isUnavailable, pause, type SweepOutlook } from "@atlasqueue/core";
 import type { MovingDeps } from "../deps.ts";
 import { createDuties } from "./duties.ts";
 import { readyWasSeen } from "./ready-mark.ts";
+import type { ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "./take-turn.ts";
 
 /** One sweep over the whole fleet in so long: an idle system asks the database less than once a second. */
@@ -24,7 +25,7 @@ const grace_after_outage_ms = 3_000;
  * with the other workers' sweepers, so that a fleet asks the database as often as one worker does. `served` are the
  * queues that this process takes jobs from: they are looked after first.
  */
-export function createSweeper(deps: MovingDeps, stop: AbortSignal, served: () => readonly QueueRef[]) {
+export function createSweeper(deps: MovingDeps, stop: AbortSignal, served: ServedBySweep) {
   const outlook = createOutlook(deps);
   const duties = createDuties(deps, served);
   let wake = new AbortController();

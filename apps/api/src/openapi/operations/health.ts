@@ -3,7 +3,10 @@ import type { Operation } from "../operation.ts";
 
 const readiness = z.strictObject({
   status: z.enum(["ok", "degraded", "unavailable"]),
-  checks: z.strictObject({ postgres: z.enum(["up", "down"]), redis: z.enum(["up", "down"]) }),
+  checks: z.strictObject({
+    postgres: z.enum(["up", "read_only", "down"]),
+    redis: z.enum(["up", "refusing", "down"]),
+  }),
 });
 
 const ready = (path: "/readyz" | "/ready", id: string): Operation => ({
@@ -15,12 +18,12 @@ const ready = (path: "/readyz" | "/ready", id: string): Operation => ({
   answers: {
     200: {
       description:
-        "It can. `degraded` means that Redis is away: jobs are accepted all the same, and workers find them by their sweep.",
+        "It can. `degraded` means that Redis is away or refuses writes: jobs are accepted all the same, and workers find them by their sweep.",
       schema: readiness,
       example: { status: "ok", checks: { postgres: "up", redis: "up" } },
     },
     503: {
-      description: "PostgreSQL is away.",
+      description: "PostgreSQL is away, or read-only.",
       schema: readiness,
       example: { status: "unavailable", checks: { postgres: "down", redis: "up" } },
     },

@@ -1,0 +1,51 @@
+import type { Database } from "../database/connect.ts";
+import { executeOn } from "../database/statement.ts";
+import { SignalUnavailableError, type Signal, type SignalState } from "../signal/signal.ts";
+
+/** `read_only`: it answers and takes no jobs: a standby, an old primary, or a setting. */
+export type ServerReadiness = { postgres: "up" | "read_only" | "down"; redis: SignalState };
+
+const asked_ms_max = 1_000;
+
+/**
+ * Whether the servers can be worked with: both are asked for what work needs of them, within a second. Never rejects;
+ * who asks while another does gets the same answer.
+ *
+ * @example
+ * const { postgres, redis } = await askReadiness(); // of createReadiness({ database, signal })
+ */
+export function createReadiness(deps: { database: Database; signal: Signal }): () => Promise<ServerReadiness> {
+  let asking: Promise<ServerReadiness> | undefined;
+  const ask = async (): Promise<ServerReadiness> => {
+    const [postgres, redis] = await Promise.all([askPostgres(deps.database), askRedis(deps.signal)]);
+    return { postgres, redis };
+  };
+  return () => (asking ??= ask().finally(() => (asking = undefined)));
+}
+
+/** That of a transaction, as it is what inserts would meet; a job that cannot be, as the tables must be there. */
+const question = `
+  SELECT current_setting('transaction_read_only') = 'on' AS read_only,
+         EXISTS (SELECT FROM jobs WHERE id = '00000000-0000-0000-0000-000000000000') AS known`;
+
+/** Whatever the reason: without an answer in time there is nothing to be ready for. */
+async function askPostgres(database: Database): Promise<ServerReadiness["postgres"]> {
+  const execute = executeOn({ ...database, timeout_ms: Math.min(database.timeout_ms, asked_ms_max) });
+  try {
+    const [row] = await execute<{ read_only: boolean }>({ text: question, params: [] });
+    return row?.read_only ? "read_only" : "up";
+  } catch {
+    return "down";
+  }
+}
+
+/** By a write, as one that is full or a replica answers everything else. */
+async function askRedis(signal: Signal): Promise<SignalState> {
+  try {
+    await signal.check();
+    return "up";
+  } catch (error) {
+    if (!(error instanceof SignalUnavailableError)) throw error;
+    return signal.state() === "refusing" ? "refusing" : "down";
+  }
+}

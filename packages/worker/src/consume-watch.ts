@@ -1,0 +1,61 @@
+import type { AtlasEvent, Signal } from "@atlasqueue/core";
+import type { WorkerDeps } from "./deps.ts";
+import type { RunningJobs } from "./running-jobs.ts";
+
+export type ConsumeWatch = {
+  /** What the consumer is to work with, so that its steps are seen. */
+  deps: WorkerDeps;
+  /** For how long it has taken no jobs though it should; 0 while all is well. */
+  stuckForMs(): number;
+};
+
+/** A step that takes so much longer than it may is taken for one that never ends. */
+const late_ms_max = 10_000;
+
+/**
+ * Watches the consumer from outside: an idle one comes back to the signal after each wait, a busy one after each claim, and
+ * claims that fail are told. While handlers fill all its slots there is nothing it should do.
+ */
+export function watchConsuming(
+  deps: WorkerDeps,
+  running: Pick<RunningJobs, "concurrency" | "handlingCount">,
+  poll_timeout_seconds: number,
+  now: () => number = () => performance.now(),
+): ConsumeWatch {
+  const turn_ms_max = poll_timeout_seconds * 1_000 + late_ms_max;
+  let turned_at = now();
+  let failing_since: number | undefined;
+  const turn = () => void (turned_at = now());
+
+  const note = ({ event, ...about }: AtlasEvent): void => {
+    if (event === "lease_acquired" || event === "lease_not_acquired") failing_since = undefined;
+    else if (event === "handler_done" || event === "handler_error") turn();
+    else if (event === "database_unavailable" && "during" in about && about.during === "claim") failing_since ??= now();
+  };
+  const signal: Signal = {
+    ...deps.signal,
+    take(queues, ids_max) {
+      turn();
+      return deps.signal.take(queues, ids_max);
+    },
+    wait(queues, timeout_ms, stop) {
+      turn();
+      return deps.signal.wait(queues, timeout_ms, stop).finally(turn);
+    },
+  };
+  return {
+    deps: {
+      ...deps,
+      signal,
+      observe(event) {
+        note(event);
+        deps.observe(event);
+      },
+    },
+    stuckForMs() {
+      const failing_ms = failing_since === undefined ? 0 : now() - failing_since;
+      const still_ms = running.handlingCount() < running.concurrency ? now() - turned_at : 0;
+      return Math.max(failing_ms > late_ms_max ? failing_ms : 0, still_ms > turn_ms_max ? still_ms : 0);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { explainJob, findJob, submit } from "@atlasqueue/core";
+import { eventually, submission } from "@atlasqueue/testing";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { drivers, gate, workerHarness } from "../test/harness.ts";
+import { defineHandler } from "./handler.ts";
+import { createServed } from "./served.ts";
+
+const harness = workerHarness();
+const noop = defineHandler("noop", z.looseObject({}), () => "done");
+
+const addTo = async (tenant: string, count = 1): Promise<string[]> => {
+  const submissions = Array.from({ length: count }, () => ({ ...submission({}), tenant }));
+  const outcomes = await submit(harness.deps(), submissions, { idempotency_ttl_seconds: 60 });
+  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+};
+const statusOf = async (tenant: string, id = "") => (await findJob(harness.deps(), tenant, id))?.status;
+const succeeds = (tenant: string, id: string | undefined) =>
+  eventually(async () => expect(await statusOf(tenant, id)).toBe("succeeded"), { timeout_ms: 15_000 });
+
+describe.each(Object.entries(drivers))("with %s", (_name, open) => {
+  test("a worker of all tenants runs the jobs of each, of those it has not heard of as well", async () => {
+    harness.useSignal(open);
+    const [before] = await addTo("acme");
+    harness.work([noop], { tenants: "*" });
+    await succeeds("acme", before);
+    const [late] = await addTo("beta");
+    await succeeds("beta", late);
+    const [own] = await addTo("default");
+    await succeeds("default", own);
+  }, 60_000);
+
+  test("a worker of some tenants runs no job of another, and explain says that nobody does", async () => {
+    harness.useSignal(open);
+    harness.work([noop], { tenants: ["acme", "beta"] });
+    const [theirs] = await addTo("default");
+    for (const tenant of ["acme", "beta"]) await succeeds(tenant, (await addTo(tenant))[0]);
+    expect(await statusOf("default", theirs)).toBe("queued");
+    const codes = async (tenant: string, id = "") =>
+      (await explainJob(harness.deps(), tenant, id))?.reasons.map(({ code }) => code);
+    expect(await codes("default", theirs)).toContain("no_worker");
+    expect((await harness.signal().presence.list("beta")).map(({ queues }) => queues)).toEqual([["default"]]);
+  }, 60_000);
+
+  test("a backlog of one tenant keeps no other tenant's job waiting", async () => {
+    harness.useSignal(open);
+    await addTo("greedy", 2_000);
+    const [small] = await addTo("small");
+    const hold = gate();
+    let ran = 0;
+    const counting = defineHandler("noop", z.looseObject({}), async () => {
+      if ((ran += 1) > 200) await hold.opened;
+    });
+    harness.work([counting], { tenants: ["greedy", "small"], concurrency: 2 });
+    await succeeds("small", small);
+    expect(ran).toBeLessThan(200);
+    hold.open();
+  }, 60_000);
+});
+
+test("explain knows a worker of all tenants", async () => {
+  harness.useSignal(drivers["memory"] ?? (() => harness.signal()));
+  const hold = gate();
+  harness.work([defineHandler("noop", z.looseObject({}), () => hold.opened)], { tenants: "*", concurrency: 1 });
+  await eventually(async () => expect(await harness.signal().presence.list("acme")).toHaveLength(1));
+  const [first, second = ""] = await addTo("acme", 2);
+  await eventually(async () => expect(await statusOf("acme", first)).toBe("running"));
+  const reasons = (await explainJob(harness.deps(), "acme", second))?.reasons.map(({ code }) => code);
+  expect(reasons).toEqual(["waiting_for_worker"]);
+  hold.open();
+}, 60_000);
+
+test("the tenant that was looked at longest ago comes first", () => {
+  const served = createServed(harness.deps(), ["a", "b", "c"], ["q"]);
+  served.lookedAt("a");
+  expect(served.tenants()).toEqual(["b", "c", "a"]);
+  served.hasJobs("a");
+  expect(served.tenants()).toEqual(["a", "b", "c"]);
+});
