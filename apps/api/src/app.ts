@@ -1,9 +1,11 @@
+import { randomBytes } from "node:crypto";
 import type { HostRule, Logger, Metrics, RateLimit } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { noAuthentication, type Authenticator } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";
 import { withAccess } from "./access/requires.ts";
 import type { ApiEnv } from "./http/context.ts";
+import { createCursors } from "./http/cursor.ts";
 import { arriving, bodyLimits, createGate, type Gate } from "./http/gate.ts";
 import { createTurns } from "./http/turns.ts";
 import { answerErrors } from "./http/on-error.ts";
@@ -28,9 +30,11 @@ import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 import { workerRoutes } from "./routes/workers.ts";
 
-export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gate"> & {
+export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gate" | "cursors"> & {
   logger: Logger;
   gate?: Gate;
+  /** What cursors are signed with, the same in every process; default: one of this app's own. */
+  cursor_key?: Uint8Array;
   /** Bounds the large bodies that arrive at once. */
   bodies?: Gate;
   /** Default: answers to any name. */
@@ -51,6 +55,7 @@ export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gat
  */
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const gate = deps.gate ?? createGate();
+  const cursors = createCursors(deps.cursor_key ?? randomBytes(32));
   const app = new Hono<ApiEnv>();
   app.onError(answerErrors(deps));
   app.notFound(answerUnmatched(app));
@@ -70,8 +75,8 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.route("/", openApiRoutes());
   app.route("/", docsRoutes());
   const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, dlqRoutes, scheduleRoutes, tokenRoutes, workerRoutes];
-  for (const routes of v1) app.route("/v1", routes({ ...deps, gate }));
+  for (const routes of v1) app.route("/v1", routes({ ...deps, gate, cursors }));
   app.route("/", provisionRoutes({ ...deps, gate }));
-  app.route("/", openQueueRoutes({ ...deps, gate }));
+  app.route("/", openQueueRoutes({ ...deps, gate, cursors }));
   return app;
 }

@@ -28,7 +28,8 @@ test.each([
   [{ DATABASE_URL, API_PORT: "65536" }, 'API_PORT must be a port from 0 (any free one) to 65535; got "65536"'],
   [{ DATABASE_URL, BODY_BYTES_MAX: "2000000" }, "BODY_BYTES_MAX must be an integer from 1024 to 1048576"],
   [{ DATABASE_URL, AUTH: "on" }, 'AUTH must be "disabled" or "required"; got "on"'],
-  [{ DATABASE_URL, ADMIN_SECRET: "secret" }, "ADMIN_SECRET must be a text of at least 16 characters; got something"],
+  [{ DATABASE_URL, ADMIN_SECRET: "secret" }, "ADMIN_SECRET must be a text of at least 16 printable ASCII characters"],
+  [{ DATABASE_URL, ADMIN_SECRET: "a text of seventeen\n" }, "as a header can carry it; got something else (not shown)"],
   [{ DATABASE_URL, RATE_LIMIT_SECONDS: "0.5" }, "RATE_LIMIT_SECONDS must be a number of seconds from 1 to 86400"],
   [{ DATABASE_URL, LOG_LEVEL: "loud" }, "LOG_LEVEL must be DEBUG, INFO, WARNING or ERROR"],
 ])("a setting that is wrong names itself in one line: %j", (env, message) => {

@@ -19,7 +19,11 @@ import { z } from "zod";
 export const apiSettings = z.object({
   ...serverSettings,
   AUTH: z.enum(["disabled", "required"]).describe('"disabled" or "required"').default("disabled"),
-  ADMIN_SECRET: z.string().min(16).describe("a text of at least 16 characters").optional(),
+  ADMIN_SECRET: z
+    .string()
+    .regex(/^[!-~][ -~]{14,}[!-~]$/)
+    .describe("a text of at least 16 printable ASCII characters on one line, as a header can carry it")
+    .optional(),
   // 0 is no limit; the default is decided below.
   RATE_LIMIT_REQUESTS: setting.integer(0, 1_000_000_000).optional(),
   RATE_LIMIT_SECONDS: setting.seconds(1, 86_400).default(60),

@@ -65,8 +65,11 @@ test("no token and no secret is in a log line, a table, a metric or an error, wh
   expect((await send("GET", "/v1/tokens", token)).status).toBe(500);
   await sql`ALTER TABLE tokens RENAME COLUMN digest TO hash`;
 
-  const secrets = [token, made["token"], rotated["token"], guess, admin_secret, near].map((secret) => secret ?? "");
-  const metrics = await (await api.get("/metrics")).text();
+  const operator = await api.token("admin");
+  const secrets = [operator.token, token, made["token"], rotated["token"], guess, admin_secret, near].map(
+    (secret) => secret ?? "",
+  );
+  const metrics = await (await api.get("/metrics", { authorization: `Bearer ${operator.token}` })).text();
   const own_errors = bodies.join("\n");
   const places = {
     logs: api.logLines().join("\n"),

@@ -153,6 +153,11 @@ test.each([
   ["headers of 20 KB", `GET /health HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431],
   ["a bad chunk", post("Idempotency-Key: k\r\nTransfer-Encoding: chunked", "zz\r\n"), 400],
   ["two lengths", post("Idempotency-Key: k\r\nContent-Length: 1\r\nContent-Length: 2", "{}"), 400],
+  ["two Hosts", "GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400],
+  ["a coding before chunked", post("Transfer-Encoding: gzip, chunked", "0\r\n\r\n"), 400],
+  ["a coding alone", post("Transfer-Encoding: gzip", "{}"), 400],
+  ["an expectation", "GET /health HTTP/1.1\r\nHost: x\r\nExpect: moon\r\n\r\n", 417],
+  ["CONNECT", "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n", 405],
   ["a length and chunks", post("Content-Length: 3\r\nTransfer-Encoding: chunked", "0\r\n\r\n"), 400],
 ])("%s is answered with a problem: %s", async (_name, data, status) => {
   const answer = await say(data);

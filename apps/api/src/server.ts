@@ -3,9 +3,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "@atlasqueue/core";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { answerClientError } from "./http/client-error.ts";
+import { answerClientError, refuseConnect } from "./http/client-error.ts";
 import type { ApiEnv } from "./http/context.ts";
 import { answerProblem, internal, ProblemError } from "./http/problem.ts";
+import { refuse, refuseExpectation, wireFaultOf } from "./http/wire-faults.ts";
 import type { Hono } from "hono";
 
 export type ServerOptions = {
@@ -56,10 +57,14 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     },
     (incoming, outgoing) => {
       if (stopping) outgoing.setHeader("connection", "close");
-      void listener(incoming, outgoing);
+      const fault = wireFaultOf(incoming);
+      if (fault === undefined) void listener(incoming, outgoing);
+      else refuse(incoming, outgoing, "malformed_request", fault);
     },
   );
   server.on("clientError", answerClientError);
+  server.on("checkExpectation", refuseExpectation);
+  server.on("connect", refuseConnect);
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
   return {

@@ -10,6 +10,7 @@ import {
   redisSignal,
   requireSignal,
   SettingError,
+  signingKey,
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
@@ -50,7 +51,8 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     const core = { database, signal, observe };
     const services = createServices(core, config);
     const authenticator = config.auth === "required" ? requireTokens(core) : noAuthentication;
-    const app = createApp({ ...config, ...core, ...services, logger, registry, authenticator });
+    const cursor_key = await signingKey(core, "cursors");
+    const app = createApp({ ...config, ...core, ...services, logger, registry, authenticator, cursor_key });
     const server = await listen(app, config, logger);
     // So that jobs of remote workers are recovered, retried and signalled again where no worker of ours runs.
     const draining = new AbortController();

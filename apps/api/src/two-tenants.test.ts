@@ -1,7 +1,7 @@
 import type { Scope } from "@atlasqueue/contract";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";
-import { openRoutes, tenantRoutes, type Ids, type Probe } from "../test/routes-table.ts";
+import { openRoutes, operatorRoutes, tenantRoutes, type Ids, type Probe } from "../test/routes-table.ts";
 
 // Every route that there is, against two tenants. A new route has to be put into the table, or the first test fails.
 const nobody = "00000000-0000-4000-8000-000000000000";
@@ -46,12 +46,20 @@ const send = (route: string, probe: Probe, token?: string) => {
 
 test("every route is in the table, and the table has no others", () => {
   const routes = new Set(api.app.routes.filter(({ method }) => method !== "ALL").map((r) => `${r.method} ${r.path}`));
-  expect([...openRoutes, ...Object.keys(tenantRoutes)].toSorted()).toEqual([...routes].toSorted());
+  expect([...openRoutes, ...operatorRoutes, ...Object.keys(tenantRoutes)].toSorted()).toEqual([...routes].toSorted());
 });
 
 test.each(openRoutes.filter((route) => route.startsWith("GET")))("%s needs no token", async (route) => {
   // There is no file of the documentation with the name that is asked for here.
   expect((await send(route, {})).status).toBe(route === "GET /docs/:file" ? 404 : 200);
+});
+
+test.each(operatorRoutes)("%s is the operator's alone", async (route) => {
+  expect((await send(route, {})).status).toBe(401);
+  const [reader, operator] = [await makeToken(api.deps, ["read"]), await makeToken(api.deps, ["admin"])];
+  expect((await send(route, {}, reader.token)).status).toBe(403);
+  expect((await send(route, {}, intruder)).status).toBe(403);
+  expect((await send(route, {}, operator.token)).status).toBe(200);
 });
 
 describe.each(Object.entries(tenantRoutes))("%s", (route, { scope, foreign }) => {

@@ -20,12 +20,14 @@ export const openRoutes = [
   "GET /livez",
   "GET /readyz",
   "GET /ready",
-  "GET /metrics",
   "GET /openapi.json",
   "GET /docs",
   "GET /docs/:file",
   "POST /admin/provision",
 ];
+
+/** What tells of all tenants, to whoever has a token of the default one with `admin`. */
+export const operatorRoutes = ["GET /metrics"];
 
 const byJob = (scope: Scope, body?: (ids: Ids) => unknown) => ({
   scope,

@@ -1,3 +1,4 @@
+import { faultOfUrl } from "@atlasqueue/client";
 import type { JsonObject } from "@atlasqueue/contract";
 import { InvalidArgumentError } from "@commander-js/extra-typings";
 
@@ -15,6 +16,7 @@ export function parsePayload(text: string): JsonObject {
 
 /** Of an API. */
 export function parseUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new InvalidArgumentError("It must be a URL such as http://127.0.0.1:8000.");
+  const fault = faultOfUrl(text);
+  if (fault === undefined) return text;
+  throw new InvalidArgumentError(`It must be ${fault}.`);
 }

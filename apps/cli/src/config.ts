@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { faultOfUrl } from "@atlasqueue/client";
 import { parseSettings, serverConfig, serverSettings, setting, type ServerConfig } from "@atlasqueue/core";
 import { z } from "zod";
 
@@ -11,8 +12,9 @@ export const cliSettings = z.object({
   DATABASE_URL: setting.databaseUrl().optional(),
   REDIS_URL: setting.redisUrl().optional(),
   ATLASQUEUE_URL: z
-    .url({ protocol: /^https?$/ })
-    .describe("a URL such as http://127.0.0.1:8000")
+    .string()
+    .refine((text) => faultOfUrl(text) === undefined)
+    .describe("an http(s) URL such as http://127.0.0.1:8000, without a user, a password or a query")
     .default("http://127.0.0.1:8000"),
   // Not an option: what stands on a command line is shown to everybody on the machine.
   ATLASQUEUE_TOKEN: z

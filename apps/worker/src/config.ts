@@ -20,7 +20,7 @@ export const workerSettings = z.object({
   DATABASE_CONNECTIONS_MAX: setting.integer(2, 1_000).default(5),
   DATABASE_TIMEOUT_SECONDS: setting.seconds(0.1, 300).default(5),
   WORKER_HANDLERS: setting.list("paths of files or folders, separated by commas").default([]),
-  WORKER_QUEUES: setting.list("names of queues, separated by commas").default(["default"]),
+  WORKER_QUEUES: setting.queues().default(["default"]),
   WORKER_TENANTS: setting.list("names of tenants, separated by commas, or * for all").default(["default"]),
   WORKER_PROCESSES: setting.integer(1, 256).default(1),
   WORKER_CONCURRENCY: setting.integer(1, 10_000).default(10),

@@ -1,3 +1,4 @@
+import { baseUrl } from "./http/base-url.ts";
 import { createTransport } from "./http/transport.ts";
 import { deadLetterCalls, type DeadLetterCalls } from "./dead-letters.ts";
 import { jobCalls, type JobCalls } from "./jobs.ts";
@@ -70,15 +71,6 @@ export function createClient(options: ClientOptions): Client {
     deadLetters: deadLetterCalls(send),
     work: (queue, handlers, workOptions) => startRemoteWorker(leases, queue, handlers, workOptions),
   };
-}
-
-function baseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash)
-    throw new TypeError("url must be an http(s) URL without a query, such as http://127.0.0.1:8000");
-  // Fetch refuses them, with the password in its message.
-  if (url.username || url.password) throw new TypeError("url must be without a user and password; use token");
-  return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
 /** Refused here, without being shown: as a header, fetch would put it into its message. */

@@ -1,3 +1,4 @@
+export { faultOfUrl } from "./http/base-url.ts";
 export { createClient, type Client, type ClientOptions } from "./client.ts";
 export type { DeadLetterCalls, DeadLetterChoice, DeadLetterFilter } from "./dead-letters.ts";
 export * from "./errors.ts";

@@ -1,6 +1,7 @@
 import {
   errorData,
   errorText,
+  storableResult,
   storableText,
   type HeartbeatAnswer,
   type Job,
@@ -37,7 +38,10 @@ export type LeaseCalls = {
    * it leased comes back when the lease ends.
    */
   lease(queue: string, options: LeaseOptions, call?: CallOptions): Promise<LeasedJob[]>;
-  /** The job has succeeded; `result` is any JSON, 256 KiB at most. The same ack again is fine. LeaseLostError. */
+  /**
+   * The job has succeeded; `result` is any JSON, 256 KiB at most: a TypeError for what JSON would change without a word.
+   * The same ack again is fine. LeaseLostError.
+   */
   ack(held: Held, result?: Json, call?: CallOptions): Promise<Job>;
   /**
    * The attempt failed. `error` is stored as "Type: message", 4,096 characters of it, a string as it is, and its `data`
@@ -86,8 +90,11 @@ export function leaseCalls(send: Send): LeaseCalls {
       );
       return (answer.body as LeaseAnswer).jobs;
     },
-    ack: async (held, result, call) =>
-      (await post(path(held, "ack"), { lease_token: held.lease_token, result }, call)) as Job,
+    async ack(held, result, call) {
+      const checked = storableResult(result);
+      if (checked.kind === "refused") throw new TypeError(reasonOf(checked.reason));
+      return (await post(path(held, "ack"), { lease_token: held.lease_token, result: checked.result }, call)) as Job;
+    },
     async nack(held, error, { retry, delaySeconds, data = errorData(error) } = {}, call) {
       const text = typeof error === "string" ? storableText(error) : errorText(error);
       const fields = {
@@ -105,4 +112,8 @@ export function leaseCalls(send: Send): LeaseCalls {
     },
     settle: async (request, call) => (await post("/v1/leases/settle", request, call)) as SettleAnswer,
   };
+}
+
+function reasonOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }

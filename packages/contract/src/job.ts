@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Json, JsonObject } from "./json.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
 import { limits } from "./limits.ts";
+import { plainText, plainTextAccepts } from "./plain-text.ts";
 
 /** Every status a job can have; the last three are final, and a person may replay `dead` and `cancelled`. */
 export const jobStatuses = [
@@ -23,14 +24,13 @@ export function isFinal(status: JobStatus): boolean {
 
 // Each description completes the sentence "must be …": error messages and the OpenAPI document are made of them. What
 // else `meta` says goes into the document as it is, where the check itself is code that JSON Schema cannot show.
-const noControlCharacters = /^\P{Cc}*$/u;
 
 export const jobType = z
   .string()
   .min(1)
   .max(limits.type_chars_max)
-  .regex(noControlCharacters)
-  .describe(`a string of 1 to ${limits.type_chars_max} characters without control characters`);
+  .regex(plainText)
+  .describe(`a string of 1 to ${limits.type_chars_max} characters ${plainTextAccepts}`);
 
 export const queueName = z
   .string()
@@ -43,8 +43,8 @@ export const groupName = z
   .string()
   .min(1)
   .max(limits.group_chars_max)
-  .regex(noControlCharacters)
-  .describe(`a string of 1 to ${limits.group_chars_max} characters without control characters`);
+  .regex(plainText)
+  .describe(`a string of 1 to ${limits.group_chars_max} characters ${plainTextAccepts}`);
 
 // Any UUID, not only those RFC 9562 makes: an id that nobody made is unknown, not malformed.
 export const jobId = z.guid().toLowerCase().describe("a UUID");
@@ -94,9 +94,9 @@ export const unique = z
       .string()
       .min(1)
       .max(limits.unique_key_chars_max)
-      .regex(noControlCharacters)
+      .regex(plainText)
       .optional()
-      .describe(`a string of 1 to ${limits.unique_key_chars_max} characters without control characters`),
+      .describe(`a string of 1 to ${limits.unique_key_chars_max} characters ${plainTextAccepts}`),
     scope: z.enum(["active", "window"]).default("active").describe('"active" or "window"'),
     window_seconds: z
       .int()

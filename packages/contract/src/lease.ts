@@ -1,15 +1,14 @@
 import { z } from "zod";
 import { anyJson, job, jobId } from "./job.ts";
 import { limits } from "./limits.ts";
-
-const noControlCharacters = /^\P{Cc}*$/u;
+import { plainText, plainTextAccepts } from "./plain-text.ts";
 
 export const workerId = z
   .string()
   .min(1)
   .max(limits.worker_id_chars_max)
-  .regex(noControlCharacters)
-  .describe(`a string of 1 to ${limits.worker_id_chars_max} characters without control characters`);
+  .regex(plainText)
+  .describe(`a string of 1 to ${limits.worker_id_chars_max} characters ${plainTextAccepts}`);
 
 const leaseSeconds = z.int().min(1).max(limits.lease_seconds_max);
 const leaseSecondsAccepts = `an integer of seconds from 1 to ${limits.lease_seconds_max}`;

@@ -19,6 +19,7 @@ export const problems = {
   unique_conflict: { status: 409, title: "A job with this unique key is already there" },
   too_large: { status: 413, title: "Too large" },
   not_json: { status: 415, title: "The body must be application/json" },
+  expectation_failed: { status: 417, title: "This expectation cannot be met" },
   validation: { status: 422, title: "The request is not valid" },
   idempotency_mismatch: { status: 422, title: "This Idempotency-Key was used for another request" },
   rate_limited: { status: 429, title: "Too many requests" },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
+import { plainText, plainTextAccepts } from "./plain-text.ts";
 
 /** What a token allows, within its own tenant. `admin` allows everything there. */
 export const scopes = ["submit", "read", "work", "admin"] as const;
@@ -13,8 +14,8 @@ export const createToken = z.strictObject({
     .string()
     .min(1)
     .max(limits.token_name_chars_max)
-    .regex(/^\P{Cc}*$/u)
-    .describe(`a string of 1 to ${limits.token_name_chars_max} characters without control characters`),
+    .regex(plainText)
+    .describe(`a string of 1 to ${limits.token_name_chars_max} characters ${plainTextAccepts}`),
   scopes: z
     .array(z.enum(scopes).describe(`one of ${scopes.join(", ")}`))
     .min(1)

@@ -15,7 +15,12 @@ test("what is valid comes out with its defaults", () => {
 test.each<[unknown, string[]]>([
   [null, [" must be a JSON object; got null"]],
   [[], [" must be a JSON object; got []"]],
-  [{}, ["/type is required: a string of 1 to 128 characters without control characters"]],
+  [
+    {},
+    [
+      "/type is required: a string of 1 to 128 characters without control characters, line separators and marks of direction",
+    ],
+  ],
   [{ type: "a", max_attempts: 26 }, ["/max_attempts must be an integer from 1 to 25; got 26"]],
   [
     { type: "a", run_at: "soon" },

@@ -54,7 +54,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
     const [id, other] = [await add(), await add()];
     let ended = 0;
     const waits = Array.from({ length: 3 }, () =>
-      watch.until({ tenant: defaultTenant, id: id }, long_ms, never).then(() => (ended += 1)),
+      watch.until({ tenant: defaultTenant, id }, long_ms, never).then(() => (ended += 1)),
     );
     let other_ended = false;
     const gone = new AbortController();
@@ -72,26 +72,40 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
 
   test("a job that finished without a notice is seen by the look that all share", async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, add));
-    const waits = ids.map((id) => watch.until({ tenant: defaultTenant, id: id }, long_ms, never));
+    const waits = ids.map((id) => watch.until({ tenant: defaultTenant, id }, long_ms, never));
     for (const id of ids) await cancel(deps, "default", id);
     await Promise.all(waits);
   });
 
   test("a wait ends at its time, and at once when the caller is gone, before it as well", async () => {
     const id = await add();
-    await watch.until({ tenant: defaultTenant, id: id }, 5, never);
+    await watch.until({ tenant: defaultTenant, id }, 5, never);
     const gone = new AbortController();
-    const waiting = watch.until({ tenant: defaultTenant, id: id }, long_ms, gone.signal);
+    const waiting = watch.until({ tenant: defaultTenant, id }, long_ms, gone.signal);
     gone.abort();
     await waiting;
-    await watch.until({ tenant: defaultTenant, id: id }, long_ms, gone.signal);
+    await watch.until({ tenant: defaultTenant, id }, long_ms, gone.signal);
+  });
+
+  test("a tenant that waits for all it may leaves room for another's waits, and has its own again afterwards", async () => {
+    const id = await add();
+    const gone = new AbortController();
+    const waits: Promise<void>[] = [];
+    expect(() => {
+      for (let at = 0; at < 10_000; at += 1) waits.push(watch.until({ tenant: "greedy", id }, long_ms, gone.signal));
+    }).toThrow("share of the requests that wait for a job to finish");
+    expect(waits.length).toBe(7_500);
+    waits.push(watch.until({ tenant: "modest", id }, long_ms, gone.signal));
+    gone.abort();
+    await Promise.all(waits);
+    await watch.until({ tenant: "greedy", id }, 1, never);
   });
 
   test("close ends every wait, and whoever comes after it does not wait", async () => {
     const id = await add();
-    const waits = Array.from({ length: 50 }, () => watch.until({ tenant: defaultTenant, id: id }, long_ms, never));
+    const waits = Array.from({ length: 50 }, () => watch.until({ tenant: defaultTenant, id }, long_ms, never));
     watch.close();
     await Promise.all(waits);
-    await watch.until({ tenant: defaultTenant, id: id }, long_ms, never);
+    await watch.until({ tenant: defaultTenant, id }, long_ms, never);
   });
 });

@@ -110,6 +110,28 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     }
   });
 
+  test("a tenant that waits for all it may is refused more, and another one waits and is served", async () => {
+    const gone = new AbortController();
+    const first = waits({ tenant: "greedy" }, gone.signal);
+    await turn();
+    const calls = Array.from({ length: 8_000 }, () => desk.lease(call({ tenant: "greedy" }), gone.signal));
+    const refused = calls.map((one) =>
+      one.then(
+        () => undefined,
+        (error: Error) => error.message,
+      ),
+    );
+    const mine = waits();
+    await turn();
+    const [id] = await add({});
+    expect(await mine.done).toEqual([id]);
+    gone.abort();
+    await first.done;
+    const told = (await Promise.all(refused)).filter((message) => message !== undefined);
+    expect(told.length).toBe(501);
+    expect(told[0]).toContain("share of the calls that wait for jobs");
+  });
+
   test("a call that comes while others wait does not overtake them; one that cannot wait gets what there is", async () => {
     const first = waits();
     await turn();

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { queueName } from "@atlasqueue/contract";
 import { z } from "zod";
 import { logLevels, type LogLevel } from "./observe/log.ts";
 
@@ -46,17 +47,22 @@ export const setting = {
         .pipe(z.array(z.string().regex(/^(\*|[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?)$/)).max(100)),
       "names of hosts without ports, separated by commas, such as queue.example.com, or * for any",
     ),
-  list: (accepts: string) =>
+  list: (accepts: string) => described(parts(), accepts),
+  queues: () =>
     described(
-      z.string().transform((text) =>
-        text
-          .split(",")
-          .map((part) => part.trim())
-          .filter((part) => part !== ""),
-      ),
-      accepts,
+      parts().refine((names) => names.every((name) => queueName.safeParse(name).success)),
+      `names of queues, separated by commas, each ${queueName.description}`,
     ),
 };
+
+function parts() {
+  return z.string().transform((text) =>
+    text
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== ""),
+  );
+}
 
 /** `URL` knows one host only, so each is tried in its place. */
 function isDatabaseUrl(text: string): boolean {

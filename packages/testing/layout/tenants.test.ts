@@ -22,6 +22,7 @@ const exempt: Record<string, string> = {
   "transitions/note-token-use.ts": "ids of tokens that were just shown to us",
   "transitions/project-dead-letters.ts": "the sweep's, over all tenants",
   "transitions/report-progress.ts": "by the lease's token, for workers beside the database",
+  "transitions/signing-key.ts": "a key of the whole system, which no caller sees or names",
   "transitions/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
   "transitions/skip-locked.ts": "a part of statements, over jobs that the rest of them chose",
 };

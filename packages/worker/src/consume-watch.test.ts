@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from "vitest";
 import { watchConsuming, type ConsumeWatch } from "./consume-watch.ts";
 
 const queues = [{ tenant: "default", queue: "default" }];
-const about = { job_id: "j", job_type: "t", queue: "default", attempt: 1, worker_id: "w" };
+const about = { tenant: "default", job_id: "j", job_type: "t", queue: "default", attempt: 1, worker_id: "w" };
 let now: number;
 let handling: number;
 let watch: ConsumeWatch;

@@ -1,4 +1,4 @@
-import { errorData, findFaults, limits, type Json, type LogLine } from "@atlasqueue/contract";
+import { errorData, storableResult, type Json, type LogLine } from "@atlasqueue/contract";
 import { errorText, storableText } from "@atlasqueue/core";
 import { DoNotRetryError, RetryAfterError, type Handler } from "./handler.ts";
 
@@ -28,24 +28,8 @@ export function succeeded({ options }: Handler, returned: unknown): Outcome {
   return storable(options.keep_result === false ? null : returned);
 }
 
-/** A result as it will be read back: what JSON makes of it. Nothing (undefined) is null. */
 function storable(returned: unknown): Outcome {
-  if (returned === undefined || returned === null) return { kind: "succeeded", result: null, bytes: 4 };
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(returned);
-  } catch (thrown) {
-    return failed(thrown, "ResultError");
-  }
-  if (text === undefined) return failed(new Error(`a ${typeof returned} cannot be stored`), "ResultError");
-  const bytes = Buffer.byteLength(text);
-  if (bytes > limits.result_bytes_max)
-    return failed(
-      new Error(`the result is ${bytes} bytes, at most ${limits.result_bytes_max} are stored`),
-      "ResultError",
-    );
-  const result = JSON.parse(text) as Json;
-  const fault = findFaults(result)[0];
-  if (fault) return failed(new Error(`the result at ${fault.pointer || "/"} ${fault.message}`), "ResultError");
-  return { kind: "succeeded", result, bytes };
+  const checked = storableResult(returned);
+  if (checked.kind === "refused") return failed(checked.reason, "ResultError");
+  return { kind: "succeeded", result: checked.result, bytes: checked.bytes };
 }

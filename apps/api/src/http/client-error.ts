@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { STATUS_CODES, type ServerResponse } from "node:http";
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { OpenQueueError, ProblemKind } from "@atlasqueue/contract";
-import { isOpenQueuePath } from "../openqueue/errors.ts";
-import { problemBody, problemContentType } from "./problem.ts";
+import type { Duplex } from "node:stream";
+import type { ProblemKind } from "@atlasqueue/contract";
+import { plainProblem } from "./plain-problem.ts";
 
 /**
  * Answer what never became a request: bytes that are not HTTP, too many headers, or a client that stalls. For the
@@ -14,15 +13,21 @@ export function answerClientError(error: NodeJS.ErrnoException, stream: unknown)
   // In the middle of an answer another one would be taken for a part of it.
   if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
   const [kind, detail] = problemOf(error.code);
-  const body = problemBody(kind, detail, randomUUID());
   // Its headers have come when only its body has not.
-  const openQueue = isOpenQueuePath(socket._httpMessage?.req.url ?? "");
-  const text = JSON.stringify(openQueue ? ({ detail } satisfies OpenQueueError) : body);
-  const type = openQueue ? "application/json" : problemContentType;
-  socket.write(
-    `HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}\r\nContent-Type: ${type}\r\n` +
-      `Content-Length: ${Buffer.byteLength(text)}\r\nX-Request-ID: ${body.instance}\r\nConnection: close\r\n\r\n${text}`,
-  );
+  sayProblem(socket, kind, detail, socket._httpMessage?.req.url ?? "");
+}
+
+/** For the "connect" event: nobody's proxy. */
+export function refuseConnect(_request: IncomingMessage, stream: Duplex): void {
+  // Node says that it is a socket unless somebody handed it another stream.
+  sayProblem(stream as Socket, "method_not_allowed", "This is no proxy: CONNECT is not taken for anything", "");
+}
+
+/** Write a problem to a socket for which there is no response, in the format of its path's surface, and hang up. */
+function sayProblem(socket: Socket, kind: ProblemKind, detail: string, path: string): void {
+  const { status, headers, text } = plainProblem(kind, detail, path);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${text}`);
   socket.destroySoon();
 }
 

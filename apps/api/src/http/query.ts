@@ -1,7 +1,8 @@
 import { pointerSegment, validate, type Fault } from "@atlasqueue/contract";
 import type { z } from "zod";
 import type { ApiContext } from "./context.ts";
-import { invalid } from "./problem.ts";
+import { isText } from "./percent.ts";
+import { invalid, ProblemError } from "./problem.ts";
 
 /**
  * The query by a schema of strings. 422 names each parameter that is wrong, sent twice, or not one of this route: a
@@ -30,7 +31,11 @@ export function refuseQuery(c: ApiContext): void {
 function parameters(c: ApiContext): [name: string, value: string][] {
   const { url } = c.req;
   const at = url.indexOf("?");
-  return at === -1 ? [] : [...new URLSearchParams(url.slice(at))];
+  if (at === -1) return [];
+  const query = url.slice(at);
+  if (query.includes("%") && !isText(query))
+    throw new ProblemError("malformed_request", "The query has a % that is not followed by the code of a character");
+  return [...new URLSearchParams(query)];
 }
 
 function fault(name: string, message: string): Fault {

@@ -1,20 +1,13 @@
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
+import { isText } from "../http/percent.ts";
 import { ProblemError } from "../http/problem.ts";
 import { rawPath } from "../http/raw-path.ts";
 
 /** 400 for a path whose escapes are not UTF-8, or hide a NUL: hono passes them on, and the database refuses them. */
 export function pathGuard(c: ApiContext, next: Next): Promise<void> {
   const path = rawPath(c);
-  if (path.includes("%") && !isText(path))
+  if (path.includes("%") && (!isText(path) || path.includes("%00")))
     throw new ProblemError("malformed_request", "The path has a % that is not followed by the code of a character");
   return next();
-}
-
-function isText(path: string): boolean {
-  try {
-    return !decodeURIComponent(path).includes("\0");
-  } catch {
-    return false;
-  }
 }

@@ -184,8 +184,7 @@ test("schedules are answered as the document says", async () => {
   await call("putSchedule", 201, { params: { name: "other" }, body: { ...body, catch_up: "all" } });
   await call("putSchedule", 422, { params, body: { ...body, name: "other" } });
   await call("listSchedules", 200, { query: { limit: "1" } });
-  await call("listSchedules", 200, { query: { cursor: "nightly" } });
-  await call("listSchedules", 400, { query: { cursor: "a b" } });
+  await call("listSchedules", 400, { query: { cursor: "nightly" } });
   await call("listSchedules", 422, { query: { limit: "0" } });
   await call("getSchedule", 200, { params });
   await call("pauseSchedule", 200, { params });
@@ -264,7 +263,8 @@ test("without a token, with too small a one, and too often, it answers as the do
     });
   }
   await checkedRequests(limited.app).call("listQueues", 200);
-  for (const { id } of scoped)
+  // Metrics take no permit.
+  for (const { id } of scoped.filter((one) => one.id !== "getMetrics"))
     await checkedRequests(limited.app).call(id, 429, { params: { id: nobody, queue: "default", name: "nightly" } });
   await Promise.all([guarded.stop(), limited.stop()]);
 });

@@ -1,10 +1,19 @@
 import { bulkRequest, listDeadQuery, type BulkAnswer, type BulkRequest, type JobPage } from "@atlasqueue/contract";
-import { listDead, purgeAll, replayAll, showJob, type DeadFilter, type Deps, type FollowUps } from "@atlasqueue/core";
+import {
+  listDead,
+  purgeAll,
+  replayAll,
+  showJob,
+  type DeadFilter,
+  type DeadPlace,
+  type Deps,
+  type FollowUps,
+} from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
-import { readPlace, writePlace } from "../http/cursor.ts";
+import type { CursorOf, Cursors } from "../http/cursor.ts";
 import type { Gate } from "../http/gate.ts";
 import { holderOf } from "../http/holder.ts";
 import { hangUpOf } from "../http/hang-up.ts";
@@ -12,7 +21,7 @@ import { readQuery } from "../http/query.ts";
 import { readRequest } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type DlqRouteDeps = Deps & { followUps: FollowUps; gate: Gate };
+export type DlqRouteDeps = Deps & { followUps: FollowUps; gate: Gate; cursors: Cursors };
 
 /** 1,000 ids, and room for whitespace. */
 const body_bytes_max = 131_072;
@@ -23,11 +32,12 @@ export function dlqRoutes(deps: DlqRouteDeps): Hono<ApiEnv> {
 
   routes.get("/dlq", requires("read"), async (c) => {
     const { limit, cursor, ...fields } = readQuery(c, listDeadQuery);
-    const before = cursor === undefined ? undefined : readPlace(cursor);
+    const of: CursorOf = { list: "dead", tenant: tenantOf(c), filter: fields };
+    const before = placeOf(deps.cursors.read(of, cursor));
     const { rows, next } = await deps.gate.hold(holderOf(c), 0, () =>
       listDead(deps, tenantOf(c), fields, limit, before),
     );
-    const next_cursor = next === undefined ? null : writePlace(next);
+    const next_cursor = next === undefined ? null : deps.cursors.write(of, `${next.dead_us} ${next.id}`);
     return answerJson(c, 200, { items: rows.map(showJob), next_cursor } satisfies JobPage);
   });
 
@@ -42,6 +52,12 @@ export function dlqRoutes(deps: DlqRouteDeps): Hono<ApiEnv> {
   routes.post("/dlq/purge", requires("admin"), (c) => change(c, purgeAll));
 
   return routes;
+}
+
+/** In the order of death a place is a time and an id. */
+function placeOf(text: string | undefined): DeadPlace | undefined {
+  const [dead_us, id] = text?.split(" ") ?? [];
+  return dead_us === undefined || id === undefined ? undefined : { dead_us: Number(dead_us), id };
 }
 
 function filterOf(tenant: string, { ids, queue, type }: BulkRequest): DeadFilter {

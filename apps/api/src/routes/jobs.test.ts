@@ -42,6 +42,20 @@ test("the list shows the newest first, page by page, and each job once", async (
   expect(odd.items.map(({ id }) => id)).toEqual([jobs[3]?.id, jobs[1]?.id]);
 });
 
+test("a cursor is of its list and filter: on another one it is refused", async () => {
+  for (let at = 0; at < 3; at += 1) await submit({ queue: "cursors" });
+  const { next_cursor } = jobPage.parse(await (await api.get("/v1/jobs?queue=cursors&limit=1")).json());
+  const statusOf = async (path: string) => (await api.get(`${path}&cursor=${next_cursor}`)).status;
+  expect(await statusOf("/v1/jobs?queue=cursors&limit=2")).toBe(200);
+  for (const other of [
+    "/v1/jobs?limit=1",
+    "/v1/jobs?queue=cursors&type=a",
+    "/v1/dlq?queue=cursors",
+    "/v1/schedules?limit=1",
+  ])
+    expect(await statusOf(other)).toBe(400);
+});
+
 test.each(["scheduled", "queued", "running", "failed", "succeeded", "dead", "cancelled"] as const)(
   "the list finds %s jobs by their status, and no others",
   async (status) => {

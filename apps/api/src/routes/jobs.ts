@@ -24,7 +24,7 @@ import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
-import { readCursor, writeCursor } from "../http/cursor.ts";
+import type { CursorOf, Cursors } from "../http/cursor.ts";
 import type { Gate } from "../http/gate.ts";
 import { holderOf } from "../http/holder.ts";
 import { hangUpOf } from "../http/hang-up.ts";
@@ -37,6 +37,7 @@ import { tenantOf } from "../http/tenant.ts";
 export type JobRouteDeps = Deps & {
   signal: Signal;
   gate: Gate;
+  cursors: Cursors;
   finishWatch: FinishWatch;
   followUps: FollowUps;
 };
@@ -49,11 +50,12 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
 
   routes.get("/jobs", requires("read"), async (c) => {
     const { limit, cursor, ...filter } = readQuery(c, listJobsQuery);
-    const below = cursor === undefined ? undefined : readCursor(cursor);
+    const of: CursorOf = { list: "jobs", tenant: tenantOf(c), filter };
+    const below = deps.cursors.read(of, cursor);
     const { rows, next } = await deps.gate.hold(holderOf(c), 0, () =>
       listJobs(deps, tenantOf(c), filter, limit, below),
     );
-    const next_cursor = next === undefined ? null : writeCursor(next);
+    const next_cursor = next === undefined ? null : deps.cursors.write(of, next);
     return answerJson(c, 200, { items: rows.map(showJob), next_cursor } satisfies JobPage);
   });
 

@@ -3,7 +3,6 @@ import {
   limits,
   listSchedulesQuery,
   putSchedule as putScheduleSchema,
-  scheduleName,
   type CreateSchedule,
   type Schedule,
   type SchedulePage,
@@ -26,6 +25,7 @@ import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerEmpty, answerJson } from "../http/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
+import type { CursorOf, Cursors } from "../http/cursor.ts";
 import type { Gate } from "../http/gate.ts";
 import { holderOf } from "../http/holder.ts";
 import { requireNoBody } from "../http/no-body.ts";
@@ -35,7 +35,12 @@ import { readQuery, refuseQuery } from "../http/query.ts";
 import { readRequest, requireSmall } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type ScheduleRouteDeps = Deps & { gate: Gate; body_bytes_max: number; payload_bytes_max: number };
+export type ScheduleRouteDeps = Deps & {
+  gate: Gate;
+  cursors: Cursors;
+  body_bytes_max: number;
+  payload_bytes_max: number;
+};
 type Ref = { tenant: string; name: string };
 
 /** Jobs that come back by cron: list, look, create, replace, pause, resume, delete. */
@@ -44,10 +49,13 @@ export function scheduleRoutes(deps: ScheduleRouteDeps): Hono<ApiEnv> {
 
   routes.get("/schedules", requires("read"), async (c) => {
     const { limit, cursor } = readQuery(c, listSchedulesQuery);
-    const { rows, next } = await deps.gate.hold(holderOf(c), 0, () =>
-      listSchedules(deps, tenantOf(c), limit, readCursor(cursor)),
-    );
-    const page: SchedulePage = { items: rows.map(showSchedule), next_cursor: next ?? null };
+    const of: CursorOf = { list: "schedules", tenant: tenantOf(c), filter: {} };
+    const after = deps.cursors.read(of, cursor);
+    const { rows, next } = await deps.gate.hold(holderOf(c), 0, () => listSchedules(deps, tenantOf(c), limit, after));
+    const page: SchedulePage = {
+      items: rows.map(showSchedule),
+      next_cursor: next === undefined ? null : deps.cursors.write(of, next),
+    };
     return answerJson(c, 200, page);
   });
 
@@ -98,12 +106,6 @@ export function scheduleRoutes(deps: ScheduleRouteDeps): Hono<ApiEnv> {
   };
 
   return routes;
-}
-
-/** The cursor is the name to go on after: it gives no access, and any name is a place in the order. */
-function readCursor(cursor: string | undefined): string | undefined {
-  if (cursor === undefined || scheduleName.safeParse(cursor).success) return cursor;
-  throw new ProblemError("malformed_request", "The cursor must be the next_cursor of a page before this one");
 }
 
 function answerStored(c: ApiContext, outcome: StoreOutcome): Response {

@@ -48,6 +48,9 @@ export const fieldRows: Row[] = [
   badBody(20, `{"type":"${"x".repeat(129)}"}`, "validation", "/type", queueNamed(`"${"x".repeat(129)}"`)),
   badBody(20, String.raw`{"type":"a\r\nb"}`, "validation", "/type", queueNamed(String.raw`"a\r\nb"`)),
   badBody(20, String.raw`{"type":"\u001b[31m"}`, "validation", "/type", queueNamed(String.raw`"\u001b[31m"`)),
+  badBody(20, String.raw`{"type":"a\u202egnp.exe"}`, "validation", "/type", queueNamed(String.raw`"a\u202eb"`)),
+  badBody(20, String.raw`{"type":"a\u2028b"}`, "validation", "/type", queueNamed(String.raw`"a\u2028b"`)),
+  badBody(20, String.raw`{"type":"a","group":"\u2066b"}`, "validation", "/group", "none"),
   // That the worker then says "no handler" is tried with workers, in packages/worker. OpenQueue's jobs have no types.
   ...["toString", "constructor", "__proto__"].map((type) => goodBody(21, `type ${type}`, `{"type":"${type}"}`, "none")),
   badBody(

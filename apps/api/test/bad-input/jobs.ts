@@ -160,6 +160,17 @@ export const jobRows: Row[] = [
     "queue=a%20b",
     "colour=red",
   ].map(badList),
+  ...["type=%ff", "type=%zz"].map((query): Row => ({
+    row: 28,
+    what: `a list with ?${query}`,
+    v1: [refused(get(`/v1/jobs?${query}`), "malformed_request", "query")],
+    openqueue: [refused(get(`/jobs?${query}`), "malformed_request", "query")],
+  })),
+  ...["/v1/schedules?cursor=junk", "/v1/dlq?cursor=f_________-AAAAAAAAAAAAAAAAAAAAAAAAAAAAA"].map((target): Row => ({
+    row: 28,
+    what: target,
+    v1: [refused(get(target), "malformed_request")],
+  })),
   badCursor("abc"),
   badCursor("AAAAAAAAAAAAAAAAAAAAAAAAAAA"),
   ...["offset=-1", "offset=10001", "offset=abc", "offset=1&offset=2", "status=failed", "status=queued"].map(

@@ -1,3 +1,5 @@
+import { plainJson } from "./plain.ts";
+
 /** Where a command speaks. `write` is for what a program reads, `tell` for what a person reads beside it. */
 export type Output = {
   write(text: string): void;
@@ -26,7 +28,7 @@ export function outputOf({ json = false }: { json?: boolean | undefined } = {}):
 }
 
 export function writeJson({ write }: Output, value: unknown): void {
-  write(`${JSON.stringify(value)}\n`);
+  write(`${plainJson(value)}\n`);
 }
 
 /** A reader that has seen enough, as `head`, is no failure. */

@@ -1,7 +1,14 @@
 /** On one line, and without what could rewrite a terminal's screen. */
 export function plain(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, " ").toWellFormed();
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, " ").toWellFormed();
 }
+
+/** JSON, in which everything that `plain` takes out is escaped: a terminal or a log may well show it. */
+export function plainJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replaceAll(/[\u007f-\u009f\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, escape);
+}
+
+const escape = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** A time for a person in a table, in UTC: 2026-11-20 12:30:07. */
 export function second(time: string | null): string {

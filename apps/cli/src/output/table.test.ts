@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import type { Output } from "./output.ts";
-import { duration, plain } from "./plain.ts";
+import { duration, plain, plainJson } from "./plain.ts";
 import { showTable } from "./table.ts";
 
 function shown(items: { name: string; note: string }[], how: Partial<Output>): string[] {
@@ -39,6 +39,8 @@ test("what is too wide for the terminal is cut in the last column, on a pipe not
 
 test("nothing that a job says can rewrite the screen, or a line of the list", () => {
   expect(plain("a\u001b[2Jb\nc\td\u0007\ud800")).toBe("a [2Jb c d \ufffd");
+  expect(plain("a\u202eb\u2066c\u2028d\u009be")).toBe("a b c d e");
+  expect(plainJson({ type: "a\u202eb\u009b\u2028" })).toBe(String.raw`{"type":"a\u202eb\u009b\u2028"}`);
 });
 
 test("times are told in their two largest units", () => {

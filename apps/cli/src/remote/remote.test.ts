@@ -148,6 +148,17 @@ test("a token is asked for, taken from the environment, and never shown", async 
   expect(forbidden.stderr).not.toContain(ATLASQUEUE_TOKEN);
 });
 
+test.each([
+  ["a user", (url: string) => url.replace("//", "//me:hidden@"), /^ATLASQUEUE_URL must be an http\(s\) URL/],
+  ["a query", (url: string) => `${url}/?a=1`, /^ATLASQUEUE_URL must be .* without a user, a password or a query/],
+  ["TLS where there is none", (url: string) => url.replace("http:", "https:"), /is its URL http:\/\/ and not https:/],
+])("an ATLASQUEUE_URL with %s is told in one line", async (_name, change, says) => {
+  const said = await runCli(["queues", "list"], { ...system.env, ATLASQUEUE_URL: change(system.api.url) });
+  expect([said.code, said.stdout]).toEqual([1, ""]);
+  expect(lines(said.stderr)).toEqual([expect.stringMatching(says)]);
+  expect(said.stderr).not.toMatch(/hidden|openssl|SSL routines/i);
+});
+
 test("an API that is away is one line", async () => {
   const { code, stdout, stderr } = await system.run("queues", "list", "--url", "http://127.0.0.1:65534");
   expect([code, stdout]).toEqual([1, ""]);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AtlasQueueError, TimeoutError } from "@atlasqueue/client";
 import { exitCodes, Trouble } from "../exit.ts";
+import { plainJson } from "../output/plain.ts";
 import { troubleOf } from "../remote/trouble.ts";
 import { patientClient, postJob, type JobSummary, type Target } from "./post-job.ts";
 
@@ -32,7 +33,7 @@ export async function submitOne(options: OneOptions): Promise<number> {
       posted satisfies never;
   }
   const outcome = posted.kind === "created" ? "created" : "already there";
-  const tell = (job: JobSummary) => write(`${JSON.stringify({ outcome, idempotency_key: key, job })}\n`);
+  const tell = (job: JobSummary) => write(`${plainJson({ outcome, idempotency_key: key, job })}\n`);
   if (!json) write(`${outcome.padEnd(14)}${posted.job.id}\nkey           ${key}\nstatus        ${posted.job.status}\n`);
   if (wait_ms === undefined) {
     if (json) tell(posted.job);
@@ -47,6 +48,6 @@ export async function submitOne(options: OneOptions): Promise<number> {
     throw new Trouble(`the job ${posted.job.id} is not finished after ${wait_ms / 1_000} s`);
   }
   if (json) tell(final);
-  else write(`${JSON.stringify(final, undefined, 2)}\n`);
+  else write(`${plainJson(final, 2)}\n`);
   return final.status === "succeeded" ? exitCodes.ok : exitCodes.failed;
 }

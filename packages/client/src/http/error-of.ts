@@ -86,8 +86,15 @@ export function networkError(what: string, thrown: unknown, hide: (text: string)
     codes.push((at as { code?: unknown }).code);
   }
   const code = codes.find((found) => typeof found === "string");
-  const words = [...new Set(reasons)].join(": ") || String(code ?? thrown);
+  const words = tlsWords(reasons) ?? ([...new Set(reasons)].join(": ") || String(code ?? thrown));
   return new NetworkError(`${what}: ${hide(words)}`, { cause: thrown, refused: codes.some(isRefusal) });
+}
+
+/** OpenSSL's words for a server that does not answer its greeting in kind name its own source files. */
+function tlsWords(reasons: readonly string[]): string | undefined {
+  return reasons.some((reason) => /wrong version number|packet length too long|EPROTO/i.test(reason))
+    ? "the server does not speak TLS there; is its URL http:// and not https://?"
+    : undefined;
 }
 
 /** No connection was made, as Node and Bun call it. Deno and browsers do not tell, so there it is not known. */

@@ -131,6 +131,7 @@ test("the token is sent, and is in no error", async () => {
   expect(() => createClient({ url: "http://localhost", token: "aq_\nsecret" })).toThrow(/^token must be printable/);
   expect(() => createClient({ url: "http://me:secret@localhost" })).toThrow(/^url must be without a user/);
   expect(() => createClient({ url: "localhost:8000" })).toThrow(/^url must be an http/);
+  expect(() => createClient({ url: "http://localhost?x=1" })).toThrow(/^url must be without a query/);
 });
 
 test("a page of somebody else's is an error that says so", async () => {
@@ -154,4 +155,14 @@ test("a path before /v1 is kept, and a name is one segment of the path", async (
   expect(server.requests.map(({ path }) => path)).toEqual(["/queue/v1/queues/a%3Ab/lease", "/v1/jobs/a%2F..%2Fb%3Fc"]);
   await expect(client.get("..")).rejects.toThrow("not an id");
   await expect(client.get("")).rejects.toThrow("not an id");
+});
+
+test("https:// to a server that speaks plain HTTP is told in words, not in OpenSSL's", async () => {
+  const server = await httpReceiver(() => json(200, job));
+  onTestFinished(() => server.close());
+  const client = createClient({ url: server.url.replace("http:", "https:"), retries: 0 });
+  const error: unknown = await client.get("17").catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(NetworkError);
+  expect(String(error)).toContain("is its URL http:// and not https://?");
+  expect(String(error)).not.toMatch(/openssl|SSL routines|\.c:/i);
 });

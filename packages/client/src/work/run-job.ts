@@ -2,9 +2,8 @@ import {
   DoNotRetryError,
   errorData,
   errorText,
-  findFaults,
-  limits,
   RetryAfterError,
+  storableResult,
   storableText,
   type Job,
   type Json,
@@ -55,23 +54,8 @@ function failed(thrown: unknown, name?: string): Outcome {
   return { ...failure, retryable: !(thrown instanceof DoNotRetryError) };
 }
 
-/** A result as it will be read back: what JSON makes of it. Nothing (undefined) is null. */
 function storable(returned: unknown): Outcome {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(returned ?? null);
-  } catch (thrown) {
-    return failed(thrown, "ResultError");
-  }
-  if (text === undefined) return failed(new Error(`a ${typeof returned} cannot be stored`), "ResultError");
-  const bytes = new TextEncoder().encode(text).length;
-  if (bytes > limits.result_bytes_max)
-    return failed(
-      new Error(`the result is ${bytes} bytes, at most ${limits.result_bytes_max} are stored`),
-      "ResultError",
-    );
-  const result = JSON.parse(text) as Json;
-  const fault = findFaults(result)[0];
-  if (fault) return failed(new Error(`the result at ${fault.pointer || "/"} ${fault.message}`), "ResultError");
-  return { kind: "succeeded", result, bytes };
+  const checked = storableResult(returned);
+  if (checked.kind === "refused") return failed(checked.reason, "ResultError");
+  return { kind: "succeeded", result: checked.result, bytes: checked.bytes };
 }

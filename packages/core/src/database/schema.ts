@@ -25,6 +25,7 @@ import {
 import { bytes, time } from "./columns.ts";
 
 export * from "./schema-groups.ts";
+export * from "./schema-keys.ts";
 export * from "./schema-schedules.ts";
 export * from "./schema-tokens.ts";
 export * from "./schema-unique.ts";

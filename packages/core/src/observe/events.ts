@@ -1,6 +1,6 @@
 import type { JobStatus } from "@atlasqueue/contract";
 
-type OfJob = { job_id: string; job_type: string; queue: string };
+type OfJob = { job_id: string; job_type: string; queue: string; tenant: string };
 type OfAttempt = OfJob & { attempt: number; worker_id: string };
 
 type OfSchedule = { tenant: string; schedule: string };

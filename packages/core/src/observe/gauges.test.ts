@@ -93,7 +93,7 @@ test("while Postgres does not answer, what it would say is left out and the othe
 
 test("what was lost is told apart from what was refused, and what expired from what was tried again", async () => {
   const metrics = createMetrics();
-  const about = { job_id: "j", job_type: "t", queue: "q", attempt: 1, worker_id: "w" };
+  const about = { tenant: "default", job_id: "j", job_type: "t", queue: "q", attempt: 1, worker_id: "w" };
   metrics.observe({ event: "lease_not_acquired", count: 3, worker_id: "w" });
   metrics.observe({ event: "lease_lost", during: "settling", ...about });
   metrics.observe({ event: "jobs_promoted", scheduled: 7, retried: 2 });

@@ -1,8 +1,9 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import { createShares } from "../shares.ts";
 import type { AtlasEvent, Observe } from "./events.ts";
 
-/** A flood of made-up types must not grow the series: past this many, a type is counted as "other". */
-const job_types_max = 100;
+/** A flood of made-up types must not grow the series: past this many, or its tenant's share of them, a type is "other". */
+const job_types_max = 200;
 
 export type Metrics = { registry: Registry; observe: Observe };
 
@@ -92,18 +93,20 @@ export function createMetrics(): Metrics {
   });
 
   const types = new Set<string>();
-  const labelOf = (type: string): string => {
-    if (!types.has(type) && types.size >= job_types_max) return "other";
-    types.add(type);
-    return type;
+  const shares = createShares(job_types_max);
+  const labelOf = ({ tenant, job_type }: { tenant: string; job_type: string }): string => {
+    if (types.has(job_type)) return job_type;
+    if (shares.take(tenant, 1) !== "taken") return "other";
+    types.add(job_type);
+    return job_type;
   };
 
   const observe = (event: AtlasEvent): void => {
     switch (event.event) {
       case "job_created":
-        return submitted(labelOf(event.job_type));
+        return submitted(labelOf(event));
       case "idempotent_submission":
-        return idempotent(labelOf(event.job_type));
+        return idempotent(labelOf(event));
       case "lease_acquired":
         return acquired.inc();
       case "lease_not_acquired":
@@ -114,20 +117,17 @@ export function createMetrics(): Metrics {
         return active.inc();
       case "handler_done":
         active.dec();
-        return jobSeconds.observe(
-          { job_type: labelOf(event.job_type), outcome: "succeeded" },
-          event.duration_ms / 1_000,
-        );
+        return jobSeconds.observe({ job_type: labelOf(event), outcome: "succeeded" }, event.duration_ms / 1_000);
       case "handler_error":
         active.dec();
-        return jobSeconds.observe({ job_type: labelOf(event.job_type), outcome: "failed" }, event.duration_ms / 1_000);
+        return jobSeconds.observe({ job_type: labelOf(event), outcome: "failed" }, event.duration_ms / 1_000);
       case "job_succeeded":
-        return succeeded(labelOf(event.job_type));
+        return succeeded(labelOf(event));
       case "job_failed":
-        return failed(labelOf(event.job_type));
+        return failed(labelOf(event));
       case "job_dead":
-        failed(labelOf(event.job_type));
-        return dead(labelOf(event.job_type));
+        failed(labelOf(event));
+        return dead(labelOf(event));
       case "lease_expired":
         return expired.inc({ outcome: event.outcome });
       case "jobs_promoted":

@@ -34,7 +34,14 @@ export async function cancel(
   if (!row) return { kind: "unknown" };
   const { was, ...job } = row;
   if (!from.includes(was)) return { kind: "not_cancellable", job };
-  deps.observe({ event: "job_cancelled", job_id: job.id, job_type: job.type, queue: job.queue, was });
+  deps.observe({
+    event: "job_cancelled",
+    job_id: job.id,
+    job_type: job.type,
+    queue: job.queue,
+    tenant: job.tenant,
+    was,
+  });
   return { kind: "cancelled", job };
 }
 

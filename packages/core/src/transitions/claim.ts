@@ -226,8 +226,9 @@ const oldest = claiming(`id = ANY(ARRAY(
       WHERE before < ${claim_bytes_max} AND number <= $6::int))`);
 
 /** A lease as events name it. */
-export function aboutLease(lease: Pick<Lease, "id" | "type" | "queue" | "attempts" | "worker_id">) {
+export function aboutLease(lease: Pick<Lease, "tenant" | "id" | "type" | "queue" | "attempts" | "worker_id">) {
   return {
+    tenant: lease.tenant,
     job_id: lease.id,
     job_type: lease.type,
     queue: lease.queue,

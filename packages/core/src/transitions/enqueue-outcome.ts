@@ -41,8 +41,8 @@ export function delaysAmong(outcomes: readonly EnqueueOutcome[]): number[] {
 }
 
 /** One event for each outcome; by the submission, as the outcome may carry no job. */
-export function tellEnqueued(observe: Observe, { request }: Submission, outcome: EnqueueOutcome): void {
-  const about = { job_type: request.type, queue: request.queue };
+export function tellEnqueued(observe: Observe, { tenant, request }: Submission, outcome: EnqueueOutcome): void {
+  const about = { tenant, job_type: request.type, queue: request.queue };
   switch (outcome.kind) {
     case "created":
       return observe({ event: "job_created", job_id: outcome.job.id, ...about, status: outcome.job.status });

@@ -20,7 +20,7 @@ export async function retry(deps: Deps, tenant: string, id: string): Promise<Ret
   if (!row) return { kind: "unknown" };
   const { was, ...job } = row;
   if (!retryable.has(was)) return { kind: "not_retryable", job };
-  deps.observe({ event: "job_retried", job_id: job.id, job_type: job.type, queue: job.queue, was });
+  deps.observe({ event: "job_retried", job_id: job.id, job_type: job.type, queue: job.queue, tenant: job.tenant, was });
   return { kind: "retried", job, was_dead: was === "dead" };
 }
 

@@ -66,7 +66,8 @@ export const healthOperations: Operation[] = [
     path: "/metrics",
     id: "getMetrics",
     tag: "Health and metrics",
-    summary: "Counters and histograms",
+    summary: "Counters and histograms; where tokens are asked for, for one of the default tenant with admin",
+    scope: "admin",
     answers: {
       200: { description: "In the text format of Prometheus.", schema: z.string(), content_type: "text/plain" },
     },

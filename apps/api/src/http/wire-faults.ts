@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ProblemKind } from "@atlasqueue/contract";
+import { lingerAfterAnswer } from "./linger.ts";
+import { plainProblem } from "./plain-problem.ts";
+
+/**
+ * What is wrong with a request that Node takes and others read otherwise, so that a proxy before us might have meant
+ * another one: two Hosts, of which Node keeps the first, and codings of the body that Node passes on undone.
+ */
+export function wireFaultOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked")
+    return `Transfer-Encoding must be chunked and nothing else; got ${JSON.stringify(coding.slice(0, 100))}`;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+  }
+  return hosts > 1 ? "The Host was sent more than once" : undefined;
+}
+
+/** Answer without hono, and hang up: what follows on the connection may be read by others as another request. */
+export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, kind: ProblemKind, detail: string): void {
+  const { status, headers, text } = plainProblem(kind, detail, incoming.url ?? "");
+  lingerAfterAnswer(incoming);
+  outgoing.writeHead(status, headers).end(text);
+}
+
+/** For the "checkExpectation" event: anything but 100-continue, which Node sees to. */
+export function refuseExpectation(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const got = JSON.stringify(String(incoming.headers.expect).slice(0, 100));
+  refuse(incoming, outgoing, "expectation_failed", `Expect may only be 100-continue; got ${got}`);
+}

@@ -1,0 +1,16 @@
+import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { signingKey } from "./signing-key.ts";
+
+let own: TestDatabase;
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+
+test("processes that ask at the same time for a key that nobody made get the same one, and go on getting it", async () => {
+  const keys = await Promise.all(Array.from({ length: 10 }, () => signingKey(own, "cursors")));
+  keys.push(await signingKey(own, "cursors"));
+  expect(new Set(keys.map((key) => Buffer.from(key).toString("hex"))).size).toBe(1);
+  expect(keys[0]?.length).toBe(32);
+});
