@@ -87,6 +87,7 @@ export {
   type SignalState,
 } from "./signal/signal.ts";
 export { submit } from "./submit.ts";
+export { adoptStrays, countStrays } from "./transitions/adopt-strays.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./transitions/claim.ts";
 export { clearResults } from "./transitions/clear-results.ts";
 export { cancel, type CancelOutcome } from "./transitions/cancel.ts";

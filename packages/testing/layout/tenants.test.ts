@@ -11,6 +11,7 @@ const exempt: Record<string, string> = {
   "queries/dead-among.ts": "for the list in Redis, which is of all tenants",
   "queries/finished-among.ts":
     "says only that ids have finished; whoever waits has looked the job up before and does after",
+  "transitions/adopt-strays.ts": "the sweep's, over all tenants",
   "queries/fleet-counts.ts": "sums over all tenants, for the operator's metrics",
   "queries/server-readiness.ts": "asks for a job that cannot be, to learn whether the database answers",
   "transitions/clear-results.ts": "the janitor's, over all tenants",

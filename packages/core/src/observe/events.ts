@@ -23,6 +23,8 @@ export type AtlasEvent =
   | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
   | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)
   | ({ event: "job_released" } & OfAttempt)
+  /** They ran without a claim's row, so that no sweep would have looked at them. */
+  | { event: "leases_adopted"; count: number }
   | { event: "lease_return_failed"; error: string }
   | ({ event: "job_cancelled"; was: JobStatus } & OfJob)
   | ({ event: "job_retried"; was: JobStatus } & OfJob)

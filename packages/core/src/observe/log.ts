@@ -36,6 +36,7 @@ const levels: Record<EventName, Level> = {
   job_dead: "error",
   job_released: "info",
   lease_return_failed: "error",
+  leases_adopted: "warn",
   job_cancelled: "info",
   job_retried: "info",
   jobs_replayed: "info",

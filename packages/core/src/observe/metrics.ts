@@ -160,6 +160,7 @@ export function createMetrics(): Metrics {
       case "job_enqueued":
       case "job_released":
       case "lease_return_failed":
+      case "leases_adopted":
       case "job_cancelled":
       case "job_retried":
       case "jobs_replayed":

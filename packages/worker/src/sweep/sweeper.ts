@@ -1,6 +1,7 @@
 import { createOutlook, isUnavailable, pause, type SweepOutlook } from "@atlasqueue/core";
 import type { MovingDeps } from "../deps.ts";
 import { createDuties } from "./duties.ts";
+import { findStrays } from "./find-strays.ts";
 import { readyWasSeen } from "./ready-mark.ts";
 import type { ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "./take-turn.ts";
@@ -81,23 +82,27 @@ export function createSweeper(deps: MovingDeps, stop: AbortSignal, served: Serve
     else deps.logger.error({ err: error }, "sweep_failed");
   };
 
+  const sweepOnTime = async (): Promise<void> => {
+    while (!stop.aborted) {
+      let rest_ms = period_ms;
+      try {
+        await turn();
+      } catch (error) {
+        report(error);
+        rest_ms = rest_after_outage_ms;
+      }
+      wake = new AbortController();
+      const until_due = due_at - performance.now();
+      await pause(
+        Math.max(0, Math.min(rest_ms * (1 + Math.random() / 10), until_due)),
+        AbortSignal.any([stop, wake.signal]),
+      );
+    }
+  };
+
   return {
     async run(): Promise<void> {
-      while (!stop.aborted) {
-        let rest_ms = period_ms;
-        try {
-          await turn();
-        } catch (error) {
-          report(error);
-          rest_ms = rest_after_outage_ms;
-        }
-        wake = new AbortController();
-        const until_due = due_at - performance.now();
-        await pause(
-          Math.max(0, Math.min(rest_ms * (1 + Math.random() / 10), until_due)),
-          AbortSignal.any([stop, wake.signal]),
-        );
-      }
+      await Promise.all([sweepOnTime(), findStrays(deps, stop)]);
     },
     /** The queues are empty: sweep now, if it is our turn. */
     nudge: () => wake.abort(),

@@ -1,0 +1,50 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Deps } from "../deps.ts";
+import { adoptStrays, countStrays } from "./adopt-strays.ts";
+import { claim } from "./claim.ts";
+import { complete } from "./complete.ts";
+import { enqueue } from "./enqueue.ts";
+import { firstId } from "./prune.ts";
+import { recoverExpired } from "./recover-expired.ts";
+
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 0.001 };
+let own: TestDatabase;
+let deps: Deps;
+const recorded = recordEvents();
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recorded.observe };
+});
+afterAll(() => own.drop());
+
+test("running jobs whose claim's row is gone are found, looked after again and recovered, and no others", async () => {
+  const outcomes = await enqueue(
+    deps,
+    Array.from({ length: 12 }, () => submission()),
+    { idempotency_ttl_seconds: 60 },
+  );
+  const ids = outcomes.map((one) => ("job" in one ? one.job.id : ""));
+  const lost = await claim(deps, ids.slice(0, 7), claimer);
+  const kept = await claim(deps, ids.slice(7, 11), { ...claimer, lease_seconds: 60 });
+  expect(await countStrays(deps)).toBe(0);
+  await own.database.sql`DELETE FROM lease_batches WHERE token = ${lost[0]?.lease_token ?? ""}`;
+  await complete(
+    deps,
+    [...lost.slice(6), ...kept.slice(3)].map((lease) => ({ lease, result: null })),
+  );
+  expect(await countStrays(deps)).toBe(6);
+  expect((await recoverExpired(deps, 50)).requeued).toEqual([]);
+
+  let found = 0;
+  for (let after: string | undefined = firstId; after !== undefined;) {
+    const step: Awaited<ReturnType<typeof adoptStrays>> = await adoptStrays(deps, after, 4);
+    found += step.adopted;
+    after = step.next;
+  }
+  expect([found, await countStrays(deps)]).toEqual([6, 0]);
+  expect(recorded.named("leases_adopted").length).toBe(2);
+  const { requeued } = await recoverExpired(deps, 50);
+  expect(requeued.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, 6));
+  expect((await adoptStrays(deps, firstId, 100)).adopted).toBe(0);
+});

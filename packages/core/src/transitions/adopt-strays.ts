@@ -1,0 +1,58 @@
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+
+/**
+ * How many jobs run that no claim's row knows of, so that no sweep would look at them when their leases end. Exact, from
+ * one snapshot: what the kept counts say runs, less what is found through the claims. Its cost is that of the jobs that run.
+ *
+ * @example
+ * if ((await countStrays(deps)) > 0) await adoptStrays(deps, firstId, 5_000);
+ */
+export async function countStrays(deps: Pick<Deps, "database">): Promise<number> {
+  const [row] = await executeOn(deps.database)<{ strays: number }>({ text: count, params: [] });
+  return row?.strays ?? 0;
+}
+
+// Claim by claim: as a join it would be planned for the average claim, whatever that is.
+const count = `
+  SELECT ((SELECT coalesce(sum(running), 0) FROM (
+             SELECT running FROM queue_counts UNION ALL SELECT running FROM queue_changes) AS known)
+          - (SELECT coalesce(sum((SELECT count(*) FROM jobs WHERE jobs.id = ANY(job_ids) AND status = 'running'
+                                  AND lease_token = lease_batches.token)), 0) FROM lease_batches))::float8 AS strays`;
+
+/** `next` is where the following step goes on; undefined when all jobs have been looked at. */
+export type Adopted = { adopted: number; next: string | undefined };
+
+/**
+ * Give running jobs without a claim's row such a row again: an asynchronous standby that took over lacks what it had not
+ * heard of, and a settlement may be among it whose claim had been cleared away before. From there on the sweep treats
+ * them as any other whose lease ends. A step looks at `jobs_max` jobs in the order of their ids, as no index names
+ * the jobs that run.
+ */
+export async function adoptStrays(deps: Deps, after: string, jobs_max: number): Promise<Adopted> {
+  const [row] = await executeOn(deps.database)<{ adopted: number; looked_at: number; last: string | null }>({
+    text: adopt,
+    params: [after, jobs_max],
+  });
+  const { adopted, looked_at, last } = row ?? { adopted: 0, looked_at: 0, last: null };
+  if (adopted > 0) deps.observe({ event: "leases_adopted", count: adopted });
+  return { adopted, next: looked_at === jobs_max ? (last ?? undefined) : undefined };
+}
+
+const adopt = `
+  WITH page AS MATERIALIZED (
+    SELECT id, status, lease_token, worker_id, locked_until FROM jobs WHERE id > $1::text::uuid ORDER BY id LIMIT $2::int
+  ), strays AS MATERIALIZED (
+    SELECT lease_token AS token, coalesce(min(worker_id), '') AS worker_id, coalesce(min(locked_until), now()) AS check_at,
+           array_agg(id) AS job_ids
+    FROM page
+    WHERE status = 'running' AND lease_token IS NOT NULL AND NOT EXISTS (
+      SELECT FROM lease_batches WHERE token = page.lease_token AND page.id = ANY(lease_batches.job_ids))
+    GROUP BY lease_token
+  ), adopted AS (
+    INSERT INTO lease_batches (token, worker_id, check_at, job_ids) SELECT token, worker_id, check_at, job_ids FROM strays
+    ON CONFLICT (token) DO UPDATE SET job_ids = lease_batches.job_ids || excluded.job_ids,
+                                      check_at = least(lease_batches.check_at, excluded.check_at)
+  )
+  SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT max(id::text) FROM page) AS last,
+         (SELECT coalesce(sum(cardinality(job_ids)), 0)::int FROM strays) AS adopted`;
