@@ -83,11 +83,9 @@ async function expectUnknown(work: Promise<unknown>): Promise<unknown> {
 }
 
 const submit = (key?: string, unique?: string) =>
-  enqueue(
-    deps,
-    [submission(unique ? { unique: { key: unique, scope: "active", on_conflict: "return" } } : {}, key)],
-    { idempotency_ttl_seconds: 60 },
-  );
+  enqueue(deps, [submission(unique ? { unique: { key: unique, scope: "active", on_conflict: "return" } } : {}, key)], {
+    idempotency_ttl_seconds: 60,
+  });
 const kindOf = async (work: ReturnType<typeof submit>) => (await work)[0]?.kind;
 const stored = async (): Promise<number> => (await admin.sql`SELECT FROM jobs`).length;
 
@@ -132,7 +130,7 @@ test("a unique job answers for another only when the standby has it", async () =
   expect(await kindOf(submit(undefined, "report"))).toBe("existing");
 });
 
-const verdict = { kind: "dead", reason: "max_attempts" } as const;
+const verdict = { kind: "dead", reason: "attempts_exhausted" } as const;
 test.each([
   ["success", (lease: Lease) => complete(deps, [{ lease, result: 1 }]), "applied"],
   ["failure", (lease: Lease) => fail(deps, [{ lease, error: "no", verdict }]), "dead"],

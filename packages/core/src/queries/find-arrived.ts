@@ -10,7 +10,12 @@ export async function findArrivedByKey(execute: Execute, keys: readonly KeyName[
   const params = [textArray(keys.map(({ tenant }) => tenant)), textArray(keys.map(({ key }) => key))];
   type Row = JobRow & { key: string; request_hash: string; replicated: boolean };
   const rows = await execute<Row>({ text, params });
-  return rows.map(({ key, request_hash, replicated: _, ...job }) => ({ tenant: job.tenant, key, request_hash, job }));
+  return rows.map(({ key, request_hash, replicated: _replicated, ...job }) => ({
+    tenant: job.tenant,
+    key,
+    request_hash,
+    job,
+  }));
 }
 
 const text = `

@@ -42,7 +42,18 @@ export async function findKeyHolders(
   ];
   const found: KeyHolders = { keyed: [], spent: [], held: [] };
   for (const row of await execute<Row>({ text, params })) {
-    const { of_tenant, of_queue, of_key, request_hash, spent, window_over, held_by, version, replicated: _, ...job } = row;
+    const {
+      of_tenant,
+      of_queue,
+      of_key,
+      request_hash,
+      spent,
+      window_over,
+      held_by,
+      version,
+      replicated: _replicated,
+      ...job
+    } = row;
     const name = { tenant: of_tenant, key: of_key };
     if (of_queue !== null)
       found.held.push({
