@@ -16,9 +16,10 @@ export async function existingQueues(
   return rows.map(({ queue }) => queue);
 }
 
+const isIn = (table: string) =>
+  `EXISTS (SELECT FROM ${table} AS known WHERE known.tenant = $1 AND known.queue = wanted.queue)`;
 const existing = `
-  SELECT wanted.queue FROM unnest($2::text[]) AS wanted(queue)
-  WHERE ${traces.map((table) => `EXISTS (SELECT FROM ${table} AS known WHERE known.tenant = $1 AND known.queue = wanted.queue)`).join(" OR ")}`;
+  SELECT wanted.queue FROM unnest($2::text[]) AS wanted(queue) WHERE ${traces.map(isIn).join(" OR ")}`;
 
 /** How many queues a tenant has. Not read further than `queues_max`: what is more may be told as that many. */
 export async function countQueues(deps: Pick<Deps, "database">, tenant: string, queues_max: number): Promise<number> {
@@ -26,6 +27,6 @@ export async function countQueues(deps: Pick<Deps, "database">, tenant: string, 
   return row?.queues ?? 0;
 }
 
+const namesIn = (table: string) => `(SELECT DISTINCT queue FROM ${table} WHERE tenant = $1 LIMIT $2::int)`;
 const count = `
-  SELECT count(*)::int AS queues FROM (
-    ${traces.map((table) => `(SELECT DISTINCT queue FROM ${table} WHERE tenant = $1 LIMIT $2::int)`).join(" UNION ")}) AS known`;
+  SELECT count(*)::int AS queues FROM (${traces.map(namesIn).join(" UNION ")}) AS known`;
