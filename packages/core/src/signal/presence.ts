@@ -33,11 +33,13 @@ export type Presence = {
   /** The tenant's workers that were heard of within `presence_ttl_ms`, by their ids. */
   list(tenant: string): Promise<SeenWorker[]>;
   /**
-   * Workers that fell silent without a farewell and whose process has let go of its connection: dead, as far as this
-   * side can know. A worker that lost only this side renews its leases in Postgres meanwhile, so look there as well
-   * before taking anything from one (see decisions/2026-11-20-vanished-workers.md).
+   * Workers that fell silent without a farewell and whose process is gone, as we can see, being on the same machine.
+   * Those of other machines are for others to see, or for the end of their leases (see
+   * decisions/2026-11-21-vanished-workers.md).
    */
   vanished(): Promise<VanishedWorker[]>;
+  /** Where workers are known by the process that runs them: that process ended, and this one said no farewell. */
+  lost?(worker: WorkerRef): void;
 };
 
 export const presence_beat_ms = 2_000;
@@ -54,9 +56,10 @@ export function shortened(worker: WorkerPresence): WorkerPresence {
   return { ...worker, queues: worker.queues.slice(0, queues_max), handlers: worker.handlers.slice(0, handlers_max) };
 }
 
-/** Presence within one process: it ends with its workers, so none of them can vanish alone. */
+/** Presence in the memory of one process, for its own workers and those of its children. */
 export function memoryPresence(): Presence {
   const workers = new Map<string, SeenWorker>();
+  const lost = new Map<string, VanishedWorker>();
   const keyOf = ({ tenant, id }: WorkerRef) => JSON.stringify([tenant, id]);
   const live = (tenant: string) => {
     const since = Date.now() - presence_ttl_ms;
@@ -70,9 +73,16 @@ export function memoryPresence(): Presence {
     },
     async withdraw(worker) {
       workers.delete(keyOf(worker));
+      lost.delete(keyOf(worker));
     },
     list: async (tenant) => [...live(tenant), ...live(allTenants)].sort(byId),
-    vanished: async () => [],
+    vanished: async () => [...lost.values()],
+    lost(worker) {
+      const key = keyOf(worker);
+      const known = workers.get(key);
+      if (known) lost.set(key, { tenant: known.tenant, id: known.id, lease_seconds: known.lease_seconds });
+      workers.delete(key);
+    },
   };
 }
 
