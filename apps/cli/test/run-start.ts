@@ -8,7 +8,7 @@ import { eventually, spawnProcess, type SpawnedProcess } from "@atlasqueue/testi
 export const mainFile = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 /** Starting PostgreSQL on an empty folder takes seconds on a busy machine. */
-const start_ms_max = 30_000;
+const start_ms_max = 90_000;
 
 /** A temporary folder that every user may enter: as root, PostgreSQL runs as somebody else. */
 export function dataFolder(): { path: string; remove(): void } {

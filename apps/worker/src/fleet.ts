@@ -1,20 +1,33 @@
-import { fork, type ChildProcess } from "node:child_process";
-import type { Logger } from "@atlasqueue/core";
+import { spawn } from "node:child_process";
+import type { Duplex } from "node:stream";
+import { hostSignal, openChannel, SettingError, type Logger, type Signal } from "@atlasqueue/core";
+import { fromMember, type FromMember, type ToMember } from "./member-messages.ts";
 
 export type FleetConfig = {
   processes: number;
-  /** The program each process runs. */
+  /** The program each process runs, with a channel to this one. */
   file: string;
   /** The whole environment of the process of that number. */
   env: (number: number) => NodeJS.ProcessEnv;
   /** A process that exits with 0 has done all there was to do, and is not started again. */
   ends?: boolean;
+  /** Lent to the processes: for signals that are in this one's memory. */
+  signal?: Signal | undefined;
+  /** What a process may take to drain; then it is killed, as it answers nothing: a handler holds up its event loop. */
+  stop_ms_max: number;
   logger: Logger;
 };
 export type Fleet = {
+  /**
+   * The first process of each number works. Rejects with what a person can mend when one says that it cannot start, and
+   * when one ends before it has.
+   */
+  started: Promise<{ metrics_urls: string[] }>;
+  /** Let them write their logs. */
+  speak(): void;
   /** Resolves with 0 when every process has ended of itself. */
   finished: Promise<number>;
-  /** Pass SIGTERM on and wait for every process to drain. Resolves with the worst exit code. */
+  /** Have every process drain, and wait for it. Resolves with the worst exit code. */
   stop(): Promise<number>;
 };
 
@@ -28,59 +41,128 @@ const healthy_ms_min = 30_000;
  * dying. Its jobs are recovered like those of any worker that vanished.
  *
  * @example
- * const fleet = startFleet({ processes: 4, file: "apps/worker/src/main.ts", env: () => ({}), logger });
+ * const fleet = startFleet({ processes: 4, file: "member-main.ts", env: () => ({}), stop_ms_max: 30_000, logger });
  */
-export function startFleet({ processes, file, env, ends = false, logger }: FleetConfig): Fleet {
+export function startFleet(config: FleetConfig): Fleet {
+  const { processes, file, env, ends = false, signal, stop_ms_max, logger } = config;
   let stopping = false;
+  let speaking = false;
   let ended_count = 0;
   const { promise: finished, resolve: finish } = Promise.withResolvers<number>();
   const members = Array.from({ length: processes }, (_, number) => keepRunning(number));
 
-  function keepRunning(number: number): { stop(): Promise<number> } {
-    let child: ChildProcess | undefined;
+  function keepRunning(number: number) {
+    const first = Promise.withResolvers<string>();
+    first.promise.catch(() => {});
+    let member: Member | undefined;
     let rest_ms = restart_ms_min;
     let resting: NodeJS.Timeout | undefined;
-    let ended = Promise.resolve(0);
+    let ready = false;
 
+    const hear = (message: FromMember) => {
+      if (message.member === "started") {
+        ready = true;
+        first.resolve(message.metrics_url);
+      } else if (ready) {
+        logger.error({ event: "process_failed", number, error: message.message }, "process_failed");
+      } else first.reject(troubleOf(message));
+    };
     const start = () => {
       const started = performance.now();
-      const one = fork(file, { env: env(number), stdio: ["ignore", "inherit", "inherit", "ipc"] });
-      child = one;
-      ended = new Promise((resolve) => {
-        one.once("exit", (code, signal) => {
-          child = undefined;
-          // Ended by SIGTERM itself: it was still starting, and held no job.
-          resolve(code ?? (signal === "SIGTERM" ? 0 : 1));
-          if (stopping) return logger.info({ event: "process_stopped", number, code, signal }, "process_stopped");
-          if (ends && code === 0) {
-            logger.info({ event: "process_finished", number }, "process_finished");
-            if ((ended_count += 1) === processes) finish(0);
-            return;
-          }
-          rest_ms =
-            performance.now() - started > healthy_ms_min ? restart_ms_min : Math.min(rest_ms * 2, restart_ms_max);
-          logger.error({ event: "process_died", number, code, signal, restart_in_ms: rest_ms }, "process_died");
-          resting = setTimeout(start, rest_ms);
-        });
-        one.once("error", (error) => logger.error({ err: error, number }, "process_failed"));
-      });
-      logger.info({ event: "process_started", number, pid: one.pid }, "process_started");
+      member = openMember(file, env(number), { hear, signal });
+      logger.info({ event: "process_started", number, pid: member.pid }, "process_started");
+      if (speaking) member.send({ fleet: "speak" });
+      void member.ended.then(end(started));
     };
+    const end =
+      (started: number) =>
+      ({ code, by, error }: Ended): void => {
+        member = undefined;
+        first.reject(error ?? new Error(`a worker process ended with ${by ?? `code ${code}`} before it had started`));
+        if (stopping) return logger.info({ event: "process_stopped", number, code, signal: by }, "process_stopped");
+        if (ends && code === 0) {
+          logger.info({ event: "process_finished", number }, "process_finished");
+          if ((ended_count += 1) === processes) finish(0);
+          return;
+        }
+        rest_ms = performance.now() - started > healthy_ms_min ? restart_ms_min : Math.min(rest_ms * 2, restart_ms_max);
+        logger.error({ event: "process_died", number, code, signal: by, restart_in_ms: rest_ms }, "process_died");
+        resting = setTimeout(start, rest_ms);
+      };
     start();
     return {
-      stop() {
+      started: first.promise,
+      speak: () => member?.send({ fleet: "speak" }),
+      async stop(): Promise<number> {
         clearTimeout(resting);
-        child?.kill("SIGTERM");
-        return child ? ended : Promise.resolve(0);
+        if (!member) return 0;
+        const { ended, kill } = member;
+        member.send({ fleet: "stop" });
+        const late = setTimeout(kill, stop_ms_max);
+        const { code, by } = await ended;
+        clearTimeout(late);
+        // Ended by SIGTERM itself: it was still starting, and held no job.
+        return code ?? (by === "SIGTERM" ? 0 : 1);
       },
     };
   }
 
   return {
+    started: Promise.all(members.map((member) => member.started)).then((metrics_urls) => ({ metrics_urls })),
+    speak() {
+      speaking = true;
+      for (const member of members) member.speak();
+    },
     finished,
     async stop() {
       stopping = true;
       return Math.max(...(await Promise.all(members.map((member) => member.stop()))));
     },
   };
+}
+
+type Ended = { code: number | null; by: NodeJS.Signals | null; error?: Error };
+type Member = { pid: number | undefined; send(message: ToMember): void; kill(): void; ended: Promise<Ended> };
+
+function openMember(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  { hear, signal }: { hear(message: FromMember): void; signal: Signal | undefined },
+): Member {
+  const child = spawn(process.execPath, [...process.execArgv, file], {
+    env,
+    stdio: ["ignore", "inherit", "inherit", "pipe"],
+  });
+  // There is no pipe where the system had no room for it.
+  const pipe = (child.stdio as (Duplex | null)[] | undefined)?.[3];
+  const channel =
+    pipe &&
+    openChannel(pipe, {
+      hear(heard) {
+        if (host?.hear(heard)) return;
+        const message = fromMember.safeParse(heard);
+        if (message.success) hear(message.data);
+      },
+      closed: () => host?.close(),
+    });
+  const host = signal && channel ? hostSignal(signal, channel) : undefined;
+  const ended = new Promise<Ended>((resolve) => {
+    child.once("exit", (code, by) => resolve({ code, by }));
+    child.once("error", (error) => {
+      // It was never started, and will not exit.
+      if (child.pid === undefined) resolve({ code: 1, by: null, error });
+    });
+  });
+  return {
+    pid: child.pid,
+    send: (message) => channel?.send(message),
+    kill: () => void child.kill("SIGKILL"),
+    ended,
+  };
+}
+
+/** What the process would have thrown here: whoever started the fleet knows how to tell it. */
+function troubleOf(trouble: Extract<FromMember, { member: "trouble" }>): Error {
+  const { message, setting, code, address, port, syscall } = trouble;
+  return Object.assign(setting ? new SettingError(message) : new Error(message), { code, address, port, syscall });
 }

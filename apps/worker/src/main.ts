@@ -5,5 +5,3 @@ import { startWorkers } from "./start-workers.ts";
 const workers = await exitOnTrouble(async () => startWorkers(readWorkerConfig(process.env), process.env));
 stopOnSignals(() => workers.stop());
 void workers.finished.then((code) => process.exit(code));
-// In a child of a fleet: its parent is gone, and nobody else would stop it.
-process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));

@@ -1,8 +1,10 @@
 import { fileURLToPath } from "node:url";
-import { createLogger, SettingError, type Logger, type Signal } from "@atlasqueue/core";
+import { createLogger, type Logger, type Signal } from "@atlasqueue/core";
+import { captureOutput } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
-import { startFleet } from "./fleet.ts";
+import { startFleet, type Fleet } from "./fleet.ts";
 import { startWorkerApp } from "./start-worker-app.ts";
+import { strayOutput } from "./stray-output.ts";
 
 /** `stop` drains; it resolves with the exit code of the worst process when there are several. */
 export type Workers = {
@@ -12,43 +14,73 @@ export type Workers = {
   finished: Promise<number>;
 };
 
+/** Those of processes of their own hold back their logs until `speak`. */
+export type WorkerProcesses = Workers & Pick<Fleet, "speak">;
+
 // The source runs as .ts in the workspace and as .js when published.
-const main = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./main.ts" : "./main.js", import.meta.url));
+const member = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "./member-main.ts" : "./member-main.js", import.meta.url),
+);
 
 const never = new Promise<never>(() => {});
+/** What a worker may take for its last words to the database, past its own deadline. */
+const farewell_ms_max = 15_000;
 
 /**
  * As many worker processes as the settings ask for: one is this process itself, several are children of it that are
- * given `env`. Their metrics ports are counted up from the first. `parts` are shared with others in this process.
+ * given `env`. Their metrics ports are counted up from the first.
  *
  * @example
  * const workers = await startWorkers(readWorkerConfig(process.env), process.env);
  */
-export async function startWorkers(
+export async function startWorkers(config: WorkerAppConfig, env: NodeJS.ProcessEnv): Promise<Workers> {
+  const logger = createLogger(config.log_level, "atlasqueue-worker");
+  if (config.processes > 1) {
+    const workers = await startWorkerProcesses(config, env, { logger });
+    workers.speak();
+    return workers;
+  }
+  const letGo = captureOutput(strayOutput(logger));
+  const app = await startWorkerApp(config, { logger }).catch((error: unknown) => {
+    letGo();
+    throw error;
+  });
+  let stopped: Promise<number> | undefined;
+  const stop = () =>
+    (stopped ??= app.stop().then(() => {
+      letGo();
+      return 0;
+    }));
+  const finished = config.drain ? app.empty(config.drain).then(stop) : never;
+  return { metrics_url: app.metrics_url, stop, finished };
+}
+
+/**
+ * As many worker processes as the settings ask for, one at least, all of them children of this one: whatever a handler
+ * does to its process, this one goes on, and starts another. `signal` is lent to them: that of this process' memory,
+ * where there is no Redis. Rejects, after stopping them, when one cannot start.
+ */
+export async function startWorkerProcesses(
   config: WorkerAppConfig,
   env: NodeJS.ProcessEnv,
-  parts: { signal?: Signal; logger?: Logger } = {},
-): Promise<Workers> {
-  if (config.processes === 1) {
-    const app = await startWorkerApp(config, parts);
-    let stopped: Promise<number> | undefined;
-    const stop = () => (stopped ??= app.stop().then(() => 0));
-    const finished = config.drain ? app.empty(config.drain).then(stop) : never;
-    return { metrics_url: app.metrics_url, stop, finished };
-  }
-  if (parts.signal)
-    throw new SettingError(`WORKER_PROCESSES=${config.processes} needs Redis: signals in memory reach one process`);
-  const { host, port } = config.metrics;
+  { logger, signal }: { logger: Logger; signal?: Signal | undefined },
+): Promise<WorkerProcesses> {
+  const { port } = config.metrics;
   const fleet = startFleet({
     processes: config.processes,
-    file: main,
-    env: (number) => ({
-      ...env,
-      WORKER_PROCESSES: "1",
-      WORKER_METRICS_PORT: String(port === 0 ? 0 : port + number),
-    }),
+    file: member,
+    env: (number) => ({ ...env, WORKER_PROCESSES: "1", WORKER_METRICS_PORT: String(port === 0 ? 0 : port + number) }),
     ends: config.drain !== undefined,
-    logger: parts.logger ?? createLogger(config.log_level, "atlasqueue-worker"),
+    signal,
+    stop_ms_max: config.shutdown_ms + farewell_ms_max,
+    logger,
   });
-  return { metrics_url: `http://${host}:${port}/metrics`, stop: () => fleet.stop(), finished: fleet.finished };
+  try {
+    const { metrics_urls } = await fleet.started;
+    const stopped = () => fleet.stop();
+    return { metrics_url: metrics_urls[0] ?? "", stop: stopped, finished: fleet.finished, speak: fleet.speak };
+  } catch (error) {
+    await fleet.stop();
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
-import { expect, expectTypeOf, test } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defineJob, PayloadError, submitJob, type JobDefinition, type Json } from "./index.ts";
 
@@ -28,6 +29,25 @@ test("a schema with asynchronous checks is waited for", async () => {
   const known = defineJob("known", z.object({ n: z.number().refine(async (n) => n > 0) }));
   expect(await known.parse({ n: 1 })).toEqual({ n: 1 });
   await expect(known.parse({ n: -1 })).rejects.toThrow(PayloadError);
+});
+
+test("an asynchronous check runs once, and one that rejects fails the parsing alone", async () => {
+  const strays: unknown[] = [];
+  const note = (reason: unknown) => void strays.push(reason);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+  let checks = 0;
+  const check = async () => {
+    checks += 1;
+    throw new Error("the list of customers is away");
+  };
+  const known = defineJob("known", z.object({ n: z.number().refine(check) }), z.number().refine(check));
+  await expect(known.parse({ n: 1 })).rejects.toThrow("the list of customers is away");
+  await expect(known.parseResult(1)).rejects.toThrow("the list of customers is away");
+  // A rejection that nobody hears is told when the microtasks are done.
+  await nextTurn();
+  expect(strays).toEqual([]);
+  expect(checks).toBe(2);
 });
 
 test("a type that no job can have is refused where it is defined", () => {

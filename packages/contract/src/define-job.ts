@@ -64,14 +64,15 @@ function parseWith<S extends z.ZodType>(
   value: unknown,
   Fault: new (message: string) => Error,
 ): z.output<S> | Promise<z.output<S>> {
-  const accepted = (parsed: z.ZodSafeParseResult<z.output<S>>): z.output<S> => {
-    if (parsed.success) return parsed.data;
-    throw new Fault(z.prettifyError(parsed.error).replaceAll("\n", " "));
+  // Asynchronous from the start: a synchronous try would run an asynchronous check, drop its promise, which may reject
+  // with nobody to hear it, and then run it a second time.
+  const context = { async: true };
+  const accepted = ({ value: parsed, issues }: z.core.ParsePayload): z.output<S> => {
+    if (issues.length === 0) return parsed as z.output<S>;
+    const config = z.core.config();
+    const told = issues.map((issue) => z.core.util.finalizeIssue(issue, context, config));
+    throw new Fault(z.prettifyError({ issues: told }).replaceAll("\n", " "));
   };
-  try {
-    return accepted(schema.safeParse(value));
-  } catch (error) {
-    if (error instanceof z.core.$ZodAsyncError) return schema.safeParseAsync(value).then(accepted);
-    throw error;
-  }
+  const parsed = schema._zod.run({ value, issues: [] }, context);
+  return parsed instanceof Promise ? parsed.then(accepted) : accepted(parsed);
 }

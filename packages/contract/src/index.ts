@@ -15,6 +15,7 @@ export * from "./problem.ts";
 export * from "./queue.ts";
 export * from "./schedule.ts";
 export * from "./storable.ts";
+export * from "./thrown.ts";
 export * from "./token.ts";
 export * from "./validate.ts";
 export * from "./worker.ts";

@@ -9,6 +9,7 @@ import { deadAmong } from "./queries/dead-among.ts";
 import { createRefiller } from "./refiller.ts";
 import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
+import type { Admitted } from "./transitions/admit.ts";
 import { noteBlockedGroups, type LimitsSet } from "./transitions/set-limits.ts";
 import { delaysAmong, readyAmong, type EnqueueOutcome } from "./transitions/enqueue-outcome.ts";
 
@@ -32,6 +33,8 @@ const noted_groups_max = 1_000;
 export type FollowUps = {
   /** Jobs came in. Nothing has to wait for it: they are durable. */
   submitted(outcomes: readonly EnqueueOutcome[]): void;
+  /** Jobs that had arrived with callers' transactions were admitted, or ended. Resolves when they have been signalled. */
+  admitted(admitted: Pick<Admitted, "outcomes" | "ended">): Promise<void>;
   /** Attempts ended, in whatever way. Resolves when all that need to know of it in Redis have been told. */
   settled(settled: readonly Settled[]): Promise<void>;
   cancelled(job: JobRow): Promise<void>;
@@ -102,6 +105,13 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     });
   };
 
+  const follow = (outcomes: readonly EnqueueOutcome[]): Promise<unknown> => {
+    // Where nobody sweeps, the table of changes would grow for as long as jobs come in.
+    counts.touch();
+    if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
+    return announce(deps, readyAmong(outcomes));
+  };
+
   const widenGroups = async (queue: QueueRef): Promise<void> => {
     for (let after: string | undefined = ""; after !== undefined && !stopped;) {
       after = await noteBlockedGroups(deps, queue, after, noted_groups_max);
@@ -111,11 +121,9 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   };
 
   return {
-    submitted(outcomes) {
-      // Where nobody sweeps, the table of changes would grow for as long as jobs come in.
-      counts.touch();
-      void track(announce(deps, readyAmong(outcomes)));
-      if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
+    submitted: (outcomes) => void track(follow(outcomes)),
+    async admitted({ outcomes, ended }) {
+      if (outcomes.length > 0) await track(Promise.all([follow(outcomes), tell("finished", ended)]));
     },
     settled(settled) {
       for (const { job, became } of settled) {
@@ -148,6 +156,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     idle,
     async stop() {
       stopped = true;
+      groups.stop();
       promoter.stop();
       refiller.stop();
       claims.stop();

@@ -26,8 +26,10 @@ export async function advanceAll(deps: Deps & { signal: Signal }): Promise<{ tot
 export type GroupAdvancer = {
   /** A job of a group has finished. */
   kick(): void;
-  /** Resolves when nothing is under way; what is left by then is the sweep's. */
+  /** Resolves when nothing is under way. It may come back for what is left. */
   idle(): Promise<void>;
+  /** What is left is the sweep's from now on. */
+  stop(): void;
 };
 
 /** Whoever has a group in hand has it for one statement: it is looked at again so soon, and then later and later. */
@@ -75,11 +77,5 @@ export function createGroupAdvancer(deps: Deps & { signal: Signal }): GroupAdvan
     }, rest_ms).unref();
     rest_ms = Math.min(rest_ms * 2, rest_ms_max);
   };
-  return {
-    kick,
-    async idle() {
-      await passing;
-      clearTimeout(timer);
-    },
-  };
+  return { kick, idle: async () => passing, stop: () => clearTimeout(timer) };
 }

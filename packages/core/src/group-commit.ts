@@ -1,4 +1,4 @@
-import { DatabaseTimeoutError, isLocked, isUnavailable } from "./database/errors.ts";
+import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
 import type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
 
 /** Rows and payload bytes of one INSERT at most. */
@@ -9,6 +9,8 @@ const flights_max = 2;
 /** Requests that wait at most; past it the database is not keeping up, and waiting would only end in a timeout. */
 const waiting_max = 20_000;
 const watch_ms = 100;
+/** Before a request whose keys others took meanwhile goes again: at most so long, by chance. */
+const rest_ms_max = 20;
 
 export type GroupCommit = {
   /** Resolves when the job is durable; rejects when it cannot be, or when nobody knows by the deadline. */
@@ -27,23 +29,26 @@ type Request = {
 
 /**
  * Group commit: the jobs that come in while an INSERT is under way share the next one, and one push to each list.
- * With nothing under way a job goes at once, so an idle system waits for nobody. A row that PostgreSQL refuses, or a
- * key that another transaction holds, is the trouble of its own request: the others are sent again without it.
+ * With nothing under way a job goes at once, so an idle system waits for nobody. A row that PostgreSQL refuses is the
+ * trouble of its own request: the others are sent again without it. So is a key that others took meanwhile: that request
+ * (undefined in the answer of `store`) goes with a later batch, until its deadline.
  *
  * @example
- * const line = createGroupCommit((submissions) => enqueue(deps, submissions, options), database.timeout_ms);
+ * const line = createGroupCommit((submissions) => enqueueOnce(deps, submissions, options), database.timeout_ms);
  */
 export function createGroupCommit(
-  store: (submissions: readonly Submission[]) => Promise<EnqueueOutcome[]>,
+  store: (submissions: readonly Submission[]) => Promise<(EnqueueOutcome | undefined)[]>,
   timeout_ms: number,
   { rows_max = batch_rows_max }: { rows_max?: number } = {},
 ): GroupCommit {
   const waiting: Request[] = [];
   const flying = new Set<Request>();
+  const resting = new Set<readonly Request[]>();
   let flights = 0;
   let watch: NodeJS.Timeout | undefined;
-  let idle: (() => void)[] = [];
+  const idle: (() => void)[] = [];
 
+  const busy = () => flights > 0 || waiting.length > 0 || resting.size > 0;
   const kick = () => {
     if (flights >= flights_max || waiting.length === 0) return;
     flights += 1;
@@ -56,34 +61,53 @@ export function createGroupCommit(
         for (const one of batch) flying.delete(one);
         flights -= 1;
         kick();
-        if (flights === 0 && waiting.length === 0) for (const resolve of idle.splice(0)) resolve();
+        tellIdle();
       });
     });
+  };
+  const tellIdle = () => {
+    if (!busy()) for (const resolve of idle.splice(0)) resolve();
   };
 
   const fly = async (batch: Request[]): Promise<void> => {
     if (batch.length === 0) return;
     try {
       const outcomes = await store(batch.map((one) => one.submission));
-      batch.forEach((one, at) => one.resolve(outcomes[at] as EnqueueOutcome));
+      const again: Request[] = [];
+      batch.forEach((one, at) => {
+        const outcome = outcomes[at];
+        if (outcome) one.resolve(outcome);
+        else again.push(one);
+      });
+      if (again.length > 0) comeBack(again);
     } catch (error) {
       if (batch.length === 1) batch[0]?.reject(error);
-      // One of their keys is held by somebody's open transaction: only its own request waits on.
-      else if (isLocked(error)) await Promise.all(batch.map((one) => fly([one])));
       else if (isUnavailable(error)) for (const one of batch) one.reject(error);
       else for (const half of halves(batch)) await fly(half);
     }
+  };
+
+  /** Before those that came later; two processes that met over a key do not meet again at once. */
+  const comeBack = (requests: readonly Request[]) => {
+    resting.add(requests);
+    setTimeout(() => {
+      resting.delete(requests);
+      waiting.unshift(...requests.filter((one) => one.at > performance.now() - timeout_ms));
+      kick();
+      tellIdle();
+    }, rest_ms_max * Math.random());
   };
 
   /** Nobody waits longer than the deadline, however many INSERTs before theirs hang. */
   const rejectLate = () => {
     const late = performance.now() - timeout_ms;
     const isLate = (one: Request) => one.at <= late;
-    for (const one of flying) if (isLate(one)) one.reject(new DatabaseTimeoutError(timeout_ms));
+    for (const one of [...flying, ...[...resting].flat()])
+      if (isLate(one)) one.reject(new DatabaseTimeoutError(timeout_ms));
     const first = waiting.findIndex((one) => !isLate(one));
     for (const one of waiting.splice(0, first === -1 ? waiting.length : first))
       one.reject(new DatabaseTimeoutError(timeout_ms));
-    if (waiting.length > 0 || flying.size > 0) return;
+    if (busy()) return;
     clearInterval(watch);
     watch = undefined;
   };
@@ -97,7 +121,7 @@ export function createGroupCommit(
         kick();
       }),
     async idle() {
-      if (flights > 0 || waiting.length > 0) await new Promise<void>((resolve) => idle.push(resolve));
+      if (busy()) await new Promise<void>((resolve) => idle.push(resolve));
     },
   };
 }

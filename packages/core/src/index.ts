@@ -8,7 +8,7 @@ export type { JobRow } from "./database/schema.ts";
 export { defaultTenant, type Deps, type QueueRef } from "./deps.ts";
 export { observeAll, type AtlasEvent, type EventName, type Observe } from "./observe/events.ts";
 export { addFleetGauges, addServerGauges } from "./observe/gauges.ts";
-export { createLogger, logEvents, logLevels, type Logger, type LogLevel } from "./observe/log.ts";
+export { createLogger, logDestination, logEvents, logLevels, type Logger, type LogLevel } from "./observe/log.ts";
 export { createMetrics, type Metrics } from "./observe/metrics.ts";
 export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
 export { cronFault } from "./policy/cron.ts";
@@ -20,6 +20,7 @@ export { purgeAll, replayAll, type BulkOutcome } from "./bulk.ts";
 export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
 export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
+export { admitAll } from "./admitter.ts";
 export { advanceAll } from "./group-advancer.ts";
 export { createLeaseDesk, type LeaseDesk } from "./lease-desk.ts";
 export { createLeaseReturns, type LeaseReturns } from "./lease-returns.ts";
@@ -32,6 +33,7 @@ export {
   type RemoteOutcome,
   type RemoteSettlementDeps,
 } from "./remote-settlement.ts";
+export { openChannel, parentChannel, type Channel } from "./process-channel.ts";
 export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
 export type { DeadFilter, DeadPlace } from "./queries/dead-pages.ts";
 export { explainJob } from "./queries/explain-job.ts";
@@ -65,6 +67,8 @@ export { InvalidScheduleError, type Schedules } from "./schedule-book.ts";
 export { foldAll } from "./count-folder.ts";
 export { announce, hint } from "./signal/announce.ts";
 export { defaultKeys, queueKeys, type SignalKeys } from "./signal/keys.ts";
+export { hostSignal, type SignalHost } from "./signal/ipc-host.ts";
+export { ipcSignal, type IpcSignal } from "./signal/ipc.ts";
 export { memorySignal } from "./signal/memory.ts";
 export { noSignal } from "./signal/none.ts";
 export {

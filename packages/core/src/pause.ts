@@ -1,13 +1,13 @@
 /** Wait, at most `ms`, or until the signal aborts. Never rejects. */
-export function pause(ms: number, stop: AbortSignal): Promise<void> {
+export function pause(ms: number, stop?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (stop.aborted) return resolve();
+    if (stop?.aborted) return resolve();
     const end = () => {
       clearTimeout(timer);
-      stop.removeEventListener("abort", end);
+      stop?.removeEventListener("abort", end);
       resolve();
     };
     const timer = setTimeout(end, ms);
-    stop.addEventListener("abort", end, { once: true });
+    stop?.addEventListener("abort", end, { once: true });
   });
 }

@@ -7,8 +7,10 @@ import {
   type JobStatus,
   type SubmitJobInput,
 } from "@atlasqueue/contract";
+import { admitThese } from "./admitter.ts";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
 import { connectDatabase } from "./database/connect.ts";
+import { isUnavailable } from "./database/errors.ts";
 import { defaultTenant } from "./deps.ts";
 import { createFollowUps } from "./follow-ups.ts";
 import type { Observe } from "./observe/events.ts";
@@ -19,8 +21,8 @@ import { noSignal } from "./signal/none.ts";
 import { redisSignal } from "./signal/redis.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import { createSubmitter } from "./submitter.ts";
-import { enqueueWith } from "./transitions/enqueue.ts";
-import { readyAmong, type EnqueueOutcome, type Submission } from "./transitions/enqueue-outcome.ts";
+import { submitInside } from "./submit-inside.ts";
+import type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
 
 export type QueueOptions = {
   databaseUrl: string;
@@ -59,6 +61,13 @@ export type Queue = {
    * Store a job in your own transaction (postgres.js, drizzle or node-postgres): it exists when that commits and never
    * when it rolls back. Call `announce` with the answers after the commit; jobs that nobody announces are found by the
    * workers' sweep within a second or two.
+   *
+   * Your transaction may stay open for as long as you like: a job with an idempotency key, a unique key or a group only
+   * arrives with it (its status is `blocked`), and gets its keys and its place in the group after the commit. A key that is
+   * used already, or a unique one that is held and `on_conflict` is "reject", is told at once. What others do before your
+   * commit you learn from the job: it ends as `cancelled`, and its `last_error` names the job that has the key. Among
+   * jobs that arrive, the order of a group is that in which they were submitted, of those that are committed when the
+   * first of them is announced or swept; a job that is submitted by itself meanwhile goes before them.
    */
   submitIn(tx: CallerTransaction, job: QueueJob): Promise<Submitted>;
   announce(...submitted: Submitted[]): Promise<void>;
@@ -126,7 +135,7 @@ export function createQueue(options: QueueOptions): Queue {
   const followUps = createFollowUps(deps);
   const submitter = createSubmitter({ ...deps, followUps }, enqueueOptions);
   // What `submitIn` made and `announce` has not been given yet.
-  const unannounced = new Map<string, ReadyJob>();
+  const unannounced = new Map<string, ReadyJob | "arrived">();
 
   const submissionOf = ({ idempotency_key, ...job }: QueueJob): Submission => {
     const checked = validate(submitJob, job);
@@ -134,6 +143,16 @@ export function createQueue(options: QueueOptions): Queue {
     if (idempotency_key !== undefined && !isIdempotencyKey(idempotency_key))
       throw new InvalidJobError([{ pointer: "/idempotency_key", message: `must be ${idempotencyKeyAccepts}` }]);
     return { tenant, request: checked.value, idempotency_key };
+  };
+
+  /** They are durable: what cannot be done now, as the database is away, the sweep does. */
+  const admitAnnounced = async (ids: readonly string[]): Promise<void> => {
+    try {
+      await admitThese({ ...deps, followUps }, ids);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      deps.observe({ event: "database_unavailable", during: "admitting jobs", error: String(error) });
+    }
   };
 
   return {
@@ -175,23 +194,25 @@ export function createQueue(options: QueueOptions): Queue {
     },
     async submitIn(tx, job) {
       const submission = submissionOf(job);
-      const [outcome] = await enqueueWith(executeIn(tx), [submission], {
-        ...enqueueOptions,
-        waits_for_held_keys: true,
-      });
-      if (!outcome) throw new Error("the insert had no outcome");
+      const { outcome, ready, arrived } = await submitInside(executeIn(tx), submission, enqueueOptions);
       const submitted = answer(submission, outcome);
-      for (const { id, queue, priority } of readyAmong([outcome])) {
-        unannounced.set(id, { id, tenant, queue, priority });
-        // Rolled back, or never announced: the oldest make room.
-        if (unannounced.size > announceable_max) unannounced.delete(unannounced.keys().next().value ?? "");
-      }
+      if (ready || arrived) unannounced.set(submitted.id, ready ?? "arrived");
+      // Rolled back, or never announced: the oldest make room.
+      if (unannounced.size > announceable_max) unannounced.delete(unannounced.keys().next().value ?? "");
       return submitted;
     },
     async announce(...submitted) {
-      const ready = submitted.flatMap(({ id }) => unannounced.get(id) ?? []);
-      for (const { id } of submitted) unannounced.delete(id);
-      await announce(deps, ready);
+      const known = submitted.flatMap(({ id }) => {
+        const job = unannounced.get(id);
+        unannounced.delete(id);
+        return job ? [{ id, job }] : [];
+      });
+      await announce(
+        deps,
+        known.flatMap(({ job }) => (job === "arrived" ? [] : [job])),
+      );
+      const arrived = known.flatMap(({ id, job }) => (job === "arrived" ? [id] : []));
+      if (arrived.length > 0) await admitAnnounced(arrived);
     },
     async close() {
       await submitter.close();

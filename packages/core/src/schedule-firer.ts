@@ -1,10 +1,15 @@
+import { admitThese } from "./admitter.ts";
 import { isLocked, isUnavailable } from "./database/errors.ts";
 import type { Deps } from "./deps.ts";
+import type { FollowUps } from "./follow-ups.ts";
 import { dueSchedules } from "./queries/due-schedules.ts";
 import type { ScheduleRef } from "./queries/find-schedule.ts";
 import { announce } from "./signal/announce.ts";
 import type { Signal } from "./signal/signal.ts";
 import { fireSchedules } from "./transitions/fire-schedules.ts";
+
+/** Without follow-ups, jobs that ask for a group or to be unique wait for the sweep. */
+type FirerDeps = Deps & { signal: Signal; followUps?: Pick<FollowUps, "admitted"> };
 
 const schedules_max = 100;
 /** Transactions in one sweep, so that its other duties get their turn. */
@@ -18,7 +23,7 @@ const rounds_max = 20;
  * @example
  * const fired = await fireAll({ database, signal, observe });
  */
-export async function fireAll(deps: Deps & { signal: Signal }): Promise<number> {
+export async function fireAll(deps: FirerDeps): Promise<number> {
   const failed: ScheduleRef[] = [];
   let total = 0;
   for (let round = 0; round < rounds_max; round += 1) {
@@ -32,14 +37,11 @@ export async function fireAll(deps: Deps & { signal: Signal }): Promise<number> 
   return total;
 }
 
-async function fireOrSplit(
-  deps: Deps & { signal: Signal },
-  due: readonly ScheduleRef[],
-  failed: ScheduleRef[],
-): Promise<number> {
+async function fireOrSplit(deps: FirerDeps, due: readonly ScheduleRef[], failed: ScheduleRef[]): Promise<number> {
   try {
-    const { schedules, ready } = await fireSchedules(deps, due);
+    const { schedules, ready, arrived } = await fireSchedules(deps, due);
     await announce(deps, ready);
+    if (arrived.length > 0 && deps.followUps) await admitThese({ ...deps, followUps: deps.followUps }, arrived);
     return schedules;
   } catch (error) {
     if (isUnavailable(error) && !isLocked(error)) throw error;
@@ -51,11 +53,7 @@ async function fireOrSplit(
   }
 }
 
-async function fireEach(
-  deps: Deps & { signal: Signal },
-  due: readonly ScheduleRef[],
-  failed: ScheduleRef[],
-): Promise<number> {
+async function fireEach(deps: FirerDeps, due: readonly ScheduleRef[], failed: ScheduleRef[]): Promise<number> {
   let fired = 0;
   for (const one of due) fired += await fireOrSplit(deps, [one], failed);
   return fired;

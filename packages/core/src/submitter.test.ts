@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, idempotency_keys`;
+  await own.database.sql`TRUNCATE jobs, idempotency_keys, arrivals`;
   const core = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
   deps = { ...core, followUps: createFollowUps(core) };
 });
@@ -90,22 +90,27 @@ describe("group commit", () => {
     expect(await own.database.sql`SELECT FROM jobs`).toHaveLength(19);
   });
 
-  test("a key that somebody's open transaction holds is the trouble of its own request alone", async () => {
-    const submitter = createSubmitter(deps, options);
+  test("a key that an open transaction submits with keeps nobody waiting, and the first to be admitted has it", async () => {
+    const submitter = createSubmitter({ ...deps, followUps: createFollowUps(deps) }, options);
     const queue = createQueue({ databaseUrl: own.url });
-    await own.database.sql.begin(async (tx) => {
-      await queue.submitIn(tx, { type: "noop", idempotency_key: "held" });
-      const answers = await Promise.allSettled(
+    const inside = await own.database.sql.begin(async (tx) => {
+      const submitted = await queue.submitIn(tx, { type: "noop", idempotency_key: "held" });
+      const outcomes = await Promise.all(
         ["held", ...Array.from({ length: 20 }, (_, at) => `free-${at}`)].map((key) =>
           submitter.submit(submission({}, key), 10),
         ),
       );
-      expect(answers.map(({ status }) => status)).toEqual([
-        "rejected",
-        ...Array.from({ length: 20 }, () => "fulfilled"),
-      ]);
+      expect(outcomes.map(({ kind }) => kind)).toEqual(Array.from({ length: 21 }, () => "created"));
+      return { submitted, first: outcomes[0] };
     });
-    expect(await submitter.submit(submission({}, "held"), 10)).toMatchObject({ kind: "replayed" });
+    await queue.announce(inside.submitted);
+    const again = await submitter.submit(submission({}, "held"), 10);
+    const first = inside.first && "job" in inside.first ? inside.first.job.id : "";
+    expect(again).toMatchObject({ kind: "replayed", job: { id: first } });
+    expect(await findJob(deps, "default", inside.submitted.id)).toMatchObject({
+      status: "cancelled",
+      last_error: expect.stringContaining(first),
+    });
     await queue.close();
   });
 
@@ -228,14 +233,16 @@ describe("a queue in your own code", () => {
         });
         expect(row).toEqual({ lock_timeout: "0", synchronous_commit: "on" });
       });
-      expect(await findJob(deps, "default", id)).toMatchObject({ status: "queued", payload: job.payload });
-      await queue.announce({ id, status: "queued", created: true });
+      expect(await findJob(deps, "default", id)).toMatchObject({ status: "blocked", payload: job.payload });
+      await queue.announce({ id, status: "blocked", created: true });
+      expect(await findJob(deps, "default", id)).toMatchObject({ status: "queued" });
       expect(await signal.take([main], 5)).toEqual([id]);
 
       await transaction(async (tx) => {
         expect(await queue.submitIn(tx, job)).toMatchObject({ id, created: false });
         const later = await queue.submitIn(tx, { type: "noop", delay_seconds: 60, idempotency_key: "rolled-back" });
-        expect(later).toMatchObject({ status: "scheduled", created: true });
+        expect(later).toMatchObject({ status: "blocked", created: true });
+        expect(await queue.submitIn(tx, { type: "plain", delay_seconds: 60 })).toMatchObject({ status: "scheduled" });
         throw new Error("roll back");
       }).catch((error: Error) => expect(error.message).toBe("roll back"));
       expect(await own.database.sql`SELECT FROM jobs`).toHaveLength(1);

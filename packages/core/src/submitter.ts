@@ -1,10 +1,10 @@
 import type { Deps } from "./deps.ts";
 import type { FollowUps } from "./follow-ups.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { enqueue, type EnqueueOptions } from "./transitions/enqueue.ts";
+import { enqueue, enqueueOnce, type EnqueueOptions } from "./transitions/enqueue.ts";
 import type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
 
-/** Jobs that ask to be unique in one transaction at most, as each locks its key until the commit. */
+/** Jobs that ask to be unique in one batch at most: each of them is looked up before it is stored. */
 const unique_rows_max = 100;
 
 export type Submitter = {
@@ -13,7 +13,10 @@ export type Submitter = {
    * passed: the outcome is then unknown, and the same key may be sent again. `bytes` is about what the payload weighs.
    */
   submit(submission: Submission, bytes: number): Promise<EnqueueOutcome>;
-  /** Commit several jobs in one transaction of their own: all of them or none. Its caller says when they follow. */
+  /**
+   * Commit several jobs, in one statement unless some have to wait for others' keys. Its caller says when they follow.
+   * When it rejects, some may be stored.
+   */
   submitTogether(submissions: readonly Submission[]): Promise<EnqueueOutcome[]>;
   /** Resolves when all that was submitted has been answered. Nothing may be submitted after it. */
   close(): Promise<void>;
@@ -31,13 +34,13 @@ export function createSubmitter(
   options: EnqueueOptions,
 ): Submitter {
   const store = async (submissions: readonly Submission[]) => {
-    const outcomes = await enqueue(deps, submissions, options);
+    const outcomes = await enqueueOnce(deps, submissions, options);
     // Not waited for: the jobs are durable, and the next INSERT need not stand behind Redis.
-    deps.followUps.submitted(outcomes);
+    deps.followUps.submitted(outcomes.filter((one) => one !== undefined));
     return outcomes;
   };
   const plain = createGroupCommit(store, deps.database.timeout_ms);
-  // Theirs are several statements that wait for each other's keys: the others' one statement stays as it is.
+  // Theirs are a look and a statement that does more: the others' one statement stays as it is.
   const unique = createGroupCommit(store, deps.database.timeout_ms, { rows_max: unique_rows_max });
 
   return {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 export type EventuallyOptions = {
-  /** Default 10,000. */
+  /** Default 30,000: a ceiling, which a busy machine may come near. */
   readonly timeout_ms?: number | undefined;
   /** Default 25. */
   readonly interval_ms?: number | undefined;
@@ -19,7 +19,7 @@ export type EventuallyOptions = {
  */
 export async function eventually<Result>(
   probe: () => Result | false | Promise<Result | false>,
-  { timeout_ms = 10_000, interval_ms = 25, message }: EventuallyOptions = {},
+  { timeout_ms = 30_000, interval_ms = 25, message }: EventuallyOptions = {},
 ): Promise<Result> {
   // Not Date: tests put other clocks in its place.
   const start = performance.now();

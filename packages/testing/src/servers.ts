@@ -52,12 +52,13 @@ export async function ownServers(): Promise<Servers> {
 }
 
 /**
- * A Redis alone, for a test that fills it, makes it a replica, or needs two. Stopping it is yours.
+ * A Redis alone, for a test that fills it, makes it a replica, or needs two (with one password, when one name is to reach
+ * both). Stopping it is yours.
  *
  * @example
  * const redis = await ownRedis();
  * afterAll(() => redis.stop());
  */
-export async function ownRedis(): Promise<EmbeddedRedis> {
-  return startRedis();
+export async function ownRedis(options: { password?: string } = {}): Promise<EmbeddedRedis> {
+  return startRedis(options);
 }

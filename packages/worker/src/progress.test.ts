@@ -64,7 +64,7 @@ test("jobs of a group keep their log too", async () => {
 test("progress and log come out of a process of its own, killed or not", async () => {
   work(isolatedHandlers);
   const [id] = await add({ type: "talk", max_attempts: 1 });
-  await eventually(async () => expect((await read(id))?.progress).toEqual({ done: 0.5 }), { timeout_ms: 10_000 });
+  await eventually(async () => expect((await read(id))?.progress).toEqual({ done: 0.5 }));
   await becomes(id, { status: "dead", last_error: "TimeoutError: the handler ran longer than 2 s" });
   expect(await attempts(id)).toMatchObject([{ outcome: "failed", log: [{ line: "half of it" }] }]);
 });

@@ -5,6 +5,7 @@ import { isIsolated, runIsolated } from "./isolate/run-isolated.ts";
 import type { ChildPool } from "./isolate/child-pool.ts";
 import { abort, type LazyAbort } from "./lazy-abort.ts";
 import { failed, succeeded, type Outcome } from "./outcome.ts";
+import { withOutput } from "./output/job-output.ts";
 
 export type Surroundings = { hearing: Hearing; children: ChildPool };
 
@@ -35,8 +36,15 @@ async function attempt(
   const timeout_seconds = lease.timeout_seconds ?? handler.options.timeout_seconds;
   let timer: NodeJS.Timeout | undefined;
   try {
-    if (timeout_seconds === undefined && !isIsolated(handler))
-      return succeeded(handler, await handler.run(lease.payload, context));
+    const run = () =>
+      withOutput(
+        (stream, line) => hearing.output(lease, stream, line),
+        () => handler.run(lease.payload, context),
+      );
+    if (timeout_seconds === undefined && !isIsolated(handler)) {
+      const { value, ended } = run();
+      return succeeded(handler, await value.finally(ended));
+    }
     const timeout = Promise.withResolvers<never>();
     const startClock = () => {
       if (timeout_seconds === undefined) return;
@@ -48,9 +56,9 @@ async function attempt(
     };
     if (isIsolated(handler))
       return await Promise.race([runIsolated(children, handler, lease, context, hearing, startClock), timeout.promise]);
-    const running = handler.run(lease.payload, context);
+    const { value, ended } = run();
     startClock();
-    return succeeded(handler, await Promise.race([running, timeout.promise]));
+    return succeeded(handler, await Promise.race([value, timeout.promise]).finally(ended));
   } catch (thrown) {
     return failed(thrown);
   } finally {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import {
+  aboutLease,
   announce,
   createFollowUps,
   allTenants,
@@ -14,6 +15,7 @@ import {
 } from "@atlasqueue/core";
 import { watchConsuming } from "./consume-watch.ts";
 import { consume } from "./consumer.ts";
+import type { Hearing } from "./context.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./drain.ts";
 import type { Handler } from "./handler.ts";
@@ -98,8 +100,14 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     queues: () => served.queuesOf(served.tenants()),
     discover: served.discover,
   });
-  const children = createChildPool(config.isolation ?? {});
-  const hearing = { logger: deps.logger, progress: createProgressReporter(deps, stopped.signal) };
+  const children = createChildPool(config.isolation ?? {}, (pid, stream, line) =>
+    deps.logger.warn({ event: "process_output", pid, stream, line }, "process_output"),
+  );
+  const hearing: Hearing = {
+    logger: deps.logger,
+    progress: createProgressReporter(deps, stopped.signal),
+    output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
+  };
   const settler = createSettler({ ...deps, followUps }, running, backoff);
   const returns = createLeaseReturns(deps);
   const claimer: Omit<Claimer, "tenant"> = {

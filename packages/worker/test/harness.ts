@@ -71,6 +71,6 @@ export function workerHarness() {
       return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
     },
     becomes: (id: string | undefined, job: Partial<JobRow>) =>
-      eventually(async () => expect(await read(id)).toMatchObject(job), { timeout_ms: 15_000 }),
+      eventually(async () => expect(await read(id)).toMatchObject(job)),
   };
 }

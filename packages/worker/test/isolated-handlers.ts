@@ -1,3 +1,4 @@
+import { closeSync, writeSync } from "node:fs";
 import { z } from "zod";
 import { defineHandler, DoNotRetryError } from "../src/index.ts";
 
@@ -51,6 +52,54 @@ export const isolatedHandlers = [
     "heedful",
     any,
     (_payload, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve("heard"))),
+    { isolate },
+  ),
+  defineHandler(
+    "tell-null",
+    any,
+    () => {
+      // Where Node's own channel to a parent would be.
+      process.send?.(null);
+      process.send?.({ run: 1, kind: "outcome" });
+      return "told";
+    },
+    { isolate },
+  ),
+  defineHandler(
+    "tell-junk",
+    any,
+    (payload) => {
+      for (const descriptor of [3, 4]) {
+        try {
+          writeSync(descriptor, String(payload["junk"]));
+        } catch {
+          // There is nothing at it.
+        }
+      }
+      return new Promise(() => {});
+    },
+    { isolate },
+  ),
+  defineHandler(
+    "hang-up",
+    any,
+    () => {
+      closeSync(3);
+      return new Promise(() => {});
+    },
+    { isolate, timeout_seconds: 10 },
+  ),
+  defineHandler(
+    "print",
+    any,
+    (_payload, { job }) => {
+      console.log(`${job.id} says`);
+      process.stdout.write('{"level":"error","event":"job_dead"}\nand ');
+      process.stderr.write("oh dear\n");
+      process.stdout.write(Buffer.from("more"));
+      writeSync(1, "raw\n");
+      return "printed";
+    },
     { isolate },
   ),
   defineHandler(

@@ -7,7 +7,7 @@ import { onLauncherGone } from "../start/launcher.ts";
 export function addStart(program: Command, env: Env): void {
   program
     .command("start")
-    .description("Run the whole system in this process: servers, migrations, API and worker.")
+    .description("Run the whole system: servers, migrations, API, and a worker in a process of its own.")
     .addHelpText(
       "after",
       "\nWithout DATABASE_URL it runs a PostgreSQL of its own, with its data in DATA_DIR (.atlasqueue); without REDIS_URL a" +

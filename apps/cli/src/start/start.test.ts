@@ -16,7 +16,7 @@ const postmasterFile = () => join(folder.path, "postgres", "postmaster.pid");
 
 test(
   "the pasted curl line makes a job that succeeds, and a second start finds the first's jobs",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const first = await runStart(startEnv(folder.path));
     expect(first.banner.join("\n")).toContain(join(folder.path, "postgres"));
@@ -46,7 +46,7 @@ test(
   },
 );
 
-test("with the embedded Redis the banner's line lists the dead jobs", { timeout: 30_000 }, async () => {
+test("with the embedded Redis the banner's line lists the dead jobs", { timeout: 120_000 }, async () => {
   const started = await runStart({ ...startEnv(folder.path), DATABASE_URL: await emptyDatabase() });
   const line = started.banner.find((said) => said.startsWith("Dead jobs:"))?.replace("Dead jobs:", "") ?? "";
   expect(line).toMatch(/REDISCLI_AUTH=\$\(cat \S+\) (redis|valkey)-cli -p \d+ LRANGE atlasqueue:dlq 0 -1/);
@@ -59,7 +59,7 @@ test("with the embedded Redis the banner's line lists the dead jobs", { timeout:
   await eventually(async () => expect((await run("sh", ["-c", line])).stdout.trim()).toBe(id));
 });
 
-test("a SIGTERM in the middle of starting stops what was started", { timeout: 30_000 }, async () => {
+test("a SIGTERM in the middle of starting stops what was started", { timeout: 120_000 }, async () => {
   const starting = await spawnProcess(mainFile, { args: ["start"], env: startEnv(folder.path) });
   await eventually(() => existsSync(join(folder.path, "postgres", "atlasqueue.owner")));
   starting.kill("SIGTERM");

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { readApiConfig, startApi } from "@atlasqueue/api";
 import { createLogger, memorySignal, migrateDatabase } from "@atlasqueue/core";
-import { readWorkerConfig, startWorkers, type Workers } from "@atlasqueue/worker-app";
+import { readWorkerConfig, startWorkerProcesses, type WorkerProcesses } from "@atlasqueue/worker-app";
 import { readServerSettings, type Env } from "../config.ts";
 import { listenTrouble } from "../exit.ts";
 import { banner } from "./banner.ts";
@@ -21,7 +21,7 @@ export type StartOptions = { stdout: Writable; stop: AbortSignal };
 const notYetKnown = "postgres://127.0.0.1/atlasqueue";
 
 /**
- * The whole system in this process. Rejects, after stopping what it had started, with what a person can mend (a
+ * The whole system: servers, migrations and the API in this process, the worker in one of its own. Rejects, after stopping what it had started, with what a person can mend (a
  * setting, a port in use, a database that is away) or with a bug.
  *
  * @example
@@ -51,19 +51,20 @@ export async function startSystem(given: Env, options: StartOptions): Promise<Sy
     const worker_config = readWorkerConfig({ ...env, ...urls });
     const output = heldOutput(options.stdout);
     const logger = (service: string) => createLogger(api_config.log_level, service, output);
-    // One signal for both when it is in memory, else a connection each.
+    // One signal for both when it is in memory, lent to the worker; else a connection each.
     const shared = redis.kind === "none" ? { signal: memorySignal() } : {};
     undo.add(async () => shared.signal?.close());
 
     // The API starts first, as a taken port must not be found after jobs were claimed, and stops first as well.
-    let worker: Workers | undefined;
+    let worker: WorkerProcesses | undefined;
     undo.add(async () => void (await worker?.stop()));
     const api = await startApi(api_config, { ...shared, logger: logger("atlasqueue-api") }).catch((error: unknown) => {
       throw listenTrouble(error, "API", api_config.listen);
     });
     undo.add(() => api.stop());
+    // In processes of its own: a handler that throws late, exits, fills the memory or blocks leaves the API alone.
     const parts = { ...shared, logger: logger("atlasqueue-worker") };
-    worker = await startWorkers(worker_config, { ...env, ...urls }, parts).catch((error: unknown) => {
+    worker = await startWorkerProcesses(worker_config, { ...env, ...urls }, parts).catch((error: unknown) => {
       throw listenTrouble(error, "WORKER_METRICS", worker_config.metrics);
     });
     const { metrics_url } = worker;
@@ -72,6 +73,7 @@ export async function startSystem(given: Env, options: StartOptions): Promise<Sy
       banner({ api_url: api.url, metrics_url, database, redis, dlq_key, tokens: api_config.auth === "required" }),
     );
     output.release();
+    worker.speak();
     return { api_url: api.url, stop: () => undo.run() };
   } catch (error) {
     await undo.run();

@@ -1,19 +1,9 @@
-import {
-  DoNotRetryError,
-  errorData,
-  errorText,
-  RetryAfterError,
-  storableResult,
-  storableText,
-  type Job,
-  type Json,
-} from "@atlasqueue/contract";
+import { readThrown, storableResult, type Job, type Json, type Thrown } from "@atlasqueue/contract";
 import type { Handler, RemoteContext } from "./handler.ts";
 
 export type Outcome =
   /** `bytes` is the length of the result as JSON. */
-  | { kind: "succeeded"; result: Json; bytes: number }
-  | { kind: "failed"; error: string; error_data?: Json | undefined; retryable: boolean; delay_ms?: number | undefined };
+  { kind: "succeeded"; result: Json; bytes: number } | ({ kind: "failed" } & Thrown);
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
@@ -48,10 +38,7 @@ export async function runJob(
 }
 
 function failed(thrown: unknown, name?: string): Outcome {
-  const error = name && thrown instanceof Error ? storableText(`${name}: ${thrown.message}`) : errorText(thrown);
-  const failure = { kind: "failed", error, error_data: errorData(thrown) } as const;
-  if (thrown instanceof RetryAfterError) return { ...failure, retryable: true, delay_ms: thrown.delay_ms };
-  return { ...failure, retryable: !(thrown instanceof DoNotRetryError) };
+  return { kind: "failed", ...readThrown(thrown, name) };
 }
 
 function storable(returned: unknown): Outcome {

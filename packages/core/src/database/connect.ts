@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import postgres from "postgres";
+import postgres from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
 import { openSocket } from "./socket.ts";
 

@@ -56,6 +56,16 @@ const networkCodes = new Set([
   "ETIMEDOUT",
 ]);
 
+/** Others kept taking a key between our looks at it and our statements. Some of a call's jobs may be stored. */
+export class KeysContendedError extends Error {
+  override readonly name = "KeysContendedError";
+  /** As PostgreSQL says it of a lock that cannot be had at once. */
+  readonly code = "55P03";
+  constructor() {
+    super("others took the same keys at the same time, again and again; try again");
+  }
+}
+
 /** True when the server takes no writes: a standby, or a primary that was demoted or told so. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === "25006";

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate } from "drizzle-orm/postgres-js/migrator";
-import postgres from "postgres";
+import postgres from "./driver.ts";
 
 export const migrationsFolder = fileURLToPath(new URL("../../../../drizzle", import.meta.url));
 // "AtlasQ" in ASCII: any fixed number that other programs in the same database will not pick by chance.

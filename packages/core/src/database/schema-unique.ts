@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { index, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
 import { time } from "./columns.ts";
 
@@ -18,5 +19,12 @@ export const uniqueKeys = pgTable(
     /** When to look whether the row is still needed. */
     check_at: time().notNull(),
   },
-  (row) => [primaryKey({ columns: [row.tenant, row.queue, row.key] }), index("unique_keys_check").on(row.check_at)],
+  (row) => [
+    primaryKey({ columns: [row.tenant, row.queue, row.key] }),
+    index("unique_keys_check").on(row.check_at),
+    // A job is kept while its window is open.
+    index("unique_keys_window")
+      .on(row.job_id)
+      .where(sql`window_ends_at IS NOT NULL`),
+  ],
 );

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import {
   bigint,
+  boolean,
   check,
   doublePrecision,
   index,
@@ -24,6 +25,7 @@ import {
 } from "@atlasqueue/contract";
 import { bytes, time } from "./columns.ts";
 
+export * from "./schema-arrivals.ts";
 export * from "./schema-groups.ts";
 export * from "./schema-keys.ts";
 export * from "./schema-schedules.ts";
@@ -61,7 +63,7 @@ export const jobs = pgTable(
     due_at: time(),
     /** While dead: since when. */
     dead_at: time(),
-    /** While blocked: its place in its group. */
+    /** While blocked: its place in its group; 0 before it has got one, see `arrivals`. */
     blocked_seq: bigint({ mode: "number" }),
     /** While it is the one job of its group that may run: the group. */
     holds_group: text(),
@@ -69,6 +71,8 @@ export const jobs = pgTable(
     updated_at: time().notNull(),
     started_at: time(),
     finished_at: time(),
+    /** Not removed before then, as an idempotency key that was made with it names it until then. */
+    kept_until: time(),
     /** The fence: only the holder of this token may settle the attempt. Kept afterwards, to recognise a repeated ack. */
     lease_token: uuid(),
     locked_until: time(),
@@ -136,9 +140,14 @@ export const idempotencyKeys = pgTable(
     request_hash: bytes().notNull(),
     job_id: uuid().notNull(),
     expires_at: time().notNull(),
+    /** True when it names a job that was there before it; null, which costs nothing, when the job was made with it. */
+    noted: boolean(),
   },
   (row) => [
     primaryKey({ columns: [row.tenant, row.key] }),
+    index("idempotency_keys_noted")
+      .on(row.job_id)
+      .where(sql`noted`),
     // Keys of one INSERT expire together, so the index holds one entry for many and costs next to nothing.
     index("idempotency_keys_expiry").on(row.expires_at),
   ],

@@ -19,6 +19,8 @@ export type AtlasEvent =
   | ({ event: "handler_start" } & OfAttempt)
   | ({ event: "handler_done"; duration_ms: number } & OfAttempt)
   | ({ event: "handler_error"; duration_ms: number; error: string } & OfAttempt)
+  /** A line that a handler wrote to stdout or stderr itself. */
+  | ({ event: "handler_output"; stream: "stdout" | "stderr"; line: string } & OfAttempt)
   | ({ event: "job_succeeded" } & OfAttempt)
   | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
   | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)

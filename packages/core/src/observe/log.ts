@@ -31,6 +31,7 @@ const levels: Record<EventName, Level> = {
   handler_start: "info",
   handler_done: "info",
   handler_error: "warn",
+  handler_output: "info",
   job_succeeded: "info",
   job_failed: "warn",
   job_dead: "error",
@@ -95,6 +96,14 @@ export function createLogger(level: LogLevel, service: string, destination?: Des
     formatters: { level: (label: string) => ({ level: label }) },
   };
   return destination ? pino(options, destination) : pino(options);
+}
+
+/**
+ * The process' own stdout, past `process.stdout` and whoever stands in for that. Written to at once; a reader that has
+ * left is no error.
+ */
+export function logDestination(): DestinationStream {
+  return pino.destination({ fd: 1, sync: true });
 }
 
 /**

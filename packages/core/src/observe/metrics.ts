@@ -159,6 +159,7 @@ export function createMetrics(): Metrics {
       case "unique_conflict":
       case "job_enqueued":
       case "job_released":
+      case "handler_output":
       case "lease_return_failed":
       case "leases_adopted":
       case "job_cancelled":

@@ -1,5 +1,6 @@
 import { showValue, type Fault } from "@atlasqueue/contract";
 import { Cron } from "croner";
+import { wallClock, type Change, type WallClock, type WallTime } from "./wall-clock.ts";
 
 /** A schedule's times, each an instant: the slots. */
 export type Slots = {
@@ -22,16 +23,87 @@ export type Slots = {
  * readCron("30 2 * * *", "Europe/Berlin").after(new Date("2026-03-28T12:00:00Z"), 1); // [2026-03-29T01:00:00.000Z], 03:00 there
  */
 export function readCron(cron: string, timezone: string): Slots {
-  const pattern = parse(cron, timezone);
-  return {
-    after: (instant, count) => pattern.nextRuns(count, instant),
-    upTo(instant, count) {
-      // The library leaves out the reference itself, and counts in whole seconds.
-      const past = new Date(instant.getTime() + 1_000);
-      const late = pattern.previousRuns(count + 1, past).filter((slot) => slot <= instant);
-      return late.slice(0, count).reverse();
-    },
+  const dates = parse(cron);
+  const clock = clockOf(timezone);
+  const fixed = !/[*?/]/.test(cron.trim().split(/\s+/, 2).join(" "));
+
+  /** The clocks of Apia left out a whole day: that was no night of daylight saving time, and nothing is made up for. */
+  const isNight = ({ before, after }: Change) => Math.abs(after - before) < day_ms;
+
+  /** When a time that the fields name comes: not at all, once, or twice. */
+  const instantsOf = (wall: WallTime): number[] => {
+    const instants = clock.instantsOf(wall);
+    if (instants.length > 0) return fixed ? instants.slice(0, 1) : instants;
+    const gap = gapAround(wall);
+    return fixed && gap && isNight(gap) ? [gap.at] : [];
   };
+  const gapAround = (wall: WallTime): Change | undefined => {
+    // Whatever the offset is, the change is within a day of the time read as UTC.
+    for (let from = wall - day_ms; ;) {
+      const change = clock.changeBetween(from, wall + day_ms);
+      if (!change || (change.before <= wall && wall < change.after)) return change;
+      from = change.at;
+    }
+  };
+
+  const next = (instant: number): number | undefined => {
+    const found: number[] = [];
+    for (let wall = dates.after(clock.at(instant)); wall !== undefined; wall = dates.after(wall)) {
+      const first = instantsOf(wall).find((one) => one > instant);
+      if (first !== undefined) {
+        found.push(first);
+        break;
+      }
+      const gap = clock.instantsOf(wall).length === 0 ? gapAround(wall) : undefined;
+      if (gap) wall = gap.after - 1;
+    }
+    // Times the clocks have shown already and will show once more.
+    const change = fixed ? undefined : clock.changeBetween(instant, instant + day_ms);
+    if (change && change.after < change.before) {
+      const again = dates.after(change.after - 1);
+      found.push(...(again === undefined ? [] : instantsOf(again)).filter((one) => one >= change.at));
+    }
+    return found.length === 0 ? undefined : Math.min(...found);
+  };
+
+  const last = (instant: number): number | undefined => {
+    const found: number[] = [];
+    for (let wall = dates.upTo(clock.at(instant)); wall !== undefined; wall = dates.upTo(wall - 1)) {
+      const latest = instantsOf(wall).findLast((one) => one <= instant);
+      if (latest !== undefined) {
+        found.push(latest);
+        break;
+      }
+      const gap = clock.instantsOf(wall).length === 0 ? gapAround(wall) : undefined;
+      if (gap) wall = gap.before;
+    }
+    // Times the clocks showed before they were put back, later ones than they show now.
+    const change = clock.changeBetween(instant - day_ms, instant);
+    if (change && change.after < change.before) {
+      const shown = dates.upTo(change.before - 1);
+      found.push(...(shown === undefined ? [] : instantsOf(shown)).filter((one) => one < change.at));
+    }
+    return found.length === 0 ? undefined : Math.max(...found);
+  };
+
+  return {
+    after: (instant, count) => walk(instant.getTime(), count, next, 0),
+    upTo: (instant, count) => walk(instant.getTime(), count, last, -1).reverse(),
+  };
+}
+
+const day_ms = 86_400_000;
+
+/** So many steps from an instant; the next begins at what the last found, or `apart_ms` from it. */
+function walk(from: number, count: number, step: (at: number) => number | undefined, apart_ms: number): Date[] {
+  const found: Date[] = [];
+  for (let at = from; found.length < count;) {
+    const one = step(at);
+    if (one === undefined) break;
+    found.push(new Date(one));
+    at = one + apart_ms;
+  }
+  return found;
 }
 
 /** What is wrong with five fields that look like cron, or undefined when a schedule can have them. */
@@ -51,18 +123,41 @@ class CronError extends Error {
   override readonly name = "CronError";
 }
 
-function parse(cron: string, timezone: string): Cron {
+/** The times that the fields name, as clocks show them, in whatever zone: UTC's know neither gaps nor repetitions. */
+type Dates = {
+  /** The first after a time. */
+  after(wall: WallTime): WallTime | undefined;
+  /** The last up to a time, itself included. */
+  upTo(wall: WallTime): WallTime | undefined;
+};
+
+function clockOf(timezone: string): WallClock {
+  try {
+    return wallClock(timezone);
+  } catch (error) {
+    throw new CronError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function parse(cron: string): Dates {
   let pattern: Cron;
   let next: Date | null;
   try {
-    pattern = new Cron(cron, { timezone, mode: "5-part", fixedTimeRule: "no-wildcard", paused: true });
+    pattern = new Cron(cron, { timezone: "UTC", mode: "5-part", paused: true });
     next = pattern.nextRun(anInstant);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CronError(reason.replace(/^Cron\w+: /, ""), { cause: error });
   }
   if (next === null) throw new CronError("no date ever fits");
-  return pattern;
+  return {
+    after: (wall) => pattern.nextRun(new Date(wall))?.getTime(),
+    upTo(wall) {
+      // The library leaves out the reference itself, and counts in whole seconds.
+      const past = new Date((Math.floor(wall / 1_000) + 1) * 1_000);
+      return pattern.previousRuns(1, past)[0]?.getTime();
+    },
+  };
 }
 
 /** What fits no date after this one fits none at all: the calendar repeats itself after 400 years, the library looks further. */

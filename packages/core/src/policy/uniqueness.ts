@@ -33,3 +33,6 @@ export function uniqueKeyOf({ type, unique }: SubmitJob, payload: string): strin
   if (unique?.key !== undefined) return `key:${unique.key}`;
   return `job:${hash("sha256", `${JSON.stringify(type)}${payload}`, "hex")}`;
 }
+
+/** How long until the row of a key is looked at whose job is not final: it is not needed for long after the job. */
+export const unique_check_seconds = 600;

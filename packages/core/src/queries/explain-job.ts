@@ -19,6 +19,8 @@ type Facts = {
   ahead: number;
   /** The job of its group that was let through before it. */
   head: string | null;
+  /** It came in with its caller's transaction, and has no place yet. */
+  arrived: boolean;
 };
 type Reason = Explanation["reasons"][number];
 
@@ -60,7 +62,7 @@ function reasonsOf(job: Facts): Reason[] {
     case "scheduled":
       return [{ code: "scheduled", detail: `It may run from ${at(job.run_at)} on` }, ...pausedQueue(job)];
     case "blocked":
-      return [{ code: "blocked", detail: `${firstOfGroup(job)} comes first in its group` }, ...pausedQueue(job)];
+      return [job.arrived ? arrived : behind(job), ...pausedQueue(job)];
     case "queued":
       return [...pausedQueue(job), waiting(job)];
     case "failed": {
@@ -77,8 +79,12 @@ function reasonsOf(job: Facts): Reason[] {
             },
           ]
         : [{ code: "running", detail: `${job.worker_id} runs it, with a lease until ${at(job.locked_until)}` }];
-    case "succeeded":
     case "cancelled":
+      // Another job is the answer to it: `admit` says which.
+      if (job.attempts === 0 && job.last_error !== null)
+        return [{ code: "superseded", detail: `It ended at ${at(job.finished_at)} and never ran. ${job.last_error}` }];
+      return [{ code: job.status, detail: `It finished at ${at(job.finished_at)}` }];
+    case "succeeded":
       return [{ code: job.status, detail: `It finished at ${at(job.finished_at)}` }];
     case "dead":
       return [
@@ -99,8 +105,14 @@ function pausedQueue({ queue, paused_at }: Facts): Reason[] {
   ];
 }
 
-function firstOfGroup({ head }: Facts): string {
-  return head === null ? "A job that has just finished" : `The job ${head}`;
+const arrived: Reason = {
+  code: "arrived",
+  detail: "It came in with a transaction of its caller, and gets its keys and its place in a moment",
+};
+
+function behind({ head }: Facts): Reason {
+  const first = head === null ? "A job that has just finished" : `The job ${head}`;
+  return { code: "blocked", detail: `${first} comes first in its group` };
 }
 
 function waiting({ queue, ahead }: Facts): Reason {
@@ -120,7 +132,7 @@ const before = (range: string) => `(
 // `ahead` are two ranges: asked for with OR, the index would be read to its end, past all the jobs that come after.
 const text = `
   SELECT job.status, job.queue, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
-         job.last_error, job.dead_reason, job_groups.heads[1] AS head, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
+         job.last_error, job.dead_reason, job_groups.heads[1] AS head, job.blocked_seq IS NOT DISTINCT FROM 0 AS arrived, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
            SELECT count(*)::int FROM (
              SELECT FROM (${before("other.priority > job.priority")}

@@ -11,6 +11,7 @@ export type SweepOutlook = {
   any_changes: boolean;
   newest_dead: Date | null;
   any_handovers: boolean;
+  any_arrivals: boolean;
 };
 
 /**
@@ -30,6 +31,7 @@ const parts: Record<keyof SweepOutlook, string> = {
   any_changes: "EXISTS (SELECT FROM queue_changes)",
   newest_dead: "(SELECT max(dead_at) FROM jobs)",
   any_handovers: "EXISTS (SELECT FROM group_handovers)",
+  any_arrivals: "EXISTS (SELECT FROM arrivals)",
 };
 type Part = keyof SweepOutlook;
 const names = Object.keys(parts) as Part[];

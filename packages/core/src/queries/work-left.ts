@@ -5,8 +5,8 @@ import type { Deps } from "../deps.ts";
 export type WorkOf = { tenant: string; queues: readonly string[]; worker_id: string; due_within_seconds: number };
 
 /**
- * Whether a worker has anything left to do in its queues: ready jobs, jobs that become ready so soon, groups that are
- * handed on, and what it runs itself. One snapshot, so a job on its way from the queue to the worker is in one of the
+ * Whether a worker has anything left to do in its queues: ready jobs, jobs that become ready so soon, jobs that have
+ * arrived, groups that are handed on, and what it runs itself. One snapshot, so a job on its way from the queue to the worker is in one of the
  * two. What others run does not count, nor what is paused.
  *
  * @example
@@ -28,6 +28,7 @@ const text = `
       OR EXISTS (SELECT FROM jobs WHERE due_at <= now() + make_interval(secs => $4::float8) AND tenant = $1
                  AND queue IN (SELECT queue FROM served))
       OR EXISTS (SELECT FROM group_handovers WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
+      OR EXISTS (SELECT FROM arrivals WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
       OR EXISTS (SELECT FROM lease_batches CROSS JOIN LATERAL unnest(job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
                  WHERE lease_batches.worker_id = $3 AND jobs.tenant = $1 AND jobs.status = 'running'
                    AND jobs.lease_token = lease_batches.token) AS "any"`;

@@ -1,5 +1,6 @@
 import type { Redis } from "ioredis";
 import { ready, unavailable } from "./available.ts";
+import { dialAnew } from "./dial.ts";
 
 /** How much later than its own timeout a blocking pop may answer before its connection is taken for dead. */
 const late_ms_max = 1_000;
@@ -24,7 +25,7 @@ export function blockingConnection(redis: Redis, commands: Redis): BlockingConne
     async pop(lists, timeout_ms, stop) {
       if (redis.status !== "ready") await ready(redis, Math.min(timeout_ms, 1_000), stop);
       if (stop.aborted) return undefined;
-      const hangUp = () => redis.disconnect(true);
+      const hangUp = () => dialAnew(redis);
       const timers: NodeJS.Timeout[] = [setTimeout(hangUp, timeout_ms + late_ms_max)];
       const id = (own_id ??= redis.client("ID").catch(() => undefined));
       const order = () =>

@@ -42,12 +42,20 @@ export function dial(url: string, options: DialOptions = {}): ScriptedRedis {
   return redis;
 }
 
+/**
+ * End the connection, so that it is dialled again. One that is being dialled is left alone: ioredis takes an order to
+ * disconnect in that moment for the last one, and would never dial again.
+ */
+export function dialAnew(redis: Redis): void {
+  if (redis.status === "ready" || redis.status === "connect") redis.disconnect(true);
+}
+
 /** A server that accepts and never speaks would be waited for without end. */
 function hangUpWhenNotReady(redis: Redis): void {
   let timer: NodeJS.Timeout | undefined;
   redis.on("connect", () => {
     clearTimeout(timer);
-    timer = setTimeout(() => redis.disconnect(true), handshake_ms_max).unref();
+    timer = setTimeout(() => dialAnew(redis), handshake_ms_max).unref();
   });
   for (const event of ["ready", "close", "end"]) redis.on(event, () => clearTimeout(timer));
 }

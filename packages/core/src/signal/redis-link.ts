@@ -1,7 +1,7 @@
 import { ReplyError, type Redis } from "ioredis";
 import type { Observe } from "../observe/events.ts";
 import { ready, unavailable, type Available } from "./available.ts";
-import { dial } from "./dial.ts";
+import { dial, dialAnew } from "./dial.ts";
 import { probeKey, type SignalKeys } from "./keys.ts";
 import type { ScriptedRedis } from "./redis-scripts.ts";
 import { readFacts, unfitness } from "./redis-server-facts.ts";
@@ -65,16 +65,17 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
     const facts = readFacts(await commands.info().catch(() => ""));
     unfit = unfitness(facts);
     // Those that are still connected to the server before it would go on without ever hearing from this one.
-    if (run_id !== undefined && facts.run_id !== run_id) for (const { redis } of others) redis.disconnect(true);
+    if (run_id !== undefined && facts.run_id !== run_id) for (const { redis } of others) dialAnew(redis);
     run_id = facts.run_id ?? run_id;
     resting_until = -Infinity;
     if (unfit === undefined) return;
     inTrouble();
+    clearTimeout(redialling);
     redialling = setTimeout(redial, redial_ms);
   };
   const redial = () => {
     clearTimeout(redialling);
-    for (const redis of [commands, ...others.map((other) => other.redis)]) redis.disconnect(true);
+    for (const redis of [commands, ...others.map((other) => other.redis)]) dialAnew(redis);
   };
 
   let inspecting: Promise<void> | undefined;
@@ -110,6 +111,9 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
     }
   };
   const beat = setInterval(() => {
+    // Ended for good, though not by us: the beat ends with `close`.
+    for (const redis of [commands, ...others.map((other) => other.redis)])
+      if (redis.status === "end") redis.connect().catch(() => {});
     if (commands.status === "ready" && unfit === undefined && !inspecting) probe().catch(() => {});
     for (const { kind, redis } of others)
       if (kind === "subscriber" && redis.status === "ready") redis.ping().catch(() => {});

@@ -31,8 +31,9 @@ async function proxyTo(url: string): Promise<TcpProxy> {
   closing.push(() => proxy.close());
   return proxy;
 }
+/** With one password, as a name that moves takes its credentials along. */
 async function startRedis() {
-  const server = await ownRedis();
+  const server = await ownRedis({ password: "the-same-for-all-of-them" });
   const ask = new Redis(server.url);
   closing.push(async () => {
     ask.disconnect();
@@ -101,6 +102,7 @@ test("a master that became a replica is left for the one that its name points to
   const proxy = await proxyTo(old.url);
   const signal = open(proxy.url);
   await expectAllToWork(signal);
+  await old.ask.config("SET", "masterauth", "the-same-for-all-of-them");
   await old.ask.replicaof("127.0.0.1", String(next.port));
   await eventually(() => expect(signal.state()).not.toBe("up"), soon);
   await eventually(() => expect(signal.check()).rejects.toThrow("is a replica, which takes no writes"), soon);

@@ -1,6 +1,8 @@
 import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import type { QueueRef } from "../deps.ts";
+import { hostSignal, type SignalHost } from "./ipc-host.ts";
+import { ipcSignal } from "./ipc.ts";
 import { memorySignal } from "./memory.ts";
 import { presence_ttl_ms, workers_max, type WorkerPresence } from "./presence.ts";
 import { redisSignal } from "./redis.ts";
@@ -35,7 +37,25 @@ const drivers = {
     return redisSignal(signals_max === undefined ? options : { ...options, signals_max });
   },
   memory: (signals_max?: number) => memorySignal(signals_max),
+  ipc: (signals_max?: number) => {
+    const host: SignalHost = hostSignal(
+      memorySignal(signals_max),
+      pipeTo((message) => void signal.hear(message)),
+    );
+    const signal = ipcSignal(pipeTo((message) => void host.hear(message)));
+    return signal;
+  },
 };
+
+/** What a channel makes of messages: JSON, some time later. */
+function pipeTo(hear: (message: unknown) => void) {
+  return {
+    send(message: unknown) {
+      const text = JSON.stringify(message);
+      setImmediate(() => hear(JSON.parse(text)));
+    },
+  };
+}
 
 // One suite for every driver: what a worker relies on, whichever it is given.
 describe.each(Object.entries(drivers))("%s", (_name, open) => {

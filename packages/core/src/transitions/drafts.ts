@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { canonicalJson } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema.ts";
 import { newId } from "../ids.ts";
-import type { KeyedJob } from "../queries/find-by-idempotency-keys.ts";
+import type { KeyedJob } from "../queries/find-key-holders.ts";
 import type { EnqueueOutcome, Submission } from "./enqueue-outcome.ts";
 import type { Draft, Inserted } from "./insert-jobs.ts";
 
@@ -31,19 +31,54 @@ const nameOf = (tenant: string, key: string | null) => `${tenant} ${key}`;
 /** What drafts get whose keys are known: the job of the key, or a mismatch. */
 export function settleConflicts(
   drafts: readonly Draft[],
-  found: KeyedJob[],
+  found: readonly KeyedJob[],
   outcomes: Map<Draft, EnqueueOutcome>,
 ): void {
+  if (found.length === 0) return;
   const byKey = new Map(found.map((row) => [nameOf(row.tenant, row.key), row]));
   for (const one of drafts) {
-    const row = byKey.get(nameOf(one.tenant, one.key));
-    if (row)
-      outcomes.set(one, row.request_hash === one.hash ? { kind: "replayed", job: row.job } : { kind: "mismatch" });
+    const row = one.key === null ? undefined : byKey.get(nameOf(one.tenant, one.key));
+    if (row) outcomes.set(one, answerOf(row.request_hash === one.hash, row.job));
   }
 }
 
+/**
+ * What drafts get that share a key with an earlier one of the same call. When that one has no job, as it was refused,
+ * its key is free for them.
+ */
+export function settleTwins(drafts: readonly Draft[], outcomes: Map<Draft, EnqueueOutcome>): void {
+  const firsts = new Map<string, Draft>();
+  for (const one of drafts) {
+    if (one.key === null) continue;
+    const key = nameOf(one.tenant, one.key);
+    const first = firsts.get(key) ?? one;
+    const outcome = outcomes.get(first);
+    if (outcome?.kind === "conflict") firsts.delete(key);
+    else firsts.set(key, first);
+    if (first !== one && !outcomes.has(one) && outcome && "job" in outcome)
+      outcomes.set(one, answerOf(first.hash === one.hash, outcome.job));
+  }
+}
+
+/** Drafts that share a key with an earlier one of the same call, and ask for something else. */
+export function mismatchedTwins(drafts: readonly Draft[]): Draft[] {
+  const hashes = new Map<string, string>();
+  return drafts.filter((one) => {
+    if (one.key === null) return false;
+    const key = nameOf(one.tenant, one.key);
+    hashes.set(key, hashes.get(key) ?? one.hash);
+    return hashes.get(key) !== one.hash;
+  });
+}
+
+const answerOf = (same: boolean, job: JobRow): EnqueueOutcome =>
+  same ? { kind: "replayed", job } : { kind: "mismatch" };
+
 /** The row as it was just written, without reading it back; its place in its group is for the database alone. */
-export function newRow({ id, tenant, request }: Draft, { created_at, run_at, blocked }: Inserted): JobRow {
+export function newRow(
+  { id, tenant, request }: Draft,
+  { created_at, run_at, blocked }: Omit<Inserted, "taken">,
+): JobRow {
   const later = run_at.get(id) ?? null;
   const waits = blocked.has(id);
   return {
@@ -66,6 +101,7 @@ export function newRow({ id, tenant, request }: Draft, { created_at, run_at, blo
     updated_at: created_at,
     started_at: null,
     finished_at: null,
+    kept_until: null,
     lease_token: null,
     locked_until: null,
     worker_id: null,

@@ -1,7 +1,14 @@
-import { inTransaction } from "../database/transaction.ts";
+import { KeysContendedError } from "../database/errors.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { pause } from "../pause.ts";
+import { draft, mismatchedTwins, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
 import { tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue-outcome.ts";
-import { enqueueWith, type EnqueueOptions } from "./enqueue.ts";
+import { enqueueUnique } from "./enqueue-unique.ts";
+import { look, type EnqueueOptions } from "./enqueue.ts";
+import { insertJobs, type Draft } from "./insert-jobs.ts";
+import { uniqueNameOf } from "./plan-unique.ts";
+import { isTakenMeanwhile } from "./refuse.ts";
 
 export type EnqueueAllOutcome =
   | { kind: "stored"; outcomes: EnqueueOutcome[] }
@@ -10,10 +17,14 @@ export type EnqueueAllOutcome =
   /** Nothing was stored: jobs with the unique keys of these places are there. */
   | { kind: "conflict"; places: { at: number; job_id: string }[] };
 
+/** Others may take one of the keys between our look and our statement; then it is looked at again. */
+const tries_max = 20;
+const rest_ms_max = 20;
+
 /**
- * (nothing) → queued | scheduled, all of them or none: one transaction, rolled back when a key turns out to be another
- * request's, or a unique one is held. Keys that were used for the same request before count as stored. Throws like
- * `enqueue`.
+ * (nothing) → queued | scheduled | blocked, all of them or none: a look at what the keys name, then one statement, which
+ * undoes itself when a key turns out to be taken meanwhile. Keys that were used for the same request before count as
+ * stored. Throws like `enqueue`.
  *
  * @example
  * const outcome = await enqueueAll(deps, submissions, { idempotency_ttl_seconds: 86_400 });
@@ -23,37 +34,58 @@ export async function enqueueAll(
   submissions: readonly Submission[],
   options: EnqueueOptions,
 ): Promise<EnqueueAllOutcome> {
-  const tell = (outcome: EnqueueOutcome, at: number) =>
-    tellEnqueued(deps.observe, submissions[at] as Submission, outcome);
-  try {
-    const outcomes = await inTransaction(deps.database, async (execute) => {
-      const all = await enqueueWith(execute, submissions, options);
-      if (all.some(isRefusal)) throw new Refused(all);
-      return all;
+  const drafts = submissions.map(draft);
+  for (let attempt = 0; attempt < tries_max; attempt += 1) {
+    if (attempt > 1) await pause(rest_ms_max * Math.random() * attempt);
+    const outcomes = await storeAll(deps, drafts, options).catch((error: unknown) => {
+      if (isTakenMeanwhile(error)) return undefined;
+      throw error;
     });
-    outcomes.forEach(tell);
-    return { kind: "stored", outcomes };
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    error.outcomes.forEach((outcome, at) => isRefusal(outcome) && tell(outcome, at));
-    return refusalOf(error.outcomes);
+    if (!outcomes) continue;
+    const refused = [...outcomes.values()].some(isRefusal);
+    drafts.forEach((one, at) => {
+      const outcome = outcomes.get(one);
+      if (outcome && (!refused || isRefusal(outcome)))
+        tellEnqueued(deps.observe, submissions[at] as Submission, outcome);
+    });
+    if (refused) return refusalOf(drafts.map((one) => outcomes.get(one)));
+    const stored = drafts.flatMap((one) => outcomes.get(one) ?? []);
+    if (stored.length === drafts.length) return { kind: "stored", outcomes: stored };
   }
+  throw new KeysContendedError();
+}
+
+/** Either all of them have been stored, or some of the outcomes are refusals and nothing has. */
+async function storeAll(
+  { database }: Deps,
+  drafts: readonly Draft[],
+  { idempotency_ttl_seconds }: EnqueueOptions,
+): Promise<Map<Draft, EnqueueOutcome>> {
+  const execute = executeOn(database);
+  const options = { idempotency_ttl_seconds, strict: true };
+  const outcomes = new Map<Draft, EnqueueOutcome>(mismatchedTwins(drafts).map((one) => [one, { kind: "mismatch" }]));
+  const known = await look(execute, drafts);
+  settleConflicts(drafts, known.keyed, outcomes);
+  if ([...outcomes.values()].some(isRefusal)) return outcomes;
+  const first = oncePerKey(drafts.filter((one) => !outcomes.has(one)));
+  if (first.some(({ request }) => request.unique)) {
+    const unique = first.filter(({ request }) => request.unique);
+    const names = new Map(unique.map((one) => [one, uniqueNameOf(one)]));
+    for (const [one, outcome] of await enqueueUnique(execute, first, names, known.held, options))
+      outcomes.set(one, outcome);
+  } else if (first.length > 0) {
+    const inserted = await insertJobs(execute, first, options);
+    for (const one of first) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
+  }
+  settleTwins(drafts, outcomes);
+  return outcomes;
 }
 
 const isRefusal = ({ kind }: EnqueueOutcome) => kind === "mismatch" || kind === "conflict";
 
-function refusalOf(outcomes: readonly EnqueueOutcome[]): EnqueueAllOutcome {
-  const places = outcomes.flatMap(({ kind }, at) => (kind === "mismatch" ? [at] : []));
+function refusalOf(outcomes: readonly (EnqueueOutcome | undefined)[]): EnqueueAllOutcome {
+  const places = outcomes.flatMap((one, at) => (one?.kind === "mismatch" ? [at] : []));
   if (places.length > 0) return { kind: "mismatch", places };
-  const held = outcomes.flatMap((one, at) => (one.kind === "conflict" ? [{ at, job_id: one.job_id }] : []));
+  const held = outcomes.flatMap((one, at) => (one?.kind === "conflict" ? [{ at, job_id: one.job_id }] : []));
   return { kind: "conflict", places: held };
-}
-
-/** Thrown through the transaction, so that it is rolled back. */
-class Refused extends Error {
-  readonly outcomes: EnqueueOutcome[];
-  constructor(outcomes: EnqueueOutcome[]) {
-    super("keys belong to other requests, or are held by other jobs");
-    this.outcomes = outcomes;
-  }
 }

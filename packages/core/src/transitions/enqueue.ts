@@ -1,21 +1,30 @@
-import { inTransaction } from "../database/transaction.ts";
 import { executeOn, type Execute } from "../database/statement.ts";
+import { KeysContendedError } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
-import { findByIdempotencyKeys } from "../queries/find-by-idempotency-keys.ts";
-import { draft, hasKey, newRow, oncePerKey, settleConflicts } from "./drafts.ts";
+import { pause } from "../pause.ts";
+import { findKeyHolders, type KeyHolders } from "../queries/find-key-holders.ts";
+import { arrive } from "./arrive.ts";
+import { draft, hasKey, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
 import { tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue-outcome.ts";
 import { enqueueUnique } from "./enqueue-unique.ts";
+import { forgetSpentKeys } from "./forget-spent-keys.ts";
 import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";
+import { uniqueNameOf } from "./plan-unique.ts";
+import { isTakenMeanwhile } from "./refuse.ts";
 
-export type EnqueueOptions = InsertOptions;
+export type EnqueueOptions = Pick<InsertOptions, "idempotency_ttl_seconds">;
+type Outcomes = Map<Draft, EnqueueOutcome>;
 
-/** A key can expire or be pruned between our INSERT and our SELECT; then the INSERT is tried again. */
+/** Looks at keys in one go: somebody else may take one between our look and our statement. */
 const rounds_max = 3;
+/** For a call that nobody repeats: each try is some rounds, with a rest before it. */
+const tries_max = 12;
+const rest_ms_max = 20;
 
 /**
- * (nothing) → queued | scheduled. The jobs and their keys are committed together; when this returns `created`, they
- * are durable. Outcomes stand in the order of the submissions. Throws when the database is away: the outcome is then
- * unknown, and the same keys may be sent again.
+ * (nothing) → queued | scheduled | blocked. A job and its keys are committed together, in one statement; when this
+ * returns `created`, it is durable. Outcomes stand in the order of the submissions. Throws when the database is away, or
+ * when others kept taking a key: the outcome is then unknown, and the same keys may be sent again.
  *
  * @example
  * const [outcome] = await enqueue(deps, [{ tenant: "default", request, idempotency_key: "order-17" }], options);
@@ -25,48 +34,122 @@ export async function enqueue(
   submissions: readonly Submission[],
   options: EnqueueOptions,
 ): Promise<EnqueueOutcome[]> {
-  const outcomes = submissions.some(isUnique)
-    ? await inTransaction(deps.database, (execute) => enqueueWith(execute, submissions, options))
-    : await enqueueWith(executeOn(deps.database), submissions, options);
-  outcomes.forEach((outcome, at) => tellEnqueued(deps.observe, submissions[at] as Submission, outcome));
-  return outcomes;
+  const drafts = submissions.map(draft);
+  const outcomes: Outcomes = new Map();
+  for (let attempt = 0; attempt < tries_max; attempt += 1) {
+    if (attempt > 0) await pause(rest_ms_max * Math.random() * attempt);
+    await store(executeOn(deps.database), drafts, outcomes, options);
+    if (outcomes.size === drafts.length) break;
+  }
+  return told(deps, submissions, drafts, outcomes).map((outcome) => {
+    if (!outcome) throw new KeysContendedError();
+    return outcome;
+  });
 }
 
-const isUnique = ({ request }: Submission) => request.unique !== undefined;
+/** `enqueue` in one go: undefined are those whose keys others kept taking. Send those again, and none of the others. */
+export async function enqueueOnce(
+  deps: Deps,
+  submissions: readonly Submission[],
+  options: EnqueueOptions,
+): Promise<(EnqueueOutcome | undefined)[]> {
+  const drafts = submissions.map(draft);
+  const outcomes: Outcomes = new Map();
+  await store(executeOn(deps.database), drafts, outcomes, options);
+  return told(deps, submissions, drafts, outcomes);
+}
 
-/** `enqueue` inside whatever transaction `execute` runs in: nothing is told, as it may yet be rolled back. */
-export async function enqueueWith(
+function told(
+  deps: Deps,
+  submissions: readonly Submission[],
+  drafts: readonly Draft[],
+  outcomes: Outcomes,
+): (EnqueueOutcome | undefined)[] {
+  return drafts.map((one, at) => {
+    const outcome = outcomes.get(one);
+    if (outcome) tellEnqueued(deps.observe, submissions[at] as Submission, outcome);
+    return outcome;
+  });
+}
+
+/**
+ * Inside a transaction of several statements: what asks for more than an idempotency key only arrives. The keys must be
+ * such that nobody else wants them. Nothing is told, as it may yet be rolled back.
+ */
+export async function insertOrArrive(
   execute: Execute,
   submissions: readonly Submission[],
   options: EnqueueOptions,
 ): Promise<EnqueueOutcome[]> {
   const drafts = submissions.map(draft);
-  const outcomes = submissions.some(isUnique)
-    ? await enqueueUnique(execute, drafts, options)
-    : await enqueuePlain(execute, drafts, options);
+  const arrives = ({ request }: Draft) => request.group !== undefined || request.unique !== undefined;
+  const outcomes: Outcomes = new Map();
+  await store(
+    execute,
+    drafts.filter((one) => !arrives(one)),
+    outcomes,
+    options,
+  );
+  const others = drafts.filter(arrives);
+  settleConflicts(others, (await findKeyHolders(execute, others.filter(hasKey), [])).keyed, outcomes);
+  for (const one of others)
+    if (!outcomes.has(one))
+      outcomes.set(one, { kind: "created", job: await arrive(execute, one, options.idempotency_ttl_seconds) });
   return drafts.map((one) => {
     const outcome = outcomes.get(one);
-    if (!outcome) throw new Error("an idempotency key kept changing under us");
+    if (!outcome) throw new KeysContendedError();
     return outcome;
   });
 }
 
-async function enqueuePlain(
+/** Each statement is a transaction of its own, so that nobody waits for us between two of them. */
+async function store(
   execute: Execute,
   drafts: readonly Draft[],
-  options: EnqueueOptions,
-): Promise<Map<Draft, EnqueueOutcome>> {
-  const outcomes = new Map<Draft, EnqueueOutcome>();
-  let open = drafts;
-  for (let round = 0; round < rounds_max && open.length > 0; round += 1) {
-    const first = oncePerKey(open);
-    const inserted = await insertJobs(execute, first, options);
-    for (const one of first)
-      if (!inserted.taken.has(one.id)) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
-    const conflicting = open.filter((one) => !outcomes.has(one));
-    if (conflicting.length > 0)
-      settleConflicts(conflicting, await findByIdempotencyKeys(execute, conflicting.filter(hasKey)), outcomes);
-    open = conflicting.filter((one) => !outcomes.has(one));
+  outcomes: Outcomes,
+  options: InsertOptions,
+): Promise<void> {
+  for (let round = 0; round < rounds_max; round += 1) {
+    const open = drafts.filter((one) => !outcomes.has(one));
+    if (open.length === 0) return;
+    const unique = open.some(isUnique);
+    // Most jobs have new keys and ask for nothing more: then there is nothing to look at before.
+    const known = unique || round > 0 ? await look(execute, open) : nobody;
+    settleConflicts(open, known.keyed, outcomes);
+    const first = oncePerKey(open.filter((one) => !outcomes.has(one)));
+    if (unique) await storeUnique(execute, first, known, outcomes, options);
+    else if (first.length > 0) await storePlain(execute, first, outcomes, options);
+    settleTwins(drafts, outcomes);
   }
-  return outcomes;
+}
+
+const nobody: KeyHolders = { keyed: [], spent: [], held: [] };
+const isUnique = ({ request }: Draft) => request.unique !== undefined;
+
+/** What the keys of drafts name now. Spent ones are free afterwards. */
+export async function look(execute: Execute, drafts: readonly Draft[]): Promise<KeyHolders> {
+  const known = await findKeyHolders(execute, drafts.filter(hasKey), drafts.filter(isUnique).map(uniqueNameOf));
+  await forgetSpentKeys(execute, known.spent);
+  return known;
+}
+
+async function storePlain(execute: Execute, drafts: readonly Draft[], outcomes: Outcomes, options: InsertOptions) {
+  const inserted = await insertJobs(execute, drafts, options);
+  for (const one of drafts)
+    if (!inserted.taken.has(one.id)) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
+}
+
+async function storeUnique(
+  execute: Execute,
+  drafts: readonly Draft[],
+  { held }: KeyHolders,
+  outcomes: Outcomes,
+  options: InsertOptions,
+): Promise<void> {
+  try {
+    const names = new Map(drafts.filter(isUnique).map((one) => [one, uniqueNameOf(one)]));
+    for (const [one, outcome] of await enqueueUnique(execute, drafts, names, held, options)) outcomes.set(one, outcome);
+  } catch (error) {
+    if (!isTakenMeanwhile(error)) throw error;
+  }
 }

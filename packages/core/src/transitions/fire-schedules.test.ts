@@ -31,7 +31,7 @@ afterAll(async () => {
   await own.drop();
 });
 beforeEach(async () => {
-  await database.sql`TRUNCATE jobs, idempotency_keys, schedules, queue_changes`;
+  await database.sql`TRUNCATE jobs, idempotency_keys, arrivals, schedules, queue_changes`;
   recorded.events.length = 0;
   deps = { database, observe: recorded.observe, signal: memorySignal() };
   await clock.set("2025-01-01T08:30:00Z");
@@ -180,21 +180,6 @@ test("a schedule that was broken by hand is told, and stops none of its neighbou
   expect(recorded.named("schedule_failed").map((event) => "schedule" in event && event.schedule)).toEqual(
     expect.arrayContaining(["broken", "unreadable"]),
   );
-});
-
-test("a key that somebody's open transaction holds stops that schedule alone, until it ends", async () => {
-  for (const name of ["held", "report"]) await createSchedule(deps, tenant, define({ name }));
-  const key = "schedule:held:2025-01-01T09:00:00.000Z";
-  await clock.set("2025-01-01T09:00:00Z");
-  await own.database.sql
-    .begin(async (tx) => {
-      await tx`INSERT INTO idempotency_keys VALUES (${tenant}, ${key}, '\\x00', gen_random_uuid(), now() + interval '1 day')`;
-      expect(await fireAll(deps)).toBe(1);
-      throw new Error("rolled back");
-    })
-    .catch((error: Error) => expect(error.message).toBe("rolled back"));
-  expect(await fireAll(deps)).toBe(1);
-  expect([...(await slots("report")), ...(await slots("held"))]).toEqual(["01-01T09:00", "01-01T09:00"]);
 });
 
 test("tenants have schedules of the same name side by side, and each its own limit", async () => {

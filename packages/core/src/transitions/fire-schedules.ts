@@ -9,9 +9,9 @@ import { readCron } from "../policy/cron.ts";
 import type { ScheduleRef } from "../queries/find-schedule.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { readyAmong, tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue-outcome.ts";
-import { enqueueWith } from "./enqueue.ts";
+import { insertOrArrive } from "./enqueue.ts";
 
-/** Of one transaction. What is left is still due, and the next one's. */
+/** Of one call. What is left is still due, and the next one's. */
 const slots_of_one_max = 100;
 const slots_max = 500;
 const bytes_max = 4 * 1_048_576;
@@ -24,12 +24,15 @@ export type FiredSlots = {
   schedules: number;
   /** Jobs to signal. */
   ready: ReadyJob[];
+  /** Jobs that have arrived: to be admitted. */
+  arrived: string[];
 };
 
 /**
  * Give each slot that has come its job, as the schedules' `catch_up` says. The rows are held, the jobs inserted and
- * `next_at` moved on in one transaction: a slot is fired once, however many processes try. Throws when one of the
- * schedules cannot be fired; then none was.
+ * `next_at` moved on in one transaction: a slot is fired once, however many processes try. Others skip the rows, and
+ * nothing else is held that anybody wants: a job that asks for a group or to be unique only arrives (see `arrive`).
+ * Throws when one of the schedules cannot be fired; then none was.
  *
  * @example
  * const { ready } = await fireSchedules(deps, await dueSchedules(deps, 100, []));
@@ -38,16 +41,22 @@ export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): P
   const fired = await inTransaction(deps.database, async (execute) => {
     const plans = makePlans(await execute<DueRow>(hold(refs)));
     if (plans.length === 0) return [];
-    const submissions = plans.flatMap((plan) => plan.submissions);
-    const outcomes = await enqueueWith(execute, submissions, { idempotency_ttl_seconds: key_ttl_seconds });
+    const outcomes = await insertOrArrive(
+      execute,
+      plans.flatMap((plan) => plan.submissions),
+      { idempotency_ttl_seconds: key_ttl_seconds },
+    );
     let from = 0;
     const done = plans.map((plan) => ({ plan, outcomes: outcomes.slice(from, (from += plan.submissions.length)) }));
     await execute(moveOn(done));
     return done;
   });
   for (const one of fired) tell(deps, one);
-  const ready = fired.flatMap(({ outcomes }) => readyAmong(outcomes));
-  return { schedules: fired.length, ready };
+  const outcomes = fired.flatMap((one) => one.outcomes);
+  const arrived = outcomes.flatMap((one) =>
+    one.kind === "created" && one.job.status === "blocked" ? [one.job.id] : [],
+  );
+  return { schedules: fired.length, ready: readyAmong(outcomes), arrived };
 }
 
 type DueRow = Pick<ScheduleRow, "tenant" | "name" | "cron" | "timezone" | "catch_up" | "job"> & {
@@ -58,11 +67,13 @@ type DueRow = Pick<ScheduleRow, "tenant" | "name" | "cron" | "timezone" | "catch
 type Plan = Firing & { row: DueRow; submissions: Submission[] };
 type Done = { plan: Plan; outcomes: EnqueueOutcome[] };
 
+// Reckoning many slots takes a while; a process that stops in it lets go of them after 20 s.
 // Those that somebody else fires just now are skipped; those that somebody has fired are not due any more.
 const holdText = `
   SELECT tenant, name, cron, timezone, catch_up, job, next_at, now() AS now, octet_length(job::text) AS bytes
   FROM schedules
   WHERE (tenant, name) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND next_at <= now() AND paused_at IS NULL
+    AND (SELECT set_config('idle_in_transaction_session_timeout', '20000', true)) IS NOT NULL
   ORDER BY next_at FOR UPDATE SKIP LOCKED`;
 
 function hold(refs: readonly ScheduleRef[]): Statement {
@@ -116,7 +127,9 @@ function tell({ observe }: Deps, { plan, outcomes }: Done): void {
   const about = { tenant: row.tenant, schedule: row.name };
   if (missed_from) observe({ event: "schedule_slots_missed", ...about, since: missed_from.toISOString() });
   outcomes.forEach((outcome, at) => {
-    tellEnqueued(observe, submissions[at] as Submission, outcome);
+    // What arrived is told when it is admitted.
+    if (!("job" in outcome) || outcome.job.status !== "blocked")
+      tellEnqueued(observe, submissions[at] as Submission, outcome);
     const slot = fire[at] as Date;
     const late_ms = row.now.getTime() - slot.getTime();
     if (outcome.kind === "created")

@@ -3,6 +3,7 @@ import { jsonArray, numberArray, textArray, uuidArray } from "../database/litera
 import type { Execute, Statement } from "../database/statement.ts";
 import { countChanges } from "./count-changes.ts";
 import { joinGroups } from "./join-groups.ts";
+import { refuseIf } from "./refuse.ts";
 
 /** A job about to be stored. `payload` is its JSON text; `hash` is of the whole request, in hex. */
 export type Draft = {
@@ -27,8 +28,8 @@ export type Inserted = {
 
 export type InsertOptions = {
   idempotency_ttl_seconds: number;
-  /** In a caller's own transaction: a lock_timeout set there would hold for the caller's other statements as well. */
-  waits_for_held_keys?: boolean;
+  /** All of them or none: throws when a key exists already, see `isTakenMeanwhile`. */
+  strict?: boolean;
 };
 
 /**
@@ -38,12 +39,12 @@ export type InsertOptions = {
 export async function insertJobs(
   execute: Execute,
   drafts: readonly Draft[],
-  { idempotency_ttl_seconds, waits_for_held_keys }: InsertOptions,
+  { idempotency_ttl_seconds, strict = false }: InsertOptions,
 ): Promise<Inserted> {
   const kind = {
     keyed: drafts.some((one) => one.key !== null),
     grouped: drafts.some((one) => one.request.group !== undefined),
-    patient: waits_for_held_keys ?? false,
+    strict,
   };
   const [row] = await execute<Row>({
     text: textOf(kind),
@@ -65,17 +66,17 @@ type Row = {
   blocked: string[] | null;
 };
 
-/** $1 … $12: a column each. A time in the past means now: a job must not get ahead of those that came before it. */
-const input = `(
+/** $1 … $12, and the keys when there are any: a column each. A time in the past means now: a job must not get ahead of those that came before it. */
+export const input = ({ keyed }: Pick<Kind, "keyed">) => `(
   SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
-    json_array_elements($11::text::json), json_array_elements($12::text::json)
-  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload)
+    json_array_elements($11::text::json), json_array_elements($12::text::json)${keyed ? ", unnest($13::text[])" : ""}
+  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload${keyed ? ", key" : ""})
 ) AS input`;
 
-function inputParams(drafts: readonly Draft[]): Statement["params"] {
+export function inputParams(drafts: readonly Draft[]): Statement["params"] {
   const of = <T>(read: (request: SubmitJob) => T) => drafts.map((one) => read(one.request));
   return [
     uuidArray(drafts.map((one) => one.id)),
@@ -97,26 +98,26 @@ function keyParams(drafts: readonly Draft[], key_ttl_seconds: number): Statement
   return [textArray(drafts.map((one) => one.key)), textArray(drafts.map((one) => one.hash)), key_ttl_seconds];
 }
 
-type Kind = { keyed: boolean; grouped: boolean; patient: boolean };
+type Kind = { keyed: boolean; grouped: boolean; strict: boolean };
 
 /** Jobs without groups, mostly all of them, pay nothing for those that have one. */
 const plainColumns = `
     CASE WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END,
     CASE WHEN starts_at > now() THEN NULL ELSE starts_at END, CASE WHEN starts_at > now() THEN starts_at END`;
-const groupedColumns = `
-    CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END,
-    CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END,
-    CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END,
-    group_key, CASE WHEN NOT may_run THEN seq END, CASE WHEN may_run AND is_strict THEN group_key END`;
+export const groupedColumns = `
+    CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
+    CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
+    CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
+    group_key, CASE WHEN NOT may_run THEN seq END AS blocked_seq, CASE WHEN may_run AND is_strict THEN group_key END AS holds_group`;
 
 const insertInto = ({ keyed, grouped }: Kind) => `
   made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, status, ready_at, due_at ${grouped ? ", group_key, blocked_seq, holds_group" : ""})
+                      payload, status, ready_at, due_at ${grouped ? ", group_key, blocked_seq, holds_group" : ""} ${keyed ? ", kept_until" : ""})
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
            CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload,
-           ${grouped ? groupedColumns : plainColumns}
-    FROM ${input} ${grouped ? "LEFT JOIN seated USING (id)" : ""}
+           ${grouped ? groupedColumns : plainColumns} ${keyed ? `, CASE WHEN key IS NOT NULL THEN ${expiry} END` : ""}
+    FROM ${input({ keyed })} ${grouped ? "LEFT JOIN seated USING (id)" : ""}
     ${keyed ? "WHERE id NOT IN (SELECT id FROM taken)" : ""}
     RETURNING id, tenant, queue, run_at, ready_at, due_at ${grouped ? ", blocked_seq" : ""}
   )`;
@@ -128,21 +129,20 @@ const counted = ({ grouped }: Kind) =>
     ...(grouped && { blocked: "count(blocked_seq)" }),
   });
 
-/** A lock that another transaction holds for longer is an error (55P03), and not the wait of everybody in the statement. */
-const impatient = "(SELECT set_config('lock_timeout', '300ms', true)) IS NOT NULL";
+const expiry = "now() + make_interval(secs => $15::float8)";
 
 /**
- * The keys go in first, in one order over all processes (else two statements could deadlock); only those whose key
- * was new get a job. A conflict waits for the other transaction to end, so that a SELECT afterwards sees its row:
+ * The keys go in first, in one order over all processes (or two statements could deadlock); only those whose key
+ * was new get a job. A conflict waits for the other statement to end, so that a SELECT afterwards sees its row:
  * that SELECT must stay a statement of its own, as this one's snapshot is older than the row.
  */
-const takeKeys = ({ patient }: Kind) => `
+const takeKeys = `
   keyed AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::text[], $13::text[], $14::text[]) AS keyed(id, tenant, key, hash)
-    WHERE key IS NOT NULL ${patient ? "" : `AND ${impatient}`}
+    WHERE key IS NOT NULL
   ), new_keys AS (
     INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
-    SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $15::float8) FROM keyed ORDER BY tenant, key
+    SELECT tenant, key, decode(hash, 'hex'), id, ${expiry} FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING
     RETURNING job_id
   ), taken AS MATERIALIZED (
@@ -150,24 +150,25 @@ const takeKeys = ({ patient }: Kind) => `
   ),`;
 
 /** After the keys, whose locks come first for everybody: only jobs that will be there get a place. */
-const takePlaces = ({ keyed, patient }: Kind) =>
+const takePlaces = ({ keyed }: Kind) =>
   `${joinGroups(`
     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY
       AS member(id, tenant, queue, group_key, place)
-    WHERE group_key IS NOT NULL ${patient ? "" : `AND ${impatient}`}
+    WHERE group_key IS NOT NULL
       ${keyed ? "AND id NOT IN (SELECT id FROM taken)" : ""}`)},`;
 
 const build = (kind: Kind) => `
-  WITH ${kind.keyed ? takeKeys(kind) : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted(kind)}
+  WITH ${kind.keyed ? takeKeys : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted(kind)}
   SELECT now() AS created_at, ${kind.keyed ? "(SELECT json_agg(id) FROM taken)" : "NULL"} AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
-         ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE blocked_seq IS NOT NULL)" : "NULL"} AS blocked`;
+         ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE blocked_seq IS NOT NULL)" : "NULL"} AS blocked
+         ${kind.keyed && kind.strict ? `, ${refuseIf("EXISTS (SELECT FROM taken)")}` : ""}`;
 
 const texts = new Map<string, string>();
 
 /** Built once for each kind: the driver prepares a statement by its text. */
 function textOf(kind: Kind): string {
-  const name = `${kind.keyed} ${kind.grouped} ${kind.patient}`;
+  const name = `${kind.keyed} ${kind.grouped} ${kind.strict}`;
   const known = texts.get(name) ?? build(kind);
   texts.set(name, known);
   return known;

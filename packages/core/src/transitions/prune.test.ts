@@ -1,5 +1,5 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createFollowUps } from "../follow-ups.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt } from "../policy/retention.ts";
@@ -7,6 +7,8 @@ import { createPromoter } from "../promoter.ts";
 import { memorySignal } from "../signal/memory.ts";
 import { eventually } from "@atlasqueue/testing";
 import { createSubmitter } from "../submitter.ts";
+import { claim } from "./claim.ts";
+import { complete } from "./complete.ts";
 import { enqueue } from "./enqueue.ts";
 import { firstId, prune, pruneKeys } from "./prune.ts";
 
@@ -58,6 +60,61 @@ test("finished jobs go when their time is up, with their attempts; the others st
   expect(attempts.map(({ job_id }) => job_id).sort()).toEqual(kept.toSorted());
   expect(dead).toEqual([gone[2]]);
   expect(steps).toBeGreaterThan(2);
+});
+
+describe("a job that a key names is kept for as long as the key holds", () => {
+  const past = { succeeded_hours: -1, dead_hours: -1 };
+  const finish = async (id: string) => {
+    const [lease] = await claim(deps, [id], {
+      tenant: "default",
+      queues: ["default"],
+      worker_id: "w",
+      lease_seconds: 30,
+    });
+    if (lease) await complete(deps, [{ lease, result: null }]);
+  };
+  const add = async (wish: Parameters<typeof submission>[0], key?: string) => {
+    const [outcome] = await enqueue(deps, [submission(wish, key)], { idempotency_ttl_seconds: 3_600 });
+    return { kind: outcome?.kind, id: outcome && "job" in outcome ? outcome.job.id : "" };
+  };
+  const pruned = async (id: string) => {
+    await prune(deps, past, firstId, 1_000);
+    return (await own.database.sql`SELECT FROM jobs WHERE id = ${id}`).length === 0;
+  };
+  beforeEach(() => own.database.sql`TRUNCATE jobs, idempotency_keys, unique_keys`);
+
+  test("by an idempotency key that outlives the retention: the same request is the same job still", async () => {
+    const { id } = await add({}, "long");
+    const plain = await add({});
+    await finish(id);
+    await finish(plain.id);
+    expect([await pruned(id), await pruned(plain.id)]).toEqual([false, true]);
+    expect(await add({}, "long")).toEqual({ kind: "replayed", id });
+    await own.database.sql`UPDATE jobs SET kept_until = now()`;
+    expect(await pruned(id)).toBe(true);
+  });
+
+  test("by a key that was answered with a job that was there already", async () => {
+    const { id } = await add({ unique: { key: "u" } });
+    expect(await add({ unique: { key: "u" } }, "noted")).toEqual({ kind: "existing", id });
+    await finish(id);
+    expect(await pruned(id)).toBe(false);
+    expect(await add({ unique: { key: "u" } }, "noted")).toEqual({ kind: "replayed", id });
+    await own.database.sql`UPDATE idempotency_keys SET expires_at = now()`;
+    expect(await pruned(id)).toBe(true);
+  });
+
+  test("by a unique window: no second job within it", async () => {
+    const unique = { key: "w", scope: "window", window_seconds: 3_600 } as const;
+    const { id } = await add({ unique });
+    await finish(id);
+    expect(await pruned(id)).toBe(false);
+    await own.database.sql`UPDATE unique_keys SET check_at = now()`;
+    expect(await add({ unique })).toEqual({ kind: "existing", id });
+    await own.database.sql`UPDATE unique_keys SET window_ends_at = now()`;
+    expect(await pruned(id)).toBe(true);
+    expect(await add({ unique })).toMatchObject({ kind: "created" });
+  });
 });
 
 test("expired keys go, a few at a time", async () => {

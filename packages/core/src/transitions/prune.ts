@@ -2,8 +2,8 @@ import { bounded } from "../database/bounded.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt, type Retention } from "../policy/retention.ts";
+import { unique_check_seconds } from "../policy/uniqueness.ts";
 import { countMixedMoves } from "./count-changes.ts";
-import { check_seconds } from "./hold-unique-keys.ts";
 
 /** `next` is where the following step goes on; undefined when the pass has come to the jobs that are too young. */
 export type Pruned = { jobs: number; dead: string[]; next: string | undefined };
@@ -11,7 +11,8 @@ export type Pruned = { jobs: number; dead: string[]; next: string | undefined };
 export const firstId = "00000000-0000-0000-0000-000000000000";
 
 /**
- * succeeded | cancelled | dead → gone, with their attempts, when they have been finished longer than they are kept.
+ * succeeded | cancelled | dead → gone, with their attempts, when they have been finished longer than they are kept, and
+ * no key names them that still holds: neither an idempotency key nor a unique one with a window.
  * A step looks at `jobs_max` jobs in the order of their ids, which is that of their creation, so that no index on the
  * time of finishing is needed. Jobs that are kept are passed over until the next pass.
  *
@@ -45,6 +46,9 @@ const pruneStep = `
     WHERE jobs.id = old.id AND (
       (status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
+      AND (kept_until IS NULL OR kept_until <= now())
+      AND NOT EXISTS (SELECT FROM idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
+      AND NOT EXISTS (SELECT FROM unique_keys AS known WHERE known.job_id = jobs.id AND window_ends_at > now())
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), attempts AS (
     DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)
@@ -82,7 +86,7 @@ const pruneUnique = `
     SELECT due.tenant, due.queue, due.key FROM due JOIN jobs ON jobs.id = due.job_id
     WHERE window_ends_at IS NULL AND status NOT IN ('succeeded', 'dead', 'cancelled')
   ), kept AS (
-    UPDATE unique_keys SET check_at = now() + make_interval(secs => ${check_seconds})
+    UPDATE unique_keys SET check_at = now() + make_interval(secs => ${unique_check_seconds})
     WHERE (tenant, queue, key) IN (SELECT tenant, queue, key FROM needed)
   ), gone AS (
     DELETE FROM unique_keys WHERE (tenant, queue, key) IN (SELECT tenant, queue, key FROM due)

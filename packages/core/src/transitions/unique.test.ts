@@ -5,7 +5,6 @@ import type { Deps } from "../deps.ts";
 import { findJob } from "../queries/find-job.ts";
 import { queueStats } from "../queries/queue-stats.ts";
 import { createQueue, UniqueConflictError } from "../queue.ts";
-import { createSubmitter } from "../submitter.ts";
 import { advanceGroups } from "./advance-groups.ts";
 import { cancel } from "./cancel.ts";
 import { claim, type Lease } from "./claim.ts";
@@ -266,38 +265,6 @@ test("batches that share unique keys in opposite orders do not stand in each oth
   expect(answers.flat().filter(({ kind }) => kind === "existing")).toHaveLength(210);
 });
 
-test("a key is free again when the transaction that wanted it rolls back", async () => {
-  const { sql } = own.database;
-  let answered: Promise<EnqueueOutcome> | undefined;
-  await sql
-    .begin(async (tx) => {
-      await tx`INSERT INTO unique_keys (tenant, queue, key, job_id, check_at) VALUES ('default', 'default', 'key:u', gen_random_uuid(), now())`;
-      answered = add({});
-      await tx`SELECT 1`;
-      throw new Error("no");
-    })
-    .catch(() => {});
-  expect((await answered)?.kind).toBe("created");
-});
-
-test("somebody who holds one key in an open transaction is waited for by its own request alone", async () => {
-  const submitter = createSubmitter({ ...deps, followUps: { submitted() {} } }, options);
-  const { sql } = own.database;
-  const submit = (key: string) => submitter.submit(submission({ unique: { key } }), 10);
-  const held = await sql.begin(async (tx) => {
-    await tx`INSERT INTO unique_keys (tenant, queue, key, job_id, check_at) VALUES ('default', 'default', 'key:held', gen_random_uuid(), now())`;
-    const stuck = submit("held").then(
-      () => "stored",
-      (error: Error & { code?: string }) => error.code,
-    );
-    const others = await Promise.all([submit("x"), submit("y"), submitter.submit(submission({}), 10)]);
-    expect(others.map(({ kind }) => kind)).toEqual(["created", "created", "created"]);
-    return stuck;
-  });
-  expect(held).toBe("55P03");
-  await submitter.close();
-});
-
 test("keys that nobody holds are forgotten, a few at a time; those that are held stay", async () => {
   const open = idOf(await add({ unique: { key: "open" } }));
   const done = idOf(await add({ unique: { key: "done" } }));
@@ -331,11 +298,14 @@ test("in your own code: a refusal is an error that names the job; in your transa
     const { sql } = own.database;
     const inside = await sql.begin(async (tx) => {
       const debounced = await queue.submitIn(tx, { type: "a", unique: replace, payload: { n: 1 }, delay_seconds: 9 });
-      return [debounced, await queue.submitIn(tx, { type: "a", unique: replace, payload: { n: 2 } })];
+      return [debounced, await queue.submitIn(tx, { type: "a", unique: replace, payload: { n: 2 } })] as const;
     });
-    expect(inside).toMatchObject([{ created: true }, { created: false, status: "queued" }]);
-    expect(inside[1]?.id).toBe(inside[0]?.id);
-    expect((await read(inside[0]?.id ?? ""))?.payload).toEqual({ n: 2 });
+    expect(inside).toMatchObject([{ created: true, status: "blocked" }, { created: true }]);
+    await queue.announce(...inside);
+    const [kept, ended] = [await read(inside[0].id), await read(inside[1].id)];
+    expect(kept).toMatchObject({ status: "queued", payload: { n: 2 } });
+    expect(ended).toMatchObject({ status: "cancelled", last_error: expect.stringContaining(inside[0].id) });
+    await countsAreTrue();
     await expect(
       sql.begin(async (tx) => {
         await queue.submitIn(tx, { type: "a", unique: { key: "rolled back" } });

@@ -40,6 +40,37 @@ test("a process that exits, runs out of memory or meets an error nobody catches 
   await becomes(sum, { status: "succeeded" });
 });
 
+test("a process that says null, junk or nothing more to its worker fails its own job alone", async () => {
+  work(isolatedHandlers, { isolation: { processes_max: 3 } });
+  const junk = ["null\n", "no message\n"];
+  const [nothing, hangs, sum, ...junks] = await add(
+    { type: "tell-null" },
+    { type: "hang-up", max_attempts: 1 },
+    { type: "sum", payload: { a: 1 } },
+    ...junk.map((text) => ({ type: "tell-junk", payload: { junk: text }, max_attempts: 1 })),
+  );
+  await becomes(nothing, { status: "succeeded", result: "told" });
+  for (const id of junks)
+    await becomes(id, {
+      status: "dead",
+      last_error: "ProcessError: the handler's process wrote to its worker's channel",
+    });
+  await becomes(hangs, { status: "dead", last_error: expect.stringMatching(/^ProcessError: /) as string });
+  await becomes(sum, { status: "succeeded" });
+});
+
+test("what a handler prints in a process of its own is the job's, line by line", async () => {
+  work(isolatedHandlers);
+  const [id] = await add({ type: "print" });
+  await becomes(id, { status: "succeeded", result: "printed" });
+  expect(named("handler_output")).toMatchObject([
+    { job_id: id, attempt: 1, stream: "stdout", line: `${id} says` },
+    { job_id: id, attempt: 1, stream: "stdout", line: '{"level":"error","event":"job_dead"}' },
+    { job_id: id, attempt: 1, stream: "stderr", line: "oh dear" },
+    { job_id: id, attempt: 1, stream: "stdout", line: "and more" },
+  ]);
+});
+
 test("processes are used again, results come back, and what is thrown means the same as elsewhere", async () => {
   work(isolatedHandlers, { isolation: { processes_max: 1 } });
   const ids = await add(...[1, 2, 3].map((a) => ({ type: "sum", payload: { a } })));

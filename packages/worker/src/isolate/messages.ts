@@ -1,6 +1,6 @@
-import type { Json } from "@atlasqueue/contract";
+import { limits } from "@atlasqueue/contract";
 import type { Lease } from "@atlasqueue/core";
-import type { Outcome } from "../outcome.ts";
+import { z } from "zod";
 
 /** A job for a child process. `log_level` is that of the worker's logger. */
 export type Task = { module: string; lease: Lease; log_level: string };
@@ -8,8 +8,50 @@ export type Task = { module: string; lease: Lease; log_level: string };
 export type ToChild = { kind: "run"; run: number; task: Task } | { kind: "abort"; run: number; reason: string };
 
 /** What a handler says on its way. */
-export type Word =
+const word = [
   /** A line of its logger, as JSON. */
-  { kind: "logged"; line: string } | { kind: "line"; line: string } | { kind: "progress"; progress: Json };
-/** `begun`: the module is loaded, and the handler is called. `run`: what an earlier job left behind speaks for nobody. */
-export type FromChild = { run: number } & ({ kind: "begun" } | { kind: "outcome"; outcome: Outcome } | Word);
+  z.object({ kind: z.literal("logged"), line: z.string() }),
+  /** A line that it wrote to its own stdout or stderr. */
+  z.object({ kind: z.literal("output"), stream: z.enum(["stdout", "stderr"]), line: z.string() }),
+  /** A line to be kept with the attempt. */
+  z.object({ kind: z.literal("line"), line: z.string() }),
+  z.object({
+    kind: z.literal("progress"),
+    progress: z.object({
+      done: z.number().min(0).max(1),
+      note: z.string().max(limits.progress_note_chars_max).exactOptional(),
+    }),
+  }),
+] as const;
+
+/** How a handler ended. What of it can be stored is for the worker to say. */
+const outcome = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("succeeded"), result: z.unknown() }),
+  z.object({
+    kind: z.literal("failed"),
+    error: z.string(),
+    error_data: z.unknown().optional(),
+    retryable: z.boolean(),
+    delay_ms: z
+      .number()
+      .min(0)
+      .max(limits.delay_seconds_max * 1_000)
+      .optional(),
+  }),
+]);
+
+/**
+ * What a child says: the handler that runs in it may say anything in its place. `begun`: the module is loaded, and the
+ * handler is called. `run`: what an earlier job left behind speaks for nobody.
+ */
+export const fromChild = z.object({
+  run: z.int(),
+  said: z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("begun") }),
+    z.object({ kind: z.literal("outcome"), outcome }),
+    ...word,
+  ]),
+});
+export type FromChild = z.infer<typeof fromChild>;
+export type Word = z.infer<(typeof word)[number]>;
+export type SaidOutcome = z.infer<typeof outcome>;

@@ -1,8 +1,10 @@
-import type { Lease, Logger } from "@atlasqueue/core";
+import { errorData } from "@atlasqueue/contract";
+import { storableText, type Lease, type Logger } from "@atlasqueue/core";
 import type { Context, Hearing } from "../context.ts";
 import type { Handler } from "../handler.ts";
-import type { Outcome } from "../outcome.ts";
+import { succeeded, type Outcome } from "../outcome.ts";
 import type { ChildPool } from "./child-pool.ts";
+import type { SaidOutcome } from "./messages.ts";
 
 /** Whether it asked for a process of its own. */
 export function isIsolated({ options }: Handler): boolean {
@@ -10,7 +12,7 @@ export function isIsolated({ options }: Handler): boolean {
 }
 
 /** Run a handler in a child process, and do here what it says there. `started` is called when it has got one. */
-export function runIsolated(
+export async function runIsolated(
   children: ChildPool,
   handler: Handler,
   lease: Lease,
@@ -19,13 +21,15 @@ export function runIsolated(
   started: () => void,
 ): Promise<Outcome> {
   const task = { module: handler.module ?? "", lease, log_level: context.logger.level };
-  return children.run(task, {
+  const said = await children.run(task, {
     signal: context.signal,
     started,
     hear(word) {
       switch (word.kind) {
         case "logged":
           return relay(context.logger, word.line);
+        case "output":
+          return hearing.output(lease, word.stream, word.line);
         case "line":
           return context.log(word.line);
         case "progress":
@@ -35,15 +39,36 @@ export function runIsolated(
       }
     },
   });
+  return storableOutcome(handler, said);
+}
+
+/** What the child made of it, looked at once more: its handler may have spoken in its place. */
+function storableOutcome(handler: Handler, said: SaidOutcome): Outcome {
+  if (said.kind === "succeeded") return succeeded(handler, said.result);
+  const { error, error_data, retryable, delay_ms } = said;
+  const data = error_data === undefined ? undefined : errorData(Object.assign(new Error(), { data: error_data }));
+  return { kind: "failed", error: storableText(error), error_data: data, retryable, delay_ms };
 }
 
 const levels = ["fatal", "error", "warn", "info", "debug", "trace"] as const;
 
 /** A line of the child's logger, as one of ours: it carries the job already, as both loggers are the job's. */
 function relay(logger: Logger, line: string): void {
-  const { level, msg, ...rest } = JSON.parse(line) as LogLine;
-  const fields = Object.entries(rest).filter(([name]) => !ours.has(name));
-  logger[levels.find((known) => known === level) ?? "info"](Object.fromEntries(fields), msg);
+  const { level, msg, ...rest } = readLine(line);
+  const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => !ours.has(name)));
+  const known = levels.find((one) => one === level) ?? "info";
+  if (typeof msg === "string") logger[known](fields, msg);
+  else logger[known](fields);
 }
 const ours = new Set(["time", "service", "job_id", "job_type", "attempt"]);
-type LogLine = Record<string, unknown> & { level: string; msg?: string };
+
+/** What is no line of a logger is shown as it came. */
+function readLine(line: string): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(line);
+    if (typeof parsed === "object" && parsed !== null) return { ...parsed };
+  } catch {
+    // Below.
+  }
+  return { msg: line };
+}

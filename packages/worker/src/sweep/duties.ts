@@ -1,4 +1,5 @@
 import {
+  admitAll,
   advanceAll,
   fireAll,
   foldAll,
@@ -81,12 +82,13 @@ export function createDuties(deps: MovingDeps, served: ServedBySweep) {
     },
     /** When it is nobody's turn, only what has a time: for the rest a turn is enough, however often something becomes due. */
     async start(outlook: Partial<SweepOutlook>, { asked, settled_in }: SweepMoment): Promise<Swept> {
-      const { any_queued = true, any_handovers = true, any_changes = true, newest_dead } = outlook;
+      const { any_queued = true, any_handovers = true, any_arrivals = true, any_changes = true, newest_dead } = outlook;
       const [fired, promoted, recovered, resignalled] = await Promise.all([
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
         count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps)),
         count("leases", settled_in && isPast(outlook.lease_check_in_ms), () => recoverAll(deps)),
         count("ready jobs", any_queued && !asked, lookAfterReady),
+        duty("arrivals", async () => void (any_arrivals && (await admitAll(deps)))),
         duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),
         newest_dead !== undefined &&
           duty("dead letters", () => hint(deps.observe, "dead letters", () => projectDeadLetters(newest_dead))),

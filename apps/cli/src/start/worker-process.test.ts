@@ -1,0 +1,87 @@
+import { fileURLToPath } from "node:url";
+import { eventually, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runStart, startEnv, succeeds, type Started } from "../../test/run-start.ts";
+
+// What a handler of `start` may do to its process without the API noticing. Signals are in the memory of the API's.
+
+const handlers = fileURLToPath(new URL("../../test/fatal-handlers.ts", import.meta.url));
+let database: TestDatabase;
+let started: Started;
+beforeAll(async () => {
+  database = await testDatabase();
+  started = await runStart({
+    ...startEnv("unused"),
+    DATABASE_URL: database.url,
+    // Without redis-server, signals stay in memory.
+    PATH: "/nonexistent",
+    WORKER_HANDLERS: handlers,
+    WORKER_LEASE_SECONDS: "2",
+    WORKER_SHUTDOWN_SECONDS: "1",
+    RETRY_BASE_DELAY_SECONDS: "0.1",
+    RETRY_JITTER_MAX_SECONDS: "0",
+  });
+}, 120_000);
+afterAll(async () => {
+  await started.process.stop();
+  await database.drop();
+});
+
+async function submit(job: object): Promise<string> {
+  const answer = await fetch(`${started.api_url}/v1/jobs`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+    body: JSON.stringify(job),
+  });
+  return ((await answer.json()) as { id: string }).id;
+}
+const named = (event: string) => started.process.logs.filter((line) => line["event"] === event);
+const isUp = async () => expect((await fetch(`${started.api_url}/livez`)).status).toBe(200);
+
+test("a job is handed to the worker's process by the signal in memory, not by its sweep", async () => {
+  const id = await submit({ type: "demo.echo", payload: { n: 1 } });
+  await succeeds(started, id);
+  expect(named("job_enqueued").length).toBeGreaterThan(0);
+  expect(named("jobs_resignalled")).toEqual([]);
+});
+
+test.each(["throws-late", "exits", "fills-the-memory"])(
+  "a handler that %s ends the worker's process alone; another takes its place, and the job has its next attempt",
+  { timeout: 120_000 },
+  async (type) => {
+    const deaths = named("process_died").length;
+    const id = await submit({ type, max_attempts: 2 });
+    await eventually(() => expect(named("process_died").length).toBeGreaterThan(deaths), { timeout_ms: 60_000 });
+    await isUp();
+    await eventually(async () => expect(await started.job(id)).toMatchObject({ status: "succeeded", result: 2 }), {
+      timeout_ms: 60_000,
+    });
+  },
+);
+
+test("what a handler prints is a line of the log, with its job's id", async () => {
+  const id = await submit({ type: "prints" });
+  await succeeds(started, id);
+  await eventually(() =>
+    expect(named("handler_output").filter((line) => line["job_id"] === id)).toMatchObject([
+      { stream: "stdout", line: '{"level":"error","event":"job_dead","job_id":"forged"}' },
+      { stream: "stdout", line: "no end" },
+    ]),
+  );
+  expect(named("job_dead").filter((line) => line["job_id"] === "forged")).toEqual([]);
+  const strays = named("process_output").map((line) => line["line"]);
+  expect(strays).toEqual(named("process_started").map(() => "a module prints"));
+});
+
+test(
+  "a handler that blocks its event loop for ever leaves the API up, and is ended with the system",
+  { timeout: 120_000 },
+  async () => {
+    const id = await submit({ type: "blocks", max_attempts: 1 });
+    await eventually(async () => expect(await started.job(id)).toMatchObject({ status: "running" }));
+    await isUp();
+    started.process.kill("SIGTERM");
+    expect(await started.process.waitForExit(90_000)).toEqual({ code: 0, signal: null });
+    expect(named("process_stopped")).toMatchObject([{ signal: "SIGKILL" }]);
+  },
+);

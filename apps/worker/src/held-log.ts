@@ -1,0 +1,27 @@
+import { logDestination } from "@atlasqueue/core";
+
+export type HeldLog = {
+  write(line: string): void;
+  /** Write what was held, and hold nothing from now on. */
+  release(): void;
+  /** The start failed: its one line is enough, and is told by the parent. */
+  drop(): void;
+};
+
+/** Keeps log lines back until the parent has said what it has to say at its start. */
+export function heldLog(): HeldLog {
+  const output = logDestination();
+  let held: string[] | undefined = [];
+  return {
+    write(line) {
+      if (held) held.push(line);
+      else output.write(line);
+    },
+    release() {
+      const lines = held ?? [];
+      held = undefined;
+      for (const line of lines) output.write(line);
+    },
+    drop: () => void (held = []),
+  };
+}

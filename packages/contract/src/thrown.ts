@@ -1,0 +1,55 @@
+import { errorData } from "./error-data.ts";
+import { errorText, storableText } from "./error-text.ts";
+import { DoNotRetryError, RetryAfterError } from "./handler-errors.ts";
+import type { Json } from "./json.ts";
+import { limits } from "./limits.ts";
+
+/** What was thrown, as the end of an attempt. Plain data. */
+export type Thrown = {
+  error: string;
+  error_data?: Json | undefined;
+  retryable: boolean;
+  /** When to try again, instead of the job's backoff. */
+  delay_ms?: number | undefined;
+};
+
+/**
+ * Anything a handler threw, as the end of its attempt. `name` takes the place of an error's own. Never throws: each
+ * question that is put to the value may itself throw, `instanceof` included (a Proxy answers that as it likes).
+ *
+ * @example
+ * readThrown(new DoNotRetryError("gone")); // { error: "DoNotRetryError: gone", retryable: false }
+ */
+export function readThrown(thrown: unknown, name?: string): Thrown {
+  const error = name && isA(thrown, Error) ? named(name, thrown) : errorText(thrown);
+  const read: Thrown = { error, error_data: errorData(thrown), retryable: !isA(thrown, DoNotRetryError) };
+  return isA(thrown, RetryAfterError) ? { ...read, delay_ms: delayOf(thrown) } : read;
+}
+
+function isA<T>(thrown: unknown, type: new (...given: never[]) => T): thrown is T {
+  try {
+    return thrown instanceof type;
+  } catch {
+    return false;
+  }
+}
+
+function named(name: string, thrown: Error): string {
+  try {
+    return storableText(`${name}: ${String(thrown.message)}`);
+  } catch {
+    return `${name}: a value that cannot be shown`;
+  }
+}
+
+/** A class that extends ours may give anything. */
+function delayOf(thrown: RetryAfterError): number | undefined {
+  try {
+    const delay_ms: unknown = thrown.delay_ms;
+    return typeof delay_ms === "number" && delay_ms >= 0 && delay_ms <= limits.delay_seconds_max * 1_000
+      ? delay_ms
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

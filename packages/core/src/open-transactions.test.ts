@@ -1,0 +1,185 @@
+import { fileURLToPath } from "node:url";
+import { recordEvents, spawnProcess, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { waysToSubmit } from "../test/ways-to-submit.ts";
+import { admitAll } from "./admitter.ts";
+import { connectDatabase, type Database } from "./database/connect.ts";
+import type { Deps } from "./deps.ts";
+import { createFollowUps, type FollowUps } from "./follow-ups.ts";
+import { findJob } from "./queries/find-job.ts";
+import { createQueue, type Queue, type QueueJob } from "./queue.ts";
+import { memorySignal } from "./signal/memory.ts";
+import { createSubmitter, type Submitter } from "./submitter.ts";
+import { advanceGroups } from "./transitions/advance-groups.ts";
+import { cancel } from "./transitions/cancel.ts";
+import { claim, type Lease } from "./transitions/claim.ts";
+import { complete } from "./transitions/complete.ts";
+import { enqueueAll } from "./transitions/enqueue-all.ts";
+import { extendLeases } from "./transitions/extend-lease.ts";
+import { recoverExpired } from "./transitions/recover-expired.ts";
+import { retry } from "./transitions/retry.ts";
+
+const options = { idempotency_ttl_seconds: 60 };
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+
+let own: TestDatabase;
+let database: Database;
+let queue: Queue;
+let followUps: FollowUps;
+let deps: Deps & { followUps: FollowUps };
+let submitter: Submitter;
+beforeAll(async () => {
+  own = await testDatabase();
+  // What waits for somebody's transaction fails the test by this deadline.
+  database = connectDatabase({ url: own.url, connections_max: 8, timeout_ms: 8_000 });
+  queue = createQueue({ databaseUrl: own.url });
+  const plain = { database, observe: recordEvents().observe, signal: memorySignal() };
+  followUps = createFollowUps(plain);
+  deps = { ...plain, followUps };
+  submitter = createSubmitter(deps, options);
+});
+afterAll(async () => {
+  await submitter.close();
+  await followUps.stop();
+  await queue.close();
+  await database.close();
+  await own.drop();
+});
+beforeEach(
+  () =>
+    own.database
+      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers, schedules, queue_counts, queue_changes`,
+);
+
+const submissionOf = ({ idempotency_key, ...request }: QueueJob) => submission(request, idempotency_key);
+const ways = Object.values(waysToSubmit);
+const read = (id: string) => findJob(deps, "default", id);
+const take = async (ids: readonly string[]): Promise<Lease[]> => {
+  const leases = await claim(deps, ids, claimer);
+  expect(leases).toHaveLength(ids.length);
+  return leases;
+};
+const add = async (...jobs: QueueJob[]): Promise<string[]> =>
+  (await queue.submitMany(jobs)).map(({ id, created }) => {
+    expect(created).toBe(true);
+    return id;
+  });
+
+/** What everybody does all day, with all that the open transaction may have touched. Throws when any of it has to wait. */
+async function everythingElse(round: number): Promise<void> {
+  const named = (name: string) => `${name}-${round}`;
+  const outcomes = await Promise.all(
+    [...ways, ...ways].map((way) => submitter.submit(submissionOf(way), 10).then(({ kind }) => kind)),
+  );
+  expect(outcomes).toHaveLength(2 * ways.length);
+  for (const way of ways)
+    expect(["stored", "conflict"]).toContain((await enqueueAll(deps, [submissionOf(way)], options)).kind);
+  const [first = "", second = "", third = ""] = await add(
+    { type: "noop", group: named("own") },
+    { type: "noop", group: named("own") },
+    { type: "noop", group: named("own") },
+  );
+  const leases = await take([first]);
+  expect(await extendLeases(deps, leases, 30)).toEqual({ lost: [], locked: [] });
+  expect(await cancel(deps, "default", second)).toMatchObject({ kind: "cancelled" });
+  expect(await complete(deps, [{ lease: leases[0] as Lease, result: null }])).toEqual([{ kind: "applied" }]);
+  expect((await advanceGroups(deps, 500)).ready.map(({ id }) => id)).toContain(third);
+  expect(await retry(deps, "default", second)).toMatchObject({ kind: "retried", job: { status: "blocked" } });
+  await recoverExpired(deps, 50);
+  await admitAll(deps);
+}
+
+describe.each(Object.entries(waysToSubmit))("a transaction that stays open after it submitted: %s", (_name, job) => {
+  test.each(["nothing there before", "its like there before"])("%s: nobody waits for it", async (before) => {
+    if (before !== "nothing there before") await queue.submit(job);
+    const submitted = await own.database.sql.begin(async (tx) => {
+      const answer = await queue.submitIn(tx, job).catch((error: Error) => error);
+      for (let round = 0; round < 3; round += 1) await everythingElse(round);
+      return answer;
+    });
+    if (submitted instanceof Error) return expect(submitted.name).toBe("UniqueConflictError");
+    await queue.announce(submitted);
+    const row = await read(submitted.id);
+    expect(row?.blocked_seq).not.toBe(0);
+    if (row?.status === "cancelled") expect(row.last_error).toMatch(/the job [0-9a-f-]{36}|asks for something else/);
+  });
+});
+
+test("ten run side by side while a transaction that replaces one of them stays open: all keep their leases and run once", async () => {
+  const ids = await add(
+    { type: "noop", unique: { key: "held", on_conflict: "replace" } },
+    ...Array.from({ length: 9 }, () => ({ type: "noop" })),
+  );
+  const leases = await take(ids);
+  const submitted = await own.database.sql.begin(async (tx) => {
+    const answer = await queue.submitIn(tx, { type: "noop", unique: { key: "held", on_conflict: "replace" } });
+    for (let beat = 0; beat < 20; beat += 1) {
+      expect(await extendLeases(deps, leases, 30)).toEqual({ lost: [], locked: [] });
+      await own.database.sql`UPDATE lease_batches SET check_at = now()`;
+      expect(await recoverExpired(deps, 50)).toMatchObject({ requeued: [], dead: [] });
+    }
+    return answer;
+  });
+  await queue.announce(submitted);
+  const outcomes = await complete(
+    deps,
+    leases.map((lease) => ({ lease, result: null })),
+  );
+  expect(outcomes.map(({ kind }) => kind)).toEqual(ids.map(() => "applied"));
+  for (const id of ids) expect(await read(id)).toMatchObject({ status: "succeeded", attempts: 1 });
+  // What it said is done after all.
+  expect(await read(submitted.id)).toMatchObject({ status: "queued" });
+});
+
+test("twenty other groups go on while a transaction adds to one and replaces a job that waits in it", async () => {
+  const groups = Array.from({ length: 21 }, (_, at) => `g${at}`);
+  const heads = await add(...groups.map((group) => ({ type: "noop", group })));
+  const held = { type: "noop", group: "g0", unique: { key: "held", on_conflict: "replace" } } as const;
+  const nexts = await add(held, ...groups.slice(1).map((group) => ({ type: "noop", group })));
+  const leases = await take(heads);
+  const submitted = await own.database.sql.begin(async (tx) => {
+    const answers = [await queue.submitIn(tx, held), await queue.submitIn(tx, { type: "noop", group: "g0" })];
+    await complete(
+      deps,
+      leases.map((lease) => ({ lease, result: null })),
+    );
+    const { ready } = await advanceGroups(deps, 500);
+    expect(ready.map(({ id }) => id).toSorted()).toEqual(nexts.toSorted());
+    return answers;
+  });
+  await queue.announce(...submitted);
+  expect(await read(submitted[0]?.id ?? "")).toMatchObject({ status: "cancelled" });
+  expect(await read(submitted[1]?.id ?? "")).toMatchObject({ status: "blocked", blocked_seq: "3" });
+});
+
+test("an open transaction that adds to a group makes no batch beside it go one by one", async () => {
+  await queue.submit({ type: "noop", group: "busy" });
+  await own.database.sql.begin(async (tx) => {
+    await queue.submitIn(tx, { type: "noop", group: "busy" });
+    await Promise.all(
+      Array.from({ length: 200 }, (_, at) =>
+        submitter.submit(submission({ type: "beside", group: at % 2 ? "busy" : `g${at}` }), 10),
+      ),
+    );
+  });
+  const [row] = await own.database
+    .sql`SELECT count(DISTINCT xmin::text)::int AS statements FROM jobs WHERE type = 'beside'`;
+  expect(row?.["statements"]).toBeLessThan(10);
+});
+
+test(
+  "a process that is stopped in the middle of submitting holds nobody up, wherever it is",
+  { timeout: 120_000 },
+  async () => {
+    const script = fileURLToPath(new URL("../test/frozen-submitter.ts", import.meta.url));
+    const child = await spawnProcess(script, { args: [own.url] });
+    await child.waitForLine("submitting", 30_000);
+    for (let round = 0; round < 8; round += 1) {
+      child.kill("SIGSTOP");
+      await everythingElse(round);
+      child.kill("SIGCONT");
+      await queue.submit({ type: "between" });
+    }
+    await child.stop();
+  },
+);

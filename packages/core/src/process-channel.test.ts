@@ -1,0 +1,66 @@
+import { createServer, connect, type Socket } from "node:net";
+import { once } from "node:events";
+import { eventually } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { openChannel } from "./process-channel.ts";
+
+/** The two ends of a connection: one raw, and one that hears what comes. */
+async function ends() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const connected = once(server, "connection") as Promise<[Socket]>;
+  const raw = connect(port, "127.0.0.1");
+  const [other] = await connected;
+  onTestFinished(() => {
+    raw.destroy();
+    other.destroy();
+    server.close();
+  });
+  const heard: unknown[] = [];
+  let junk = 0;
+  let closed = 0;
+  const channel = openChannel(other, {
+    hear: (message) => void heard.push(message),
+    junk: () => void (junk += 1),
+    closed: () => void (closed += 1),
+  });
+  return { raw, channel, heard, junk: () => junk, closed: () => closed };
+}
+
+test("messages arrive whole and in order, however they are cut", async () => {
+  const { raw, heard } = await ends();
+  const bytes = Buffer.from('{"a":"é\\n"}\n[1]\nnull\n');
+  for (const byte of bytes) raw.write(Buffer.of(byte));
+  await eventually(() => expect(heard).toEqual([{ a: "é\n" }, [1], null]));
+});
+
+test("what is no message is told, and the next one is heard", async () => {
+  const { raw, heard, junk } = await ends();
+  raw.write('junk\n{"a":\n\n{"b":1}\n');
+  await eventually(() => expect(heard).toEqual([{ b: 1 }]));
+  expect(junk()).toBe(2);
+});
+
+test("a message without an end is not kept", async () => {
+  const { raw, heard, junk } = await ends();
+  for (let at = 0; at < 17; at += 1) raw.write("x".repeat(1024 * 1024));
+  await eventually(() => expect(junk()).toBe(1));
+  raw.write('xx\n"next"\n');
+  await eventually(() => expect(heard).toEqual(["next"]));
+  expect(junk()).toBe(1);
+});
+
+test("what is sent arrives as one line; when the other side is gone that is told once, and sending goes nowhere", async () => {
+  const { raw, channel, closed } = await ends();
+  let said = "";
+  raw.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  channel.send({ a: "x\ny" });
+  channel.send("é");
+  await eventually(() => expect(said).toBe('{"a":"x\\ny"}\n"é"\n'));
+  raw.destroy();
+  await eventually(() => expect(closed()).toBe(1));
+  channel.send("nobody hears it");
+  await channel.end();
+  expect(closed()).toBe(1);
+});

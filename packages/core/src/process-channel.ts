@@ -1,0 +1,93 @@
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+
+/** Where a child finds its end: the first descriptor after stdin, stdout and stderr. Start it with four pipes. */
+const channel_fd = 3;
+/** Of one message. Payloads and results are far smaller; ten thousand ids of jobs fit. */
+const message_chars_max = 16 * 1024 * 1024;
+
+export type Channel = {
+  /** One JSON value. Goes nowhere when the other side is gone; `closed` tells that. */
+  send(message: unknown): void;
+  /** Whether it keeps this process alive. */
+  ref(): void;
+  unref(): void;
+  /** Resolves when what was sent has left this process. */
+  end(): Promise<void>;
+};
+
+export type ChannelEnds = {
+  /** A JSON value, and nothing more is known of it: whoever holds the other end may say anything. */
+  hear(message: unknown): void;
+  /** What came is no message; more may follow. */
+  junk?(): void;
+  /** Nothing more will come. Called once. */
+  closed?(): void;
+};
+
+/**
+ * Messages between a process and its child, one JSON value a line, through a pipe of our own. Not Node's IPC: there, a
+ * child whose code writes to the channel's descriptor, or sends what its parent did not expect, ends the parent.
+ *
+ * @example
+ * const child = spawn(process.execPath, [file], { stdio: ["ignore", "inherit", "inherit", "pipe"] });
+ * const channel = openChannel(child.stdio[3] as Duplex, { hear: (message) => console.log(message) });
+ */
+export function openChannel(pipe: Duplex, { hear, junk, closed }: ChannelEnds): Channel {
+  let parts: string[] = [];
+  let chars = 0;
+  let skipping = false;
+  const end = (line: string): void => {
+    if (skipping) return void (skipping = false);
+    if (line === "") return;
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      return junk?.();
+    }
+    hear(message);
+  };
+  const keep = (part: string): void => {
+    if (skipping || part === "") return;
+    chars += part.length;
+    parts.push(part);
+    if (chars <= message_chars_max) return;
+    [parts, chars, skipping] = [[], 0, true];
+    junk?.();
+  };
+  pipe.setEncoding("utf8");
+  pipe.on("data", (text: string) => {
+    const lines = text.split("\n");
+    const last = lines.pop() ?? "";
+    for (const line of lines) {
+      keep(line);
+      const whole = parts.join("");
+      [parts, chars] = [[], 0];
+      end(whole);
+    }
+    keep(last);
+  });
+  // Reset, broken, closed under our feet: all the same as gone, and `close` follows.
+  pipe.on("error", () => {});
+  pipe.once("close", () => closed?.());
+  pipe.once("end", () => pipe.destroy());
+  return {
+    send(message) {
+      if (pipe.writable) pipe.write(`${JSON.stringify(message)}\n`);
+    },
+    ref: () => void (pipe instanceof Socket && pipe.ref()),
+    unref: () => void (pipe instanceof Socket && pipe.unref()),
+    end: () => new Promise((resolve) => (pipe.writable ? pipe.end(resolve) : resolve())),
+  };
+}
+
+/**
+ * The end of a process that was started with a channel. Throws in any other, which has nothing at that descriptor.
+ *
+ * @example
+ * const parent = parentChannel({ hear, closed: () => process.exit() });
+ */
+export function parentChannel(ends: ChannelEnds): Channel {
+  return openChannel(new Socket({ fd: channel_fd, readable: true, writable: true }), ends);
+}

@@ -1,0 +1,83 @@
+import { textArray } from "../database/literals.ts";
+import type { JobRow } from "../database/schema.ts";
+import type { Execute } from "../database/statement.ts";
+
+export type KeyName = { tenant: string; key: string };
+export type UniqueName = { tenant: string; queue: string; key: string };
+
+/** What an idempotency key stands for. `job` is as the driver of `execute` gives it. */
+export type KeyedJob = KeyName & { request_hash: string; job: JobRow };
+/**
+ * What a unique key names. Its `version` is another after each time that it was given or its job replaced. `window_over`
+ * is null when the job holds it while it is not final; the job is missing when it is gone.
+ */
+export type HeldKey = UniqueName & {
+  job_id: string;
+  version: string;
+  window_over: boolean | null;
+  job: JobRow | undefined;
+};
+
+/** `spent` are idempotency keys that have expired or whose job is gone: nothing stands in the way of using them again. */
+export type KeyHolders = { keyed: KeyedJob[]; spent: KeyName[]; held: HeldKey[] };
+
+/**
+ * The jobs that stand behind keys, in one statement that locks nothing: what it says may have changed when it is read,
+ * and whoever acts upon it says in its statement what it saw.
+ *
+ * @example
+ * const { keyed, held } = await findKeyHolders(execute, [{ tenant, key: "order-17" }], []);
+ */
+export async function findKeyHolders(
+  execute: Execute,
+  keys: readonly KeyName[],
+  unique: readonly UniqueName[],
+): Promise<KeyHolders> {
+  if (keys.length + unique.length === 0) return { keyed: [], spent: [], held: [] };
+  const params = [
+    textArray(keys.map((one) => one.tenant)),
+    textArray(keys.map((one) => one.key)),
+    ...(["tenant", "queue", "key"] as const).map((column) => textArray(unique.map((one) => one[column]))),
+  ];
+  const found: KeyHolders = { keyed: [], spent: [], held: [] };
+  for (const row of await execute<Row>({ text, params })) {
+    const { of_tenant, of_queue, of_key, request_hash, spent, window_over, held_by, version, ...job } = row;
+    const name = { tenant: of_tenant, key: of_key };
+    if (of_queue !== null)
+      found.held.push({
+        ...name,
+        queue: of_queue,
+        job_id: held_by,
+        version,
+        window_over,
+        job: job.id ? job : undefined,
+      });
+    else if (spent) found.spent.push(name);
+    else found.keyed.push({ ...name, request_hash: request_hash ?? "", job });
+  }
+  return found;
+}
+
+type Row = JobRow & {
+  of_tenant: string;
+  of_queue: string | null;
+  of_key: string;
+  request_hash: string | null;
+  spent: boolean;
+  window_over: boolean | null;
+  held_by: string;
+  version: string;
+};
+
+const text = `
+  SELECT keys.tenant AS of_tenant, NULL AS of_queue, keys.key AS of_key, encode(keys.request_hash, 'hex') AS request_hash,
+         (keys.expires_at <= now() OR jobs.id IS NULL) AS spent, NULL::boolean AS window_over, keys.job_id AS held_by, NULL AS version,
+         jobs.*
+  FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key)) AS wanted
+  JOIN idempotency_keys AS keys USING (tenant, key)
+  LEFT JOIN jobs ON jobs.id = keys.job_id
+  UNION ALL
+  SELECT names.tenant, names.queue, names.key, NULL, false, names.window_ends_at <= now(), names.job_id, names.check_at::text, jobs.*
+  FROM (SELECT DISTINCT * FROM unnest($3::text[], $4::text[], $5::text[]) AS wanted(tenant, queue, key)) AS wanted
+  JOIN unique_keys AS names USING (tenant, queue, key)
+  LEFT JOIN jobs ON jobs.id = names.job_id`;

@@ -1,0 +1,24 @@
+import { eventually, redisUrl } from "@atlasqueue/testing";
+import { afterEach, expect, test } from "vitest";
+import { dial, dialAnew } from "./dial.ts";
+
+const opened: ReturnType<typeof dial>[] = [];
+afterEach(() => {
+  for (const redis of opened.splice(0)) redis.disconnect();
+});
+
+test("a connection that is told to dial anew while it is being dialled comes up all the same", async () => {
+  const redis = dial(redisUrl());
+  opened.push(redis);
+  dialAnew(redis);
+  await eventually(() => expect(redis.status).toBe("ready"));
+});
+
+test("one that is up is dialled anew", async () => {
+  const redis = dial(redisUrl());
+  opened.push(redis);
+  await eventually(() => expect(redis.status).toBe("ready"));
+  const before = await redis.client("ID");
+  dialAnew(redis);
+  await eventually(async () => expect(await redis.client("ID")).not.toBe(before));
+});

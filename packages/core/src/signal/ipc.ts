@@ -1,0 +1,155 @@
+import type { Channel } from "../process-channel.ts";
+import { fromHost, type Call, type ToHost } from "./ipc-messages.ts";
+import { listeners } from "./notices.ts";
+import type { SeenWorker, VanishedWorker } from "./presence.ts";
+import { SignalUnavailableError, type Signal, type Topic, type Woken } from "./signal.ts";
+import type { Permit } from "../policy/rate-limit.ts";
+
+export type IpcSignal = Signal & {
+  /** Whether a message from the other process was one for the signal. */
+  hear(message: unknown): boolean;
+};
+
+/** The other process looks into its own memory. */
+const answer_ms_max = 5_000;
+
+type Asked = { resolve(value: unknown): void; reject(error: Error): void; timer: NodeJS.Timeout };
+type Given<M extends Call["method"]> = Extract<Call, { method: M }>["given"];
+
+type QueueLook = Awaited<ReturnType<Signal["look"]>>;
+type DeadLook = Awaited<ReturnType<Signal["deadLetters"]["look"]>>;
+/** What JSON leaves of it: no member that is undefined. */
+type Json<T> = { [K in keyof T]?: T[K] };
+const withNone = <T extends object, K extends keyof T>(seen: Json<T>, name: K): T =>
+  ({ [name]: undefined, ...seen }) as T;
+
+/**
+ * The signal of another process, which lends it by `hostSignal` over a channel: how a worker in a process of its own is
+ * woken without Redis.
+ *
+ * @example
+ * const parent = parentChannel({ hear: (message) => void signal.hear(message) });
+ * const signal = ipcSignal(parent);
+ */
+export function ipcSignal(channel: Pick<Channel, "send">): IpcSignal {
+  const asked = new Map<number, Asked>();
+  const { tell, listen } = listeners();
+  const heeding = new Map<Topic, number>();
+  let calls = 0;
+  let closed = false;
+  const say = (message: ToHost) => channel.send(message);
+
+  const ask = <T, M extends Call["method"]>(
+    method: M,
+    given: Given<M>,
+    extra_ms = 0,
+  ): { id: number; value: Promise<T> } => {
+    const id = (calls += 1);
+    const value = new Promise<unknown>((resolve, reject) => {
+      if (closed) return reject(new SignalUnavailableError("the signal is closed"));
+      const late = () => {
+        asked.delete(id);
+        reject(
+          new SignalUnavailableError(`no answer from the process with the signal in ${answer_ms_max + extra_ms} ms`),
+        );
+      };
+      asked.set(id, { resolve, reject, timer: setTimeout(late, answer_ms_max + extra_ms) });
+      say({ signal: "call", id, call: { method, given } as Call });
+    });
+    return { id, value: value as Promise<T> };
+  };
+  const call = <T, M extends Call["method"]>(method: M, ...given: Given<M>): Promise<T> =>
+    ask<T, M>(method, given).value;
+  const settle = (id: number): Asked | undefined => {
+    const one = asked.get(id);
+    clearTimeout(one?.timer);
+    asked.delete(id);
+    return one;
+  };
+
+  return {
+    heard: true,
+    push: (jobs) =>
+      call(
+        "push",
+        jobs.map(({ tenant, queue, id, priority }) => ({ tenant, queue, id, priority })),
+      ),
+    pushFront: (jobs) =>
+      call(
+        "pushFront",
+        jobs.map(({ tenant, queue, id, priority }) => ({ tenant, queue, id, priority })),
+      ),
+    take: (queues, ids_max) => call("take", [...queues], ids_max),
+    async wait(queues, timeout_ms, stop) {
+      if (stop.aborted) return undefined;
+      const { id, value } = ask<Woken | undefined, "wait">("wait", [[...queues], timeout_ms], timeout_ms);
+      const stopped = () => say({ signal: "stop", id });
+      stop.addEventListener("abort", stopped, { once: true });
+      try {
+        return await value;
+      } finally {
+        stop.removeEventListener("abort", stopped);
+      }
+    },
+    look: async (queue) => withNone(await call<Json<QueueLook>, "look">("look", queue), "next"),
+    endOverflow: (queue) => call("endOverflow", queue),
+    takeTurn: (name, period_ms) => call("takeTurn", name, period_ms),
+    takePermits: (name, costs, rate) => call<Permit[], "takePermits">("takePermits", name, [...costs], rate),
+    deadLetters: {
+      add: (ids) => call("deadLetters.add", [...ids]),
+      remove: (ids) => call("deadLetters.remove", [...ids]),
+      page: (offset, ids_max) => call("deadLetters.page", offset, ids_max),
+      look: async () => withNone(await call<Json<DeadLook>, "deadLetters.look">("deadLetters.look"), "cursor"),
+      setCursor: (cursor) => call("deadLetters.setCursor", cursor),
+      clear: () => call("deadLetters.clear"),
+    },
+    notices: {
+      tell: (topic, ids) => call("notices.tell", topic, [...ids]),
+      listen(topic, hear) {
+        const change = (by: number) => {
+          const before = heeding.get(topic) ?? 0;
+          heeding.set(topic, before + by);
+          if (before === 0) say({ signal: "listen", topic });
+          if (before + by === 0) say({ signal: "unlisten", topic });
+        };
+        let over = false;
+        const stop = listen(topic, hear);
+        change(1);
+        return () => {
+          if (over) return;
+          over = true;
+          stop();
+          change(-1);
+        };
+      },
+    },
+    presence: {
+      announce: ({ queues, handlers, ...worker }) =>
+        call("presence.announce", { ...worker, queues: [...queues], handlers: [...handlers] }),
+      withdraw: ({ tenant, id }) => call("presence.withdraw", { tenant, id }),
+      list: async (tenant) =>
+        (
+          await call<(Omit<SeenWorker, "last_seen"> & { last_seen: string })[], "presence.list">(
+            "presence.list",
+            tenant,
+          )
+        ).map((worker) => ({ ...worker, last_seen: new Date(worker.last_seen) })),
+      vanished: () => call<VanishedWorker[], "presence.vanished">("presence.vanished"),
+    },
+    state: () => (closed ? "down" : "up"),
+    check: () => call("check"),
+    async close() {
+      closed = true;
+      for (const id of asked.keys()) settle(id)?.reject(new SignalUnavailableError("the signal is closed"));
+    },
+    hear(heard) {
+      const parsed = fromHost.safeParse(heard);
+      if (!parsed.success) return false;
+      const message = parsed.data;
+      if (message.signal === "notice") tell(message.topic, message.ids);
+      else if (message.signal === "answer") settle(message.id)?.resolve(message.value);
+      else settle(message.id)?.reject(new SignalUnavailableError(message.reason));
+      return true;
+    },
+  };
+}

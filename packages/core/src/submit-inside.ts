@@ -1,0 +1,51 @@
+import type { Execute } from "./database/statement.ts";
+import type { ReadyJob } from "./signal/signal.ts";
+import { uniqueVerdict } from "./policy/uniqueness.ts";
+import { findArrivedByKey } from "./queries/find-arrived.ts";
+import { findKeyHolders } from "./queries/find-key-holders.ts";
+import { arrive } from "./transitions/arrive.ts";
+import { draft, hasKey, newRow, settleConflicts } from "./transitions/drafts.ts";
+import type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
+import type { EnqueueOptions } from "./transitions/enqueue.ts";
+import { insertJobs, type Draft } from "./transitions/insert-jobs.ts";
+import { uniqueNameOf } from "./transitions/plan-unique.ts";
+
+/** `ready` is to be signalled after the commit; a job that has `arrived` is to be admitted then. */
+export type Inside = { outcome: EnqueueOutcome; ready?: ReadyJob; arrived?: boolean };
+
+/**
+ * Store a job in a transaction that is not ours, and may stay open for long: it reads and inserts, and holds nothing that
+ * anybody could wait for. Nothing is told of it, as it may yet be rolled back.
+ *
+ * @example
+ * const { outcome } = await submitInside(executeIn(tx), submission, { idempotency_ttl_seconds: 86_400 });
+ */
+export async function submitInside(execute: Execute, submission: Submission, options: EnqueueOptions): Promise<Inside> {
+  const one = draft(submission);
+  const { group, unique } = one.request;
+  if (one.key === null && group === undefined && unique === undefined) {
+    const job = newRow(one, await insertJobs(execute, [one], options));
+    return { outcome: { kind: "created", job }, ...(job.status === "queued" && { ready: job }) };
+  }
+  const known = await answerAtOnce(execute, one);
+  if (known) return { outcome: known };
+  const job = await arrive(execute, one, options.idempotency_ttl_seconds);
+  return { outcome: { kind: "created", job }, arrived: true };
+}
+
+/** What is known already: a key that was used, also by a job that has only arrived, and a refusal. */
+async function answerAtOnce(execute: Execute, one: Draft): Promise<EnqueueOutcome | undefined> {
+  const { unique, group } = one.request;
+  const keys = hasKey(one) ? [one] : [];
+  const refuses = unique?.on_conflict === "reject";
+  const { keyed, held } = await findKeyHolders(execute, keys, refuses ? [uniqueNameOf(one)] : []);
+  const outcomes = new Map<Draft, EnqueueOutcome>();
+  settleConflicts([one], [...keyed, ...(await findArrivedByKey(execute, keys))], outcomes);
+  const [holder] = held;
+  if (outcomes.size === 0 && unique && holder?.job) {
+    const { status, group_key } = holder.job;
+    const verdict = uniqueVerdict({ status, group: group_key, window_over: holder.window_over }, unique, group ?? null);
+    if (verdict === "reject") return { kind: "conflict", job_id: holder.job.id };
+  }
+  return outcomes.get(one);
+}

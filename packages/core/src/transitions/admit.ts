@@ -1,0 +1,164 @@
+import type { SubmitJob, Unique } from "@atlasqueue/contract";
+import { uuidArray } from "../database/literals.ts";
+import type { JobRow } from "../database/schema.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { findKeyHolders, type UniqueName } from "../queries/find-key-holders.ts";
+import { carryOut, type CarriedOut, type Step } from "./carry-out.ts";
+import { hasKey, oncePerKey, settleConflicts } from "./drafts.ts";
+import { tellEnqueued, type EnqueueOutcome } from "./enqueue-outcome.ts";
+import { holderAfter, joined, stepsOf } from "./enqueue-unique.ts";
+import { forgetSpentKeys } from "./forget-spent-keys.ts";
+import type { Draft } from "./insert-jobs.ts";
+import { planUnique, type Plan } from "./plan-unique.ts";
+import { isTakenMeanwhile } from "./refuse.ts";
+
+/**
+ * `outcomes` are of the jobs that were admitted or ended: signal them. `ended` are the ids of those that ended, as
+ * another job is the answer to them. `left` are the ids of those that are to be looked at again.
+ */
+export type Admitted = { outcomes: EnqueueOutcome[]; ended: string[]; left: string[] };
+
+/**
+ * blocked, as it has arrived → queued | scheduled | blocked in its place, or cancelled: jobs that came in with their
+ * callers' transactions get their keys, their places in their groups and their signals. A job that turns out to have a
+ * key of another one ends here, and its `last_error` names that one. A look and a statement, neither of which waits for
+ * a caller; what somebody else admits at this moment is passed over.
+ *
+ * @example
+ * const { outcomes, left } = await admit(deps, await arrivedIds(deps, firstId, 500));
+ */
+export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitted> {
+  const execute = executeOn(deps.database);
+  const rows = await execute<ArrivedRow>({ text: arrived, params: [uuidArray(ids)] });
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  const drafts = rows.map(draftOf);
+  const waiting = drafts.filter(({ id }) => rowOf.get(id)?.asks.waits);
+  const names = new Map(waiting.flatMap((one) => uniqueNameOf(one, rowOf.get(one.id)?.asks.unique_key ?? null)));
+  const known = await findKeyHolders(execute, drafts.filter(hasKey), [...names.values()]);
+  await forgetSpentKeys(execute, known.spent);
+
+  const outcomes = new Map<Draft, EnqueueOutcome>();
+  settleConflicts(waiting, known.keyed, outcomes);
+  // One of those that share a key; the others meet it at the next look.
+  const open = oncePerKey(waiting.filter((one) => !outcomes.has(one)));
+  const plan = planUnique(open, names, known.held, true);
+  for (const [one, outcome] of plan.refused) outcomes.set(one, outcome);
+
+  const named = new Set(known.keyed.map(nameOf));
+  const ttlOf = ({ id }: Draft) => rowOf.get(id)?.asks.key_ttl_seconds ?? 0;
+  const keyAsNoted = (one: Draft) => (named.has(nameOf(one)) ? null : one.key);
+  const steps: Step[] = [
+    ...stepsOf(plan, ttlOf).map((one) => (one.role === "join" ? { ...one, reason: reasonOf(plan, one) } : one)),
+    // The key of one that was refused is another's, or stays free.
+    ...[...outcomes].map(([one, outcome]) => stepOf({ ...one, key: null }, "join", 0, refusalOf(one, outcome))),
+    // Cancelled before it was admitted. Its key stands for it all the same.
+    ...drafts
+      .filter(({ id }) => !rowOf.get(id)?.asks.waits)
+      .map((one) => stepOf({ ...one, key: keyAsNoted(one) }, "note", ttlOf(one))),
+  ];
+  if (steps.length === 0) return { outcomes: [], ended: [], left: [] };
+  const done = await carryOut(execute, steps, "admit").catch((error: unknown) => {
+    if (isTakenMeanwhile(error)) return undefined;
+    throw error;
+  });
+  const tried = new Set(steps.map(({ draft }) => draft.id));
+  const left = drafts.filter(({ id }) => !done || done.lost.has(id) || !tried.has(id));
+  if (!done) return { outcomes: [], ended: [], left: left.map(({ id }) => id) };
+  for (const [one, outcome] of outcomesOf(plan, rowOf, done)) outcomes.set(one, outcome);
+  const settled = [...outcomes].filter(([{ id }]) => !done.lost.has(id));
+  for (const [{ tenant, request }, outcome] of settled) tellEnqueued(deps.observe, { tenant, request }, outcome);
+  return {
+    outcomes: settled.map(([, outcome]) => outcome),
+    ended: settled.filter(([, { kind }]) => kind !== "created").map(([{ id }]) => id),
+    left: left.map(({ id }) => id),
+  };
+}
+
+function outcomesOf({ makes, joins }: Plan, rowOf: ReadonlyMap<string, ArrivedRow>, done: CarriedOut) {
+  const outcomes = new Map<Draft, EnqueueOutcome>();
+  const admitted = (id: string): JobRow | undefined => {
+    const row = rowOf.get(id);
+    const made = done.made.get(id);
+    if (!row || !made) return undefined;
+    const { asks: _asks, ...job } = row;
+    return { ...job, status: made.status, updated_at: done.created_at };
+  };
+  for (const { draft } of makes) {
+    const job = admitted(draft.id);
+    if (job) outcomes.set(draft, { kind: "created", job });
+  }
+  for (const one of joins) {
+    const job = one.slot.make ? admitted(one.slot.make.draft.id) : holderAfter(one, done);
+    if (job) outcomes.set(one.draft, joined(one, job, done));
+  }
+  return outcomes;
+}
+
+const nameOf = ({ tenant, key }: { tenant: string; key: string | null }) => `${tenant} ${key}`;
+const stepOf = (draft: Draft, role: Step["role"], key_ttl_seconds: number, reason?: string): Step => ({
+  draft,
+  role,
+  names: draft.id,
+  key_ttl_seconds,
+  reason,
+});
+
+/** Why a job ends that another one is the answer to; what its `last_error` says. */
+function reasonOf({ joins }: Plan, { draft, names }: Step): string {
+  const replaces = joins.find((one) => one.draft === draft)?.replaces ?? false;
+  if (replaces) return `UniqueReplaced: the job ${names} has the same unique key and does what the newest request said`;
+  return `UniqueConflict: the job ${names} has the same unique key and stands for this one`;
+}
+
+function refusalOf({ key }: Draft, outcome: EnqueueOutcome): string {
+  if (outcome.kind === "conflict") return `UniqueConflict: the job ${outcome.job_id} has the same unique key`;
+  if (outcome.kind === "mismatch")
+    return `IdempotencyMismatch: the key ${JSON.stringify(key)} was used for another job, which asks for something else`;
+  const other = "job" in outcome ? outcome.job.id : "";
+  return `IdempotencyReplayed: the job ${other} was made with the key ${JSON.stringify(key)} before`;
+}
+
+type ArrivedRow = JobRow & { asks: Asks };
+type Asks = {
+  /** False when it was cancelled before it was admitted. */
+  waits: boolean;
+  payload: string | null;
+  unique_key: string | null;
+  on_conflict: Unique["on_conflict"] | null;
+  window_seconds: number | null;
+  key: string | null;
+  hash: string | null;
+  key_ttl_seconds: number | null;
+};
+
+/** The request as the row has it: what a newer job puts in an older one's place comes from here too. */
+function draftOf(row: ArrivedRow): Draft {
+  const { on_conflict, window_seconds, payload, key, hash } = row.asks;
+  const terms = window_seconds === null ? { scope: "active" as const } : { scope: "window" as const, window_seconds };
+  const request: SubmitJob = {
+    type: row.type,
+    queue: row.queue,
+    payload: row.payload,
+    priority: row.priority,
+    max_attempts: row.max_attempts,
+    run_at: row.run_at.toISOString(),
+    ...(row.timeout_seconds !== null && { timeout_seconds: row.timeout_seconds }),
+    ...(row.group_key !== null && { group: row.group_key }),
+    ...(row.backoff !== null && { backoff: row.backoff }),
+    ...(on_conflict !== null && { unique: { ...terms, on_conflict } }),
+  };
+  return { id: row.id, tenant: row.tenant, request, payload: payload ?? "null", key, hash: hash ?? "" };
+}
+
+const uniqueNameOf = (one: Draft, key: string | null): [Draft, UniqueName][] =>
+  key === null ? [] : [[one, { tenant: one.tenant, queue: one.request.queue, key }]];
+
+// The payload as it was sent, for those that may be put in the place of another.
+const arrived = `
+  SELECT jobs.*, json_build_object(
+    'waits', jobs.blocked_seq IS NOT DISTINCT FROM 0, 'payload', CASE WHEN on_conflict = 'replace' THEN payload::text END,
+    'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds, 'key', idempotency_key,
+    'hash', encode(request_hash, 'hex'), 'key_ttl_seconds', key_ttl_seconds) AS asks
+  FROM arrivals JOIN jobs ON jobs.id = arrivals.job_id
+  WHERE arrivals.job_id = ANY($1::uuid[]) ORDER BY arrivals.job_id`;

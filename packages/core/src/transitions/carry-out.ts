@@ -1,0 +1,218 @@
+import { textArray } from "../database/literals.ts";
+import type { Execute } from "../database/statement.ts";
+import { unique_check_seconds } from "../policy/uniqueness.ts";
+import { countMixedMoves } from "./count-changes.ts";
+import { groupedColumns, inputParams, type Draft } from "./insert-jobs.ts";
+import { joinGroups } from "./join-groups.ts";
+import { refuseIf } from "./refuse.ts";
+import { lockTargets, replaceTargets } from "./replace-job.ts";
+
+/** One draft of a statement, and what is to become of it. */
+export type Step = {
+  draft: Draft;
+  /**
+   * `make`: it becomes a job. `join`: another job is the answer to it; an arrived one ends with that. `note`: it has
+   * ended already, and only its idempotency key is remembered.
+   */
+  role: "make" | "join" | "note";
+  /** The job that its idempotency key stands for. */
+  names: string;
+  key_ttl_seconds: number;
+  /** For one that makes a job or writes one: its unique key, which must be as it was seen. */
+  unique?: { key: string; seen: { job_id: string; version: string } | null; window_seconds: number | null } | undefined;
+  /** The job that waits and is replaced for its sake; of those with the same target, one `writes`. */
+  target?: string | undefined;
+  writes?: boolean | undefined;
+  /** Why an arrived job ends. */
+  reason?: string | undefined;
+};
+
+/** `lost` are the drafts whose keys or targets were taken meanwhile: nothing has become of them. Look again. */
+export type CarriedOut = {
+  created_at: Date;
+  lost: ReadonlySet<string>;
+  made: ReadonlyMap<string, MadeJob>;
+  replaced: ReadonlyMap<string, ReplacedJob>;
+};
+type MadeJob = { id: string; status: "queued" | "scheduled" | "blocked"; run_at: Date };
+type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date | null; updated_at: Date };
+
+/**
+ * Do what was decided by a look at keys, in one statement which finds out whether what was seen still holds: so no lock
+ * outlives it, and a process that stops between look and statement holds nothing. `insert` stores new jobs; `admit` is
+ * for jobs that have arrived, and does nothing for those that somebody else admits. With `strict` it is all or
+ * nothing: it throws when something was lost (see `isTakenMeanwhile`).
+ *
+ * The order of locks is the same in all statements that take jobs in: jobs to be replaced, for which nobody waits;
+ * unique keys, idempotency keys, groups, each sorted.
+ */
+export async function carryOut(
+  execute: Execute,
+  steps: readonly Step[],
+  mode: "insert" | "admit",
+  { strict = false }: { strict?: boolean | undefined } = {},
+): Promise<CarriedOut> {
+  const [row] = await execute<Row>({ text: texts[mode][strict ? "strict" : "lenient"], params: paramsOf(steps) });
+  if (!row) throw new Error("the statement gave no row");
+  const times = <T extends { run_at: string }>(one: T) => ({ ...one, run_at: new Date(one.run_at) });
+  const date = (time: string | null) => (time === null ? null : new Date(time));
+  return {
+    created_at: new Date(row.created_at),
+    lost: new Set(row.lost ?? []),
+    made: new Map((row.made ?? []).map((one) => [one.id, times(one)])),
+    replaced: new Map(
+      (row.replaced ?? []).map((one) => [
+        one.id,
+        { ...times(one), ready_at: date(one.ready_at), due_at: date(one.due_at), updated_at: new Date(one.updated_at) },
+      ]),
+    ),
+  };
+}
+
+type InText<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] };
+type Row = {
+  created_at: Date | string;
+  lost: string[] | null;
+  made: InText<MadeJob>[] | null;
+  replaced: InText<ReplacedJob>[] | null;
+};
+
+function paramsOf(steps: readonly Step[]) {
+  const of = (read: (step: Step) => string | number | boolean | null | undefined) =>
+    textArray(steps.map((one) => read(one)?.toString()));
+  return [
+    ...inputParams(steps.map(({ draft }) => draft)),
+    of(({ draft }) => draft.key),
+    of(({ draft }) => draft.hash),
+    of((one) => one.key_ttl_seconds),
+    of((one) => one.role),
+    of((one) => one.names),
+    of(({ unique }) => unique?.key),
+    of(({ unique }) => unique?.seen?.job_id),
+    of(({ unique }) => unique?.seen?.version),
+    of(({ unique }) => unique?.window_seconds),
+    of((one) => one.target),
+    of((one) => one.writes ?? false),
+    of((one) => one.reason),
+  ];
+}
+
+const asked = `
+  asked AS MATERIALIZED (
+    SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
+    FROM ROWS FROM (
+      unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
+             $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
+      json_array_elements($11::text::json), json_array_elements($12::text::json),
+      unnest($13::text[], $14::text[], $15::float8[], $16::text[], $17::uuid[], $18::text[], $19::uuid[], $20::timestamptz[],
+             $21::float8[], $22::uuid[], $23::boolean[], $24::text[])
+    ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
+      payload, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
+  )`;
+
+/** What somebody else admits, or has ended, is nobody's business here. The job's row before all others, as it is with targets. */
+const ours = {
+  insert: `${asked}, ours AS MATERIALIZED (SELECT * FROM asked)`,
+  admit: `${asked}, waiting AS MATERIALIZED (
+    SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
+  ), arrived AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND blocked_seq = 0 FOR UPDATE SKIP LOCKED
+  ), ours AS MATERIALIZED (
+    SELECT * FROM asked WHERE id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting)
+  )`,
+};
+
+// ON CONFLICT DO UPDATE, and not NOTHING: it waits for a statement that takes the key at this moment, and then looks at
+// the row as that left it. `check_at` is the version of the row: who replaces the job of a key moves it as well, so that
+// nobody takes the key from a job that was about to start and now is not.
+// Unique keys come before idempotency keys, as one of those that was taken for nothing names no job, and so is free.
+const keys = `
+  ${lockTargets("ours")}, able AS MATERIALIZED (
+    SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
+  ), named AS (
+    INSERT INTO unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
+    SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
+           clock_timestamp() + make_interval(secs => coalesce(window_seconds, ${unique_check_seconds}))
+    FROM able WHERE unique_key IS NOT NULL
+    ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C"
+    ON CONFLICT (tenant, queue, key) DO UPDATE
+      SET job_id = excluded.job_id,
+          check_at = CASE WHEN known.job_id = excluded.job_id THEN known.check_at + interval '1 microsecond' ELSE excluded.check_at END,
+          window_ends_at = CASE WHEN known.job_id = excluded.job_id THEN known.window_ends_at ELSE excluded.window_ends_at END
+      WHERE (known.job_id, known.check_at) =
+            (SELECT seen, seen_at FROM able WHERE able.holder = excluded.job_id AND able.unique_key IS NOT NULL)
+    RETURNING job_id
+  ), own AS MATERIALIZED (
+    SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
+  ), new_keys AS (
+    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
+    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
+    FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
+    ON CONFLICT DO NOTHING RETURNING tenant, key
+  ), taken AS MATERIALIZED (
+    SELECT id, target FROM own WHERE key IS NOT NULL AND (tenant, key) NOT IN (SELECT tenant, key FROM new_keys)
+  ), clear AS MATERIALIZED (
+    SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
+  ), makes AS MATERIALIZED (
+    SELECT * FROM clear WHERE role = 'make'
+  ), ${joinGroups("SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL")}`;
+
+const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
+
+const made = {
+  insert: `
+  made AS (
+    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+                      payload, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group)
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
+           payload, ${keptUntil}, ${groupedColumns}
+    FROM makes LEFT JOIN seated USING (id)
+    RETURNING id, tenant, queue, run_at, status
+  )`,
+  admit: `
+  seats AS MATERIALIZED (
+    SELECT id, ${keptUntil} AS kept, ${groupedColumns}
+    FROM makes LEFT JOIN seated USING (id)
+  ), made AS (
+    UPDATE jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, blocked_seq = seats.blocked_seq,
+                    holds_group = seats.holds_group, kept_until = seats.kept, updated_at = now()
+    FROM seats WHERE jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
+  ), ended AS (
+    UPDATE jobs SET status = 'cancelled', blocked_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
+    FROM clear WHERE clear.role = 'join' AND jobs.id = clear.id AND jobs.id = ANY(ARRAY(SELECT id FROM clear WHERE role = 'join'))
+    RETURNING jobs.id, jobs.tenant, jobs.queue
+  ), dealt_with AS (
+    DELETE FROM arrivals WHERE job_id = ANY(ARRAY(
+      SELECT id FROM made UNION ALL SELECT id FROM ended UNION ALL SELECT id FROM clear WHERE role = 'note'))
+  )`,
+};
+
+const moved = {
+  insert: "SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made",
+  admit: `
+    SELECT tenant, queue, 'blocked' AS from_status, status AS to_status FROM made
+    UNION ALL SELECT tenant, queue, 'blocked', 'cancelled' FROM ended`,
+};
+
+const build = (mode: "insert" | "admit", strict: boolean) => `
+  WITH ${ours[mode]}, ${keys}, ${made[mode]}, contents AS MATERIALIZED (
+    SELECT * FROM clear WHERE writes
+  ), ${replaceTargets("contents")}, moved AS (
+    ${moved[mode]}
+    UNION ALL SELECT tenant, queue, was, status FROM replaced
+  ), ${countMixedMoves("moved")}, settled AS MATERIALIZED (
+    SELECT id FROM made UNION ALL SELECT id FROM clear WHERE role <> 'make'
+  )
+  SELECT now() AS created_at, (SELECT json_agg(id) FROM asked WHERE id NOT IN (SELECT id FROM settled)) AS lost,
+         (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
+         (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
+                                            'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
+         ${refuseIf(strict ? lostAny : replacedForNothing)}`;
+
+const lostAny = "EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settled))";
+// The idempotency key of a request was taken by another one just now: what it was to replace must stay as it is.
+const replacedForNothing = "EXISTS (SELECT FROM taken WHERE target IS NOT NULL)";
+
+const textsOf = (mode: "insert" | "admit") => ({ strict: build(mode, true), lenient: build(mode, false) });
+const texts = { insert: textsOf("insert"), admit: textsOf("admit") };

@@ -1,0 +1,20 @@
+import { textArray } from "../database/literals.ts";
+import type { Execute } from "../database/statement.ts";
+import type { KeyName } from "../queries/find-key-holders.ts";
+
+/**
+ * Remove idempotency keys that have expired or whose job is gone, so that they can be used again. Waits for nobody: one
+ * that somebody else removes or prunes at this moment is passed over.
+ */
+export async function forgetSpentKeys(execute: Execute, keys: readonly KeyName[]): Promise<void> {
+  if (keys.length === 0) return;
+  const params = [textArray(keys.map(({ tenant }) => tenant)), textArray(keys.map(({ key }) => key))];
+  await execute({ text, params });
+}
+
+const text = `
+  DELETE FROM idempotency_keys WHERE (tenant, key) IN (
+    SELECT keys.tenant, keys.key FROM unnest($1::text[], $2::text[]) AS spent(tenant, key)
+    JOIN idempotency_keys AS keys USING (tenant, key)
+    WHERE keys.expires_at <= now() OR NOT EXISTS (SELECT FROM jobs WHERE jobs.id = keys.job_id)
+    FOR UPDATE OF keys SKIP LOCKED)`;

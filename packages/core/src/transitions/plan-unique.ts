@@ -1,0 +1,100 @@
+import type { Unique } from "@atlasqueue/contract";
+import type { JobRow } from "../database/schema.ts";
+import { uniqueKeyOf, uniqueVerdict } from "../policy/uniqueness.ts";
+import type { HeldKey, UniqueName } from "../queries/find-key-holders.ts";
+import type { EnqueueOutcome } from "./enqueue-outcome.ts";
+import type { Draft } from "./insert-jobs.ts";
+
+/** A unique key of the call, and who holds it: a job that is stored, or one that is made now. */
+export type Slot = {
+  name: UniqueName;
+  /** What the key named when it was looked at, and its version; null when it named nothing. */
+  seen: { job_id: string; version: string } | null;
+  window_over: boolean | null;
+  job: JobRow | undefined;
+  make: Make | undefined;
+  /** What the stored job is to become. */
+  replacement: Draft | undefined;
+};
+/** A job to be made. `content` is that of a later draft of the call that replaces it. */
+export type Make = { draft: Draft; content: Draft; slot: Slot | undefined };
+/** A draft that is answered with the job of a slot. */
+export type Join = { draft: Draft; slot: Slot; replaces: boolean };
+/** `refused` are refused whatever happens, `rejects` only when the job of their slot is made. */
+export type Plan = { makes: Make[]; joins: Join[]; refused: Map<Draft, EnqueueOutcome>; rejects: Map<Draft, Make> };
+
+/** The unique key that a draft asks for. */
+export function uniqueNameOf({ tenant, request, payload }: Draft): UniqueName {
+  return { tenant, queue: request.queue, key: uniqueKeyOf(request, payload) };
+}
+
+/**
+ * What is to be done about drafts, by what their unique keys named a moment ago; in their order, as a later one meets
+ * the job of an earlier one. Those that have `arrived` wait for the next look then: each is a job of its own already,
+ * and ends only when the other one is sure to be there.
+ */
+export function planUnique(
+  drafts: readonly Draft[],
+  names: ReadonlyMap<Draft, UniqueName>,
+  held: readonly HeldKey[],
+  arrived: boolean,
+): Plan {
+  const byName = new Map(held.map((one) => [textOf(one), one]));
+  const slots = new Map<string, Slot>();
+  const slotOf = (draft: Draft): Slot | undefined => {
+    const name = names.get(draft);
+    if (!name) return undefined;
+    const known = slots.get(textOf(name));
+    if (known) return known;
+    const seen = byName.get(textOf(name));
+    const { window_over = null, job } = seen ?? {};
+    const slot = { name, seen: seen ?? null, window_over, job, make: undefined, replacement: undefined };
+    slots.set(textOf(name), slot);
+    return slot;
+  };
+  const plan: Plan = { makes: [], joins: [], refused: new Map(), rejects: new Map() };
+  for (const draft of drafts) {
+    const slot = slotOf(draft);
+    if (!arrived || !slot?.make) take(plan, draft, slot);
+  }
+  return plan;
+}
+
+function take(plan: Plan, draft: Draft, slot: Slot | undefined): void {
+  const make = (): Make => {
+    const made = { draft, content: draft, slot };
+    plan.makes.push(made);
+    return made;
+  };
+  if (!slot) return void make();
+  const unique = draft.request.unique as Unique;
+  const verdict = uniqueVerdict(holderOf(slot), unique, draft.request.group ?? null);
+  switch (verdict) {
+    case "take":
+      slot.make = make();
+      slot.window_over = unique.scope === "window" ? false : null;
+      return;
+    case "reject":
+      if (slot.make) plan.rejects.set(draft, slot.make);
+      else plan.refused.set(draft, { kind: "conflict", job_id: holderIdOf(slot) });
+      return;
+    case "return":
+      plan.joins.push({ draft, slot, replaces: false });
+      return;
+    case "replace":
+      if (slot.make) slot.make.content = draft;
+      else slot.replacement = draft;
+      plan.joins.push({ draft, slot, replaces: true });
+      return;
+    default:
+      verdict satisfies never;
+  }
+}
+
+function holderOf({ make, job, window_over }: Slot) {
+  if (make) return { status: "queued" as const, group: make.draft.request.group ?? null, window_over };
+  return job && { status: job.status, group: job.group_key, window_over };
+}
+
+export const holderIdOf = ({ make, job }: Slot): string => make?.draft.id ?? job?.id ?? "";
+const textOf = ({ tenant, queue, key }: UniqueName) => JSON.stringify([tenant, queue, key]);

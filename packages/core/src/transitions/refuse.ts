@@ -1,0 +1,13 @@
+const message = "keys were taken meanwhile, and nothing was stored";
+
+/**
+ * A column that ends its statement, and all that it did, when the condition holds: SQL outside of functions knows no
+ * other way than a value that cannot be cast. The server's log shows the sentence.
+ */
+export const refuseIf = (condition: string) =>
+  `(CASE WHEN ${condition} THEN '${message}: ' || now() ELSE '0' END)::int AS refused`;
+
+/** True for the error of `refuseIf`: look again at what the keys name, and try again. */
+export function isTakenMeanwhile(error: unknown): boolean {
+  return error instanceof Error && error.message.includes(message);
+}

@@ -1,0 +1,149 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { admitAll } from "../admitter.ts";
+import { executeIn } from "../database/caller-transaction.ts";
+import type { Database } from "../database/connect.ts";
+import type { Deps } from "../deps.ts";
+import { submitInside } from "../submit-inside.ts";
+import { advanceGroups } from "./advance-groups.ts";
+import { cancel } from "./cancel.ts";
+import { claim, claimReady, type Lease } from "./claim.ts";
+import { complete } from "./complete.ts";
+import { enqueueAll } from "./enqueue-all.ts";
+import { enqueue } from "./enqueue.ts";
+import { fail } from "./fail.ts";
+import { promoteDue } from "./promote-due.ts";
+import { pruneUniqueKeys } from "./prune.ts";
+import { retry } from "./retry.ts";
+
+/**
+ * Each move is stopped before each of its statements while another one runs from its beginning to its end. What must hold
+ * afterwards, whatever the two were, is in `invariants`.
+ */
+let own: TestDatabase;
+let plain: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  plain = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(
+  () =>
+    own.database
+      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers, queue_counts, queue_changes`,
+);
+
+const options = { idempotency_ttl_seconds: 60 };
+/** Nothing follows a move here but what the test does: the changes of counts are not folded either. */
+const followUps = { admitted: async () => {} };
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+const dead = { kind: "dead", reason: "not_retryable" } as const;
+const wish = (on_conflict: "return" | "reject" | "replace", key?: string) =>
+  submission({ group: "g", unique: { key: "u", on_conflict }, payload: { on_conflict } }, key);
+
+/** What every pair begins with: one that runs, one behind it that has the unique key, one dead, one cancelled, one arrived. */
+type Scene = { running: Lease; held: string; stopped: string };
+async function scene(): Promise<Scene> {
+  const add = async (...wishes: ReturnType<typeof submission>[]) =>
+    (await enqueue(plain, wishes, options)).map((one) => ("job" in one ? one.job.id : ""));
+  const [gone = ""] = await add(submission({ group: "g" }));
+  const [lost] = await claim(plain, [gone], claimer);
+  await fail(plain, [{ lease: lost as Lease, error: "E: x", verdict: dead }]);
+  await advanceGroups(plain, 10);
+  const [first = "", held = ""] = await add(submission({ group: "g" }), wish("return"));
+  const [running] = await claim(plain, [first], claimer);
+  await own.database.sql.begin(async (tx) => {
+    await submitInside(executeIn(tx), wish("replace", "arrived"), options);
+    await submitInside(executeIn(tx), submission({ group: "g" }, "key"), options);
+  });
+  return { running: running as Lease, held, stopped: gone };
+}
+
+const moves: Record<string, (deps: Deps, scene: Scene) => Promise<unknown>> = {
+  "submit with a key": (deps) => enqueue(deps, [submission({ group: "g" }, "key")], options),
+  "submit unique, return": (deps) => enqueue(deps, [wish("return", "key-2")], options),
+  "submit unique, replace": (deps) => enqueue(deps, [wish("replace")], options),
+  "submit a batch": (deps) => enqueueAll(deps, [submission({ group: "g" }, "key"), wish("replace", "key-2")], options),
+  admit: (deps) => admitAll({ ...deps, followUps }),
+  "hand over": (deps) => advanceGroups(deps, 10),
+  settle: (deps, { running }) => complete(deps, [{ lease: running, result: null }]),
+  "settle and hand over": async (deps, { running }) => {
+    await complete(deps, [{ lease: running, result: null }]);
+    await advanceGroups(deps, 10);
+  },
+  "cancel what waits": (deps, { held }) => cancel(deps, "default", held),
+  "cancel what runs": (deps, { running }) => cancel(deps, "default", running.id),
+  retry: (deps, { stopped }) => retry(deps, "default", stopped),
+  "prune keys": async (deps) => {
+    await own.database.sql`UPDATE unique_keys SET check_at = now()`;
+    await pruneUniqueKeys(deps, 10);
+  },
+};
+
+/** A database whose nth statement waits until `meanwhile` is done. `reached` says whether there was one. */
+function stoppedBefore(place: number, meanwhile: () => Promise<unknown>) {
+  let count = 0;
+  let reached = false;
+  const real = own.database.sql;
+  const unsafe = (...args: Parameters<typeof real.unsafe>) => {
+    count += 1;
+    if (count !== place) return real.unsafe(...args);
+    reached = true;
+    const query = meanwhile().then(() => real.unsafe(...args));
+    return Object.assign(query, { state: {}, canceller: null });
+  };
+  const sql = new Proxy(real, { get: (of, name) => (name === "unsafe" ? unsafe : Reflect.get(of, name)) });
+  return { database: { ...own.database, sql } as Database, reached: () => reached };
+}
+
+/** Work until nothing is left, one at a time in the group, and look at all that must hold. */
+async function invariants(): Promise<void> {
+  const { sql } = own.database;
+  const order: string[] = [];
+  for (let rest = 0; rest < 3; rest += 1) {
+    await admitAll({ ...plain, followUps });
+    await advanceGroups(plain, 100);
+    await promoteDue(plain, 100);
+    const running = await sql<Lease[]>`SELECT * FROM jobs WHERE status = 'running'`;
+    expect(running.length).toBeLessThanOrEqual(1);
+    const leases = running.length > 0 ? running : await claimReady(plain, 100, claimer);
+    expect(leases.length).toBeLessThanOrEqual(1);
+    for (const lease of leases) {
+      order.push(lease.id);
+      expect(await complete(plain, [{ lease, result: null }])).toEqual([{ kind: "applied" }]);
+      rest = 0;
+    }
+  }
+  expect(new Set(order).size).toBe(order.length);
+  const left = await sql`SELECT id, status FROM jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled')`;
+  expect(left).toEqual([]);
+  expect(await sql`SELECT * FROM job_groups`).toEqual([]);
+  expect(await sql`SELECT * FROM arrivals`).toEqual([]);
+  expect(await sql`SELECT * FROM group_handovers`).toEqual([]);
+  const counted = await sql`
+    SELECT coalesce(sum(blocked), 0)::int AS blocked, coalesce(sum(queued), 0)::int AS queued,
+           coalesce(sum(running), 0)::int AS running, coalesce(sum(succeeded), 0)::int AS succeeded,
+           coalesce(sum(cancelled), 0)::int AS cancelled, coalesce(sum(dead), 0)::int AS dead FROM queue_changes`;
+  const real = await sql`
+    SELECT 0 AS blocked, 0 AS queued, 0 AS running, count(*) FILTER (WHERE status = 'succeeded')::int AS succeeded,
+           count(*) FILTER (WHERE status = 'cancelled')::int AS cancelled, count(*) FILTER (WHERE status = 'dead')::int AS dead
+    FROM jobs`;
+  expect(counted).toEqual(real);
+  // Of the jobs that came with one key, one was run at most, and the key names it.
+  const keyed = await sql`SELECT key, jobs.id FROM idempotency_keys LEFT JOIN jobs ON jobs.id = job_id`;
+  for (const one of keyed) expect(one["id"], `the key ${one["key"]}`).not.toBeNull();
+}
+
+describe.each(Object.keys(moves))("%s, stopped before each of its statements", (name) => {
+  test.each(Object.keys(moves).filter((other) => other !== name))("while another does: %s", async (other) => {
+    for (let place = 1; ; place += 1) {
+      await own.database.sql`
+        TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers, queue_counts, queue_changes`;
+      const at = await scene();
+      const stopped = stoppedBefore(place, () => moves[other]?.(plain, at) ?? Promise.resolve());
+      await moves[name]?.({ ...plain, database: stopped.database }, at);
+      await invariants();
+      if (!stopped.reached()) break;
+    }
+  });
+});

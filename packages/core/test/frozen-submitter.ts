@@ -1,0 +1,18 @@
+// A process that submits in every way, over and over, until somebody stops it at whatever statement it is in.
+import { createQueue, UniqueConflictError } from "../src/queue.ts";
+import { waysToSubmit } from "./ways-to-submit.ts";
+
+const queue = createQueue({ databaseUrl: process.argv[2] ?? "", connectionsMax: 8 });
+const jobs = Object.values(waysToSubmit);
+const settle = (work: Promise<unknown>) =>
+  work.catch((error: unknown) => {
+    if (!(error instanceof UniqueConflictError)) throw error;
+  });
+for (let round = 0; ; round += 1) {
+  await Promise.all([
+    ...jobs.map((job) => settle(queue.submit(job))),
+    settle(queue.submitMany(jobs.toReversed())),
+    queue.schedules.put({ name: "shared", cron: "* * * * *", job: { type: "noop", group: "shared" } }),
+  ]);
+  if (round === 0) process.stdout.write("submitting\n");
+}

@@ -1,0 +1,118 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import type { Duplex } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { Socket } from "node:net";
+import { openChannel, type Channel } from "@atlasqueue/core";
+import type { OutputStream } from "../output/job-output.ts";
+import { outputLines } from "../output/output-lines.ts";
+import { fromChild, type FromChild, type ToChild } from "./messages.ts";
+
+export type Child = {
+  process: ChildProcess;
+  send(message: ToChild): void;
+  /** One at a time; undefined listens no more. */
+  listen(ears: Ears | undefined): void;
+  kill(): void;
+  ref(): void;
+  unref(): void;
+};
+type Ears = {
+  hear(message: FromChild): void;
+  /** The process has ended, or can no longer be understood and is killed. */
+  ended(why: ProcessError): void;
+};
+/** What a process wrote past its handler's `console`: as it was starting, by a library of another language, as it died. */
+export type HearProcess = (pid: number | undefined, stream: OutputStream, line: string) => void;
+
+/** A process ended before its handler did: `process.exit`, no memory left, an error that nobody caught. */
+export class ProcessError extends Error {
+  override readonly name = "ProcessError";
+}
+
+/** A process that lets go of its channel is about to end, or else never will. */
+const exit_ms_max = 1_000;
+
+// The source runs as .ts in the workspace and as .js when published.
+const file = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url));
+
+/** A process that runs handlers, and all that its worker hears of it: none of it is trusted, or ends the worker. */
+export function openChild(execArgv: readonly string[], hearProcess: HearProcess): Child {
+  const child = spawn(process.execPath, [...execArgv, file], { stdio: ["ignore", "pipe", "pipe", "pipe"] });
+  let ears: Ears | undefined;
+  let end: ProcessError | undefined;
+  let leaving: NodeJS.Timeout | undefined;
+
+  const ended = (why: string): void => {
+    clearTimeout(leaving);
+    if (end) return;
+    end = new ProcessError(why);
+    ears?.ended(end);
+  };
+  const kill = (why?: string): void => {
+    if (why !== undefined) ended(why);
+    child.kill("SIGKILL");
+  };
+  const foul = () => kill("the handler's process wrote to its worker's channel");
+  // What it said last may still be on its way; somebody it started may hold its pipes for ever.
+  child.once("exit", (code, by) => {
+    const tell = () => ended(endOf(code, by));
+    clearTimeout(leaving);
+    leaving = setTimeout(tell, exit_ms_max);
+    child.once("close", tell);
+  });
+  // It was never started, and will not exit: the system has no room for another process.
+  child.on("error", (error) => ended(error.message));
+
+  // There are no pipes where there was no room for them.
+  const pipes = child.stdio as (Duplex | null)[] | undefined;
+  const [, stdout, stderr, pipe] = pipes ?? [];
+  readLines(stdout, (line) => hearProcess(child.pid, "stdout", line));
+  readLines(stderr, (line) => hearProcess(child.pid, "stderr", line));
+  const channel: Channel | null | undefined =
+    pipe &&
+    openChannel(pipe, {
+      hear(heard) {
+        const message = fromChild.safeParse(heard);
+        if (message.success) ears?.hear(message.data);
+        else foul();
+      },
+      junk: foul,
+      closed() {
+        const give = () => kill("the handler's process closed its worker's channel");
+        leaving ??= setTimeout(give, exit_ms_max);
+      },
+    });
+
+  const sockets = [stdout, stderr].filter((one) => one instanceof Socket);
+  return {
+    process: child,
+    send: (message) => channel?.send(message),
+    listen(given) {
+      ears = given;
+      if (end) given?.ended(end);
+    },
+    kill: () => kill(),
+    ref() {
+      child.ref();
+      channel?.ref();
+    },
+    unref() {
+      child.unref();
+      channel?.unref();
+      for (const socket of sockets) socket.unref();
+    },
+  };
+}
+
+function readLines(output: Duplex | null | undefined, tell: (line: string) => void): void {
+  const lines = outputLines(tell);
+  output
+    ?.on("data", lines.write)
+    .once("end", lines.end)
+    .on("error", () => {});
+}
+
+function endOf(code: number | null, by: NodeJS.Signals | null): string {
+  if (by === null) return `the handler's process exited with code ${code}`;
+  return `the handler's process was ended by ${by}${by === "SIGABRT" ? ", as when its memory is full" : ""}`;
+}
