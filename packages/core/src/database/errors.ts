@@ -40,8 +40,9 @@ export function isUnavailable(error: unknown): boolean {
   if (code === undefined) return false;
   if (code.startsWith("CONNECTION_") || code === "CONNECT_TIMEOUT" || networkCodes.has(code)) return true;
   // 08 connection, 53 resources, 57 operator intervention (57014: our own cancel), 58 I/O, 25006 read-only standby,
-  // 40001 and 40P01 serialisation and deadlock, 55P03 lock not available, 26000 a statement that a pooler lost.
-  return /^(08|53|57|58|25006|40001|40P01|55P03)/.test(code) || code === "26000";
+  // 40001 and 40P01 serialisation and deadlock, 55P03 lock not available, 26000 a statement that a pooler lost, 01000 the
+  // warning that somebody cancelled the wait for a synchronous standby, which the driver makes an error.
+  return /^(08|53|57|58|25006|40001|40P01|55P03)/.test(code) || code === "26000" || code === "01000";
 }
 
 const networkCodes = new Set([

@@ -1,4 +1,5 @@
 import { textArray } from "../database/literals.ts";
+import { replicated } from "../database/replicated.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Execute } from "../database/statement.ts";
 import type { KeyedJob, KeyName } from "./find-key-holders.ts";
@@ -7,13 +8,18 @@ import type { KeyedJob, KeyName } from "./find-key-holders.ts";
 export async function findArrivedByKey(execute: Execute, keys: readonly KeyName[]): Promise<KeyedJob[]> {
   if (keys.length === 0) return [];
   const params = [textArray(keys.map(({ tenant }) => tenant)), textArray(keys.map(({ key }) => key))];
-  type Row = JobRow & { key: string; request_hash: string };
+  type Row = JobRow & { key: string; request_hash: string; replicated: boolean };
   const rows = await execute<Row>({ text, params });
-  return rows.map(({ key, request_hash, ...job }) => ({ tenant: job.tenant, key, request_hash, job }));
+  return rows.map(({ key, request_hash, replicated: _replicated, ...job }) => ({
+    tenant: job.tenant,
+    key,
+    request_hash,
+    job,
+  }));
 }
 
 const text = `
-  SELECT first.key, first.request_hash, jobs.*
+  SELECT first.key, first.request_hash, ${replicated}, jobs.*
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key), LATERAL (
     SELECT idempotency_key AS key, encode(request_hash, 'hex') AS request_hash, job_id FROM arrivals
     WHERE arrivals.tenant = wanted.tenant AND idempotency_key = wanted.key ORDER BY job_id LIMIT 1) AS first

@@ -1,4 +1,5 @@
 import { textArray } from "../database/literals.ts";
+import { replicated } from "../database/replicated.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Execute } from "../database/statement.ts";
 
@@ -23,7 +24,7 @@ export type KeyHolders = { keyed: KeyedJob[]; spent: KeyName[]; held: HeldKey[] 
 
 /**
  * The jobs that stand behind keys, in one statement that locks nothing: what it says may have changed when it is read,
- * and whoever acts upon it says in its statement what it saw.
+ * and whoever acts upon it says in its statement what it saw. What it found is on the synchronous standby, if any.
  *
  * @example
  * const { keyed, held } = await findKeyHolders(execute, [{ tenant, key: "order-17" }], []);
@@ -41,7 +42,18 @@ export async function findKeyHolders(
   ];
   const found: KeyHolders = { keyed: [], spent: [], held: [] };
   for (const row of await execute<Row>({ text, params })) {
-    const { of_tenant, of_queue, of_key, request_hash, spent, window_over, held_by, version, ...job } = row;
+    const {
+      of_tenant,
+      of_queue,
+      of_key,
+      request_hash,
+      spent,
+      window_over,
+      held_by,
+      version,
+      replicated: _replicated,
+      ...job
+    } = row;
     const name = { tenant: of_tenant, key: of_key };
     if (of_queue !== null)
       found.held.push({
@@ -67,17 +79,19 @@ type Row = JobRow & {
   window_over: boolean | null;
   held_by: string;
   version: string;
+  replicated: boolean;
 };
 
 const text = `
   SELECT keys.tenant AS of_tenant, NULL AS of_queue, keys.key AS of_key, encode(keys.request_hash, 'hex') AS request_hash,
          (keys.expires_at <= now() OR jobs.id IS NULL) AS spent, NULL::boolean AS window_over, keys.job_id AS held_by, NULL AS version,
-         jobs.*
+         ${replicated}, jobs.*
   FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key)) AS wanted
   JOIN idempotency_keys AS keys USING (tenant, key)
   LEFT JOIN jobs ON jobs.id = keys.job_id
   UNION ALL
-  SELECT names.tenant, names.queue, names.key, NULL, false, names.window_ends_at <= now(), names.job_id, names.check_at::text, jobs.*
+  SELECT names.tenant, names.queue, names.key, NULL, false, names.window_ends_at <= now(), names.job_id, names.check_at::text,
+         ${replicated}, jobs.*
   FROM (SELECT DISTINCT * FROM unnest($3::text[], $4::text[], $5::text[]) AS wanted(tenant, queue, key)) AS wanted
   JOIN unique_keys AS names USING (tenant, queue, key)
   LEFT JOIN jobs ON jobs.id = names.job_id`;

@@ -1,3 +1,4 @@
+import { replicated } from "../database/replicated.ts";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
@@ -23,5 +24,5 @@ export async function settledBefore(
 }
 
 const find = `
-  SELECT jobs.id, status, run_at, dead_reason FROM ${leaseInput} JOIN jobs ON jobs.id = input.id
+  SELECT jobs.id, status, run_at, dead_reason, ${replicated} FROM ${leaseInput} JOIN jobs ON jobs.id = input.id
   WHERE lease_token = ($3::uuid[])[input.token]`;

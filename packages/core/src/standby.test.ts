@@ -1,0 +1,159 @@
+import { eventually, ownServers, submission, type Servers } from "@atlasqueue/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { bounded } from "./database/bounded.ts";
+import { connectDatabase, type Database } from "./database/connect.ts";
+import { isUnavailable, outcomeUnknown } from "./database/errors.ts";
+import { migrateDatabase } from "./database/migrate.ts";
+import type { Deps } from "./deps.ts";
+import { claim, type Lease } from "./transitions/claim.ts";
+import { complete } from "./transitions/complete.ts";
+import { enqueue } from "./transitions/enqueue.ts";
+import { fail } from "./transitions/fail.ts";
+
+// A PostgreSQL that is to wait for a synchronous standby, of which there is none. What our program does, it does as a
+// role without any privilege.
+
+let servers: Servers;
+let admin: Database;
+let url: string;
+let deps: Deps;
+beforeAll(async () => {
+  servers = await ownServers();
+  await migrateDatabase(servers.postgres.url);
+  admin = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
+  await admin.sql.unsafe(`
+    CREATE ROLE plain LOGIN PASSWORD 'plain';
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO plain;
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO plain`);
+  const own = new URL(servers.postgres.url);
+  own.username = own.password = "plain";
+  url = own.href;
+});
+beforeEach(() => {
+  const database = connectDatabase({ url, connections_max: 10, timeout_ms: 400 });
+  deps = { database, observe: () => {} };
+});
+afterEach(async () => {
+  await standby("");
+  await deps.database.close();
+});
+afterAll(async () => {
+  await admin.close();
+  await servers.stop();
+});
+
+/** From now on commits wait for it; none is "". */
+async function standby(name: string): Promise<void> {
+  await admin.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+  await admin.sql`SELECT pg_reload_conf()`;
+  // Each session reads it for itself, between two statements.
+  await eventually(async () => {
+    const asked = await bounded(deps.database, deps.database.sql`SHOW synchronous_standby_names`);
+    expect(asked).toEqual([{ synchronous_standby_names: name }]);
+    const [row] = await admin.sql<{ waiting: number }[]>`
+      SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+    expect(row?.waiting).toBe(0);
+  });
+}
+
+/** How many statements wait for the standby. */
+async function waiting(): Promise<number> {
+  const [row] = await admin.sql<{ waiting: number }[]>`
+    SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+  return row?.waiting ?? 0;
+}
+
+/** What an impatient person does, or a shutdown: what waited is committed here then, and nowhere else. */
+async function endWaits(): Promise<void> {
+  await admin.sql`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+  await eventually(async () => expect(await waiting()).toBe(0));
+}
+
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    (answer) => expect.unreachable(`it was answered: ${JSON.stringify(answer)}`),
+    (error: unknown) => error,
+  );
+
+async function expectUnknown(work: Promise<unknown>): Promise<unknown> {
+  const error = await failureOf(work);
+  expect(isUnavailable(error)).toBe(true);
+  expect(outcomeUnknown(error)).toBe(true);
+  return error;
+}
+
+const submit = (key?: string, unique?: string) =>
+  enqueue(deps, [submission(unique ? { unique: { key: unique, scope: "active", on_conflict: "return" } } : {}, key)], {
+    idempotency_ttl_seconds: 60,
+  });
+const kindOf = async (work: ReturnType<typeof submit>) => (await work)[0]?.kind;
+const stored = async (): Promise<number> => (await admin.sql`SELECT FROM jobs`).length;
+
+test("a wait for the standby that somebody cancels is an error that leaves the outcome unknown", async () => {
+  await admin.sql`CREATE TABLE noted (at int); GRANT INSERT ON noted TO plain`.simple();
+  const patient = connectDatabase({ url, connections_max: 1, timeout_ms: 20_000 });
+  await standby("nobody");
+  const written = expectUnknown(bounded(patient, patient.sql`INSERT INTO noted VALUES (1)`));
+  await eventually(async () => expect(await waiting()).toBe(1));
+  await endWaits();
+  expect(await written).toMatchObject({ code: "01000" });
+  expect(await admin.sql`SELECT FROM noted`).toHaveLength(1);
+  await patient.close();
+});
+
+test("a job that waits for the standby stays waiting, and its key answers only when the standby has it", async () => {
+  const before = await stored();
+  await standby("nobody");
+  await expectUnknown(submit("one"));
+  await expectUnknown(submit("one"));
+  // Cancelled by us, it would be seen by everybody, and lost with this server.
+  await eventually(async () => expect(await waiting()).toBe(1));
+  expect(await stored()).toBe(before);
+
+  await endWaits();
+  expect(await stored()).toBe(before + 1);
+  await expectUnknown(submit("one"));
+  await eventually(async () => expect(await waiting()).toBeGreaterThan(0));
+
+  await standby("");
+  expect(await kindOf(submit("one"))).toBe("replayed");
+  expect(await stored()).toBe(before + 1);
+});
+
+test("a unique job answers for another only when the standby has it", async () => {
+  await standby("nobody");
+  await expectUnknown(submit(undefined, "report"));
+  await eventually(async () => expect(await waiting()).toBe(1));
+  await endWaits();
+  await expectUnknown(submit(undefined, "report"));
+  await standby("");
+  expect(await kindOf(submit(undefined, "report"))).toBe("existing");
+});
+
+const verdict = { kind: "dead", reason: "attempts_exhausted" } as const;
+test.each([
+  ["success", (lease: Lease) => complete(deps, [{ lease, result: 1 }]), "applied"],
+  ["failure", (lease: Lease) => fail(deps, [{ lease, error: "no", verdict }]), "dead"],
+])("a %s that is told again is only settled when the standby has it", async (_, settle, kind) => {
+  const [outcome] = await submit();
+  const id = outcome && "job" in outcome ? outcome.job.id : "";
+  const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+  const [lease] = await claim(deps, [id], claimer);
+  await standby("nobody");
+  await expectUnknown(settle(lease as Lease));
+  await eventually(async () => expect(await waiting()).toBe(1));
+  await endWaits();
+  await expectUnknown(settle(lease as Lease));
+  await standby("");
+  expect(await settle(lease as Lease)).toMatchObject([{ kind }]);
+});
+
+test("without a standby's name a look writes nothing", async () => {
+  await submit("quiet");
+  const written = async () => (await admin.sql`SELECT pg_current_wal_insert_lsn()::text AS at`)[0]?.["at"];
+  await eventually(async () => {
+    const before = await written();
+    expect(await kindOf(submit("quiet", undefined))).toBe("replayed");
+    expect(await written()).toBe(before);
+  });
+});
