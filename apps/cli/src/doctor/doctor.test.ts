@@ -4,6 +4,7 @@ import {
   ownRedis,
   postgresUrl,
   redisUrl,
+  tcpProxy,
   testDatabase,
   uniqueKeys,
   type TestDatabase,
@@ -162,6 +163,14 @@ test("servers that are away, settings that cannot be and a schema that is missin
   expect(stateOf(away)).toEqual({ Postgres: "wrong", Redis: "wrong" });
   const wrong = await runCli(["doctor"], { ...env, REDIS_URL: "http://x" });
   expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^REDIS_URL must be /) });
+  const old = await tcpProxy(postgresUrl());
+  const [row] = await store.database.sql<{ number: string }[]>`SELECT current_setting('server_version_num') AS number`;
+  old.alterAnswers((text) => text.replaceAll(row?.number ?? "", "150004"));
+  const tooOld = await runCli(["doctor"], { ...env, DATABASE_URL: old.url, REDIS_URL: "" });
+  expect(tooOld.stdout).toMatch(
+    /^✗ Postgres +DATABASE_URL: AtlasQueue needs PostgreSQL 16 or newer; the server is 15\.4/m,
+  );
+  await old.close();
   const empty = await createDatabase(postgresUrl());
   const bare = await runCli(["doctor", "--json"], { ...env, DATABASE_URL: empty.url, REDIS_URL: "" });
   expect(stateOf(bare)).toEqual({ Postgres: "ok", Redis: "skipped", schema: "wrong" });
