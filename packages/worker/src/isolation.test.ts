@@ -85,10 +85,10 @@ test("a caller's transaction submits though its snapshot is older, and the first
     async (tx) => {
       await tx`SELECT count(*) FROM jobs`;
       // What the caller's transaction cannot see any more.
-      const holder = await queue.submit({ type: "noop", idempotency_key: "meanwhile" });
+      const before = await queue.submit({ type: "noop", idempotency_key: "meanwhile" });
       await queue.submit({ type: "noop", queue: "ordered", group: "g" });
       return {
-        holder,
+        holder: before,
         plain: await queue.submitIn(tx, { type: "noop", queue: "other" }),
         keyed: await queue.submitIn(tx, { type: "noop", idempotency_key: "meanwhile" }),
         grouped: await queue.submitIn(tx, { type: "noop", queue: "ordered", group: "g" }),
