@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../src/index.ts";
+import { eventually, tcpProxy } from "../src/index.ts";
 import { inParallel, startSystem, type Api, type System } from "./system.ts";
 
 const env = { WORKER_LEASE_SECONDS: "30", WORKER_CONCURRENCY: "4" };
@@ -77,3 +77,24 @@ test("a handler that holds up its whole process for longer than a presence lasts
     timeout_ms: 30_000,
   });
 }, 60_000);
+
+test("a living worker that resets cut off from both servers keeps its jobs, well within their leases", async () => {
+  const api = await system.startApi();
+  const proxies = await Promise.all([tcpProxy(system.servers.postgres.url), tcpProxy(system.servers.redis.url)]);
+  const [DATABASE_URL, REDIS_URL] = proxies.map((proxy) => proxy.url);
+  const cut = await system.startWorker({ ...env, DATABASE_URL: DATABASE_URL ?? "", REDIS_URL: REDIS_URL ?? "" });
+  const ids = await sleeps(api, 2, 16_000);
+  await running(api, ids);
+  for (const proxy of proxies) proxy.refuse();
+  const healed_at = performance.now() + 12_000;
+  await system.startWorker(env);
+  await eventually(() => performance.now() > healed_at, { timeout_ms: 20_000 });
+  for (const proxy of proxies) proxy.heal();
+  for (const id of ids)
+    await eventually(async () => expect(await api.read(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
+      timeout_ms: 40_000,
+    });
+  cut.kill("SIGTERM");
+  await cut.waitForExit(20_000);
+  await Promise.all(proxies.map((proxy) => proxy.close()));
+}, 90_000);

@@ -30,8 +30,8 @@ const question = `
 
 /** Whatever the reason: without an answer in time there is nothing to be ready for. */
 async function askPostgres(database: Database): Promise<ServerReadiness["postgres"]> {
-  const execute = executeOn({ ...database, timeout_ms: Math.min(database.timeout_ms, asked_ms_max) });
   try {
+    const execute = executeOn({ ...database, timeout_ms: Math.min(database.timeout_ms, asked_ms_max) });
     const [row] = await execute<{ read_only: boolean }>({ text: question, params: [] });
     return row?.read_only ? "read_only" : "up";
   } catch {

@@ -33,9 +33,9 @@ export type Presence = {
   /** The tenant's workers that were heard of within `presence_ttl_ms`, by their ids. */
   list(tenant: string): Promise<SeenWorker[]>;
   /**
-   * Workers that fell silent without a farewell and whose process has let go of its connection: dead, as far as this
-   * side can know. A worker that lost only this side renews its leases in Postgres meanwhile, so look there as well
-   * before taking anything from one (see decisions/2026-11-20-vanished-workers.md).
+   * Workers that fell silent without a farewell and whose process is gone, as we can see, being on the same machine.
+   * Those of other machines are for others to see, or for the end of their leases (see
+   * decisions/2026-11-21-vanished-workers.md).
    */
   vanished(): Promise<VanishedWorker[]>;
   /** Where workers are known by the process that runs them: that process ended, and this one said no farewell. */

@@ -11,6 +11,7 @@ import {
   type SeenWorker,
   type WorkerRef,
 } from "./presence.ts";
+import { isGone, ownMark, processMark } from "./process-mark.ts";
 import type { ScriptedRedis } from "./redis-scripts.ts";
 
 /** KEYS: seen, workers of the tenant. ARGV: member, id, record, workers max. On Redis' clock, as those of processes differ. */
@@ -39,7 +40,7 @@ local out = redis.call('ZRANGE', KEYS[1], '-inf', string.format('%.0f', now - AR
 table.insert(out, 1, string.format('%.0f', now))
 return out`;
 
-const silent_max = 100;
+const silent_max = 500;
 /** Past its lease a silent worker holds nothing: so long after it, it is forgotten. */
 const forget_after_lease_ms = 60_000;
 
@@ -54,27 +55,16 @@ const record = z.object({
   active: z.int(),
   state: z.enum(["running", "draining", "stuck"]),
   lease_seconds: z.number(),
-  /** The connection it speaks through, which the system closes when its process ends, however that ends. */
-  connection: z.object({ run: z.string(), client: z.int() }).nullable(),
+  process: processMark.nullish(),
 });
-type Connection = z.infer<typeof record>["connection"];
+type Stored = SeenWorker & Pick<z.infer<typeof record>, "process">;
 
 /** Workers as a hash for each tenant, and one sorted set by when each was heard of last. */
 export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available: Available): Presence {
   const seen = workersSeenKey(keys);
   const memberOf = ({ tenant, id }: WorkerRef) => JSON.stringify([tenant, id]);
 
-  let own: Promise<Connection> | undefined;
-  redis.on("close", () => (own = undefined));
-  /** This connection, as Redis knows it; null where it may not be asked. */
-  const connection = (): Promise<Connection> =>
-    (own ??= Promise.all([runOf(redis), redis.client("ID")]).then(
-      ([run, client]) => (run === undefined ? null : { run, client }),
-      () => {
-        own = undefined;
-        return null;
-      },
-    ));
+  const own = ownMark();
 
   const withdraw = async (worker: WorkerRef): Promise<void> => {
     await available(() =>
@@ -86,7 +76,7 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
     async announce(worker) {
       const { tenant, ...facts } = shortened(worker);
       await available(async () => {
-        const text = JSON.stringify({ ...facts, connection: await connection() });
+        const text = JSON.stringify({ ...facts, process: own });
         await redis.workersAnnounce(seen, workersKey(keys, tenant), memberOf(worker), facts.id, text, workers_max);
       });
     },
@@ -101,29 +91,23 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
             .flatMap((entry) => read(tenant, entry) ?? [])
             .filter(({ last_seen }) => Number(now) - last_seen.getTime() < presence_ttl_ms),
         )
-        .map(({ connection: _connection, ...worker }) => worker)
+        .map(({ process: _process, ...worker }) => worker)
         .sort(byId);
     },
     async vanished() {
       const [now, ...members] = await available(() => redis.workersSilent(seen, presence_ttl_ms, silent_max));
       if (members.length === 0) return [];
       const silent = (await Promise.all(members.map(find))).filter((worker) => worker !== undefined);
-      const ended = await available(() =>
-        endedConnections(
-          redis,
-          silent.map((worker) => worker.connection),
-        ),
-      );
       for (const worker of silent)
         if (Number(now) - worker.last_seen.getTime() > worker.lease_seconds * 1_000 + forget_after_lease_ms)
           await withdraw(worker);
       return silent
-        .filter((_, at) => ended[at])
+        .filter((worker) => worker.process && isGone(worker.process, own))
         .map(({ tenant, id, lease_seconds }) => ({ tenant, id, lease_seconds }));
     },
   };
 
-  async function find(member: string): Promise<(SeenWorker & { connection: Connection }) | undefined> {
+  async function find(member: string): Promise<Stored | undefined> {
     const parsed = z.tuple([z.string(), z.string()]).safeParse(parseJson(member));
     const [tenant, id] = parsed.data ?? ["", ""];
     const entry = parsed.success ? await available(() => redis.hget(workersKey(keys, tenant), id)) : null;
@@ -133,7 +117,7 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
   }
 }
 
-function read(tenant: string, entry: string): (SeenWorker & { connection: Connection }) | undefined {
+function read(tenant: string, entry: string): Stored | undefined {
   const space = entry.indexOf(" ");
   const last_seen = new Date(Number(entry.slice(0, space)));
   const parsed = record.safeParse(parseJson(entry.slice(space + 1)));
@@ -147,26 +131,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Changes with every start of Redis, and when another server takes its place. */
-async function runOf(redis: ScriptedRedis): Promise<string | undefined> {
-  return /^run_id:(\w+)/m.exec(await redis.info("server"))?.[1];
-}
-
-/**
- * Which of the connections were of the Redis that runs now and are closed. One of a Redis before it says nothing: it was
- * Redis that ended. Where Redis may not be asked, none.
- */
-async function endedConnections(redis: ScriptedRedis, connections: readonly Connection[]): Promise<boolean[]> {
-  const clients = connections.flatMap((one) => (one ? [one.client] : []));
-  if (clients.length === 0) return connections.map(() => false);
-  // One connection carries both, so that both are of the same Redis.
-  const [run, open] = await Promise.all([
-    runOf(redis).catch(() => undefined),
-    redis.call("CLIENT", "LIST", "ID", ...clients).catch(() => undefined),
-  ]);
-  if (run === undefined || typeof open !== "string") return connections.map(() => false);
-  const ids = new Set([...open.matchAll(/^id=(\d+) /gm)].map(([, id]) => Number(id)));
-  return connections.map((one) => one !== null && one.run === run && !ids.has(one.client));
 }

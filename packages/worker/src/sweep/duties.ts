@@ -14,7 +14,6 @@ import type { MovingDeps } from "../deps.ts";
 import { createDeadLetterProjection } from "./dead-letter-projection.ts";
 import { markReady } from "./ready-mark.ts";
 import { createReadyRound } from "./ready-round.ts";
-import { recallVanished } from "./recall-vanished.ts";
 import { recoverAll } from "./recover-all.ts";
 import { createServedQueues, type ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "./take-turn.ts";
@@ -67,12 +66,6 @@ export function createDuties(deps: MovingDeps, served: ServedBySweep) {
     return resignalled;
   };
 
-  /** A worker that died while Postgres was away is found at the next turn: those that live renew first. */
-  const endLeases = async (due: boolean, asked: boolean): Promise<number> => {
-    const recalled = asked ? 0 : await recallVanished(deps);
-    return due || recalled > 0 ? recoverAll(deps) : 0;
-  };
-
   const keepStatistics = async (): Promise<void> => {
     if ((await statisticsAreStale(deps.database)) && (await takeTurn(deps, "statistics", statistics_ms)))
       // Autovacuum does it as well, if later.
@@ -93,7 +86,7 @@ export function createDuties(deps: MovingDeps, served: ServedBySweep) {
       const [fired, promoted, recovered, resignalled] = await Promise.all([
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
         count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps)),
-        count("leases", settled_in, () => endLeases(isPast(outlook.lease_check_in_ms), asked)),
+        count("leases", settled_in && isPast(outlook.lease_check_in_ms), () => recoverAll(deps)),
         count("ready jobs", any_queued && !asked, lookAfterReady),
         duty("arrivals", async () => void (any_arrivals && (await admitAll(deps)))),
         duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),

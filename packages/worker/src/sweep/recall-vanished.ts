@@ -1,24 +1,30 @@
-import { presence_ttl_ms, recallLeases, SignalUnavailableError } from "@atlasqueue/core";
+import { isUnavailable, pause, presence_ttl_ms, recallLeases, SignalUnavailableError } from "@atlasqueue/core";
 import type { WorkerDeps } from "../deps.ts";
 
 /** Claims of one worker looked at in one statement. */
 const lease_batches_max = 200;
 
 /**
- * End the leases of workers that died, so that their jobs need not wait for it. Dead is who is silent in Redis and in
- * Postgres alike and has let go of its connection. Returns how many leases were ended.
+ * End the leases of workers that died, so that their jobs need not wait for it. A worker is dead when it is silent in
+ * Redis and in Postgres alike and its process, on this machine, is gone; so every process looks, whoever sweeps. The
+ * fleet's sweep then recovers their jobs.
  */
-export async function recallVanished(deps: WorkerDeps): Promise<number> {
-  let total = 0;
-  try {
-    for (const worker of await deps.signal.presence.vanished()) {
-      const { recalled, open, batches } = await recallLeases(deps, worker, presence_ttl_ms / 1_000, lease_batches_max);
-      total += recalled;
-      if (open === 0 && batches < lease_batches_max) await deps.signal.presence.withdraw(worker);
+export async function watchMachine(deps: WorkerDeps, period_ms: number, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    try {
+      await recallVanished(deps);
+    } catch (error) {
+      // Their leases end by themselves.
+      if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during: "sweep", error: String(error) });
+      else if (!(error instanceof SignalUnavailableError)) deps.logger.error({ err: error }, "recall_failed");
     }
-  } catch (error) {
-    // Their leases end by themselves.
-    if (!(error instanceof SignalUnavailableError)) throw error;
+    await pause(period_ms, stop);
   }
-  return total;
+}
+
+async function recallVanished(deps: WorkerDeps): Promise<void> {
+  for (const worker of await deps.signal.presence.vanished()) {
+    const { open, batches } = await recallLeases(deps, worker, presence_ttl_ms / 1_000, lease_batches_max);
+    if (open === 0 && batches < lease_batches_max) await deps.signal.presence.withdraw(worker);
+  }
 }

@@ -4,6 +4,7 @@ import { createDuties } from "./duties.ts";
 import { findStrays } from "./find-strays.ts";
 import { readyWasSeen } from "./ready-mark.ts";
 import type { ServedBySweep } from "./served-queues.ts";
+import { watchMachine } from "./recall-vanished.ts";
 import { takeTurn } from "./take-turn.ts";
 
 /** One sweep over the whole fleet in so long: an idle system asks the database less than once a second. */
@@ -102,7 +103,7 @@ export function createSweeper(deps: MovingDeps, stop: AbortSignal, served: Serve
 
   return {
     async run(): Promise<void> {
-      await Promise.all([sweepOnTime(), findStrays(deps, stop)]);
+      await Promise.all([sweepOnTime(), findStrays(deps, stop), watchMachine(deps, period_ms, stop)]);
     },
     /** The queues are empty: sweep now, if it is our turn. */
     nudge: () => wake.abort(),

@@ -1,0 +1,88 @@
+import { queueLimits, submitJob, type SubmitJobInput } from "@atlasqueue/contract";
+import { recordEvents } from "@atlasqueue/testing";
+import type { Database } from "../src/database/connect.ts";
+import type { Deps } from "../src/deps.ts";
+import { advanceGroups } from "../src/transitions/advance-groups.ts";
+import { claim, claimReady, type Claimer, type Lease } from "../src/transitions/claim.ts";
+import { complete } from "../src/transitions/complete.ts";
+import { enqueue } from "../src/transitions/enqueue.ts";
+import { fail } from "../src/transitions/fail.ts";
+import { promoteDue } from "../src/transitions/promote-due.ts";
+import { recoverExpired } from "../src/transitions/recover-expired.ts";
+import { setLimits } from "../src/transitions/set-limits.ts";
+
+/** A tenant of its own with a job in each state that a move may meet, and the leases that somebody holds there. */
+export type World = Awaited<ReturnType<typeof makeWorld>>;
+
+export const limit = 2;
+let made = 0;
+
+export async function makeWorld(database: Database) {
+  const tenant = `world-${(made += 1)}`;
+  const recorded = recordEvents();
+  const deps: Deps = { database, observe: recorded.observe };
+  const claimer: Claimer = { tenant, queues: ["q", "limited"], worker_id: `w-${made}`, lease_seconds: 30 };
+  const addWith = async (using: Deps, ...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
+    const submissions = requests.map((request) => ({
+      tenant,
+      request: submitJob.parse({ type: "noop", queue: "q", ...request }),
+      idempotency_key: undefined,
+    }));
+    const outcomes = await enqueue(using, submissions, { idempotency_ttl_seconds: 60 });
+    return outcomes.map((one) => ("job" in one ? one.job.id : ""));
+  };
+  const add = (...requests: Partial<SubmitJobInput>[]) => addWith(deps, ...requests);
+  await setLimits(deps, { tenant, queue: "limited" }, queueLimits.parse({ concurrency: limit }));
+  const plain = await add({}, {}, {});
+  const [held, expired, dead] = await add({}, {}, { max_attempts: 1 });
+  const group = await add({ group: "g" }, { group: "g" }, { group: "g" });
+  const limited = await add({ queue: "limited" }, { queue: "limited" }, { queue: "limited" }, { queue: "limited" });
+  await add({ delay_seconds: 3_600, unique: { key: "u", on_conflict: "replace" } });
+  const leases = await claim(deps, [held, group[0], limited[0]].map(String), claimer);
+  const lost = await claim(deps, [String(expired)], claimer);
+  const fatal = await claim(deps, [String(dead)], claimer);
+  const verdict = { kind: "dead", reason: "not_retryable" } as const;
+  await fail(
+    deps,
+    fatal.map((lease) => ({ lease, error: "x", verdict })),
+  );
+  await database.sql`
+    UPDATE jobs SET locked_until = now() - interval '1 s' WHERE lease_token = ${lost[0]?.lease_token ?? ""} AND status = 'running'`;
+  await database.sql`
+    UPDATE lease_batches SET check_at = now() - interval '1 s' WHERE token = ${lost[0]?.lease_token ?? ""}`;
+  if (leases.length !== 3) throw new Error("three jobs were to be held");
+  return {
+    tenant,
+    deps,
+    claimer,
+    recorded,
+    addWith,
+    plain,
+    held: String(held),
+    dead: String(dead),
+    group,
+    limited,
+    /** Of one plain job, of the first of the group, and of one of the limited queue. */
+    leases,
+    /** What the moves leased. */
+    taken: [] as Lease[],
+  };
+}
+
+/** Let everything that is ready run to its end, as workers and the sweep would. */
+export async function runOut({ deps, claimer, leases, taken }: World): Promise<void> {
+  const done = (held: readonly Lease[]) =>
+    complete(
+      deps,
+      held.map((lease) => ({ lease, result: null })),
+    );
+  await done([...leases, ...taken]);
+  for (let round = 0; round < 20; round += 1) {
+    await recoverExpired(deps, 50);
+    await promoteDue(deps, 50);
+    await advanceGroups(deps, 100);
+    const next = await claimReady(deps, 50, claimer);
+    await done(next);
+    if (next.length === 0 && round > 1) return;
+  }
+}
