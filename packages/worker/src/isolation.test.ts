@@ -1,9 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { queueLimits } from "@atlasqueue/contract";
 import {
+  claim,
+  complete,
   connectDatabase,
   createLogger,
   createQueue,
+  enqueue,
   findJob,
   memorySignal,
   setLimits,
@@ -26,7 +29,7 @@ beforeAll(async () => {
   // Of sessions that begin from here on.
   await own.database.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()`;
-  deps = { database: connectDatabase({ url: own.url, connections_max: 5, timeout_ms: 15_000 }), observe: () => {} };
+  deps = { database: connectDatabase({ url: own.url, connections_max: 8, timeout_ms: 15_000 }), observe: () => {} };
 });
 afterAll(async () => {
   await deps.database.close();
@@ -77,6 +80,30 @@ test("a limit of 1 never runs 2, however many workers there are", async () => {
   await Promise.all(workers.map(({ database }) => database.close()));
   await signal.close();
 }, 90_000);
+
+test("of claims at the same moment at most one gets a job of a limit of 1, though all of them began before it was taken", async () => {
+  await setLimits(deps, { tenant: "default", queue: "narrow" }, queueLimits.parse({ concurrency: 1 }));
+  const outcomes = await enqueue(
+    deps,
+    Array.from({ length: 8 }, () => submission({ queue: "narrow" })),
+    { idempotency_ttl_seconds: 60 },
+  );
+  const ids = outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+  const claimer = { tenant: "default", queues: ["narrow"], worker_id: "w", lease_seconds: 30 };
+  let taken = 0;
+  // The first opens the connections, and those that wait for each other are more from round to round.
+  for (let round = 0; round < 5; round += 1) {
+    const claims = await Promise.all(ids.map((id) => claim(deps, [id], claimer)));
+    const leases = claims.flat();
+    expect(leases.length).toBeLessThanOrEqual(1);
+    taken += leases.length;
+    await complete(
+      deps,
+      leases.map((lease) => ({ lease, result: null })),
+    );
+  }
+  expect(taken).toBeGreaterThan(0);
+});
 
 test("a caller's transaction submits though its snapshot is older, and the first with the key has it", async () => {
   const queue = createQueue({ databaseUrl: own.url });
