@@ -34,6 +34,7 @@ export const apiSettings = z.object({
   API_PORT: setting.port().default(8_000),
   BODY_BYTES_MAX: setting.integer(1_024, limits.body_bytes_max).default(limits.body_bytes_max),
   PAYLOAD_BYTES_MAX: setting.integer(2, limits.payload_bytes_max).default(limits.payload_bytes_max),
+  QUEUES_PER_TENANT_MAX: setting.integer(1, 1_000_000).default(10_000),
   IDEMPOTENCY_TTL_SECONDS: setting.seconds(1, 31_536_000).default(86_400),
   DATABASE_CONNECTIONS_MAX: setting.integer(1, 1_000).default(10),
   // A request is refused within 2 s of its arrival: what is left is for a busy machine to notice and to answer.
@@ -56,6 +57,7 @@ export type ApiConfig = ServerConfig & {
   allowed_hosts: HostRule | undefined;
   body_bytes_max: number;
   payload_bytes_max: number;
+  queues_per_tenant_max: number;
   idempotency_ttl_seconds: number;
   backoff: BackoffPolicy;
   shutdown_ms: number;
@@ -85,6 +87,7 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
     allowed_hosts: hostRule(set.ALLOWED_HOSTS, open, set.ALLOW_UNAUTHENTICATED),
     body_bytes_max: set.BODY_BYTES_MAX,
     payload_bytes_max: set.PAYLOAD_BYTES_MAX,
+    queues_per_tenant_max: set.QUEUES_PER_TENANT_MAX,
     idempotency_ttl_seconds: set.IDEMPOTENCY_TTL_SECONDS,
     backoff: retryPolicy(set),
     shutdown_ms: set.SHUTDOWN_SECONDS * 1_000,

@@ -2,6 +2,7 @@ import {
   createFinishWatch,
   createFollowUps,
   createLeaseDesk,
+  createQueueBound,
   createSubmitter,
   type Deps,
   type EnqueueOptions,
@@ -9,12 +10,16 @@ import {
 } from "@atlasqueue/core";
 
 /** What lives as long as the API does and that requests share: submits in groups, waits in lines, timers. */
-export function createServices(deps: Deps & { signal: Signal }, options: EnqueueOptions) {
+export function createServices(
+  deps: Deps & { signal: Signal },
+  options: EnqueueOptions & { queues_per_tenant_max: number },
+) {
   const followUps = createFollowUps(deps);
   return {
     followUps,
     submitter: createSubmitter({ ...deps, followUps }, options),
     leaseDesk: createLeaseDesk({ ...deps, followUps }),
     finishWatch: createFinishWatch(deps),
+    queueBound: createQueueBound(deps, options),
   };
 }

@@ -3,14 +3,14 @@ import type { Scope } from "@atlasqueue/contract";
 import { createToken, defaultTenant, provisionTenant } from "@atlasqueue/core";
 import { requireTokens } from "../src/access/authenticate.ts";
 import type { AppDeps } from "../src/app.ts";
-import { testApp } from "./test-app.ts";
+import { testApp, type Changes, type Core } from "./test-app.ts";
 
 /** The app with `AUTH=required`, over a clock that stands until it is moved. */
-export async function guardedApp(changes: Partial<AppDeps> = {}) {
+export async function guardedApp(given: Changes | ((core: Core) => Changes) = {}) {
   const clock = { ms: 1_000_000 };
   const api = await testApp((core) => ({
     authenticator: requireTokens({ ...core, now: () => clock.ms }),
-    ...changes,
+    ...(typeof given === "function" ? given(core) : given),
   }));
   return { ...api, clock, token: (...scopes: Scope[]) => makeToken(api.deps, scopes) };
 }

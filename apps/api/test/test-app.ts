@@ -5,8 +5,8 @@ import { testDatabase } from "@atlasqueue/testing";
 import { createApp, type AppDeps } from "../src/app.ts";
 import { createServices } from "../src/services.ts";
 
-type Changes = Partial<AppDeps>;
-type Core = Pick<AppDeps, "database" | "signal" | "observe">;
+export type Changes = Partial<AppDeps>;
+export type Core = Pick<AppDeps, "database" | "signal" | "observe">;
 
 /** The app over a database of its own, with everything it logged and told. */
 export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
@@ -28,7 +28,7 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
   const changes = typeof given === "function" ? given(core) : given;
   const deps: AppDeps = {
     ...core,
-    ...createServices(core, { idempotency_ttl_seconds: 86_400 }),
+    ...createServices(core, { idempotency_ttl_seconds: 86_400, queues_per_tenant_max: 10_000 }),
     idempotency_ttl_seconds: 86_400,
     backoff: { base_seconds: 5, max_seconds: 3_600, jitter_seconds_max: 2 },
     logger,

@@ -23,6 +23,7 @@ export const problems = {
   validation: { status: 422, title: "The request is not valid" },
   idempotency_mismatch: { status: 422, title: "This Idempotency-Key was used for another request" },
   rate_limited: { status: 429, title: "Too many requests" },
+  too_many_queues: { status: 429, title: "The tenant has as many queues as it may" },
   share_used: { status: 429, title: "The tenant uses its share already" },
   headers_too_large: { status: 431, title: "The headers are too large" },
   internal: { status: 500, title: "Something went wrong on our side" },

@@ -110,6 +110,7 @@ export { retry, type RetryOutcome } from "./transitions/retry.ts";
 export { projectDeadLetters } from "./transitions/project-dead-letters.ts";
 export { forgetPastStarts } from "./transitions/note-starts.ts";
 export { forgetEmptyQueues } from "./transitions/fold-counts.ts";
+export { forgetUndecidedQueues } from "./transitions/forget-undecided-queues.ts";
 export { forgetLeaseBatches } from "./transitions/forget-lease-batches.ts";
 export { noteTokenUse } from "./transitions/note-token-use.ts";
 export { provisionTenant } from "./transitions/provision-tenant.ts";
@@ -137,5 +138,6 @@ export {
   type Submitted,
   UniqueConflictError,
 } from "./queue.ts";
+export { createQueueBound, TooManyQueuesError, type QueueBound } from "./queue-bound/queue-bound.ts";
 export { createShares, NoRoomError, takeOrThrow, type Shares } from "./shares.ts";
 export { createSubmitter, type Submitter } from "./submitter.ts";

@@ -19,6 +19,7 @@ const exempt: Record<string, string> = {
   "transitions/forget-ended-batches.ts":
     "by the lease's token, and deletes only claims that have ended, whoever names them",
   "transitions/forget-lease-batches.ts": "by the lease's token, for workers beside the database",
+  "transitions/forget-undecided-queues.ts": "the janitor's, over all tenants",
   "transitions/lease-rows.ts": "the fence itself; a remote worker's ids go through find-leased first",
   "transitions/note-token-use.ts": "ids of tokens that were just shown to us",
   "transitions/project-dead-letters.ts": "the sweep's, over all tenants",

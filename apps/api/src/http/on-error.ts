@@ -1,8 +1,8 @@
-import { isUnavailable, NoRoomError, type Logger, type Observe } from "@atlasqueue/core";
+import { isUnavailable, NoRoomError, TooManyQueuesError, type Logger, type Observe } from "@atlasqueue/core";
 import { routePath } from "hono/route";
 import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "./context.ts";
-import { internal, noRoom, ProblemError, unavailable } from "./problem.ts";
+import { internal, noRoom, ProblemError, tooManyQueues, unavailable } from "./problem.ts";
 
 /** The one place that turns what was thrown into an answer. */
 export function answerErrors(deps: { observe: Observe; logger: Logger }) {
@@ -13,6 +13,7 @@ export function answerErrors(deps: { observe: Observe; logger: Logger }) {
 function problemOf(deps: { observe: Observe; logger: Logger }, error: Error, c: ApiContext): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof NoRoomError) return noRoom(error);
+  if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;
     deps.observe({ event: "database_unavailable", during, error: textOf(error) });

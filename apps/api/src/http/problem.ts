@@ -1,5 +1,5 @@
 import { problems, problemType, type Fault, type Problem, type ProblemKind } from "@atlasqueue/contract";
-import type { NoRoomError } from "@atlasqueue/core";
+import type { NoRoomError, TooManyQueuesError } from "@atlasqueue/core";
 import { answerText } from "./answer.ts";
 
 export type ProblemExtras = {
@@ -50,6 +50,11 @@ export function unavailable(detail: string): ProblemError {
 /** What is full is told, and whether the caller's own requests fill it. */
 export function noRoom({ message, share }: NoRoomError): ProblemError {
   return new ProblemError(share ? "share_used" : "no_room", message, { headers: { "retry-after": "1" } });
+}
+
+/** Queues that are not used any more are forgotten about once a minute. */
+export function tooManyQueues({ message }: TooManyQueuesError): ProblemError {
+  return new ProblemError("too_many_queues", message, { headers: { "retry-after": "60" } });
 }
 
 /** Our own mistake. Log the cause under the request id: the client is told nothing else. */

@@ -17,7 +17,7 @@ import { readIdempotencyKey } from "../http/idempotency-key.ts";
 import { invalid, ProblemError } from "../http/problem.ts";
 import { readRequest, requireSmall } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
-import type { SubmitRouteDeps } from "../routes/submit.ts";
+import { queuesOf, type SubmitRouteDeps } from "../routes/submit.ts";
 import { nativeRequest } from "./native.ts";
 
 /** OpenQueue's `POST /jobs` and `POST /jobs/batch`. */
@@ -29,7 +29,10 @@ export function openQueueSubmitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     const idempotency_key = readOptionalKey(c);
     requireSmall(value.payload, "/payload", bytes, deps.payload_bytes_max);
     const submission = { tenant: tenantOf(c), request: nativeRequest(value), idempotency_key };
-    const outcome = await deps.gate.hold(holderOf(c), bytes, () => deps.submitter.submit(submission, bytes));
+    const outcome = await deps.gate.hold(holderOf(c), bytes, async () => {
+      await deps.queueBound.admit(submission.tenant, queuesOf([submission]));
+      return deps.submitter.submit(submission, bytes);
+    });
     // What comes this way never asks to be unique, so nothing else is without a job.
     if (!("job" in outcome)) throw mismatch("a job");
     const answer: OpenQueueSubmitted = { job_id: outcome.job.id, status: "queued" };
@@ -46,7 +49,10 @@ export function openQueueSubmitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     const tenant = tenantOf(c);
     const requests = value.jobs.map((job) => ({ tenant, request: nativeRequest(job) }));
     const submissions = key === undefined ? requests : underOneKey(requests, key);
-    const outcome = await deps.gate.hold(holderOf(c), bytes, () => enqueueAll(deps, submissions, deps));
+    const outcome = await deps.gate.hold(holderOf(c), bytes, async () => {
+      await deps.queueBound.admit(tenant, queuesOf(submissions));
+      return enqueueAll(deps, submissions, deps);
+    });
     if (outcome.kind !== "stored") throw mismatch("a batch");
     deps.followUps.submitted(outcome.outcomes);
     const job_ids = outcome.outcomes.map(idOf);

@@ -6,6 +6,7 @@ import {
   setLimits,
   type Deps,
   type FollowUps,
+  type QueueBound,
   type QueueRef,
   type QueueStats,
   type Signal,
@@ -22,7 +23,7 @@ import { refuseQuery } from "../http/query.ts";
 import { readRequest } from "../http/request.ts";
 import { tenantOf } from "../http/tenant.ts";
 
-export type QueueRouteDeps = Deps & { signal: Signal; gate: Gate; followUps: FollowUps };
+export type QueueRouteDeps = Deps & { signal: Signal; gate: Gate; followUps: FollowUps; queueBound: QueueBound };
 
 const limits_body_bytes_max = 16_384;
 
@@ -50,6 +51,7 @@ export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
     const queue = readQueueName(c);
     const { value } = await readRequest(c, queueLimits, { bytes_max: limits_body_bytes_max });
     return change(c, queue, async (ref) => {
+      await deps.queueBound.admit(ref.tenant, [queue]);
       deps.followUps.limitsChanged(ref, await setLimits(deps, ref, value));
     });
   });
@@ -65,7 +67,10 @@ export function queueRoutes(deps: QueueRouteDeps): Hono<ApiEnv> {
   routes.post(
     "/queues/:queue/pause",
     requires("admin"),
-    decide((ref) => pauseQueue(deps, ref)),
+    decide(async (ref) => {
+      await deps.queueBound.admit(ref.tenant, [ref.queue]);
+      return pauseQueue(deps, ref);
+    }),
   );
   routes.post(
     "/queues/:queue/resume",

@@ -18,6 +18,7 @@ import {
   resumeSchedule,
   showSchedule,
   type Deps,
+  type QueueBound,
   type SeenSchedule,
   type StoreOutcome,
 } from "@atlasqueue/core";
@@ -37,6 +38,7 @@ import { tenantOf } from "../http/tenant.ts";
 
 export type ScheduleRouteDeps = Deps & {
   gate: Gate;
+  queueBound: QueueBound;
   cursors: Cursors;
   body_bytes_max: number;
   payload_bytes_max: number;
@@ -62,7 +64,7 @@ export function scheduleRoutes(deps: ScheduleRouteDeps): Hono<ApiEnv> {
   routes.post("/schedules", requires("admin"), async (c) => {
     const { value, bytes } = await readRequest(c, createScheduleSchema, { bytes_max: deps.body_bytes_max });
     check(value, bytes);
-    return answerStored(c, await deps.gate.hold(holderOf(c), bytes, () => createSchedule(deps, tenantOf(c), value)));
+    return answerStored(c, await store(c, value, bytes, createSchedule));
   });
 
   routes.put("/schedules/:name", requires("admin"), async (c) => {
@@ -72,8 +74,14 @@ export function scheduleRoutes(deps: ScheduleRouteDeps): Hono<ApiEnv> {
       throw invalid([{ pointer: "/name", message: "must not differ from the name in the path" }]);
     const definition = { ...value, name };
     check(definition, bytes);
-    return answerStored(c, await deps.gate.hold(holderOf(c), bytes, () => putSchedule(deps, tenantOf(c), definition)));
+    return answerStored(c, await store(c, definition, bytes, putSchedule));
   });
+
+  const store = (c: ApiContext, definition: CreateSchedule, bytes: number, apply: typeof putSchedule) =>
+    deps.gate.hold(holderOf(c), bytes, async () => {
+      await deps.queueBound.admit(tenantOf(c), [definition.job.queue]);
+      return apply(deps, tenantOf(c), definition);
+    });
 
   routes.get("/schedules/:name", requires("read"), async (c) => {
     refuseQuery(c);

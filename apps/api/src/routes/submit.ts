@@ -7,6 +7,8 @@ import {
   type EnqueueOutcome,
   type FollowUps,
   type JobRow,
+  type QueueBound,
+  type Submission,
   type Submitter,
 } from "@atlasqueue/core";
 import { Hono } from "hono";
@@ -26,6 +28,7 @@ import { tenantOf } from "../http/tenant.ts";
 export type SubmitRouteDeps = Deps &
   EnqueueOptions & {
     submitter: Submitter;
+    queueBound: QueueBound;
     followUps: Pick<FollowUps, "submitted">;
     gate: Gate;
     body_bytes_max: number;
@@ -42,7 +45,10 @@ export function submitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     const { request, idempotency_key } = checkSubmission(c, body);
     requireSmall(request.payload, "/payload", body.bytes, deps.payload_bytes_max);
     const submission = { tenant: tenantOf(c), request, idempotency_key };
-    const outcome = await deps.gate.hold(holderOf(c), body.bytes, () => deps.submitter.submit(submission, body.bytes));
+    const outcome = await deps.gate.hold(holderOf(c), body.bytes, async () => {
+      await deps.queueBound.admit(submission.tenant, [request.queue]);
+      return deps.submitter.submit(submission, body.bytes);
+    });
     switch (outcome.kind) {
       case "created":
         return answerJson(c, 201, showJob(outcome.job), { location: `/v1/jobs/${outcome.job.id}` });
@@ -72,7 +78,10 @@ export function submitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
     submissions.forEach(({ request }, at) =>
       requireSmall(request.payload, `/jobs/${at}/payload`, bytes, deps.payload_bytes_max),
     );
-    const outcome = await deps.gate.hold(holderOf(c), bytes, () => enqueueAll(deps, submissions, deps));
+    const outcome = await deps.gate.hold(holderOf(c), bytes, async () => {
+      await deps.queueBound.admit(tenant, queuesOf(submissions));
+      return enqueueAll(deps, submissions, deps);
+    });
     if (outcome.kind === "mismatch") throw mismatches(outcome.places);
     if (outcome.kind === "conflict") throw conflicts(outcome.places);
     deps.followUps.submitted(outcome.outcomes);
@@ -81,6 +90,9 @@ export function submitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
 
   return routes;
 }
+
+/** The queues that some jobs are for. */
+export const queuesOf = (submissions: readonly Submission[]) => submissions.map(({ request }) => request.queue);
 
 /** Everything that is wrong with the key and the body is told at once. */
 function checkSubmission(c: ApiContext, body: JsonBody): { request: SubmitJob; idempotency_key: string } {

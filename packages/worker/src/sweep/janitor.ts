@@ -1,6 +1,7 @@
 import {
   firstId,
   forgetEmptyQueues,
+  forgetUndecidedQueues,
   forgetPastStarts,
   hint,
   isUnavailable,
@@ -71,5 +72,6 @@ async function passOver(deps: WorkerDeps, retention: Retention, stop: AbortSigna
     await pause(Math.max(rest_ms_min, 2 * (performance.now() - started)), stop);
   }
   await forgetEmptyQueues(deps, rows_max);
+  await forgetUndecidedQueues(deps, rows_max);
   if (jobs + keys > 0) deps.observe({ event: "jobs_pruned", jobs, keys });
 }

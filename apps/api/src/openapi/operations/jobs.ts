@@ -52,7 +52,7 @@ export const jobOperations: Operation[] = [
         example: exampleJob,
       },
     },
-    problems: ["idempotency_mismatch", "unique_conflict"],
+    problems: ["idempotency_mismatch", "unique_conflict", "too_many_queues"],
   },
   {
     method: "post",
@@ -72,7 +72,7 @@ export const jobOperations: Operation[] = [
         example: { jobs: [{ id: exampleId, status: "queued", created: true }] },
       },
     },
-    problems: ["idempotency_mismatch", "unique_conflict"],
+    problems: ["idempotency_mismatch", "unique_conflict", "too_many_queues"],
   },
   {
     method: "get",

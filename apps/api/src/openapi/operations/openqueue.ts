@@ -41,7 +41,7 @@ export const openQueueOperations: Operation[] = [
     scope: "submit",
     request: { headers, body: { schema: openQueueSubmit, example: exampleOpenQueueSubmission } },
     answers: { 201: { description: "The job is stored.", ...submitted }, 200: { ...replayed, ...submitted } },
-    problems: ["idempotency_mismatch"],
+    problems: ["idempotency_mismatch", "too_many_queues"],
   },
   {
     method: "post",
@@ -56,7 +56,7 @@ export const openQueueOperations: Operation[] = [
       201: { description: "All are stored; in the order of the request.", ...submittedBatch },
       200: { ...replayed, ...submittedBatch },
     },
-    problems: ["idempotency_mismatch"],
+    problems: ["idempotency_mismatch", "too_many_queues"],
   },
   {
     method: "get",

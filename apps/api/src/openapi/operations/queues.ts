@@ -35,7 +35,7 @@ export const queueOperations: Operation[] = [
     scope: "admin",
     request: { path: name, body: noBody },
     answers: { 200: { description: "The queue, paused.", schema: queue, example: { ...exampleQueue, paused: true } } },
-    problems: ["validation"],
+    problems: ["validation", "too_many_queues"],
   },
   {
     method: "post",
@@ -65,6 +65,6 @@ export const queueOperations: Operation[] = [
       body: { schema: queueLimits, example: { concurrency: 7, rate: { limit: 100, period_seconds: 60 } } },
     },
     answers: { 200: { description: "The queue, with its limits.", schema: queue, example: exampleQueue } },
-    problems: ["validation"],
+    problems: ["validation", "too_many_queues"],
   },
 ];

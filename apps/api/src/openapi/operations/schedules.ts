@@ -66,7 +66,7 @@ export const scheduleOperations: Operation[] = [
     scope: "admin",
     request: { body: { schema: createSchedule, example: { name, ...example } } },
     answers: { 201: { ...answer("The new schedule."), headers: location } },
-    problems: ["already_exists", "too_many_schedules"],
+    problems: ["already_exists", "too_many_schedules", "too_many_queues"],
   },
   {
     method: "get",
@@ -91,7 +91,7 @@ export const scheduleOperations: Operation[] = [
     scope: "admin",
     request: { path: byName, body: { schema: putSchedule, example } },
     answers: { 200: answer("The schedule, replaced."), 201: { ...answer("The new schedule."), headers: location } },
-    problems: ["too_many_schedules"],
+    problems: ["too_many_schedules", "too_many_queues"],
   },
   {
     method: "post",

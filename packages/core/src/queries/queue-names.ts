@@ -1,0 +1,32 @@
+import { textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+
+/** Where a queue leaves a trace: it has jobs, finished ones included, or somebody decided something about it. */
+const traces = ["queue_counts", "queue_changes", "queues"];
+
+/** Which of these queues a tenant has: a look into two indexes for each, and into the changes of the last second. */
+export async function existingQueues(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  queues: readonly string[],
+): Promise<string[]> {
+  const params = [tenant, textArray(queues)];
+  const rows = await executeOn(deps.database)<{ queue: string }>({ text: existing, params });
+  return rows.map(({ queue }) => queue);
+}
+
+const isIn = (table: string) =>
+  `EXISTS (SELECT FROM ${table} AS known WHERE known.tenant = $1 AND known.queue = wanted.queue)`;
+const existing = `
+  SELECT wanted.queue FROM unnest($2::text[]) AS wanted(queue) WHERE ${traces.map(isIn).join(" OR ")}`;
+
+/** How many queues a tenant has. Not read further than `queues_max`: what is more may be told as that many. */
+export async function countQueues(deps: Pick<Deps, "database">, tenant: string, queues_max: number): Promise<number> {
+  const [row] = await executeOn(deps.database)<{ queues: number }>({ text: count, params: [tenant, queues_max] });
+  return row?.queues ?? 0;
+}
+
+const namesIn = (table: string) => `(SELECT DISTINCT queue FROM ${table} WHERE tenant = $1 LIMIT $2::int)`;
+const count = `
+  SELECT count(*)::int AS queues FROM (${traces.map(namesIn).join(" UNION ")}) AS known`;

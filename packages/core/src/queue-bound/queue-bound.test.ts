@@ -1,0 +1,121 @@
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { foldAll } from "../count-folder.ts";
+import type { Deps } from "../deps.ts";
+import { enqueue } from "../transitions/enqueue.ts";
+import { forgetUndecidedQueues } from "../transitions/forget-undecided-queues.ts";
+import { pauseQueue, resumeQueue } from "../transitions/pause-queue.ts";
+import { setLimits } from "../transitions/set-limits.ts";
+import { memorySignal } from "../signal/memory.ts";
+import { createKnownQueues } from "./known-queues.ts";
+import { createQueueBound, TooManyQueuesError } from "./queue-bound.ts";
+import { createQueueLookUp } from "./queue-look-up.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(() => own.database.sql`TRUNCATE jobs, queue_counts, queue_changes, queues`);
+
+const bound = (queues_per_tenant_max = 3) => createQueueBound(deps, { queues_per_tenant_max });
+const store = (...queues: string[]) =>
+  enqueue(
+    deps,
+    queues.map((queue) => submission({ queue })),
+    { idempotency_ttl_seconds: 60 },
+  );
+const refused = (work: Promise<void>) => expect(work).rejects.toThrow(TooManyQueuesError);
+
+test("a tenant may have so many queues, whether they hold jobs, are paused or limited, and others as many", async () => {
+  await store("a", "a", "b");
+  await pauseQueue(deps, { tenant: "default", queue: "c" });
+  await refused(bound().admit("default", ["d"]));
+  await foldAll(deps);
+  await refused(bound().admit("default", ["d"]));
+  await bound().admit("default", ["a", "b", "c"]);
+  await bound(4).admit("default", ["d"]);
+  await bound().admit("acme", ["d", "e", "f"]);
+});
+
+test("of several at once all find room or none does", async () => {
+  const queues = bound();
+  await store("a");
+  await refused(queues.admit("default", ["b", "c", "d"]));
+  await queues.admit("default", ["b", "c", "b"]);
+  await refused(queues.admit("default", ["a", "d"]));
+});
+
+test("of many that come together no more get in than there is room for", async () => {
+  const queues = bound();
+  const names = ["a", "b", "c", "d", "e", "f"];
+  const answers = await Promise.allSettled([...names, ...names].map((name) => queues.admit("default", [name])));
+  const let_in = answers.flatMap(({ status }, at) => (status === "fulfilled" ? [names[at % names.length]] : []));
+  expect(new Set(let_in).size).toBe(3);
+  expect(let_in).toHaveLength(6);
+});
+
+test("a queue that nobody uses any more makes room", async () => {
+  const queues = bound(1);
+  const ref = { tenant: "default", queue: "a" };
+  await pauseQueue(deps, ref);
+  await setLimits(deps, ref, { concurrency: 1, group_concurrency: null, rate: null, group_rate: null });
+  await refused(queues.admit("default", ["b"]));
+  await resumeQueue({ ...deps, signal: memorySignal() }, ref);
+  await forgetUndecidedQueues(deps, 10);
+  await refused(bound(1).admit("default", ["b"]));
+  await setLimits(deps, ref, { concurrency: null, group_concurrency: null, rate: null, group_rate: null });
+  await forgetUndecidedQueues(deps, 10);
+  await eventually(() => queues.admit("default", ["b"]));
+});
+
+test("what a process knows is not looked up again", async () => {
+  const queues = bound();
+  await store("a");
+  await queues.admit("default", ["a"]);
+  const away = new Error("the database is away");
+  const broken = createQueueLookUp(() => Promise.reject(away));
+  await expect(broken("default", "a")).rejects.toBe(away);
+  await own.database.sql`ALTER TABLE queue_counts RENAME TO elsewhere`;
+  try {
+    await queues.admit("default", ["a"]);
+    await expect(queues.admit("default", ["b"])).rejects.toThrow("queue_counts");
+  } finally {
+    await own.database.sql`ALTER TABLE elsewhere RENAME TO queue_counts`;
+  }
+  await queues.admit("default", ["b"]);
+});
+
+test("names that are asked for while somebody looks share the next look", async () => {
+  const asked: (readonly string[])[] = [];
+  let answer = Promise.withResolvers<string[]>();
+  const exists = createQueueLookUp((_, queues) => {
+    asked.push(queues);
+    return answer.promise;
+  });
+  const first = [exists("default", "a"), exists("default", "b"), exists("default", "a")];
+  await expect.poll(() => asked).toEqual([["a", "b"]]);
+  const second = [exists("default", "c"), exists("default", "a"), exists("default", "d")];
+  const before = answer;
+  answer = Promise.withResolvers<string[]>();
+  before.resolve(["a"]);
+  expect(await Promise.all([...first, second[1]])).toEqual([true, false, true, true]);
+  answer.resolve(["d"]);
+  expect(await Promise.all([second[0], second[2]])).toEqual([false, true]);
+  expect(asked).toEqual([
+    ["a", "b"],
+    ["c", "d"],
+  ]);
+});
+
+test("the names that are remembered are bounded, of one tenant and of all", () => {
+  const known = createKnownQueues({ of_tenant_max: 2, all_max: 3 });
+  for (const name of ["a", "b", "b", "c"]) known.add("one", name);
+  expect(["a", "b", "c"].map((name) => known.has("one", name))).toEqual([false, true, true]);
+  known.add("two", "a");
+  known.add("two", "b");
+  expect(["b", "c"].map((name) => known.has("one", name))).toEqual([false, false]);
+  expect(["a", "b"].map((name) => known.has("two", name))).toEqual([true, true]);
+});
