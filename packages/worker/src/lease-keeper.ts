@@ -1,6 +1,10 @@
 import { aboutLease, extendLeases, forgetLeaseBatches, isUnavailable, pause, type Lease } from "@atlasqueue/core";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { WorkerDeps } from "./deps.ts";
+import type { OutageWatch } from "./sweep/outage-watch.ts";
+
+/** `outage` is told of renewals that failed. */
+export type KeeperDeps = WorkerDeps & { outage: OutageWatch };
 
 const batch_max = 1_000;
 const retry_ms = 250;
@@ -13,7 +17,7 @@ const forget_batches_max = 10_000;
  * claim the job meanwhile, so the handler goes on.
  */
 export async function keepLeases(
-  deps: WorkerDeps,
+  deps: KeeperDeps,
   running: RunningJobs,
   lease_seconds: number,
   stop: AbortSignal,
@@ -29,7 +33,7 @@ export async function keepLeases(
  * Looks after a job at once when somebody says that it was cancelled, instead of at the next renewal. What was said is a
  * hint: the renewal finds out whether the lease is lost. Returns how to stop listening.
  */
-export function heedCancels(deps: WorkerDeps, running: RunningJobs, lease_seconds: number): () => void {
+export function heedCancels(deps: KeeperDeps, running: RunningJobs, lease_seconds: number): () => void {
   return deps.signal.notices.listen("cancelled", (ids) => {
     const told = new Set(ids);
     const held = running.all().filter((job) => told.has(job.lease.id));
@@ -52,7 +56,7 @@ export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop
 
 /** Renew what is held now. False when the database is away, or somebody's transaction has the row of one: repeat it soon. */
 export async function renew(
-  deps: WorkerDeps,
+  deps: KeeperDeps,
   running: RunningJobs,
   held: readonly RunningJob[],
   lease_seconds: number,
@@ -79,7 +83,10 @@ export async function renew(
     return all;
   } catch (error) {
     if (!isUnavailable(error)) deps.logger.error({ err: error }, "lease_renewal_failed");
-    else deps.observe({ event: "database_unavailable", during: "lease renewal", error: String(error) });
+    else {
+      deps.observe({ event: "database_unavailable", during: "lease renewal", error: String(error) });
+      await deps.outage.failed();
+    }
     return false;
   }
 }

@@ -28,6 +28,7 @@ import { runningJobs } from "./running-jobs.ts";
 import { createServed } from "./served.ts";
 import { createSettler } from "./settler.ts";
 import { clearAway } from "./sweep/janitor.ts";
+import { createOutageWatch } from "./sweep/outage-watch.ts";
 import { createSweeper } from "./sweep/sweeper.ts";
 
 export type WorkerConfig = {
@@ -96,10 +97,10 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
   const followUps = createFollowUps(deps);
-  const sweeper = createSweeper({ ...deps, followUps }, draining.signal, {
-    queues: () => served.queuesOf(served.tenants()),
-    discover: served.discover,
-  });
+  const outage = createOutageWatch(deps);
+  const keeper = { ...deps, outage };
+  const serving = { queues: () => served.queuesOf(served.tenants()), discover: served.discover };
+  const sweeper = createSweeper({ ...deps, followUps }, draining.signal, serving, outage);
   const children = createChildPool(config.isolation ?? {}, (pid, stream, line) =>
     deps.logger.warn({ event: "process_output", pid, stream, line }, "process_output"),
   );
@@ -126,7 +127,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     draining.signal,
   );
   const keeping = Promise.all([
-    keepLeases(deps, running, lease_seconds, stopped.signal),
+    keepLeases(keeper, running, lease_seconds, stopped.signal),
     forgetSettled(deps, running, stopped.signal),
     keepPresence(deps, {
       tenants: tenants === "*" ? [allTenants] : tenants,
@@ -141,12 +142,12 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
         state: draining.signal.aborted ? "draining" : watch.stuckForMs() > 0 ? "stuck" : "running",
         lease_seconds,
       }),
-      renewLeases: () => renew(deps, running, running.all(), lease_seconds),
+      renewLeases: () => renew(keeper, running, running.all(), lease_seconds),
       draining: draining.signal,
       stop: stopped.signal,
     }),
   ]);
-  const heedNoMore = heedCancels(deps, running, lease_seconds);
+  const heedNoMore = heedCancels(keeper, running, lease_seconds);
   const sweeping = Promise.all([
     sweeper.run(),
     clearAway(deps, config.retention ?? defaultRetention, config.result_ttl_seconds, draining.signal),

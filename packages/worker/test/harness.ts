@@ -57,6 +57,7 @@ export function workerHarness() {
     deps,
     read,
     sql: () => own.database.sql,
+    url: () => own.url,
     signal: () => signal,
     useSignal: (open: () => Signal) => void (signal = open()),
     named: (name: Parameters<typeof recorded.named>[0]) => recorded.named(name),

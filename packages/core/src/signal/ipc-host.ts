@@ -97,6 +97,10 @@ async function perform(signal: Signal, call: Call, stop: AbortSignal = never): P
       return signal.endOverflow(...call.given);
     case "takeTurn":
       return signal.takeTurn(...call.given);
+    case "mark":
+      return signal.mark(...call.given);
+    case "isMarked":
+      return signal.isMarked(...call.given);
     case "takePermits":
       return signal.takePermits(...call.given);
     case "deadLetters.add":

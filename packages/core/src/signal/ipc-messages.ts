@@ -25,6 +25,8 @@ const call = z.discriminatedUnion("method", [
   z.object({ method: z.literal("look"), given: z.tuple([queue]) }),
   z.object({ method: z.literal("endOverflow"), given: z.tuple([queue]) }),
   z.object({ method: z.literal("takeTurn"), given: z.tuple([z.string(), z.number()]) }),
+  z.object({ method: z.literal("mark"), given: z.tuple([z.string(), z.number()]) }),
+  z.object({ method: z.literal("isMarked"), given: z.tuple([z.string()]) }),
   z.object({
     method: z.literal("takePermits"),
     given: z.tuple([z.string(), z.array(z.number()), z.object({ limit: z.number(), period_ms: z.number() })]),

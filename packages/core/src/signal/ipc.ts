@@ -94,6 +94,8 @@ export function ipcSignal(channel: Pick<Channel, "send">): IpcSignal {
     look: async (queue) => withNone(await call<Json<QueueLook>, "look">("look", queue), "next"),
     endOverflow: (queue) => call("endOverflow", queue),
     takeTurn: (name, period_ms) => call("takeTurn", name, period_ms),
+    mark: (name, lasts_ms) => call("mark", name, lasts_ms),
+    isMarked: (name) => call("isMarked", name),
     takePermits: (name, costs, rate) => call<Permit[], "takePermits">("takePermits", name, [...costs], rate),
     deadLetters: {
       add: (ids) => call("deadLetters.add", [...ids]),

@@ -18,6 +18,7 @@ type Lists = { plain: Deque; prioritised: PriorityQueue; overflowed: boolean };
 export function memorySignal(list_length_max: number = signals_max): Signal {
   const queues = new Map<string, Lists>();
   const turns = new Map<string, number>();
+  const marks = new Map<string, number>();
   const waiters = new Set<() => void>();
   const draw = localPermits();
 
@@ -90,6 +91,10 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       turns.set(name, now + period_ms);
       return true;
     },
+    async mark(name, lasts_ms) {
+      marks.set(name, performance.now() + lasts_ms);
+    },
+    isMarked: async (name) => (marks.get(name) ?? -Infinity) > performance.now(),
     takePermits: async (name, costs, rate) => draw(name, costs, rate),
     deadLetters: memoryDeadLetters(),
     notices: memoryNotices(),

@@ -107,6 +107,12 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     async takeTurn(name, period_ms) {
       return (await available(() => commands.set(turnKey(keys, name), "1", "PX", Math.ceil(period_ms), "NX"))) === "OK";
     },
+    async mark(name, lasts_ms) {
+      await available(() => commands.set(turnKey(keys, `mark:${name}`), "1", "PX", Math.ceil(lasts_ms)));
+    },
+    async isMarked(name) {
+      return (await available(() => commands.exists(turnKey(keys, `mark:${name}`)))) === 1;
+    },
     takePermits: redisPermits(commands, keys, available),
     deadLetters: redisDeadLetters(commands, keys, available),
     notices,

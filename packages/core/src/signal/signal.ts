@@ -36,6 +36,10 @@ export type Signal = {
   endOverflow(queue: QueueRef): Promise<void>;
   /** True for one caller over all processes in each period: so that a fleet sweeps once, not once a worker. */
   takeTurn(name: string, period_ms: number): Promise<boolean>;
+  /** Leave a mark of this name that lasts so long from now on, for all processes that share the signal. */
+  mark(name: string, lasts_ms: number): Promise<void>;
+  /** Whether somebody's mark of this name lasts still. */
+  isMarked(name: string): Promise<boolean>;
   /**
    * Draw permits from the named bucket for wishes in their order, one answer each. All processes that share the signal
    * share its buckets; without Redis, each process has its own.

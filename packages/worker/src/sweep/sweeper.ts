@@ -2,6 +2,7 @@ import { createOutlook, isUnavailable, pause, type SweepOutlook } from "@atlasqu
 import type { MovingDeps } from "../deps.ts";
 import { createDuties } from "./duties.ts";
 import { findStrays } from "./find-strays.ts";
+import { createOutageWatch } from "./outage-watch.ts";
 import { readyWasSeen } from "./ready-mark.ts";
 import type { ServedBySweep } from "./served-queues.ts";
 import { watchMachine } from "./recall-vanished.ts";
@@ -15,11 +16,6 @@ const rest_ms_min = 20;
 const rest_after_outage_ms = 500;
 /** A sweep is not waited for any longer: what takes its time goes on beside the next one. */
 const sweep_ms_max = 2_500;
-/**
- * From the database's return on: settlements and renewals go first, so that no lease that ran out meanwhile is taken
- * from a worker that lives.
- */
-const grace_after_outage_ms = 3_000;
 
 /**
  * The net under everything: due retries and scheduled jobs, slots of schedules, expired leases, lost signals, the list of dead letters.
@@ -27,17 +23,20 @@ const grace_after_outage_ms = 3_000;
  * with the other workers' sweepers, so that a fleet asks the database as often as one worker does. `served` are the
  * queues that this process takes jobs from: they are looked after first.
  */
-export function createSweeper(deps: MovingDeps, stop: AbortSignal, served: ServedBySweep) {
+export function createSweeper(
+  deps: MovingDeps,
+  stop: AbortSignal,
+  served: ServedBySweep,
+  outage = createOutageWatch(deps),
+) {
   const outlook = createOutlook(deps);
   const duties = createDuties(deps, served);
   let wake = new AbortController();
   let due_at = Infinity;
-  let away = false;
-  let recover_from = -Infinity;
 
   const sweep = async (found: Partial<SweepOutlook>, asked: boolean): Promise<void> => {
     const started = performance.now();
-    const swept = await duties.start(found, { asked, settled_in: started >= recover_from });
+    const swept = await duties.start(found, { asked, settled_in: await outage.settledIn() });
     deps.observe({ event: "sweep_complete", ...swept, duration_ms: performance.now() - started });
     const changed = swept.promoted + swept.fired + swept.recovered > 0;
     const { due_in_ms, schedule_in_ms } = changed ? await outlook.nextDue() : found;
@@ -56,14 +55,10 @@ export function createSweeper(deps: MovingDeps, stop: AbortSignal, served: Serve
       if ((await readyWasSeen(deps)) && (await duties.servedQueues.mine(sweep_ms))) await duties.servedQueues.look();
       return;
     }
-    const found = await outlook.look().catch((error: unknown) => {
-      away = true;
+    const found = await outlook.look().catch(async (error: unknown) => {
+      await outage.failed();
       throw error;
     });
-    if (away) {
-      away = false;
-      recover_from = performance.now() + grace_after_outage_ms;
-    }
     const over = new AbortController();
     await Promise.race([sweep(found, !ours).catch(report), pause(sweep_ms_max, over.signal)]);
     over.abort();
