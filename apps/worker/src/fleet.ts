@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { hostSignal, openChannel, SettingError, type Logger, type Signal } from "@atlasqueue/core";
 import { fromMember, type FromMember, type ToMember } from "./member-messages.ts";
@@ -129,10 +129,16 @@ function openMember(
   env: NodeJS.ProcessEnv,
   { hear, signal }: { hear(message: FromMember): void; signal: Signal | undefined },
 ): Member {
-  const child = spawn(process.execPath, [...process.execArgv, file], {
-    env,
-    stdio: ["ignore", "inherit", "inherit", "pipe"],
-  });
+  let child: ChildProcess;
+  try {
+    child = spawn(process.execPath, [...process.execArgv, file], {
+      env,
+      stdio: ["ignore", "inherit", "inherit", "pipe"],
+    });
+  } catch (error) {
+    // Without memory, or processes to spare, some of it is thrown at once, and not told by an event.
+    return neverStarted(error instanceof Error ? error : new Error(String(error)));
+  }
   // There is no pipe where the system had no room for it.
   const pipe = (child.stdio as (Duplex | null)[] | undefined)?.[3];
   const channel =
@@ -160,6 +166,13 @@ function openMember(
     ended,
   };
 }
+
+const neverStarted = (error: Error): Member => ({
+  pid: undefined,
+  send: () => {},
+  kill: () => {},
+  ended: Promise.resolve({ code: 1, by: null, error }),
+});
 
 /** What the process would have thrown here: whoever started the fleet knows how to tell it. */
 function troubleOf(trouble: Extract<FromMember, { member: "trouble" }>): Error {
