@@ -14,12 +14,14 @@ test("a part that is not answered in time leaves the others answered", async () 
   const deps = { database: own.database, observe: recordEvents().observe };
   await enqueue(deps, [submission({})], { idempotency_ttl_seconds: 60 });
   const outlook = createOutlook(deps);
-  expect(Object.keys(await outlook.look())).toHaveLength(8);
+  expect(Object.keys(await outlook.look())).toHaveLength(9);
   await own.database.sql.begin(async (lock) => {
     await lock`LOCK TABLE lease_batches, group_handovers IN ACCESS EXCLUSIVE MODE`;
     const found = await outlook.look();
     expect(found).toMatchObject({ any_queued: true, any_changes: true, due_in_ms: null, newest_dead: null });
     expect(found).not.toHaveProperty("lease_check_in_ms");
+    // Whether the server has just started is known all the same.
+    expect(found).toHaveProperty("server_settled");
     expect(found).not.toHaveProperty("any_handovers");
   });
   expect(await outlook.look()).toMatchObject({ any_queued: true, any_handovers: false });

@@ -7,6 +7,8 @@ export type SweepOutlook = {
   due_in_ms: number | null;
   schedule_in_ms: number | null;
   lease_check_in_ms: number | null;
+  /** The server has run for three seconds: leases may be ended. */
+  server_settled: boolean;
   any_queued: boolean;
   any_changes: boolean;
   newest_dead: Date | null;
@@ -16,17 +18,17 @@ export type SweepOutlook = {
 
 /**
  * Each is an index's end; that of the ready jobs where the newest are, as at the other one lie the entries of those
- * claimed meanwhile. For three seconds after the server's start no lease is looked at: the renewals of workers that live
- * come first.
+ * claimed meanwhile. For three seconds after the server's start no lease is ended: the renewals of workers that live
+ * come first. That is a part of its own, and never a slow one: without it nothing is ended, while leases whose times
+ * are not known in time are looked at all the same.
  */
 const parts: Record<keyof SweepOutlook, string> = {
   due_in_ms: "(extract(epoch FROM (SELECT min(due_at) FROM jobs) - now()) * 1000)::float8",
   schedule_in_ms: `
     (extract(epoch FROM (SELECT min(next_at) FROM schedules WHERE paused_at IS NULL) - now()) * 1000)::float8`,
   lease_check_in_ms: `
-    (extract(epoch FROM (
-      SELECT greatest(check_at, pg_postmaster_start_time() + interval '3 seconds') FROM lease_batches ORDER BY check_at LIMIT 1
-    ) - now()) * 1000)::float8`,
+    (extract(epoch FROM (SELECT check_at FROM lease_batches ORDER BY check_at LIMIT 1) - now()) * 1000)::float8`,
+  server_settled: "now() >= pg_postmaster_start_time() + interval '3 seconds'",
   any_queued: "(SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",
   any_changes: "EXISTS (SELECT FROM queue_changes)",
   newest_dead: "(SELECT max(dead_at) FROM jobs)",

@@ -55,16 +55,12 @@ export function createDuties(deps: MovingDeps, served: ServedBySweep) {
   const count = async (name: string, wanted: boolean, work: () => Promise<number>): Promise<number> =>
     (wanted && (await duty(name, work))) || 0;
 
-  /** Those that a process of the fleet serves come first; then the round over all. */
-  const lookAfterReady = async (): Promise<number> => {
+  const signalAgain = async (look: () => Promise<number>): Promise<number> => {
     let resignalled = 0;
-    await markReady(deps);
-    await hint(deps.observe, "sweep", async () => {
-      resignalled += await servedQueues.look();
-      resignalled += await goRound();
-    });
+    await hint(deps.observe, "sweep", async () => void (resignalled = await look()));
     return resignalled;
   };
+  const lookAtServed = () => signalAgain(servedQueues.look);
 
   const keepStatistics = async (): Promise<void> => {
     if ((await statisticsAreStale(deps.database)) && (await takeTurn(deps, "statistics", statistics_ms)))
@@ -77,17 +73,23 @@ export function createDuties(deps: MovingDeps, served: ServedBySweep) {
   return {
     servedQueues: {
       mine: servedQueues.mine,
-      look: () =>
-        duty("served queues", () => hint(deps.observe, "sweep", async () => void (await servedQueues.look()))),
+      look: () => duty("served queues", lookAtServed),
     },
     /** When it is nobody's turn, only what has a time: for the rest a turn is enough, however often something becomes due. */
     async start(outlook: Partial<SweepOutlook>, { asked, settled_in }: SweepMoment): Promise<Swept> {
       const { any_queued = true, any_handovers = true, any_arrivals = true, any_changes = true, newest_dead } = outlook;
-      const [fired, promoted, recovered, resignalled] = await Promise.all([
+      const ready = any_queued && !asked;
+      if (ready) await markReady(deps);
+      const [fired, promoted, recovered, served_again, others_again] = await Promise.all([
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
         count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps)),
-        count("leases", settled_in && isPast(outlook.lease_check_in_ms), () => recoverAll(deps)),
-        count("ready jobs", any_queued && !asked, lookAfterReady),
+        // This must be known: after a server's start the renewals of workers that live come first.
+        count("leases", settled_in && outlook.server_settled === true && isPast(outlook.lease_check_in_ms), () =>
+          recoverAll(deps),
+        ),
+        // Two duties, as what somebody waits for must not wait for the round, nor the round for it.
+        count("served queues", ready, lookAtServed),
+        count("ready jobs", ready, () => signalAgain(goRound)),
         duty("arrivals", async () => void (any_arrivals && (await admitAll(deps)))),
         duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),
         newest_dead !== undefined &&
@@ -96,7 +98,7 @@ export function createDuties(deps: MovingDeps, served: ServedBySweep) {
         // Tables grow by what changes.
         duty("statistics", async () => void (any_changes && !asked && (await keepStatistics()))),
       ]);
-      return { fired, promoted, recovered, resignalled };
+      return { fired, promoted, recovered, resignalled: served_again + others_again };
     },
   };
 }

@@ -42,14 +42,13 @@ export function createServedQueues(deps: WorkerDeps, served: ServedBySweep) {
       const page = [...all.slice(from), ...all.slice(0, from)].slice(0, queues_max);
       const ready = new Map((await readyAmong(deps, page)).map((one) => [nameOf(one), one]));
       let resignalled = 0;
-      let looked_at = 0;
-      for (const queue of page) {
+      for (const [place, queue] of page.entries()) {
         if (performance.now() > end) break;
-        looked_at += 1;
+        // Also when this one fails: the next look begins behind it.
+        first = from + place + 1;
         const found = ready.get(nameOf(queue));
         if (found) resignalled += await offer(deps, found);
       }
-      first = from + looked_at;
       return resignalled;
     },
   };

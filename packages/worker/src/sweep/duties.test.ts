@@ -1,0 +1,61 @@
+import { claim, createFollowUps, enqueue, type FollowUps } from "@atlasqueue/core";
+import { submission } from "@atlasqueue/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { workerHarness } from "../../test/harness.ts";
+import { createDuties } from "./duties.ts";
+import { createServedQueues } from "./served-queues.ts";
+
+const harness = workerHarness();
+let followUps: FollowUps;
+beforeEach(() => void (followUps = createFollowUps(harness.deps())));
+afterEach(() => followUps.stop());
+
+const moment = { asked: false, settled_in: true };
+const late = () =>
+  Promise.reject(Object.assign(new Error("canceling statement due to user request"), { code: "57014" }));
+const length = async (queue: string) => (await harness.signal().look({ tenant: "default", queue })).length;
+
+/** Stored, and no signal reached anybody: past the time in which one may be on its way. */
+const lose = async (...queues: string[]): Promise<void> => {
+  await enqueue(
+    harness.deps(),
+    queues.map((queue) => submission({ queue })),
+    { idempotency_ttl_seconds: 60 },
+  );
+  await harness.sql()`UPDATE jobs SET updated_at = updated_at - interval '1 minute'`;
+};
+
+test("no lease is ended while it is not known whether the server has just started", async () => {
+  const deps = { ...harness.deps(), followUps };
+  const [id = ""] = await harness.add({});
+  const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
+  expect(await claim(deps, [id], claimer)).toHaveLength(1);
+  await harness.sql()`UPDATE jobs SET locked_until = now() WHERE status = 'running'`;
+  await harness.sql()`UPDATE lease_batches SET check_at = now()`;
+  const duties = createDuties(deps, { queues: () => [], discover: async () => {} });
+  expect(await duties.start({}, moment)).toMatchObject({ recovered: 0 });
+  expect(await duties.start({ server_settled: false }, moment)).toMatchObject({ recovered: 0 });
+  // That their times are not known in time is no reason to skip them.
+  expect(await duties.start({ server_settled: true }, moment)).toMatchObject({ recovered: 1 });
+});
+
+test("served queues whose query is late each time do not keep the round from the others", async () => {
+  const deps = { ...harness.deps(), followUps };
+  await lose("other");
+  const duties = createDuties(deps, { queues: () => [], discover: late });
+  await duties.start({}, moment);
+  expect(await length("other")).toBe(1);
+});
+
+test("a served queue whose query is late each time does not keep those behind it waiting", async () => {
+  await lose("a", "b", "c");
+  const deps = harness.deps();
+  const signal: typeof deps.signal = {
+    ...deps.signal,
+    look: (queue) => (queue.queue === "b" ? late() : deps.signal.look(queue)),
+  };
+  const queues = ["a", "b", "c"].map((queue) => ({ tenant: "default", queue }));
+  const served = createServedQueues({ ...deps, signal }, { queues: () => queues, discover: async () => {} });
+  for (let sweep = 0; sweep < 2; sweep += 1) await served.look().catch(() => {});
+  expect([await length("a"), await length("c")]).toEqual([1, 1]);
+});
