@@ -1,4 +1,4 @@
-import { defaultTenant, findJob, SettingError, type Database } from "@atlasqueue/core";
+import { defaultTenant, findJob, requirePostgres, SettingError, type Database } from "@atlasqueue/core";
 
 const nobody = "00000000-0000-0000-0000-000000000000";
 const undefined_table = "42P01";
@@ -10,6 +10,7 @@ async function askDatabase(database: Database): Promise<void> {
 
 /** The same at start, where a person reads what is missing. */
 export async function requireDatabase(database: Database): Promise<void> {
+  await requirePostgres(database);
   try {
     await askDatabase(database);
   } catch (error) {

@@ -6,6 +6,7 @@ import {
   postgresUrl,
   redisUrl,
   spawnProcess,
+  tcpProxy,
   testDatabase,
   uniqueKeys,
   type TestDatabase,
@@ -84,6 +85,18 @@ test("a port in use is one line and exit code 1", async () => {
   expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
   expect(api.errorLines).toEqual([expect.stringContaining(`127.0.0.1:${port} is in use`)]);
   taken.close();
+});
+
+test("a PostgreSQL that is too old is one line that says which is the oldest", async () => {
+  const proxy = await tcpProxy(database.url);
+  const [row] = await database.database.sql<
+    { number: string }[]
+  >`SELECT current_setting('server_version_num') AS number`;
+  proxy.alterAnswers((text) => text.replaceAll(row?.number ?? "", "150004"));
+  const api = await start({ DATABASE_URL: proxy.url });
+  expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
+  expect(api.errorLines).toEqual(["DATABASE_URL: AtlasQueue needs PostgreSQL 16 or newer; the server is 15.4"]);
+  await proxy.close();
 });
 
 test("a database without our tables is one line that says how to make them", async () => {

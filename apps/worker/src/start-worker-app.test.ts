@@ -154,6 +154,17 @@ test("a Redis that is too old is refused at the start, in a line that says which
   await proxy.close();
 });
 
+test("a PostgreSQL that is too old is refused at the start, in a line that says which is the oldest", async () => {
+  const proxy = await tcpProxy(own.url);
+  const [row] = await own.database.sql<{ number: string }[]>`SELECT current_setting('server_version_num') AS number`;
+  proxy.alterAnswers((text) => text.replaceAll(row?.number ?? "", "150004"));
+  const config = readWorkerConfig({ ...env, DATABASE_URL: proxy.url });
+  await expect(startWorkerApp(config)).rejects.toThrow(
+    "DATABASE_URL: AtlasQueue needs PostgreSQL 16 or newer; the server is 15.4",
+  );
+  await proxy.close();
+});
+
 test("a metrics port in use is an error with its code, for the one line that tells", async () => {
   const first = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0 });
   const port = Number(new URL(first.url).port);

@@ -7,7 +7,10 @@ import {
   memorySignal,
   observeAll,
   redisSignal,
+  requirePostgres,
   requireSignal,
+  SettingError,
+  type Database,
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
@@ -49,7 +52,7 @@ export async function startWorkerApp(
   });
   const closeParts = () => Promise.all([database.close(), health.stop(), parts.signal ? undefined : signal.close()]);
   try {
-    await requireSignal(signal);
+    await Promise.all([requireSignal(signal), requireNoOldPostgres(database)]);
   } catch (error) {
     await closeParts();
     throw error;
@@ -78,4 +81,13 @@ export async function startWorkerApp(
       await closeParts();
     },
   };
+}
+
+/** One that is away, or not set up yet, is waited for while the worker runs. */
+async function requireNoOldPostgres(database: Database): Promise<void> {
+  try {
+    await requirePostgres(database);
+  } catch (error) {
+    if (error instanceof SettingError) throw error;
+  }
 }

@@ -92,7 +92,9 @@ export function createGroupCommit(
     resting.add(requests);
     setTimeout(() => {
       resting.delete(requests);
-      waiting.unshift(...requests.filter((one) => one.at > performance.now() - timeout_ms));
+      // Late ones as well: `rejectLate` answers those, and it looks here.
+      waiting.unshift(...requests);
+      rejectLate();
       kick();
       tellIdle();
     }, rest_ms_max * Math.random());

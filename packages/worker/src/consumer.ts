@@ -54,11 +54,20 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
   const nextIds = idSource(parts, config, stop);
 
   const { lease_seconds } = config.claimer;
-  const startOne = (lease: Lease) => void start(parts, config, running.add(lease));
   const claimed = async (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
     const asked_at = performance.now();
     const leases = await claiming({ ...config.claimer, tenant });
-    await startJobs({ deps, returns, lease_seconds, start: startOne, stop }, leases, asked_at);
+    running.claimed(leases);
+    const left = new Set(leases);
+    const startOne = (lease: Lease): void => {
+      left.delete(lease);
+      void start(parts, config, running.add(lease));
+    };
+    try {
+      await startJobs({ deps, returns, lease_seconds, start: startOne, stop }, leases, asked_at);
+    } finally {
+      for (const lease of left) running.notStarted(lease);
+    }
     return leases.length;
   };
 

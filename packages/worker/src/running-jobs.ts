@@ -18,7 +18,8 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
   let handling = 0;
   let reserved = 0;
   let changed: (() => void)[] = [];
-  // Jobs not settled yet of each claim, by its token; and the claims that were settled to the last job.
+  // Jobs not settled yet of each claim, by its token, those that have not begun among them; and the claims that were
+  // settled to the last job.
   const unsettled = new Map<string, number>();
   const settledBatches: string[] = [];
 
@@ -45,6 +46,15 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
   };
 
   return {
+    /**
+     * A claim has come back. Said before its first job is started, as that may be settled before the next one begins: the
+     * claim would be taken for settled to the last job, and cleared away under those that are still to run.
+     */
+    claimed(leases: readonly Lease[]): void {
+      for (const { lease_token } of leases) unsettled.set(lease_token, (unsettled.get(lease_token) ?? 0) + 1);
+    },
+    /** One of a claim is not started: the claim is left to the sweep. */
+    notStarted: ({ lease_token }: Lease) => void unsettled.delete(lease_token),
     add(lease: Lease): RunningJob {
       // The same job under an older lease: that one was lost, and the keeper has not noticed yet.
       const older = jobs.get(lease.id);
@@ -52,7 +62,6 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
       const job: RunningJob = { lease, abort: lazyAbort(), phase: "handling" };
       jobs.set(lease.id, job);
       handling += 1;
-      unsettled.set(lease.lease_token, (unsettled.get(lease.lease_token) ?? 0) + 1);
       return job;
     },
     /** True while the job is ours: its outcome counts. */

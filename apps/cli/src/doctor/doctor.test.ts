@@ -4,6 +4,7 @@ import {
   ownRedis,
   postgresUrl,
   redisUrl,
+  tcpProxy,
   testDatabase,
   uniqueKeys,
   type TestDatabase,
@@ -167,4 +168,15 @@ test("servers that are away, settings that cannot be and a schema that is missin
   expect(stateOf(bare)).toEqual({ Postgres: "ok", Redis: "skipped", schema: "wrong" });
   expect(bare.stdout).toContain("atlasqueue migrate");
   await empty.drop();
+});
+
+test("a PostgreSQL that is too old is said", async () => {
+  const old = await tcpProxy(postgresUrl());
+  const [row] = await store.database.sql<{ number: string }[]>`SELECT current_setting('server_version_num') AS number`;
+  old.alterAnswers((text) => text.replaceAll(row?.number ?? "", "150004"));
+  const tooOld = await runCli(["doctor"], { ...env, DATABASE_URL: old.url, REDIS_URL: "" });
+  expect(tooOld.stdout).toMatch(
+    /^✗ Postgres +DATABASE_URL: AtlasQueue needs PostgreSQL 16 or newer; the server is 15\.4/m,
+  );
+  await old.close();
 });

@@ -3,6 +3,7 @@ import {
   clockSkewMs,
   createReadiness,
   noSignal,
+  requirePostgres,
   redisSignal,
   SignalUnavailableError,
   troubleLine,
@@ -30,6 +31,7 @@ export async function examine(deps: Deps, signal: Signal | undefined): Promise<C
   const readiness = createReadiness({ ...deps, signal: signal ?? noSignal() });
   const database = await attempt("Postgres", async () => {
     await clockSkewMs(deps);
+    await requirePostgres(deps.database);
     if ((await readiness()).postgres !== "read_only") return ok("Postgres", "answers, and takes writes");
     return wrong("Postgres", "is read-only, so no job can be stored: a standby, an old primary, or a setting of it");
   });

@@ -1,0 +1,37 @@
+import { SettingError } from "../settings.ts";
+import type { Database } from "./connect.ts";
+import { executeOn, type Execute } from "./statement.ts";
+
+/** Older ones were never tried, and what one of them does not know would fail only when it is needed. */
+const oldest_major = 16;
+
+/**
+ * For the start of a program, where a person reads what is wrong: throws `SettingError` when PostgreSQL is too old.
+ *
+ * @example
+ * await requirePostgres(database);
+ */
+export async function requirePostgres(database: Database): Promise<void> {
+  await requirePostgresOn(executeOn(database));
+}
+
+/** The same over a connection that is no pool's of ours. */
+export async function requirePostgresOn(execute: Execute): Promise<void> {
+  const [row] = await execute<{ number: number }>({ text: ask, params: [] });
+  const trouble = troubleOfVersion(row?.number ?? 0);
+  if (trouble !== undefined) throw new SettingError(trouble);
+}
+
+const ask = "SELECT current_setting('server_version_num')::int AS number";
+
+/** Why a server of this `server_version_num` cannot be used; undefined when it can. */
+export function troubleOfVersion(number: number): string | undefined {
+  if (number >= oldest_major * 10_000) return undefined;
+  return `DATABASE_URL: AtlasQueue needs PostgreSQL ${oldest_major} or newer; the server is ${versionOf(number)}`;
+}
+
+/** Two numbers since 10, three before: 150004 is 15.4, and 90624 is 9.6.24. */
+function versionOf(number: number): string {
+  const [major, middle, last] = [Math.floor(number / 10_000), Math.floor(number / 100) % 100, number % 100];
+  return major >= 10 ? `${major}.${number % 10_000}` : `${major}.${middle}.${last}`;
+}

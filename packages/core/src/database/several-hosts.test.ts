@@ -1,0 +1,117 @@
+import { eventually, ownServers, tcpProxy, type Servers } from "@atlasqueue/testing";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import { connectDatabase, type Database } from "./connect.ts";
+import { isReadOnly, isUnavailable } from "./errors.ts";
+import { executeOn } from "./statement.ts";
+
+// Two servers, of which one takes no writes, as an old primary that was demoted. Both have the same login.
+
+let here: Servers;
+let there: Servers;
+beforeAll(async () => {
+  [here, there] = await Promise.all([ownServers(), ownServers()]);
+  for (const { postgres } of [here, there]) {
+    const database = open(postgres.url);
+    await database.sql`CREATE TABLE written (server text, number int)`;
+    await database.close();
+  }
+});
+afterEach(() => Promise.all([takesWrites(here, true), takesWrites(there, true)]));
+afterAll(() => Promise.all([here.stop(), there.stop()]));
+
+const open = (url: string, connections_max = 2): Database =>
+  connectDatabase({ url, connections_max, timeout_ms: 5_000 });
+const portOf = (url: string) => Number(new URL(url).port);
+
+async function takesWrites({ postgres }: Servers, yes: boolean): Promise<void> {
+  const admin = open(postgres.url, 1);
+  await admin.sql.unsafe(`ALTER SYSTEM SET default_transaction_read_only = ${yes ? "off" : "on"}`);
+  await admin.sql`SELECT pg_reload_conf()`;
+  // Those that are connected read it between two statements, and new ones find it so.
+  await eventually(async () =>
+    expect(await admin.sql`SHOW default_transaction_read_only`).toEqual([
+      { default_transaction_read_only: yes ? "off" : "on" },
+    ]),
+  );
+  await admin.close();
+}
+
+/** A pool that is given those ports of 127.0.0.1, in this order. */
+function poolOf(...ports: number[]): Database {
+  const url = new URL(here.postgres.url);
+  const hosts = ports.map((port) => `127.0.0.1:${port}`).join(",");
+  const database = open(`postgres://${url.username}:${url.password}@${hosts}${url.pathname}`);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+/** The port of the server that took the write. */
+async function write(database: Database): Promise<number> {
+  const text = "INSERT INTO written VALUES ('x', 1) RETURNING current_setting('port')::int AS port";
+  const [row] = await executeOn(database)<{ port: number }>({ text, params: [] });
+  return row?.port ?? 0;
+}
+
+/** Until a write is taken, each refusal is one that says "later". */
+async function writeAtLast(database: Database): Promise<number> {
+  return eventually(async () => {
+    try {
+      return await write(database);
+    } catch (error) {
+      expect(isUnavailable(error)).toBe(true);
+      throw error;
+    }
+  });
+}
+
+test("of several hosts, one that is dead is passed over", async () => {
+  const database = poolOf(1, portOf(there.postgres.url));
+  expect(await Promise.all([write(database), write(database), write(database)])).toEqual(
+    Array.from({ length: 3 }, () => portOf(there.postgres.url)),
+  );
+});
+
+test("of several hosts, one that takes no writes is passed over", async () => {
+  await takesWrites(here, false);
+  const database = poolOf(1, portOf(here.postgres.url), portOf(there.postgres.url));
+  expect(await write(database)).toBe(portOf(there.postgres.url));
+});
+
+test("a server that is demoted is left for the one that was promoted, over the same pool", async () => {
+  await takesWrites(there, false);
+  const database = poolOf(portOf(here.postgres.url), portOf(there.postgres.url));
+  expect(await Promise.all([write(database), write(database)])).toEqual([1, 2].map(() => portOf(here.postgres.url)));
+  await takesWrites(there, true);
+  await takesWrites(here, false);
+  expect(await writeAtLast(database)).toBe(portOf(there.postgres.url));
+});
+
+test("hosts of which none takes writes are unavailable, and used again when one does", async () => {
+  await takesWrites(here, false);
+  await takesWrites(there, false);
+  const database = poolOf(portOf(here.postgres.url), portOf(there.postgres.url));
+  await expect(write(database)).rejects.toSatisfy(isUnavailable);
+  await takesWrites(there, true);
+  expect(await writeAtLast(database)).toBe(portOf(there.postgres.url));
+});
+
+test("a connection that says it takes no writes is closed, and the next query dials the name again", async () => {
+  const proxy = await tcpProxy(here.postgres.url);
+  onTestFinished(() => proxy.close());
+  const database = open(proxy.url, 1);
+  onTestFinished(() => database.close());
+  expect(await write(database)).toBe(portOf(here.postgres.url));
+  expect(proxy.accepted()).toBe(1);
+  await takesWrites(here, false);
+  proxy.pointAt(there.postgres.url);
+  const refusal = await eventually(() =>
+    write(database).then(
+      () => expect.unreachable("it still took a write"),
+      (error: unknown) => error,
+    ),
+  );
+  expect(isReadOnly(refusal)).toBe(true);
+  expect(isUnavailable(refusal)).toBe(true);
+  expect(await write(database)).toBe(portOf(there.postgres.url));
+  expect(proxy.accepted()).toBe(2);
+});

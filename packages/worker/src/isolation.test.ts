@@ -1,0 +1,133 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { queueLimits } from "@atlasqueue/contract";
+import {
+  claim,
+  complete,
+  connectDatabase,
+  createLogger,
+  createQueue,
+  enqueue,
+  findJob,
+  memorySignal,
+  setLimits,
+  submit,
+  type Deps,
+} from "@atlasqueue/core";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { defineHandler } from "./handler.ts";
+import { startWorker } from "./start-worker.ts";
+
+// A database whose transactions see, unless they say otherwise, only what was committed when they began.
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_isolation = 'repeatable read'`);
+  // Of sessions that begin from here on.
+  await own.database.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+  deps = { database: connectDatabase({ url: own.url, connections_max: 8, timeout_ms: 15_000 }), observe: () => {} };
+});
+afterAll(async () => {
+  await deps.database.close();
+  await own.drop();
+});
+
+const jobs = 20;
+
+test("a limit of 1 never runs 2, however many workers there are", async () => {
+  expect(await deps.database.sql`SHOW default_transaction_isolation`).toEqual([
+    { default_transaction_isolation: "repeatable read" },
+  ]);
+  await setLimits(deps, { tenant: "default", queue: "default" }, queueLimits.parse({ concurrency: 1 }));
+  const signal = memorySignal();
+  const logger = createLogger("silent", "test");
+  let running = 0;
+  let most = 0;
+  const handler = defineHandler("noop", z.looseObject({}), async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await delay(10);
+    running -= 1;
+  });
+  const workers = Array.from({ length: 4 }, () => {
+    const database = connectDatabase({ url: own.url, connections_max: 3, timeout_ms: 15_000 });
+    const worker = startWorker(
+      { database, signal, logger, observe: recordEvents().observe },
+      { handlers: [handler], concurrency: 8 },
+    );
+    return { worker, database };
+  });
+  const outcomes = await submit(
+    { ...deps, signal },
+    Array.from({ length: jobs }, () => submission()),
+    { idempotency_ttl_seconds: 60 },
+  );
+  expect(outcomes).toHaveLength(jobs);
+  await eventually(
+    async () => {
+      const [row] = await own.database.sql<{ done: number }[]>`
+        SELECT count(*)::int AS done FROM jobs WHERE status = 'succeeded' AND attempts = 1`;
+      expect(row?.done).toBe(jobs);
+    },
+    { timeout_ms: 60_000 },
+  );
+  expect(most).toBe(1);
+  await Promise.all(workers.map(({ worker }) => worker.stop({ deadline_ms: 0 })));
+  await Promise.all(workers.map(({ database }) => database.close()));
+  await signal.close();
+}, 90_000);
+
+test("of claims at the same moment at most one gets a job of a limit of 1, though all of them began before it was taken", async () => {
+  await setLimits(deps, { tenant: "default", queue: "narrow" }, queueLimits.parse({ concurrency: 1 }));
+  const outcomes = await enqueue(
+    deps,
+    Array.from({ length: 8 }, () => submission({ queue: "narrow" })),
+    { idempotency_ttl_seconds: 60 },
+  );
+  const ids = outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+  const claimer = { tenant: "default", queues: ["narrow"], worker_id: "w", lease_seconds: 30 };
+  let taken = 0;
+  // The first opens the connections, and those that wait for each other are more from round to round.
+  for (let round = 0; round < 5; round += 1) {
+    const claims = await Promise.all(ids.map((id) => claim(deps, [id], claimer)));
+    const leases = claims.flat();
+    expect(leases.length).toBeLessThanOrEqual(1);
+    taken += leases.length;
+    await complete(
+      deps,
+      leases.map((lease) => ({ lease, result: null })),
+    );
+  }
+  expect(taken).toBeGreaterThan(0);
+});
+
+test("a caller's transaction submits though its snapshot is older, and the first with the key has it", async () => {
+  const queue = createQueue({ databaseUrl: own.url });
+  const { plain, keyed, grouped, holder } = await deps.database.sql.begin(
+    "isolation level repeatable read",
+    async (tx) => {
+      await tx`SELECT count(*) FROM jobs`;
+      // What the caller's transaction cannot see any more.
+      const before = await queue.submit({ type: "noop", idempotency_key: "meanwhile" });
+      await queue.submit({ type: "noop", queue: "ordered", group: "g" });
+      return {
+        holder: before,
+        plain: await queue.submitIn(tx, { type: "noop", queue: "other" }),
+        keyed: await queue.submitIn(tx, { type: "noop", idempotency_key: "meanwhile" }),
+        grouped: await queue.submitIn(tx, { type: "noop", queue: "ordered", group: "g" }),
+      };
+    },
+  );
+  await queue.announce(plain, keyed, grouped);
+  expect(await findJob(deps, "default", plain.id)).toMatchObject({ status: "queued" });
+  expect(await findJob(deps, "default", grouped.id)).toMatchObject({ status: "blocked" });
+  expect(await findJob(deps, "default", keyed.id)).toMatchObject({
+    status: "cancelled",
+    last_error: expect.stringContaining(holder.id),
+  });
+  await queue.close();
+});
