@@ -81,6 +81,8 @@ test("every variable is one that the program reads, with a value it takes", () =
   const worker = readWorkerConfig(service("worker").environment ?? {});
   expect(worker.metrics).toEqual({ host: "0.0.0.0", port: 9_091 });
   expect([worker.allowed_hosts, worker.demo_handlers]).toEqual([{ names: ["worker"], addresses: true }, false]);
+  // Whoever the API lets in has their jobs run: with tokens there are other tenants than the default one.
+  expect([worker.tenants, read("docker-compose.yml")]).toEqual(["*", expect.stringContaining("${WORKER_TENANTS:-*}")]);
   expect(worker.shutdown_ms).toBeLessThan(seconds(service("worker").stop_grace_period) * 1_000);
 
   const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = service("postgres").environment ?? {};

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { Explanation, Job, OpenQueueProvisioned, SubmitJobInput, WorkerList } from "@atlasqueue/contract";
 import { createDatabase, eventually, postgresUrl, spawnProcess } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { dataFolder, mainFile, runStart, startEnv, succeeds } from "../../test/run-start.ts";
@@ -57,6 +58,41 @@ test("with the embedded Redis the banner's line lists the dead jobs", { timeout:
   });
   const { id } = (await answer.json()) as { id: string };
   await eventually(async () => expect((await run("sh", ["-c", line])).stdout.trim()).toBe(id));
+});
+
+test("with tokens, a provisioned tenant's jobs run, and it sees who runs them", { timeout: 120_000 }, async () => {
+  const ADMIN_SECRET = "correct horse battery";
+  const tokens = { AUTH: "required", ADMIN_SECRET, WORKER_SHUTDOWN_SECONDS: "0" };
+  const { api_url } = await runStart({ ...startEnv(folder.path), DATABASE_URL: await emptyDatabase(), ...tokens });
+  const ask = async <T>(path: string, headers: Record<string, string>, body?: object): Promise<T> => {
+    const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
+    const answer = await fetch(api_url + path, {
+      headers: { "content-type": "application/json", ...headers },
+      ...sent,
+    });
+    return (await answer.json()) as T;
+  };
+  const email = "tenant@example.com";
+  const made = await ask<OpenQueueProvisioned>("/admin/provision", { "x-admin-secret": ADMIN_SECRET }, { email });
+  const authorization = `Bearer ${made.token}`;
+  const submit = async (key: string, job: SubmitJobInput) =>
+    (await ask<Job>("/v1/jobs", { authorization, "idempotency-key": key }, job)).id;
+  const why = async (id: string) =>
+    (await ask<Explanation>(`/v1/jobs/${id}/explain`, { authorization })).reasons.map(({ code }) => code);
+
+  const slow = await submit("slow", { type: "demo.sleep", payload: { ms: 60_000 } });
+  await eventually(async () => expect(await why(slow)).toEqual(["running"]), { timeout_ms: 20_000 });
+  const { worker_id } = await ask<Job>(`/v1/jobs/${slow}`, { authorization });
+  await eventually(async () => {
+    const { items } = await ask<WorkerList>("/v1/workers", { authorization });
+    expect(items).toEqual([
+      expect.objectContaining({ id: worker_id, queues: ["default"], state: "running", active: 1 }),
+    ]);
+  });
+
+  expect(await why(await submit("unserved", { type: "noop", queue: "unserved" }))).toContain("no_worker");
+  const quick = await submit("quick", { type: "noop" });
+  await eventually(async () => expect(await why(quick)).toEqual(["succeeded"]), { timeout_ms: 20_000 });
 });
 
 test("a SIGTERM in the middle of starting stops what was started", { timeout: 120_000 }, async () => {

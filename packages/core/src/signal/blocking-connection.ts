@@ -4,6 +4,8 @@ import { dialAnew } from "./dial.ts";
 
 /** How much later than its own timeout a blocking pop may answer before its connection is taken for dead. */
 const late_ms_max = 1_000;
+/** How long a wait goes on for a connection that is being made, where a command is waited for less. */
+const ready_ms_max = 1_000;
 /** How long a pop that was told to end may take. */
 const unblock_ms_max = 200;
 /** The order to end can overtake the pop itself, and is given again. */
@@ -17,13 +19,15 @@ export type BlockingConnection = {
 /**
  * A connection for blocking pops alone, as one holds up whatever is sent behind it. A pop ends early by CLIENT UNBLOCK
  * on the other connection, so that what it popped in that very moment is answered and not lost with a broken socket.
+ * `command_ms_max` is how long a command of the other connection may take.
  */
-export function blockingConnection(redis: Redis, commands: Redis): BlockingConnection {
+export function blockingConnection(redis: Redis, commands: Redis, command_ms_max: number): BlockingConnection {
   let own_id: Promise<number | undefined> | undefined;
   redis.on("close", () => (own_id = undefined));
   return {
     async pop(lists, timeout_ms, stop) {
-      if (redis.status !== "ready") await ready(redis, Math.min(timeout_ms, 1_000), stop);
+      if (redis.status !== "ready")
+        await ready(redis, Math.min(timeout_ms, Math.max(ready_ms_max, command_ms_max)), stop);
       if (stop.aborted) return undefined;
       const hangUp = () => dialAnew(redis);
       const timers: NodeJS.Timeout[] = [setTimeout(hangUp, timeout_ms + late_ms_max)];

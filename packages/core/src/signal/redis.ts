@@ -70,7 +70,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
   const wait = async (queues: readonly QueueRef[], wait_ms: number, stop: AbortSignal): Promise<Woken | undefined> => {
     await link.usable();
     const troubled = link.troubled();
-    blocking ??= blockingConnection(link.open("blocking"), commands);
+    blocking ??= blockingConnection(link.open("blocking"), commands, timeout_ms);
     const byList = new Map(queues.map((queue) => [queueKeys(keys, queue).list, queue]));
     const popped = await blocking.pop([...byList.keys()], wait_ms, AbortSignal.any([stop, troubled]));
     if (!popped && troubled.aborted && !stop.aborted) {
