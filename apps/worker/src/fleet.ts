@@ -167,12 +167,10 @@ function openMember(
   };
 }
 
-const neverStarted = (error: Error): Member => ({
-  pid: undefined,
-  send: () => {},
-  kill: () => {},
-  ended: Promise.resolve({ code: 1, by: null, error }),
-});
+function neverStarted(error: Error): Member {
+  const ended = async (): Promise<Ended> => ({ code: 1, by: null, error });
+  return { pid: undefined, send: () => {}, kill: () => {}, ended: ended() };
+}
 
 /** What the process would have thrown here: whoever started the fleet knows how to tell it. */
 function troubleOf(trouble: Extract<FromMember, { member: "trouble" }>): Error {
