@@ -120,6 +120,28 @@ test("a job that waits for the standby stays waiting, and its key answers only w
   expect(await stored()).toBe(before + 1);
 });
 
+test("a wait for the standby is not cancelled when nobody could say what the statement waits for", async () => {
+  const before = await stored();
+  let looks = 0;
+  const real = deps.database.control;
+  const control = new Proxy(real, {
+    get: (target, name) =>
+      name === "unsafe"
+        ? (...call: Parameters<typeof real.unsafe>) => {
+            looks += 1;
+            if (looks === 1) return Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }));
+            return target.unsafe(...call);
+          }
+        : Reflect.get(target, name),
+  });
+  await standby("nobody");
+  const database = { ...deps.database, control };
+  await expectUnknown(enqueue({ ...deps, database }, [submission({})], { idempotency_ttl_seconds: 60 }));
+  await eventually(() => expect(looks).toBeGreaterThan(1));
+  expect(await waiting()).toBe(1);
+  expect(await stored()).toBe(before);
+});
+
 test("a unique job answers for another only when the standby has it", async () => {
   await standby("nobody");
   await expectUnknown(submit(undefined, "report"));

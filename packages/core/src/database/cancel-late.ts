@@ -28,17 +28,18 @@ export async function cancelLate(
   const { timeout_ms, control } = database;
   const { state } = query;
   while (state?.pid && !isOver()) {
+    // No answer says nothing: the statement may be one that waits for a standby.
     const rows = await Promise.race([
-      control.unsafe<{ replicating: boolean }[]>(look, [state.pid, text, timeout_ms / 2]).catch(() => []),
-      delay(timeout_ms, [], { ref: false }),
+      control.unsafe<{ replicating: boolean }[]>(look, [state.pid, text, timeout_ms / 2]).catch(() => undefined),
+      delay(timeout_ms, undefined, { ref: false }),
     ]);
     if (isOver()) return;
-    if (rows.length === 0) break;
-    if (!rows[0]?.replicating) return;
-    state.socket.excuse();
+    if (rows?.length === 0) break;
+    if (rows && !rows[0]?.replicating) return;
+    if (rows) state.socket.excuse();
     await delay(Math.min(timeout_ms / 2, looks_ms_max), undefined, { ref: false });
   }
-  // Not sent yet; or behind a pooler, which knows what to cancel; or the server doesn't answer.
+  // Not sent yet; or behind a pooler, which knows what to cancel.
   // `query.cancel()` drops the promise of its own connection, and a server that is away would end the process with it.
   if (!isOver()) await query.canceller?.(query).catch(() => {});
 }
