@@ -1,3 +1,4 @@
+import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
 import type { Deps } from "./deps.ts";
 import type { FollowUps } from "./follow-ups.ts";
 import { pause } from "./pause.ts";
@@ -13,6 +14,8 @@ const rounds_max = 50;
 /** Others may take the keys of some between our look and our statement, again and again. */
 const tries_max = 5;
 const rest_ms_max = 20;
+/** As many halvings as a page takes to come down to one job, and a few. */
+const late_in_a_row_max = 12;
 
 /**
  * Admit the jobs that have arrived with callers' transactions, and signal them: the net under `admitThese`. One that
@@ -21,23 +24,64 @@ const rest_ms_max = 20;
 export async function admitAll(deps: AdmitterDeps): Promise<number> {
   let total = 0;
   let after: string | undefined = firstId;
+  const failures = createFailures();
   for (let round = 0; round < rounds_max && after !== undefined; round += 1) {
     const ids: string[] = await arrivedAfter(deps, after, jobs_max);
-    total += await admitPage(deps, ids);
+    total += await admitPage(deps, ids, failures);
     after = ids.length === jobs_max ? ids.at(-1) : undefined;
   }
+  failures.tell();
   return total;
 }
 
 /** Admit jobs whose transactions have been committed, after those that came before them in their groups. */
 export async function admitThese(deps: AdmitterDeps, ids: readonly string[]): Promise<void> {
+  const failures = createFailures();
   for (let round = 0; round < rounds_max; round += 1) {
     const page = await arrivedUpTo(deps, ids, jobs_max);
-    if (page.length === 0 || (await admitPage(deps, page)) === 0 || page.length < jobs_max) return;
+    if (page.length === 0 || (await admitPage(deps, page, failures)) === 0 || page.length < jobs_max) break;
+  }
+  failures.tell();
+}
+
+/** A page that fails is halved, down to the one that is to blame: it is passed over, and holds up none of the others. */
+async function admitPage(deps: AdmitterDeps, ids: readonly string[], failures: Failures): Promise<number> {
+  try {
+    const admitted = await admitTogether(deps, ids);
+    failures.succeeded();
+    return admitted;
+  } catch (error) {
+    failures.note(error);
+    if (ids.length <= 1) return 0;
+    const middle = Math.ceil(ids.length / 2);
+    return (
+      (await admitPage(deps, ids.slice(0, middle), failures)) + (await admitPage(deps, ids.slice(middle), failures))
+    );
   }
 }
 
-async function admitPage(deps: AdmitterDeps, ids: readonly string[]): Promise<number> {
+type Failures = ReturnType<typeof createFailures>;
+
+/** Tells a job that cannot be admitted from a database that is away: then halving finds nothing, and the walk ends. */
+function createFailures() {
+  let late_in_a_row = 0;
+  let first: { error: unknown } | undefined;
+  return {
+    succeeded: () => void (late_in_a_row = 0),
+    note(error: unknown): void {
+      const late = error instanceof DatabaseTimeoutError;
+      late_in_a_row = late ? late_in_a_row + 1 : 0;
+      if ((isUnavailable(error) && !late) || late_in_a_row > late_in_a_row_max) throw error;
+      first ??= { error };
+    },
+    /** Throws the first failure, when all that could be admitted was. */
+    tell(): void {
+      if (first) throw first.error;
+    },
+  };
+}
+
+async function admitTogether(deps: AdmitterDeps, ids: readonly string[]): Promise<number> {
   let left = ids;
   for (let attempt = 0; attempt < tries_max && left.length > 0; attempt += 1) {
     if (attempt > 0) await pause(rest_ms_max * Math.random());

@@ -183,3 +183,24 @@ test(
     await child.stop();
   },
 );
+
+test("a job that cannot be admitted holds up none of those that arrived beside it", async () => {
+  const submitted = await own.database.sql.begin(async (tx) => {
+    const all = [];
+    for (let at = 0; at < 9; at += 1) all.push(await queue.submitIn(tx, { type: "noop", group: `g-${at}` }));
+    return all;
+  });
+  const bad = submitted[4]?.id ?? "";
+  await own.database.sql.unsafe(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22000'; END $$;
+    CREATE TRIGGER refuse BEFORE DELETE ON arrivals FOR EACH ROW WHEN (OLD.job_id = '${bad}') EXECUTE FUNCTION refuse()`);
+  try {
+    await expect(admitAll(deps)).rejects.toThrow("refused");
+    const left = await own.database.sql<{ job_id: string }[]>`SELECT job_id FROM arrivals`;
+    expect(left.map(({ job_id }) => job_id)).toEqual([bad]);
+  } finally {
+    await own.database.sql.unsafe("DROP TRIGGER refuse ON arrivals; DROP FUNCTION refuse()");
+  }
+  await admitAll(deps);
+  expect(await own.database.sql`SELECT FROM arrivals`).toHaveLength(0);
+});
