@@ -70,9 +70,8 @@ test("process.env is read only in an app's config.ts and by what starts a proces
   expect(places(/process\.env/, new RegExp(`${allowed.source}|^packages/testing/src/spawn-process\\.ts$`))).toEqual([]);
 });
 
-test("SQL lives in core's transitions, queries and database alone", () => {
-  const allowed =
-    /^packages\/core\/src\/(transitions|queries|database)\/|^packages\/(embedded|testing)\/|^apps\/bench\//;
+test("SQL lives in core alone", () => {
+  const allowed = /^packages\/(core|embedded|testing)\/|^apps\/bench\//;
   expect(places(/\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/, allowed)).toEqual([]);
 });
 
