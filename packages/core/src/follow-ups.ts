@@ -1,5 +1,5 @@
 import { createClaimCleaner } from "./claim-cleaner.ts";
-import { createCountFolder } from "./count-folder.ts";
+import { createCountFolder } from "./counts/folder.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { JobRow } from "./database/schema.ts";
 import type { Deps, QueueRef } from "./deps.ts";

@@ -3,7 +3,7 @@ import { steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/t
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isLocked, isUnavailable } from "../src/database/errors.ts";
 import type { Deps } from "../src/deps.ts";
-import { countDrift } from "../src/queries/count-drift.ts";
+import { countDrift } from "../src/counts/drift.ts";
 import { advanceGroups } from "../src/transitions/advance-groups.ts";
 import { cancel } from "../src/transitions/cancel.ts";
 import { claim, claimReady } from "../src/transitions/claim.ts";

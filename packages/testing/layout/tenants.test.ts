@@ -23,14 +23,14 @@ const exempt: Record<string, string> = {
   "queries/finished-among.ts":
     "says only that ids have finished; whoever waits has looked the job up before and does after",
   "transitions/adopt-strays.ts": "the sweep's, over all tenants",
-  "queries/fleet-counts.ts": "sums over all tenants, for the operator's metrics",
+  "counts/fleet.ts": "sums over all tenants, for the operator's metrics",
   "queries/server-readiness.ts": "asks for a job that cannot be, to learn whether the database answers",
   "transitions/clear-results.ts": "the janitor's, over all tenants",
   "transitions/extend-lease.ts": "by the lease's token, for workers beside the database",
   "transitions/forget-ended-batches.ts":
     "by the lease's token, and deletes only claims that have ended, whoever names them",
   "transitions/forget-lease-batches.ts": "by the lease's token, for workers beside the database",
-  "transitions/forget-undecided-queues.ts": "the janitor's, over all tenants",
+  "queues/forget-undecided.ts": "the janitor's, over all tenants",
   "transitions/lease-rows.ts": "the fence itself; a remote worker's ids go through find-leased first",
   "transitions/note-token-use.ts": "ids of tokens that were just shown to us",
   "transitions/project-dead-letters.ts": "the sweep's, over all tenants",

@@ -2,7 +2,7 @@ import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import type { Database } from "../database/connect.ts";
 import type { QueueRef } from "../deps.ts";
-import { fleetCounts } from "../queries/fleet-counts.ts";
+import { fleetCounts } from "../counts/fleet.ts";
 import { oldestReady } from "../queries/oldest-ready.ts";
 import type { Signal, SignalState } from "../signal/signal.ts";
 

@@ -3,7 +3,7 @@ import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
-import { countJobs } from "./count-jobs.ts";
+import { countJobs } from "../counts/total.ts";
 import { findJobs } from "./find-job.ts";
 import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";
 

@@ -1,9 +1,9 @@
 import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { foldAll } from "../count-folder.ts";
+import { foldAll } from "../counts/folder.ts";
 import type { Deps } from "../deps.ts";
 import { enqueue } from "../transitions/enqueue.ts";
-import { forgetUndecidedQueues } from "../transitions/forget-undecided-queues.ts";
+import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
 import { pauseQueue, resumeQueue } from "../transitions/pause-queue.ts";
 import { setLimits } from "../transitions/set-limits.ts";
 import { memorySignal } from "../signal/memory.ts";

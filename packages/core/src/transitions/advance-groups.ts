@@ -2,7 +2,7 @@ import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { countChanges } from "./count-changes.ts";
+import { countChanges } from "../counts/changes.ts";
 import { slotsOf } from "./join-groups.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Unique } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema.ts";
 import type { Execute } from "../database/statement.ts";
-import { countChanges } from "./count-changes.ts";
+import { countChanges } from "../counts/changes.ts";
 import { newRow } from "./drafts.ts";
 import { input, inputParams, type Draft } from "./insert-jobs.ts";
 import { uniqueNameOf } from "./plan-unique.ts";

@@ -3,7 +3,7 @@ import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema.ts";
 import type { Deps } from "../deps.ts";
-import { countMixedMoves } from "./count-changes.ts";
+import { countMixedMoves } from "../counts/changes.ts";
 import { handOver } from "./join-groups.ts";
 
 export type CancelOutcome =

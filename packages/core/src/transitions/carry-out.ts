@@ -1,7 +1,7 @@
 import { textArray } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
 import { unique_check_seconds } from "../policy/uniqueness.ts";
-import { countMixedMoves } from "./count-changes.ts";
+import { countMixedMoves } from "../counts/changes.ts";
 import { groupedColumns, inputParams, type Draft } from "./insert-jobs.ts";
 import { joinGroups } from "./join-groups.ts";
 import { refuseIf } from "./refuse.ts";

@@ -2,7 +2,7 @@ import type { Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
-import { countMoves } from "./count-changes.ts";
+import { countMoves } from "../counts/changes.ts";
 import { handOver } from "./join-groups.ts";
 import { byJob, holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
 import { settledBefore } from "./settled-before.ts";

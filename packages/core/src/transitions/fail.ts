@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import { aboutLease, type Lease } from "./claim.ts";
-import { countChanges } from "./count-changes.ts";
+import { countChanges } from "../counts/changes.ts";
 import { handOver } from "./join-groups.ts";
 import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";

@@ -1,7 +1,7 @@
 import type { SubmitJob } from "@atlasqueue/contract";
 import { jsonArray, numberArray, textArray, uuidArray } from "../database/literals.ts";
 import type { Execute, Statement } from "../database/statement.ts";
-import { countChanges } from "./count-changes.ts";
+import { countChanges } from "../counts/changes.ts";
 import { joinGroups } from "./join-groups.ts";
 import { refuseIf } from "./refuse.ts";
 

@@ -20,7 +20,7 @@ import { advanceGroups } from "./advance-groups.ts";
 import { claim, claimReady, type Claimer } from "./claim.ts";
 import { complete } from "./complete.ts";
 import { enqueue } from "./enqueue.ts";
-import { foldCounts } from "./fold-counts.ts";
+import { foldCounts } from "../counts/fold.ts";
 import { forgetPastStarts } from "./note-starts.ts";
 import { pauseQueue } from "./pause-queue.ts";
 import { noteBlockedGroups, setLimits } from "./set-limits.ts";

@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { countMixedMoves } from "./count-changes.ts";
+import { countMixedMoves } from "../counts/changes.ts";
 
 /**
  * scheduled | failed → queued, for jobs whose `run_at` has come, oldest first. Sweepers side by side skip each

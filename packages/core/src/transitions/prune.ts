@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt, type Retention } from "../policy/retention.ts";
 import { unique_check_seconds } from "../policy/uniqueness.ts";
-import { countMixedMoves } from "./count-changes.ts";
+import { countMixedMoves } from "../counts/changes.ts";
 
 /** `next` is where the following step goes on; undefined when the pass has come to the jobs that are too young. */
 export type Pruned = { jobs: number; dead: string[]; next: string | undefined };

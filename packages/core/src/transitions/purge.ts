@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pageParams, type DeadPage, type DeadPlace } from "../queries/dead-pages.ts";
-import { countChanges } from "./count-changes.ts";
+import { countChanges } from "../counts/changes.ts";
 import { reachedFrom, takeDead } from "./take-dead.ts";
 
 /** `found` is how many matched, `ids` those that are gone. */

@@ -2,7 +2,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./claim.ts";
-import { countMixedMoves } from "./count-changes.ts";
+import { countMixedMoves } from "../counts/changes.ts";
 import { handOver } from "./join-groups.ts";
 import { isFree, lockFree } from "./skip-locked.ts";
 

@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
-import { countMoves } from "./count-changes.ts";
+import { countMoves } from "../counts/changes.ts";
 import { holdsLease, leaseParams } from "./lease-rows.ts";
 import { isFree, lockFree } from "./skip-locked.ts";
 

@@ -1,4 +1,4 @@
-import { countMixedMoves } from "./count-changes.ts";
+import { countMixedMoves } from "../counts/changes.ts";
 import { joinGroups } from "./join-groups.ts";
 
 /**

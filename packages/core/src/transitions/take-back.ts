@@ -3,7 +3,7 @@ import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./claim.ts";
-import { countMoves } from "./count-changes.ts";
+import { countMoves } from "../counts/changes.ts";
 import { asQueued } from "./release.ts";
 import { impatient, isFree, lockFree } from "./skip-locked.ts";
 

@@ -1,4 +1,4 @@
-import { countChanges } from "./count-changes.ts";
+import { countChanges } from "../counts/changes.ts";
 
 /** What comes back of a job: what a worker needs to run it, or all of it, for a remote one. */
 export type Width = "lease" | "whole";

@@ -1,6 +1,6 @@
-import type { Deps } from "./deps.ts";
-import type { Signal } from "./signal/signal.ts";
-import { foldCounts } from "./transitions/fold-counts.ts";
+import type { Deps } from "../deps.ts";
+import type { Signal } from "../signal/signal.ts";
+import { foldCounts } from "./fold.ts";
 
 /** One fold over the whole fleet in so long. */
 const turn_ms = 1_100;
