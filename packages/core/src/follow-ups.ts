@@ -1,7 +1,7 @@
 import { createClaimCleaner } from "./claim-cleaner.ts";
 import { createCountFolder } from "./counts/folder.ts";
 import { isUnavailable } from "./database/errors.ts";
-import type { JobRow } from "./database/schema.ts";
+import type { JobRow } from "./database/schema/index.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { createGroupAdvancer } from "./group-advancer.ts";
 import { createPromoter } from "./promoter.ts";

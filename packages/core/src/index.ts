@@ -5,7 +5,7 @@ export { migrateDatabase } from "./database/migrate.ts";
 export { refreshStatistics, statisticsAreStale } from "./database/refresh-statistics.ts";
 export { schemaState } from "./database/schema-state.ts";
 export { requirePostgres } from "./database/server-version.ts";
-export type { JobRow } from "./database/schema.ts";
+export type { JobRow } from "./database/schema/index.ts";
 export { defaultTenant, type Deps, type QueueRef } from "./deps.ts";
 export { observeAll, type AtlasEvent, type EventName, type Observe } from "./observe/events.ts";
 export { addFleetGauges, addServerGauges } from "./observe/gauges.ts";

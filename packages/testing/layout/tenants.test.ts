@@ -37,7 +37,7 @@ const exempt: Record<string, string> = {
   "transitions/report-progress.ts": "by the lease's token, for workers beside the database",
   "transitions/signing-key.ts": "a key of the whole system, which no caller sees or names",
   "transitions/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
-  "transitions/skip-locked.ts": "a part of statements, over jobs that the rest of them chose",
+  "database/skip-locked.ts": "a part of statements, over jobs that the rest of them chose",
 };
 
 const statement = /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\s+[\w*(]/;

@@ -1,6 +1,6 @@
 import { textArray } from "../database/literals.ts";
 import { replicated } from "../database/replicated.ts";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import type { Execute } from "../database/statement.ts";
 import type { KeyedJob, KeyName } from "./find-key-holders.ts";
 

@@ -1,6 +1,6 @@
 import { uuidArray } from "../database/literals.ts";
 import { bounded } from "../database/bounded.ts";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 
 /** One job of a tenant, or undefined: another tenant's job is as unknown as one that never was. */

@@ -1,4 +1,4 @@
-import type { ScheduleRow } from "../database/schema.ts";
+import type { ScheduleRow } from "../database/schema/index.ts";
 import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 

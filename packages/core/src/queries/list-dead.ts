@@ -1,4 +1,4 @@
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./dead-pages.ts";

@@ -1,7 +1,7 @@
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { countJobs } from "../counts/total.ts";
 import { findJobs } from "./find-job.ts";

@@ -1,5 +1,5 @@
 import type { JobStatus } from "@atlasqueue/contract";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";

@@ -1,6 +1,6 @@
 import { jobStatuses, type JobStatus, type QueueLimits } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
-import type { queues } from "../database/schema.ts";
+import type { queues } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited } from "./queue-room.ts";
 

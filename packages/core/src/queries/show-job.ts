@@ -1,5 +1,5 @@
 import type { Job } from "@atlasqueue/contract";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 
 /** A row as the wire shows it. */
 export function showJob(row: JobRow): Job {

@@ -1,6 +1,6 @@
 import type { SubmitJob, Unique } from "@atlasqueue/contract";
 import { uuidArray } from "../database/literals.ts";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { findKeyHolders, type UniqueName } from "../queries/find-key-holders.ts";
@@ -11,7 +11,7 @@ import { holderAfter, joined, stepsOf } from "./enqueue-unique.ts";
 import { forgetSpentKeys } from "./forget-spent-keys.ts";
 import type { Draft } from "./insert-jobs.ts";
 import { planUnique, type Plan } from "./plan-unique.ts";
-import { isTakenMeanwhile } from "./refuse.ts";
+import { isTakenMeanwhile } from "../database/refuse.ts";
 
 /**
  * `outcomes` are of the jobs that were admitted or ended: signal them. `ended` are the ids of those that ended, as

@@ -1,5 +1,5 @@
 import type { Unique } from "@atlasqueue/contract";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import type { Execute } from "../database/statement.ts";
 import { countChanges } from "../counts/changes.ts";
 import { newRow } from "./drafts.ts";

@@ -4,7 +4,7 @@ import { unique_check_seconds } from "../policy/uniqueness.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { groupedColumns, inputParams, type Draft } from "./insert-jobs.ts";
 import { joinGroups } from "./join-groups.ts";
-import { refuseIf } from "./refuse.ts";
+import { refuseIf } from "../database/refuse.ts";
 import { lockTargets, replaceTargets } from "./replace-job.ts";
 
 /** One draft of a statement, and what is to become of it. */

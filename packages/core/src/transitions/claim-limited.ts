@@ -8,7 +8,7 @@ import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from 
 import type { Claimer, Lease } from "./claim.ts";
 import { noteStarts } from "./note-starts.ts";
 import { claim_bytes_max, payloadBytes } from "./payload-bytes.ts";
-import { impatient, passingOverLocked, type Form } from "./skip-locked.ts";
+import { impatient, passingOverLocked, type Form } from "../database/skip-locked.ts";
 import { takeLeases, type Width } from "./take-leases.ts";
 
 /**

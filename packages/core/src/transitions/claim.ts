@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { outcomeUnknown } from "../database/errors.ts";
 import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { isLimited } from "../queries/queue-room.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { claimLimited } from "./claim-limited.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";
-import { impatient, passingOverLocked } from "./skip-locked.ts";
+import { impatient, passingOverLocked } from "../database/skip-locked.ts";
 import { syncedForGroups, takeLeases, type Width } from "./take-leases.ts";
 
 /** A job in the hands of one worker. The token is the proof in every later call; jobs claimed together share it. */

@@ -6,7 +6,7 @@ import { countMoves } from "../counts/changes.ts";
 import { handOver } from "./join-groups.ts";
 import { byJob, holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
 import { settledBefore } from "./settled-before.ts";
-import { impatient, isFree, lockFree, passingOverLocked, type Form } from "./skip-locked.ts";
+import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";
 
 /** `log` is what the handler logged, if anything. */
 export type Completion = { lease: Lease; result: Json; log?: readonly LogLine[] | undefined };

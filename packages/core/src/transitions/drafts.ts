@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { canonicalJson } from "@atlasqueue/contract";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import { newId } from "../ids.ts";
 import type { KeyedJob } from "../queries/find-key-holders.ts";
 import type { EnqueueOutcome, Submission } from "./enqueue-outcome.ts";

@@ -8,7 +8,7 @@ import { enqueueUnique } from "./enqueue-unique.ts";
 import { look, type EnqueueOptions } from "./enqueue.ts";
 import { insertJobs, type Draft } from "./insert-jobs.ts";
 import { uniqueNameOf } from "./plan-unique.ts";
-import { isTakenMeanwhile } from "./refuse.ts";
+import { isTakenMeanwhile } from "../database/refuse.ts";
 
 export type EnqueueAllOutcome =
   | { kind: "stored"; outcomes: EnqueueOutcome[] }

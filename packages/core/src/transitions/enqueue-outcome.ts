@@ -1,5 +1,5 @@
 import type { SubmitJob } from "@atlasqueue/contract";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import type { Observe } from "../observe/events.ts";
 
 /** A validated request to create a job. Without a key, every call creates another job. */

@@ -1,4 +1,4 @@
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import type { Execute } from "../database/statement.ts";
 import type { HeldKey, UniqueName } from "../queries/find-key-holders.ts";
 import { carryOut, type CarriedOut, type Step } from "./carry-out.ts";

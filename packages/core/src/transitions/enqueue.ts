@@ -10,7 +10,7 @@ import { enqueueUnique } from "./enqueue-unique.ts";
 import { forgetSpentKeys } from "./forget-spent-keys.ts";
 import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";
 import { uniqueNameOf } from "./plan-unique.ts";
-import { isTakenMeanwhile } from "./refuse.ts";
+import { isTakenMeanwhile } from "../database/refuse.ts";
 
 export type EnqueueOptions = Pick<InsertOptions, "idempotency_ttl_seconds">;
 type Outcomes = Map<Draft, EnqueueOutcome>;

@@ -3,7 +3,7 @@ import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./claim.ts";
 import { holdsLease, leaseParams } from "./lease-rows.ts";
-import { isFree, lockFree } from "./skip-locked.ts";
+import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /**
  * `lost` are not held any more, unless the caller settled them itself meanwhile, so it is the caller who tells.

@@ -7,7 +7,7 @@ import { countChanges } from "../counts/changes.ts";
 import { handOver } from "./join-groups.ts";
 import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
-import { impatient, isFree, lockFree, passingOverLocked, type Form } from "./skip-locked.ts";
+import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";
 
 /** `error` as `errorText` makes it, `error_data` as `errorData` does; `log` what the handler logged, if anything. */
 export type Failure = {

@@ -1,6 +1,6 @@
 import { jobTemplate } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
-import type { ScheduleRow } from "../database/schema.ts";
+import type { ScheduleRow } from "../database/schema/index.ts";
 import type { Statement } from "../database/statement.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";

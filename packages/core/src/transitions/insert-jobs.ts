@@ -3,7 +3,7 @@ import { jsonArray, numberArray, textArray, uuidArray } from "../database/litera
 import type { Execute, Statement } from "../database/statement.ts";
 import { countChanges } from "../counts/changes.ts";
 import { joinGroups } from "./join-groups.ts";
-import { refuseIf } from "./refuse.ts";
+import { refuseIf } from "../database/refuse.ts";
 
 /** A job about to be stored. `payload` is its JSON text; `hash` is of the whole request, in hex. */
 export type Draft = {

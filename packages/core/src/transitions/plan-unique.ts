@@ -1,5 +1,5 @@
 import type { Unique } from "@atlasqueue/contract";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import { uniqueKeyOf, uniqueVerdict } from "../policy/uniqueness.ts";
 import type { HeldKey, UniqueName } from "../queries/find-key-holders.ts";
 import type { EnqueueOutcome } from "./enqueue-outcome.ts";

@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { allTenants, type VanishedWorker } from "../signal/presence.ts";
-import { isFree, lockFree } from "./skip-locked.ts";
+import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /** `open` is how many of its jobs keep their leases for now; `batches` as many as the limit means there may be more. */
 export type Recalled = { recalled: number; open: number; batches: number };

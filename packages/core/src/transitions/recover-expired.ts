@@ -4,7 +4,7 @@ import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./claim.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { handOver } from "./join-groups.ts";
-import { isFree, lockFree } from "./skip-locked.ts";
+import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /** `batches` is how many were looked at; as many as the limit means there may be more. */
 export type Recovered = { requeued: ReadyJob[]; dead: RecoveredJob[]; batches: number };

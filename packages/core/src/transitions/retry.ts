@@ -1,6 +1,6 @@
 import type { JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { startAnew } from "./start-anew.ts";
 

@@ -1,6 +1,6 @@
 import { replicated } from "../database/replicated.ts";
 import { executeOn } from "../database/statement.ts";
-import type { JobRow } from "../database/schema.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./claim.ts";
 import { leaseInput, leaseParams } from "./lease-rows.ts";

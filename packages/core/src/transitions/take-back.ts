@@ -5,7 +5,7 @@ import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./claim.ts";
 import { countMoves } from "../counts/changes.ts";
 import { asQueued } from "./release.ts";
-import { impatient, isFree, lockFree } from "./skip-locked.ts";
+import { impatient, isFree, lockFree } from "../database/skip-locked.ts";
 
 /** `ready` went back: signal them again. `locked` are held still, as somebody's transaction has their rows: repeat it. */
 export type TakenBack = { ready: ReadyJob[]; locked: number };

@@ -1,4 +1,4 @@
-import { isLocked } from "../database/errors.ts";
+import { isLocked } from "./errors.ts";
 
 /**
  * A row that somebody's open transaction holds must not hold up the others of a batch: it is passed over, and is for the

@@ -25,12 +25,12 @@ import {
 } from "@atlasqueue/contract";
 import { bytes, time } from "./columns.ts";
 
-export * from "./schema-arrivals.ts";
-export * from "./schema-groups.ts";
-export * from "./schema-keys.ts";
-export * from "./schema-schedules.ts";
-export * from "./schema-tokens.ts";
-export * from "./schema-unique.ts";
+export * from "./arrivals.ts";
+export * from "./groups.ts";
+export * from "./keys.ts";
+export * from "./schedules.ts";
+export * from "./tokens.ts";
+export * from "./unique.ts";
 
 /**
  * The truth about every job.
