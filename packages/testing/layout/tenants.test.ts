@@ -9,13 +9,13 @@ const aboutTheServer = "asks about the server or the schema, not about jobs";
 
 /** Statements that no caller can point at another tenant's rows, and why. */
 const exempt: Record<string, string> = {
-  "database/cancel-late.ts": aboutTheServer,
+  "database/server/cancel-late.ts": aboutTheServer,
   "database/migrate.ts": aboutTheServer,
-  "database/refresh-statistics.ts": aboutTheServer,
+  "database/server/refresh-statistics.ts": aboutTheServer,
   "database/replicated.ts": aboutTheServer,
   "database/schema-state.ts": aboutTheServer,
-  "database/server-clock.ts": aboutTheServer,
-  "database/server-version.ts": aboutTheServer,
+  "database/server/clock.ts": aboutTheServer,
+  "database/server/version.ts": aboutTheServer,
   "database/transaction.ts": aboutTheServer,
   "database/unsynced.ts": aboutTheServer,
   "queries/count-dead.ts": "its conditions are those of dead-pages.ts, which name the tenant",
@@ -24,7 +24,7 @@ const exempt: Record<string, string> = {
     "says only that ids have finished; whoever waits has looked the job up before and does after",
   "transitions/adopt-strays.ts": "the sweep's, over all tenants",
   "counts/fleet.ts": "sums over all tenants, for the operator's metrics",
-  "queries/server-readiness.ts": "asks for a job that cannot be, to learn whether the database answers",
+  "database/server/readiness.ts": "asks for a job that cannot be, to learn whether the database answers",
   "transitions/clear-results.ts": "the janitor's, over all tenants",
   "transitions/extend-lease.ts": "by the lease's token, for workers beside the database",
   "transitions/forget-ended-batches.ts":

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { cancelLate } from "./cancel-late.ts";
+import { cancelLate } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import type { WatchedSocket } from "./socket.ts";

@@ -3,7 +3,7 @@ import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate } from "drizzle-orm/postgres-js/migrator";
 import { executeIn } from "./caller-transaction.ts";
 import postgres from "./driver.ts";
-import { requirePostgresOn } from "./server-version.ts";
+import { requirePostgresOn } from "./server/version.ts";
 
 export const migrationsFolder = fileURLToPath(new URL("../../../../drizzle", import.meta.url));
 // "AtlasQ" in ASCII: any fixed number that other programs in the same database will not pick by chance.

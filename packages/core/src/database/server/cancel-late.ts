@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Sent } from "./bounded.ts";
-import type { Database } from "./connect.ts";
+import type { Sent } from "../bounded.ts";
+import type { Database } from "../connect.ts";
 
 /**
  * A statement that waits for a synchronous standby is committed already: cancelling it would only end the wait, and

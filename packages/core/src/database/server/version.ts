@@ -1,6 +1,6 @@
-import { SettingError } from "../settings.ts";
-import type { Database } from "./connect.ts";
-import { executeOn, type Execute } from "./statement.ts";
+import { SettingError } from "../../settings.ts";
+import type { Database } from "../connect.ts";
+import { executeOn, type Execute } from "../statement.ts";
 
 /** Older ones were never tried, and what one of them does not know would fail only when it is needed. */
 const oldest_major = 16;

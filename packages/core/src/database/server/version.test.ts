@@ -1,8 +1,8 @@
 import { createDatabase, postgresUrl, tcpProxy } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { connectDatabase } from "./connect.ts";
-import { migrateDatabase } from "./migrate.ts";
-import { requirePostgres, troubleOfVersion } from "./server-version.ts";
+import { connectDatabase } from "../connect.ts";
+import { migrateDatabase } from "../migrate.ts";
+import { requirePostgres, troubleOfVersion } from "./version.ts";
 
 const sentence = (version: string) => `DATABASE_URL: AtlasQueue needs PostgreSQL 16 or newer; the server is ${version}`;
 

@@ -1,6 +1,6 @@
-import { bounded } from "./bounded.ts";
-import type { Database } from "./connect.ts";
-import { executeOn } from "./statement.ts";
+import { bounded } from "../bounded.ts";
+import type { Database } from "../connect.ts";
+import { executeOn } from "../statement.ts";
 
 /** Those that go from nothing to a million rows within a minute. */
 const tables = ["jobs", "lease_batches", "idempotency_keys", "job_groups", "unique_keys", "queue_starts"];

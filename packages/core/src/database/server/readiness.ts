@@ -1,6 +1,6 @@
-import type { Database } from "../database/connect.ts";
-import { executeOn } from "../database/statement.ts";
-import { SignalUnavailableError, type Signal, type SignalState } from "../signal/signal.ts";
+import type { Database } from "../connect.ts";
+import { executeOn } from "../statement.ts";
+import { SignalUnavailableError, type Signal, type SignalState } from "../../signal/signal.ts";
 
 /** `read_only`: it answers and takes no jobs: a standby, an old primary, or a setting. */
 export type ServerReadiness = { postgres: "up" | "read_only" | "down"; redis: SignalState };

@@ -1,5 +1,5 @@
-import { bounded } from "./bounded.ts";
-import type { Deps } from "../deps.ts";
+import { bounded } from "../bounded.ts";
+import type { Deps } from "../../deps.ts";
 
 /**
  * By how much the database's clock is ahead of this machine's, in milliseconds: as exact as half the round trip.
