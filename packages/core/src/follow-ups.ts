@@ -5,7 +5,7 @@ import type { JobRow } from "./database/schema/index.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { createGroupAdvancer } from "./group-advancer.ts";
 import { createPromoter } from "./promoter.ts";
-import { deadAmong } from "./queries/dead-among.ts";
+import { deadAmong } from "./dead-letters/among.ts";
 import { createRefiller } from "./refiller.ts";
 import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";

@@ -8,7 +8,7 @@ import { redisSignal } from "../signal/redis.ts";
 import type { Signal } from "../signal/signal.ts";
 import { submit } from "../submit.ts";
 import { enqueue } from "./enqueue.ts";
-import { projectDeadLetters } from "./project-dead-letters.ts";
+import { projectDeadLetters } from "../dead-letters/project.ts";
 import { resignalOrphans } from "./resignal-orphans.ts";
 
 const main = { tenant: "default", queue: "default" };

@@ -1,9 +1,9 @@
-import type { Deps } from "./deps.ts";
-import type { FollowUps } from "./follow-ups.ts";
-import { countDead, deadByNow } from "./queries/count-dead.ts";
-import { pageAfter, type DeadFilter, type DeadPage, type DeadPlace } from "./queries/dead-pages.ts";
-import { purge } from "./transitions/purge.ts";
-import { replay } from "./transitions/replay.ts";
+import type { Deps } from "../deps.ts";
+import type { FollowUps } from "../follow-ups.ts";
+import { countDead, deadByNow } from "./count.ts";
+import { pageAfter, type DeadFilter, type DeadPage, type DeadPlace } from "./pages.ts";
+import { purge } from "./purge.ts";
+import { replay } from "./replay.ts";
 
 type BulkDeps = Deps & { followUps: Pick<FollowUps, "retried" | "noLongerDead"> };
 /** Ends a call between two steps: whoever asked has gone. */

@@ -1,6 +1,6 @@
 import { bounded } from "../database/bounded.ts";
 import type { Deps } from "../deps.ts";
-import { deadAmong } from "../queries/dead-among.ts";
+import { deadAmong } from "./among.ts";
 import type { Signal } from "../signal/signal.ts";
 
 const page_max = 1_000;

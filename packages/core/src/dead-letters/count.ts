@@ -10,7 +10,7 @@ import {
   type DeadFilter,
   type DeadPage,
   type DeadPlace,
-} from "./dead-pages.ts";
+} from "./pages.ts";
 
 /** What a filter means from now on: what dies later is not meant. */
 export async function deadByNow(deps: Pick<Deps, "database">, filter: DeadFilter): Promise<DeadPage | undefined> {

@@ -1,10 +1,10 @@
 import { isLocked } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { pageParams, type DeadPage, type DeadPlace } from "../queries/dead-pages.ts";
+import { pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { startAnew } from "./start-anew.ts";
-import { reachedFrom, takeDead } from "./take-dead.ts";
+import { startAnew } from "../transitions/start-anew.ts";
+import { reachedFrom, takeDead } from "./take.ts";
 
 /** `found` is how many matched, `ids` those that were replayed, `ready` those of them to be signalled. */
 export type Replayed = { found: number; reached: DeadPlace | null; ids: string[]; ready: ReadyJob[] };

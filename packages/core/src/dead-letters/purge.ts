@@ -1,8 +1,8 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { pageParams, type DeadPage, type DeadPlace } from "../queries/dead-pages.ts";
+import { pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
 import { countChanges } from "../counts/changes.ts";
-import { reachedFrom, takeDead } from "./take-dead.ts";
+import { reachedFrom, takeDead } from "./take.ts";
 
 /** `found` is how many matched, `ids` those that are gone. */
 export type Purged = { found: number; reached: DeadPlace | null; ids: string[] };

@@ -1,4 +1,4 @@
-import { pageConditions, placeOf, stretch_jobs_max, type DeadPage } from "../queries/dead-pages.ts";
+import { pageConditions, placeOf, stretch_jobs_max, type DeadPage } from "./pages.ts";
 
 /**
  * Parts of a WITH that lock the dead letters of a page, after `pageParams` at most so many, the longest dead first.
