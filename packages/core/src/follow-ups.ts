@@ -3,7 +3,7 @@ import { createCountFolder } from "./counts/folder.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { JobRow } from "./database/schema/index.ts";
 import type { Deps, QueueRef } from "./deps.ts";
-import { createGroupAdvancer } from "./group-advancer.ts";
+import { createGroupAdvancer } from "./groups/advancer.ts";
 import { createPromoter } from "./promoter.ts";
 import { deadAmong } from "./dead-letters/among.ts";
 import { createRefiller } from "./refiller.ts";

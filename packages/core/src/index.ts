@@ -22,7 +22,7 @@ export { verdictAfterFailure, type Verdict } from "./policy/verdict.ts";
 export { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
 export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
 export { admitAll } from "./admitter.ts";
-export { advanceAll } from "./group-advancer.ts";
+export { advanceAll } from "./groups/advancer.ts";
 export { createLeaseDesk, type LeaseDesk } from "./lease-desk.ts";
 export { createLeaseReturns, type LeaseReturns } from "./lease-returns.ts";
 export { pause } from "./pause.ts";

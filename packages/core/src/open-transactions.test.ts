@@ -10,7 +10,7 @@ import { findJob } from "./queries/find-job.ts";
 import { createQueue, type Queue, type QueueJob } from "./queue.ts";
 import { memorySignal } from "./signal/memory.ts";
 import { createSubmitter, type Submitter } from "./submitter.ts";
-import { advanceGroups } from "./transitions/advance-groups.ts";
+import { advanceGroups } from "./groups/advance.ts";
 import { cancel } from "./transitions/cancel.ts";
 import { claim, type Lease } from "./transitions/claim.ts";
 import { complete } from "./transitions/complete.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { isLocked, isUnavailable } from "../src/database/errors.ts";
 import type { Deps } from "../src/deps.ts";
 import { countDrift } from "../src/counts/drift.ts";
-import { advanceGroups } from "../src/transitions/advance-groups.ts";
+import { advanceGroups } from "../src/groups/advance.ts";
 import { cancel } from "../src/transitions/cancel.ts";
 import { claim, claimReady } from "../src/transitions/claim.ts";
 import { complete } from "../src/transitions/complete.ts";

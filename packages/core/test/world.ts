@@ -2,7 +2,7 @@ import { queueLimits, submitJob, type SubmitJobInput } from "@atlasqueue/contrac
 import { recordEvents } from "@atlasqueue/testing";
 import type { Database } from "../src/database/connect.ts";
 import type { Deps } from "../src/deps.ts";
-import { advanceGroups } from "../src/transitions/advance-groups.ts";
+import { advanceGroups } from "../src/groups/advance.ts";
 import { claim, claimReady, type Claimer, type Lease } from "../src/transitions/claim.ts";
 import { complete } from "../src/transitions/complete.ts";
 import { enqueue } from "../src/transitions/enqueue.ts";

@@ -4,7 +4,7 @@ import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { countMixedMoves } from "../counts/changes.ts";
-import { handOver } from "./join-groups.ts";
+import { handOver } from "../groups/join.ts";
 
 export type CancelOutcome =
   | { kind: "cancelled"; job: JobRow }

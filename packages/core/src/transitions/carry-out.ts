@@ -3,7 +3,7 @@ import type { Execute } from "../database/statement.ts";
 import { unique_check_seconds } from "../policy/uniqueness.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { groupedColumns, inputParams, type Draft } from "./insert-jobs.ts";
-import { joinGroups } from "./join-groups.ts";
+import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 import { lockTargets, replaceTargets } from "./replace-job.ts";
 

@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
 import { countMoves } from "../counts/changes.ts";
-import { handOver } from "./join-groups.ts";
+import { handOver } from "../groups/join.ts";
 import { byJob, holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
 import { settledBefore } from "./settled-before.ts";
 import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import { aboutLease, type Lease } from "./claim.ts";
 import { countChanges } from "../counts/changes.ts";
-import { handOver } from "./join-groups.ts";
+import { handOver } from "../groups/join.ts";
 import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
 import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";

@@ -2,7 +2,7 @@ import type { SubmitJob } from "@atlasqueue/contract";
 import { jsonArray, numberArray, textArray, uuidArray } from "../database/literals.ts";
 import type { Execute, Statement } from "../database/statement.ts";
 import { countChanges } from "../counts/changes.ts";
-import { joinGroups } from "./join-groups.ts";
+import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 
 /** A job about to be stored. `payload` is its JSON text; `hash` is of the whole request, in hex. */

@@ -16,7 +16,7 @@ import { queueStats } from "../queries/queue-stats.ts";
 import { refillQueue } from "../refiller.ts";
 import { memorySignal } from "../signal/memory.ts";
 import { redisSignal } from "../signal/redis.ts";
-import { advanceGroups } from "./advance-groups.ts";
+import { advanceGroups } from "../groups/advance.ts";
 import { claim, claimReady, type Claimer } from "./claim.ts";
 import { complete } from "./complete.ts";
 import { enqueue } from "./enqueue.ts";

@@ -3,7 +3,7 @@ import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./claim.ts";
 import { countMixedMoves } from "../counts/changes.ts";
-import { handOver } from "./join-groups.ts";
+import { handOver } from "../groups/join.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /** `batches` is how many were looked at; as many as the limit means there may be more. */

@@ -1,5 +1,5 @@
 import { countMixedMoves } from "../counts/changes.ts";
-import { joinGroups } from "./join-groups.ts";
+import { joinGroups } from "../groups/join.ts";
 
 /**
  * Parts of a WITH that make stopped jobs ready, now and as if they were new: no attempts spent, no result and no error

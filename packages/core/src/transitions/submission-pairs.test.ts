@@ -5,7 +5,7 @@ import { executeIn } from "../database/caller-transaction.ts";
 import type { Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { submitInside } from "../submit-inside.ts";
-import { advanceGroups } from "./advance-groups.ts";
+import { advanceGroups } from "../groups/advance.ts";
 import { cancel } from "./cancel.ts";
 import { claim, claimReady, type Lease } from "./claim.ts";
 import { complete } from "./complete.ts";

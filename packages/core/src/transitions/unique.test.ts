@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { findJob } from "../queries/find-job.ts";
 import { queueStats } from "../queries/queue-stats.ts";
 import { createQueue, UniqueConflictError } from "../queue.ts";
-import { advanceGroups } from "./advance-groups.ts";
+import { advanceGroups } from "../groups/advance.ts";
 import { cancel } from "./cancel.ts";
 import { claim, type Lease } from "./claim.ts";
 import { complete } from "./complete.ts";

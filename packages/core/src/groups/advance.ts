@@ -3,7 +3,7 @@ import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { countChanges } from "../counts/changes.ts";
-import { slotsOf } from "./join-groups.ts";
+import { slotsOf } from "./join.ts";
 
 /**
  * `handovers` is how many notes were dealt with; as many as the limit means there may be more. `left` is true when there

@@ -1,8 +1,8 @@
-import { isUnavailable } from "./database/errors.ts";
-import type { Deps } from "./deps.ts";
-import { announce } from "./signal/announce.ts";
-import type { Signal } from "./signal/signal.ts";
-import { advanceGroups } from "./transitions/advance-groups.ts";
+import { isUnavailable } from "../database/errors.ts";
+import type { Deps } from "../deps.ts";
+import { announce } from "../signal/announce.ts";
+import type { Signal } from "../signal/signal.ts";
+import { advanceGroups } from "./advance.ts";
 
 const handovers_max = 500;
 /** Statements in one go, so that a sweep has time for its other duties. */

@@ -3,16 +3,16 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { findJob } from "../queries/find-job.ts";
-import { advanceGroups } from "./advance-groups.ts";
-import { cancel } from "./cancel.ts";
-import { claim, type Lease } from "./claim.ts";
-import { complete } from "./complete.ts";
-import { enqueue } from "./enqueue.ts";
-import { fail } from "./fail.ts";
-import { promoteDue } from "./promote-due.ts";
-import { recoverExpired } from "./recover-expired.ts";
-import { release } from "./release.ts";
-import { retry } from "./retry.ts";
+import { advanceGroups } from "./advance.ts";
+import { cancel } from "../transitions/cancel.ts";
+import { claim, type Lease } from "../transitions/claim.ts";
+import { complete } from "../transitions/complete.ts";
+import { enqueue } from "../transitions/enqueue.ts";
+import { fail } from "../transitions/fail.ts";
+import { promoteDue } from "../transitions/promote-due.ts";
+import { recoverExpired } from "../transitions/recover-expired.ts";
+import { release } from "../transitions/release.ts";
+import { retry } from "../transitions/retry.ts";
 
 let own: TestDatabase;
 let deps: Deps;
