@@ -8,7 +8,7 @@ import type { Signal } from "./signal/signal.ts";
 import { claim } from "./transitions/claim.ts";
 import { enqueue } from "./transitions/enqueue.ts";
 import { fail } from "./transitions/fail.ts";
-import { retry } from "./transitions/retry.ts";
+import { retry } from "./jobs/retry.ts";
 import { noteBlockedGroups, setLimits } from "./transitions/set-limits.ts";
 
 const main = { tenant: "default", queue: "default" };

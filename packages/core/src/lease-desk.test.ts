@@ -13,13 +13,13 @@ import type { Deps } from "./deps.ts";
 import { createFollowUps } from "./follow-ups.ts";
 import { createLeaseDesk, type LeaseDesk } from "./lease-desk.ts";
 import type { LeaseCall } from "./lease-line.ts";
-import { findJob } from "./queries/find-job.ts";
+import { findJob } from "./jobs/find.ts";
 import { announce } from "./signal/announce.ts";
 import { memorySignal } from "./signal/memory.ts";
 import { noSignal } from "./signal/none.ts";
 import { redisSignal } from "./signal/redis.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
-import { cancel } from "./transitions/cancel.ts";
+import { cancel } from "./jobs/cancel.ts";
 import type { LeasedJob } from "./transitions/claim.ts";
 import { enqueue } from "./transitions/enqueue.ts";
 

@@ -16,7 +16,7 @@ import { connectDatabase } from "./database/connect.ts";
 import { DatabaseTimeoutError } from "./database/errors.ts";
 import { migrateDatabase } from "./database/migrate.ts";
 import type { Deps } from "./deps.ts";
-import { findJob } from "./queries/find-job.ts";
+import { findJob } from "./jobs/find.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import type { AtlasEvent, Observe } from "./observe/events.ts";
 import { createQueue, IdempotencyMismatchError, InvalidJobError } from "./queue.ts";

@@ -5,7 +5,7 @@ import { isLocked, isUnavailable } from "../src/database/errors.ts";
 import type { Deps } from "../src/deps.ts";
 import { countDrift } from "../src/counts/drift.ts";
 import { advanceGroups } from "../src/groups/advance.ts";
-import { cancel } from "../src/transitions/cancel.ts";
+import { cancel } from "../src/jobs/cancel.ts";
 import { claim, claimReady } from "../src/transitions/claim.ts";
 import { complete } from "../src/transitions/complete.ts";
 import { extendLeases } from "../src/transitions/extend-lease.ts";
@@ -13,7 +13,7 @@ import { fail } from "../src/transitions/fail.ts";
 import { recallLeases } from "../src/transitions/recall-leases.ts";
 import { recoverExpired } from "../src/transitions/recover-expired.ts";
 import { release } from "../src/transitions/release.ts";
-import { retry } from "../src/transitions/retry.ts";
+import { retry } from "../src/jobs/retry.ts";
 import { takeBack } from "../src/transitions/take-back.ts";
 import { limit, makeWorld, runOut, type World } from "./world.ts";
 

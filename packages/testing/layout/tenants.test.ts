@@ -20,7 +20,7 @@ const exempt: Record<string, string> = {
   "database/unsynced.ts": aboutTheServer,
   "dead-letters/count.ts": "its conditions are those of dead-pages.ts, which name the tenant",
   "dead-letters/among.ts": "for the list in Redis, which is of all tenants",
-  "queries/finished-among.ts":
+  "jobs/finished-among.ts":
     "says only that ids have finished; whoever waits has looked the job up before and does after",
   "transitions/adopt-strays.ts": "the sweep's, over all tenants",
   "counts/fleet.ts": "sums over all tenants, for the operator's metrics",

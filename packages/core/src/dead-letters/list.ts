@@ -2,7 +2,7 @@ import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./pages.ts";
-import { withoutChance } from "../queries/list-jobs.ts";
+import { withoutChance } from "../jobs/list.ts";
 
 export type DeadFields = { queue?: string | undefined; type?: string | undefined };
 /** `next` is where the following page goes on; undefined when there is no more. */

@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { startAnew } from "../transitions/start-anew.ts";
+import { startAnew } from "../jobs/start-anew.ts";
 import { reachedFrom, takeDead } from "./take.ts";
 
 /** `found` is how many matched, `ids` those that were replayed, `ready` those of them to be signalled. */

@@ -1,7 +1,7 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { findJob } from "../queries/find-job.ts";
+import { findJob } from "../jobs/find.ts";
 import { enqueue } from "./enqueue.ts";
 import type { EnqueueOutcome } from "./enqueue-outcome.ts";
 

@@ -2,7 +2,7 @@ import { eventually, recordEvents, submission, testDatabase, type TestDatabase }
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
-import { findJob } from "../queries/find-job.ts";
+import { findJob } from "../jobs/find.ts";
 import { claim, claimReady, type Lease } from "./claim.ts";
 import { complete } from "./complete.ts";
 import { enqueue } from "./enqueue.ts";

@@ -6,7 +6,7 @@ import type { Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { submitInside } from "../submit-inside.ts";
 import { advanceGroups } from "../groups/advance.ts";
-import { cancel } from "./cancel.ts";
+import { cancel } from "../jobs/cancel.ts";
 import { claim, claimReady, type Lease } from "./claim.ts";
 import { complete } from "./complete.ts";
 import { enqueueAll } from "./enqueue-all.ts";
@@ -14,7 +14,7 @@ import { enqueue } from "./enqueue.ts";
 import { fail } from "./fail.ts";
 import { promoteDue } from "./promote-due.ts";
 import { pruneUniqueKeys } from "./prune.ts";
-import { retry } from "./retry.ts";
+import { retry } from "../jobs/retry.ts";
 
 /**
  * Each move is stopped before each of its statements while another one runs from its beginning to its end. What must hold

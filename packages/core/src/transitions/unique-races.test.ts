@@ -4,7 +4,7 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
-import { cancel } from "./cancel.ts";
+import { cancel } from "../jobs/cancel.ts";
 import { claimReady } from "./claim.ts";
 import { complete } from "./complete.ts";
 import type { EnqueueOutcome } from "./enqueue-outcome.ts";

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { noSignal } from "../signal/none.ts";
 import type { Signal } from "../signal/signal.ts";
 import { enqueue } from "../transitions/enqueue.ts";
-import { explainJob } from "./explain-job.ts";
+import { explainJob } from "./explain.ts";
 
 let own: TestDatabase;
 let deps: Deps & { signal: Signal };

@@ -8,13 +8,13 @@ import {
   type TestDatabase,
 } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { defaultTenant, type Deps } from "./deps.ts";
-import { createFinishWatch, type FinishWatch } from "./finish-watch.ts";
-import { memorySignal } from "./signal/memory.ts";
-import { redisSignal } from "./signal/redis.ts";
-import type { Signal } from "./signal/signal.ts";
-import { cancel } from "./transitions/cancel.ts";
-import { enqueue } from "./transitions/enqueue.ts";
+import { defaultTenant, type Deps } from "../deps.ts";
+import { createFinishWatch, type FinishWatch } from "./wait-finished.ts";
+import { memorySignal } from "../signal/memory.ts";
+import { redisSignal } from "../signal/redis.ts";
+import type { Signal } from "../signal/signal.ts";
+import { cancel } from "./cancel.ts";
+import { enqueue } from "../transitions/enqueue.ts";
 
 const never = new AbortController().signal;
 const long_ms = 20_000;

@@ -1,7 +1,7 @@
-import type { Deps } from "./deps.ts";
-import { finishedAmong } from "./queries/finished-among.ts";
-import { createShares, takeOrThrow } from "./shares.ts";
-import type { Signal } from "./signal/signal.ts";
+import type { Deps } from "../deps.ts";
+import { finishedAmong } from "./finished-among.ts";
+import { createShares, takeOrThrow } from "../shares.ts";
+import type { Signal } from "../signal/signal.ts";
 
 export type FinishWatch = {
   /**

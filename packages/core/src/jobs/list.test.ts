@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { uuidArray } from "../database/literals.ts";
 import { newId } from "../ids.ts";
 import { held_apart_max } from "./ids-by-status.ts";
-import { listJobsAt } from "./list-jobs-at.ts";
-import { listJobs } from "./list-jobs.ts";
+import { listJobsAt } from "./list-at.ts";
+import { listJobs } from "./list.ts";
 
 let own: TestDatabase;
 beforeAll(async () => {

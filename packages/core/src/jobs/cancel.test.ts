@@ -1,10 +1,10 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { findJob } from "../queries/find-job.ts";
+import { findJob } from "./find.ts";
 import { cancel } from "./cancel.ts";
-import { claim } from "./claim.ts";
-import { enqueue } from "./enqueue.ts";
+import { claim } from "../transitions/claim.ts";
+import { enqueue } from "../transitions/enqueue.ts";
 
 let own: TestDatabase;
 let deps: Deps;

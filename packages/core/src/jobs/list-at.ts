@@ -4,7 +4,7 @@ import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { countJobs } from "../counts/total.ts";
-import { findJobs } from "./find-job.ts";
+import { findJobs } from "./find.ts";
 import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";
 
 export type JobsFilter = { queue?: string | undefined; statuses?: readonly JobStatus[] | undefined };

@@ -1,11 +1,11 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { cancel } from "../transitions/cancel.ts";
+import { cancel } from "./cancel.ts";
 import { claimReady } from "../transitions/claim.ts";
 import { enqueue } from "../transitions/enqueue.ts";
-import { listJobsAt, type JobsFilter } from "./list-jobs-at.ts";
-import { oldestWaiting } from "./oldest-waiting.ts";
+import { listJobsAt, type JobsFilter } from "./list-at.ts";
+import { oldestWaiting } from "../queries/oldest-waiting.ts";
 
 let own: TestDatabase;
 let deps: Deps;
