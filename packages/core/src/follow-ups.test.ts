@@ -5,7 +5,7 @@ import type { Deps } from "./deps.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import { memorySignal } from "./signal/memory.ts";
 import type { Signal } from "./signal/signal.ts";
-import { claim } from "./transitions/claim.ts";
+import { claim } from "./lease/claim.ts";
 import { enqueue } from "./transitions/enqueue.ts";
 import { fail } from "./transitions/fail.ts";
 import { retry } from "./jobs/retry.ts";

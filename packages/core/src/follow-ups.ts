@@ -1,4 +1,4 @@
-import { createClaimCleaner } from "./claim-cleaner.ts";
+import { createClaimCleaner } from "./lease/claim-cleaner.ts";
 import { createCountFolder } from "./counts/folder.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { JobRow } from "./database/schema/index.ts";

@@ -3,13 +3,13 @@ import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import type { FollowUps } from "./follow-ups.ts";
 import { createHandout } from "./lease-handout.ts";
-import { createLeaseReturns } from "./lease-returns.ts";
+import { createLeaseReturns } from "./lease/returns.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { pause } from "./pause.ts";
 import { readyAmong } from "./queries/ready-queues.ts";
 import { createShares, takeOrThrow } from "./shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "./signal/signal.ts";
-import type { LeasedJob } from "./transitions/claim.ts";
+import type { LeasedJob } from "./lease/claim.ts";
 
 export type LeaseDesk = {
   /**

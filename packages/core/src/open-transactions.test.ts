@@ -12,11 +12,11 @@ import { memorySignal } from "./signal/memory.ts";
 import { createSubmitter, type Submitter } from "./submitter.ts";
 import { advanceGroups } from "./groups/advance.ts";
 import { cancel } from "./jobs/cancel.ts";
-import { claim, type Lease } from "./transitions/claim.ts";
+import { claim, type Lease } from "./lease/claim.ts";
 import { complete } from "./transitions/complete.ts";
 import { enqueueAll } from "./transitions/enqueue-all.ts";
-import { extendLeases } from "./transitions/extend-lease.ts";
-import { recoverExpired } from "./transitions/recover-expired.ts";
+import { extendLeases } from "./lease/extend.ts";
+import { recoverExpired } from "./lease/recover.ts";
 import { retry } from "./jobs/retry.ts";
 
 const options = { idempotency_ttl_seconds: 60 };

@@ -5,8 +5,8 @@ import type { Deps } from "./deps.ts";
 import type { FollowUps, Settled } from "./follow-ups.ts";
 import type { BackoffPolicy } from "./policy/backoff.ts";
 import { verdictAfterFailure } from "./policy/verdict.ts";
-import { findLeased, type Leased } from "./queries/find-leased.ts";
-import type { Lease } from "./transitions/claim.ts";
+import { findLeased, type Leased } from "./lease/find-leased.ts";
+import type { Lease } from "./lease/claim.ts";
 import { complete } from "./transitions/complete.ts";
 import { fail } from "./transitions/fail.ts";
 

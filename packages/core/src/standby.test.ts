@@ -5,7 +5,7 @@ import { connectDatabase, type Database } from "./database/connect.ts";
 import { isUnavailable, outcomeUnknown } from "./database/errors.ts";
 import { migrateDatabase } from "./database/migrate.ts";
 import type { Deps } from "./deps.ts";
-import { claim, type Lease } from "./transitions/claim.ts";
+import { claim, type Lease } from "./lease/claim.ts";
 import { complete } from "./transitions/complete.ts";
 import { enqueue } from "./transitions/enqueue.ts";
 import { fail } from "./transitions/fail.ts";

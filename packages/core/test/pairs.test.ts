@@ -6,15 +6,15 @@ import type { Deps } from "../src/deps.ts";
 import { countDrift } from "../src/counts/drift.ts";
 import { advanceGroups } from "../src/groups/advance.ts";
 import { cancel } from "../src/jobs/cancel.ts";
-import { claim, claimReady } from "../src/transitions/claim.ts";
+import { claim, claimReady } from "../src/lease/claim.ts";
 import { complete } from "../src/transitions/complete.ts";
-import { extendLeases } from "../src/transitions/extend-lease.ts";
+import { extendLeases } from "../src/lease/extend.ts";
 import { fail } from "../src/transitions/fail.ts";
-import { recallLeases } from "../src/transitions/recall-leases.ts";
-import { recoverExpired } from "../src/transitions/recover-expired.ts";
-import { release } from "../src/transitions/release.ts";
+import { recallLeases } from "../src/lease/recall.ts";
+import { recoverExpired } from "../src/lease/recover.ts";
+import { release } from "../src/lease/release.ts";
 import { retry } from "../src/jobs/retry.ts";
-import { takeBack } from "../src/transitions/take-back.ts";
+import { takeBack } from "../src/lease/take-back.ts";
 import { limit, makeWorld, runOut, type World } from "./world.ts";
 
 /** Longer than a batch waits for one row, shorter than a stopped transaction is let live. */

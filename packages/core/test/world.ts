@@ -3,12 +3,12 @@ import { recordEvents } from "@atlasqueue/testing";
 import type { Database } from "../src/database/connect.ts";
 import type { Deps } from "../src/deps.ts";
 import { advanceGroups } from "../src/groups/advance.ts";
-import { claim, claimReady, type Claimer, type Lease } from "../src/transitions/claim.ts";
+import { claim, claimReady, type Claimer, type Lease } from "../src/lease/claim.ts";
 import { complete } from "../src/transitions/complete.ts";
 import { enqueue } from "../src/transitions/enqueue.ts";
 import { fail } from "../src/transitions/fail.ts";
 import { promoteDue } from "../src/transitions/promote-due.ts";
-import { recoverExpired } from "../src/transitions/recover-expired.ts";
+import { recoverExpired } from "../src/lease/recover.ts";
 import { setLimits } from "../src/transitions/set-limits.ts";
 
 /** A tenant of its own with a job in each state that a move may meet, and the leases that somebody holds there. */

@@ -5,13 +5,13 @@ import type { Deps } from "../deps.ts";
 import { findJob } from "../jobs/find.ts";
 import { advanceGroups } from "./advance.ts";
 import { cancel } from "../jobs/cancel.ts";
-import { claim, type Lease } from "../transitions/claim.ts";
+import { claim, type Lease } from "../lease/claim.ts";
 import { complete } from "../transitions/complete.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { fail } from "../transitions/fail.ts";
 import { promoteDue } from "../transitions/promote-due.ts";
-import { recoverExpired } from "../transitions/recover-expired.ts";
-import { release } from "../transitions/release.ts";
+import { recoverExpired } from "../lease/recover.ts";
+import { release } from "../lease/release.ts";
 import { retry } from "../jobs/retry.ts";
 
 let own: TestDatabase;

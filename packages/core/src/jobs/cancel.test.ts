@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { findJob } from "./find.ts";
 import { cancel } from "./cancel.ts";
-import { claim } from "../transitions/claim.ts";
+import { claim } from "../lease/claim.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 
 let own: TestDatabase;

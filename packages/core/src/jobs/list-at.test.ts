@@ -2,7 +2,7 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { cancel } from "./cancel.ts";
-import { claimReady } from "../transitions/claim.ts";
+import { claimReady } from "../lease/claim.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { listJobsAt, type JobsFilter } from "./list-at.ts";
 import { oldestWaiting } from "../queries/oldest-waiting.ts";

@@ -1,7 +1,7 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { claimReady } from "../transitions/claim.ts";
+import { claimReady } from "../lease/claim.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { pauseQueue } from "../transitions/pause-queue.ts";
 import { queueStats, queue_stats_max } from "./queue-stats.ts";

@@ -1,10 +1,10 @@
 import type { Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { aboutLease, type Lease } from "./claim.ts";
+import { aboutLease, type Lease } from "../lease/claim.ts";
 import { countMoves } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
-import { byJob, holdsLease, leaseInput, leaseParams } from "./lease-rows.ts";
+import { byJob, holdsLease, leaseInput, leaseParams } from "../lease/fence.ts";
 import { settledBefore } from "./settled-before.ts";
 import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";
 

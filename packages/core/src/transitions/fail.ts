@@ -2,10 +2,10 @@ import type { DeadResult, Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "../policy/verdict.ts";
-import { aboutLease, type Lease } from "./claim.ts";
+import { aboutLease, type Lease } from "../lease/claim.ts";
 import { countChanges } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
-import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
+import { byJob, holdsLease, leaseParams } from "../lease/fence.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
 import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";
 

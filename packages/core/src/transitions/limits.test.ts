@@ -17,7 +17,7 @@ import { refillQueue } from "../refiller.ts";
 import { memorySignal } from "../signal/memory.ts";
 import { redisSignal } from "../signal/redis.ts";
 import { advanceGroups } from "../groups/advance.ts";
-import { claim, claimReady, type Claimer } from "./claim.ts";
+import { claim, claimReady, type Claimer } from "../lease/claim.ts";
 import { complete } from "./complete.ts";
 import { enqueue } from "./enqueue.ts";
 import { foldCounts } from "../counts/fold.ts";

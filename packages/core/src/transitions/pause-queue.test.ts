@@ -5,7 +5,7 @@ import { everyReadyQueue, readyAmong, type ReadyQueue } from "../queries/ready-q
 import { memorySignal } from "../signal/memory.ts";
 import type { Signal } from "../signal/signal.ts";
 import { submit } from "../submit.ts";
-import { claim, claimReady } from "./claim.ts";
+import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "./complete.ts";
 import { pauseQueue, resumeQueue } from "./pause-queue.ts";
 import { promoteDue } from "./promote-due.ts";

@@ -7,7 +7,7 @@ import { createPromoter } from "../promoter.ts";
 import { memorySignal } from "../signal/memory.ts";
 import { eventually } from "@atlasqueue/testing";
 import { createSubmitter } from "../submitter.ts";
-import { claim } from "./claim.ts";
+import { claim } from "../lease/claim.ts";
 import { complete } from "./complete.ts";
 import { enqueue } from "./enqueue.ts";
 import { firstId, prune, pruneKeys } from "./prune.ts";

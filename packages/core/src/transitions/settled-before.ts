@@ -2,8 +2,8 @@ import { replicated } from "../database/replicated.ts";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import type { Lease } from "./claim.ts";
-import { leaseInput, leaseParams } from "./lease-rows.ts";
+import type { Lease } from "../lease/claim.ts";
+import { leaseInput, leaseParams } from "../lease/fence.ts";
 
 /** How a job stands that was settled under one of the given leases, or that still runs under it. */
 export type SettledJob = Pick<JobRow, "id" | "status" | "run_at" | "dead_reason">;

@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import { submitInside } from "../submit-inside.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { cancel } from "../jobs/cancel.ts";
-import { claim, claimReady, type Lease } from "./claim.ts";
+import { claim, claimReady, type Lease } from "../lease/claim.ts";
 import { complete } from "./complete.ts";
 import { enqueueAll } from "./enqueue-all.ts";
 import { enqueue } from "./enqueue.ts";

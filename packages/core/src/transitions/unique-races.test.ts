@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Deps } from "../deps.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
 import { cancel } from "../jobs/cancel.ts";
-import { claimReady } from "./claim.ts";
+import { claimReady } from "../lease/claim.ts";
 import { complete } from "./complete.ts";
 import type { EnqueueOutcome } from "./enqueue-outcome.ts";
 import { fail } from "./fail.ts";

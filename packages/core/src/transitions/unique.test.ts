@@ -7,7 +7,7 @@ import { queueStats } from "../queries/queue-stats.ts";
 import { createQueue, UniqueConflictError } from "../queue.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { cancel } from "../jobs/cancel.ts";
-import { claim, type Lease } from "./claim.ts";
+import { claim, type Lease } from "../lease/claim.ts";
 import { complete } from "./complete.ts";
 import { enqueueAll } from "./enqueue-all.ts";
 import type { EnqueueOutcome } from "./enqueue-outcome.ts";

@@ -1,5 +1,5 @@
-import type { Deps } from "./deps.ts";
-import { forgetEndedBatches } from "./transitions/forget-ended-batches.ts";
+import type { Deps } from "../deps.ts";
+import { forgetEndedBatches } from "./forget-ended-claims.ts";
 
 export type ClaimCleaner = {
   /** Jobs of these claims have been settled. */

@@ -6,7 +6,7 @@ import { inTransaction, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../queries/queue-room.ts";
 import type { Claimer, Lease } from "./claim.ts";
-import { noteStarts } from "./note-starts.ts";
+import { noteStarts } from "../transitions/note-starts.ts";
 import { claim_bytes_max, payloadBytes } from "./payload-bytes.ts";
 import { impatient, passingOverLocked, type Form } from "../database/skip-locked.ts";
 import { takeLeases, type Width } from "./take-leases.ts";

@@ -11,15 +11,15 @@ import {
   type TestDatabase,
 } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { connectDatabase, type Database } from "./database/connect.ts";
-import type { Deps } from "./deps.ts";
-import { createLeaseReturns, type LeaseReturns } from "./lease-returns.ts";
-import { memorySignal } from "./signal/memory.ts";
-import type { Signal } from "./signal/signal.ts";
-import { claim, claimReady } from "./transitions/claim.ts";
-import { enqueue } from "./transitions/enqueue.ts";
-import { setLimits } from "./transitions/set-limits.ts";
-import { takeBack } from "./transitions/take-back.ts";
+import { connectDatabase, type Database } from "../database/connect.ts";
+import type { Deps } from "../deps.ts";
+import { createLeaseReturns, type LeaseReturns } from "./returns.ts";
+import { memorySignal } from "../signal/memory.ts";
+import type { Signal } from "../signal/signal.ts";
+import { claim, claimReady } from "./claim.ts";
+import { enqueue } from "../transitions/enqueue.ts";
+import { setLimits } from "../transitions/set-limits.ts";
+import { takeBack } from "./take-back.ts";
 
 const main = { tenant: "default", queue: "default" };
 let own: TestDatabase;

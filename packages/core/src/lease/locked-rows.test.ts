@@ -3,12 +3,12 @@ import type { SubmitJobInput } from "@atlasqueue/contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { claim, claimReady, type Lease } from "./claim.ts";
-import { complete } from "./complete.ts";
-import { enqueue } from "./enqueue.ts";
-import { extendLeases } from "./extend-lease.ts";
-import { fail } from "./fail.ts";
-import { recallLeases } from "./recall-leases.ts";
-import { recoverExpired } from "./recover-expired.ts";
+import { complete } from "../transitions/complete.ts";
+import { enqueue } from "../transitions/enqueue.ts";
+import { extendLeases } from "./extend.ts";
+import { fail } from "../transitions/fail.ts";
+import { recallLeases } from "./recall.ts";
+import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
 
 /** Well below any deadline, well above what a statement takes. */

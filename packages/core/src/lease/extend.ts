@@ -2,7 +2,7 @@ import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./claim.ts";
-import { holdsLease, leaseParams } from "./lease-rows.ts";
+import { holdsLease, leaseParams } from "./fence.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /**

@@ -2,7 +2,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./claim.ts";
 import { countMoves } from "../counts/changes.ts";
-import { holdsLease, leaseParams } from "./lease-rows.ts";
+import { holdsLease, leaseParams } from "./fence.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /** `given` went back: signal those again. `locked` are held still, as somebody's transaction has their rows: repeat it. */

@@ -1,11 +1,11 @@
-import { isUnavailable } from "./database/errors.ts";
-import type { Deps } from "./deps.ts";
-import { pause } from "./pause.ts";
-import { announce } from "./signal/announce.ts";
-import type { Signal } from "./signal/signal.ts";
-import type { Lease } from "./transitions/claim.ts";
-import { release } from "./transitions/release.ts";
-import { takeBack } from "./transitions/take-back.ts";
+import { isUnavailable } from "../database/errors.ts";
+import type { Deps } from "../deps.ts";
+import { pause } from "../pause.ts";
+import { announce } from "../signal/announce.ts";
+import type { Signal } from "../signal/signal.ts";
+import type { Lease } from "./claim.ts";
+import { release } from "./release.ts";
+import { takeBack } from "./take-back.ts";
 
 export type LeaseReturns = {
   /** A claim was sent under this token, and its answer did not come: whatever it leased goes back. */

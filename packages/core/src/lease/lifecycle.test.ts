@@ -4,12 +4,12 @@ import type { SubmitJobInput } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
 import { findJob } from "../jobs/find.ts";
 import { claim, claimReady, type Lease } from "./claim.ts";
-import { complete } from "./complete.ts";
-import { enqueue } from "./enqueue.ts";
-import { extendLeases } from "./extend-lease.ts";
-import { fail } from "./fail.ts";
-import { promoteDue } from "./promote-due.ts";
-import { recoverExpired } from "./recover-expired.ts";
+import { complete } from "../transitions/complete.ts";
+import { enqueue } from "../transitions/enqueue.ts";
+import { extendLeases } from "./extend.ts";
+import { fail } from "../transitions/fail.ts";
+import { promoteDue } from "../transitions/promote-due.ts";
+import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
 
 let own: TestDatabase;

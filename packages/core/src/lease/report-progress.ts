@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./claim.ts";
-import { byJob, holdsLease, leaseParams } from "./lease-rows.ts";
+import { byJob, holdsLease, leaseParams } from "./fence.ts";
 
 export type Report = { lease: Lease; progress: Json };
 

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { adoptStrays, countStrays } from "./adopt-strays.ts";
 import { claim } from "./claim.ts";
-import { complete } from "./complete.ts";
-import { enqueue } from "./enqueue.ts";
-import { firstId } from "./prune.ts";
-import { recoverExpired } from "./recover-expired.ts";
+import { complete } from "../transitions/complete.ts";
+import { enqueue } from "../transitions/enqueue.ts";
+import { firstId } from "../transitions/prune.ts";
+import { recoverExpired } from "./recover.ts";
 
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 0.001 };
 let own: TestDatabase;

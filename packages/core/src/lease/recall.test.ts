@@ -2,10 +2,10 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { claim, type Lease } from "./claim.ts";
-import { enqueue } from "./enqueue.ts";
-import { extendLeases } from "./extend-lease.ts";
-import { recallLeases } from "./recall-leases.ts";
-import { recoverExpired } from "./recover-expired.ts";
+import { enqueue } from "../transitions/enqueue.ts";
+import { extendLeases } from "./extend.ts";
+import { recallLeases } from "./recall.ts";
+import { recoverExpired } from "./recover.ts";
 
 const worker = { tenant: "default", id: "gone", lease_seconds: 30 };
 let own: TestDatabase;
