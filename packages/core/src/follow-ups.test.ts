@@ -9,7 +9,7 @@ import { claim } from "./lease/claim.ts";
 import { enqueue } from "./transitions/enqueue.ts";
 import { fail } from "./transitions/fail.ts";
 import { retry } from "./jobs/retry.ts";
-import { noteBlockedGroups, setLimits } from "./transitions/set-limits.ts";
+import { noteBlockedGroups, setLimits } from "./limits/set.ts";
 
 const main = { tenant: "default", queue: "default" };
 const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null };

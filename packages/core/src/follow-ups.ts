@@ -6,11 +6,11 @@ import type { Deps, QueueRef } from "./deps.ts";
 import { createGroupAdvancer } from "./groups/advancer.ts";
 import { createPromoter } from "./promoter.ts";
 import { deadAmong } from "./dead-letters/among.ts";
-import { createRefiller } from "./refiller.ts";
+import { createRefiller } from "./limits/refill.ts";
 import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import type { Admitted } from "./transitions/admit.ts";
-import { noteBlockedGroups, type LimitsSet } from "./transitions/set-limits.ts";
+import { noteBlockedGroups, type LimitsSet } from "./limits/set.ts";
 import { delaysAmong, readyAmong, type EnqueueOutcome } from "./transitions/enqueue-outcome.ts";
 
 /** A job whose attempt has ended, and what became of it. */

@@ -26,7 +26,7 @@ export { advanceAll } from "./groups/advancer.ts";
 export { createLeaseDesk, type LeaseDesk } from "./lease-desk.ts";
 export { createLeaseReturns, type LeaseReturns } from "./lease/returns.ts";
 export { pause } from "./pause.ts";
-export { refillQueue } from "./refiller.ts";
+export { refillQueue } from "./limits/refill.ts";
 export {
   settleRemote,
   type Ack,
@@ -108,7 +108,7 @@ export { fail, type Failure, type FailOutcome } from "./transitions/fail.ts";
 export { heartbeat, type Heartbeat, type HeartbeatOutcome } from "./lease/heartbeat.ts";
 export { retry, type RetryOutcome } from "./jobs/retry.ts";
 export { projectDeadLetters } from "./dead-letters/project.ts";
-export { forgetPastStarts } from "./transitions/note-starts.ts";
+export { forgetPastStarts } from "./limits/note-starts.ts";
 export { forgetEmptyQueues } from "./counts/fold.ts";
 export { forgetUndecidedQueues } from "./queues/forget-undecided.ts";
 export { forgetLeaseBatches } from "./lease/forget-claims.ts";
@@ -118,7 +118,7 @@ export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
 export { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
 export { createSchedule, putSchedule, type StoreOutcome } from "./transitions/store-schedule.ts";
 export { signingKey } from "./transitions/signing-key.ts";
-export { setLimits, type LimitsSet } from "./transitions/set-limits.ts";
+export { setLimits, type LimitsSet } from "./limits/set.ts";
 export { recallLeases } from "./lease/recall.ts";
 export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./transitions/prune.ts";
 export { recoverExpired } from "./lease/recover.ts";

@@ -9,7 +9,7 @@ import { enqueue } from "../src/transitions/enqueue.ts";
 import { fail } from "../src/transitions/fail.ts";
 import { promoteDue } from "../src/transitions/promote-due.ts";
 import { recoverExpired } from "../src/lease/recover.ts";
-import { setLimits } from "../src/transitions/set-limits.ts";
+import { setLimits } from "../src/limits/set.ts";
 
 /** A tenant of its own with a job in each state that a move may meet, and the leases that somebody holds there. */
 export type World = Awaited<ReturnType<typeof makeWorld>>;

@@ -4,7 +4,7 @@ import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { isLimited } from "../queries/queue-room.ts";
+import { isLimited } from "../limits/room.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { claimLimited } from "./claim-limited.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";

@@ -1,7 +1,7 @@
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { isLimited } from "../queries/queue-room.ts";
+import { isLimited } from "../limits/room.ts";
 import type { Lease } from "./claim.ts";
 
 /** What a settlement needs to know of a job beside its token. The payload stays where it is. */

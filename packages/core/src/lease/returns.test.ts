@@ -18,7 +18,7 @@ import { memorySignal } from "../signal/memory.ts";
 import type { Signal } from "../signal/signal.ts";
 import { claim, claimReady } from "./claim.ts";
 import { enqueue } from "../transitions/enqueue.ts";
-import { setLimits } from "../transitions/set-limits.ts";
+import { setLimits } from "../limits/set.ts";
 import { takeBack } from "./take-back.ts";
 
 const main = { tenant: "default", queue: "default" };

@@ -1,6 +1,6 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { isLimited } from "./queue-room.ts";
+import { isLimited } from "../limits/room.ts";
 
 /** How long the job has been ready that waits longest in a queue; `limited`: it may be the queue's limits that hold it. */
 export type OldestReady = QueueRef & { limited: boolean; ready_ms: number };

@@ -1,6 +1,6 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { isLimited } from "./queue-room.ts";
+import { isLimited } from "../limits/room.ts";
 
 /** Of one queue, for who looks after all tenants. `held`: paused or limited, so that not every ready job may start. */
 export type QueueDepth = QueueRef & { queued: number; running: number; dead: number; held: boolean };

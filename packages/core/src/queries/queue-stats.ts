@@ -2,7 +2,7 @@ import { jobStatuses, type JobStatus, type QueueLimits } from "@atlasqueue/contr
 import { executeOn } from "../database/statement.ts";
 import type { queues } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { isLimited } from "./queue-room.ts";
+import { isLimited } from "../limits/room.ts";
 
 /** Queues in one answer at most, in the order of their names. */
 export const queue_stats_max = 1_000;

@@ -3,7 +3,7 @@ import { isUuid } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { groupMayStart, passed_over_max } from "./queue-room.ts";
+import { groupMayStart, passed_over_max } from "../limits/room.ts";
 
 /** Ready jobs of a queue in the order they should run. `age_ms_min` leaves out those whose signal may be on its way. */
 export async function readyJobs(

@@ -1,7 +1,7 @@
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { isLimited } from "./queue-room.ts";
+import { isLimited } from "../limits/room.ts";
 
 /** A queue with ready jobs. */
 export type ReadyQueue = QueueRef & { limited: boolean; paused: boolean };

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
 import { pauseQueue, resumeQueue } from "../transitions/pause-queue.ts";
-import { setLimits } from "../transitions/set-limits.ts";
+import { setLimits } from "../limits/set.ts";
 import { memorySignal } from "../signal/memory.ts";
 import { createKnownQueues } from "./known-queues.ts";
 import { createQueueBound, TooManyQueuesError } from "./queue-bound.ts";

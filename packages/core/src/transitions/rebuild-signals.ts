@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { everyReadyQueue, type ReadyQueue } from "../queries/ready-queues.ts";
-import { refillQueue } from "../refiller.ts";
+import { refillQueue } from "../limits/refill.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
 const page_jobs_max = 1_000;

@@ -1,9 +1,9 @@
-import { isUnavailable } from "./database/errors.ts";
-import type { Deps, QueueRef } from "./deps.ts";
-import { queueRoom } from "./queries/queue-room.ts";
-import { readyWithinRates } from "./queries/ready-jobs.ts";
-import { announce, hint } from "./signal/announce.ts";
-import type { ReadyJob, Signal } from "./signal/signal.ts";
+import { isUnavailable } from "../database/errors.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+import { queueRoom } from "./room.ts";
+import { readyWithinRates } from "../queries/ready-jobs.ts";
+import { announce, hint } from "../signal/announce.ts";
+import type { ReadyJob, Signal } from "../signal/signal.ts";
 
 /** Signalled at once; what starts of them makes room for the next. */
 const signals_max = 500;

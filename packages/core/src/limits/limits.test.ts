@@ -11,19 +11,19 @@ import {
 } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { queueRoom, roomIn } from "../queries/queue-room.ts";
+import { queueRoom, roomIn } from "./room.ts";
 import { queueStats } from "../queries/queue-stats.ts";
-import { refillQueue } from "../refiller.ts";
+import { refillQueue } from "./refill.ts";
 import { memorySignal } from "../signal/memory.ts";
 import { redisSignal } from "../signal/redis.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { claim, claimReady, type Claimer } from "../lease/claim.ts";
-import { complete } from "./complete.ts";
-import { enqueue } from "./enqueue.ts";
+import { complete } from "../transitions/complete.ts";
+import { enqueue } from "../transitions/enqueue.ts";
 import { foldCounts } from "../counts/fold.ts";
 import { forgetPastStarts } from "./note-starts.ts";
-import { pauseQueue } from "./pause-queue.ts";
-import { noteBlockedGroups, setLimits } from "./set-limits.ts";
+import { pauseQueue } from "../transitions/pause-queue.ts";
+import { noteBlockedGroups, setLimits } from "./set.ts";
 
 let own: TestDatabase;
 let deps: Deps;
