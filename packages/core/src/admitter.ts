@@ -4,7 +4,7 @@ import type { FollowUps } from "./follow-ups.ts";
 import { pause } from "./pause.ts";
 import { arrivedAfter, arrivedUpTo } from "./queries/arrived-ids.ts";
 import { admit } from "./transitions/admit.ts";
-import { firstId } from "./transitions/prune.ts";
+import { firstId } from "./maintenance/prune.ts";
 
 type AdmitterDeps = Deps & { followUps: Pick<FollowUps, "admitted"> };
 

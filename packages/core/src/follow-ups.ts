@@ -4,7 +4,7 @@ import { isUnavailable } from "./database/errors.ts";
 import type { JobRow } from "./database/schema/index.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { createGroupAdvancer } from "./groups/advancer.ts";
-import { createPromoter } from "./promoter.ts";
+import { createPromoter } from "./maintenance/promoter.ts";
 import { deadAmong } from "./dead-letters/among.ts";
 import { createRefiller } from "./limits/refill.ts";
 import { announce, hint } from "./signal/announce.ts";

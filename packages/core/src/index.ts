@@ -13,7 +13,7 @@ export { createLogger, logDestination, logEvents, logLevels, type Logger, type L
 export { createMetrics, type Metrics } from "./observe/metrics.ts";
 export { backoffDelayMs, type BackoffPolicy } from "./policy/backoff.ts";
 export { cronFault } from "./policy/cron.ts";
-export { defaultRetention, firstIdAt, type Retention } from "./policy/retention.ts";
+export { defaultRetention, firstIdAt, type Retention } from "./maintenance/retention.ts";
 export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./policy/rate-limit.ts";
 export { hashToken, newToken, tokenForm } from "./policy/token.ts";
 export { errorText, storableText } from "@atlasqueue/contract";
@@ -57,12 +57,12 @@ export { readyAmong, readyQueuesOf, readyTenants, top, type ReadyQueue } from ".
 export { createReadiness, type ServerReadiness } from "./database/server/readiness.ts";
 export { showJob } from "./jobs/show.ts";
 export { showSchedule } from "./queries/show-schedule.ts";
-export { createOutlook, type SweepOutlook } from "./queries/sweep-outlook.ts";
+export { createOutlook, type SweepOutlook } from "./maintenance/outlook.ts";
 export { workLeft } from "./queries/work-left.ts";
 export { retryPolicy, retrySettings, serverConfig, serverSettings, type ServerConfig } from "./server-settings.ts";
 export { allowsHost, isLoopback, type HostRule } from "./hosts.ts";
 export { parseSettings, setting, SettingError } from "./settings.ts";
-export { promoteAll } from "./promoter.ts";
+export { promoteAll } from "./maintenance/promoter.ts";
 export { fireAll } from "./schedule-firer.ts";
 export { InvalidScheduleError, type Schedules } from "./schedule-book.ts";
 export { foldAll } from "./counts/folder.ts";
@@ -94,7 +94,7 @@ export {
 export { submit } from "./submit.ts";
 export { adoptStrays, countStrays } from "./lease/adopt-strays.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./lease/claim.ts";
-export { clearResults } from "./transitions/clear-results.ts";
+export { clearResults } from "./maintenance/clear-results.ts";
 export { cancel, type CancelOutcome } from "./jobs/cancel.ts";
 export { complete, type Completion, type SettleOutcome } from "./transitions/complete.ts";
 export { createToken, type CreateTokenOutcome, type TokenWish } from "./transitions/create-token.ts";
@@ -120,14 +120,14 @@ export { createSchedule, putSchedule, type StoreOutcome } from "./transitions/st
 export { signingKey } from "./transitions/signing-key.ts";
 export { setLimits, type LimitsSet } from "./limits/set.ts";
 export { recallLeases } from "./lease/recall.ts";
-export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./transitions/prune.ts";
+export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./maintenance/prune.ts";
 export { recoverExpired } from "./lease/recover.ts";
 export { reportProgress } from "./lease/report-progress.ts";
 export { release } from "./lease/release.ts";
 export { revokeToken } from "./transitions/revoke-token.ts";
 export { rotateToken } from "./transitions/rotate-token.ts";
-export { resignalOrphans } from "./transitions/resignal-orphans.ts";
-export { rebuildSignals } from "./transitions/rebuild-signals.ts";
+export { resignalOrphans } from "./maintenance/resignal.ts";
+export { rebuildSignals } from "./maintenance/rebuild-signals.ts";
 export {
   createQueue,
   IdempotencyMismatchError,

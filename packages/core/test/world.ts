@@ -7,7 +7,7 @@ import { claim, claimReady, type Claimer, type Lease } from "../src/lease/claim.
 import { complete } from "../src/transitions/complete.ts";
 import { enqueue } from "../src/transitions/enqueue.ts";
 import { fail } from "../src/transitions/fail.ts";
-import { promoteDue } from "../src/transitions/promote-due.ts";
+import { promoteDue } from "../src/maintenance/promote.ts";
 import { recoverExpired } from "../src/lease/recover.ts";
 import { setLimits } from "../src/limits/set.ts";
 

@@ -25,7 +25,7 @@ const exempt: Record<string, string> = {
   "lease/adopt-strays.ts": "the sweep's, over all tenants",
   "counts/fleet.ts": "sums over all tenants, for the operator's metrics",
   "database/server/readiness.ts": "asks for a job that cannot be, to learn whether the database answers",
-  "transitions/clear-results.ts": "the janitor's, over all tenants",
+  "maintenance/clear-results.ts": "the janitor's, over all tenants",
   "lease/extend.ts": "by the lease's token, for workers beside the database",
   "lease/forget-ended-claims.ts": "by the lease's token, and deletes only claims that have ended, whoever names them",
   "lease/forget-claims.ts": "by the lease's token, for workers beside the database",

@@ -9,7 +9,7 @@ import { claim, type Lease } from "../lease/claim.ts";
 import { complete } from "../transitions/complete.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { fail } from "../transitions/fail.ts";
-import { promoteDue } from "../transitions/promote-due.ts";
+import { promoteDue } from "../maintenance/promote.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { release } from "../lease/release.ts";
 import { retry } from "../jobs/retry.ts";

@@ -5,7 +5,7 @@ import { adoptStrays, countStrays } from "./adopt-strays.ts";
 import { claim } from "./claim.ts";
 import { complete } from "../transitions/complete.ts";
 import { enqueue } from "../transitions/enqueue.ts";
-import { firstId } from "../transitions/prune.ts";
+import { firstId } from "../maintenance/prune.ts";
 import { recoverExpired } from "./recover.ts";
 
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 0.001 };

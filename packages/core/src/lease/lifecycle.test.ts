@@ -8,7 +8,7 @@ import { complete } from "../transitions/complete.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { extendLeases } from "./extend.ts";
 import { fail } from "../transitions/fail.ts";
-import { promoteDue } from "../transitions/promote-due.ts";
+import { promoteDue } from "../maintenance/promote.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
 

@@ -8,7 +8,7 @@ import { carryOut, type CarriedOut, type Step } from "./carry-out.ts";
 import { hasKey, oncePerKey, settleConflicts } from "./drafts.ts";
 import { tellEnqueued, type EnqueueOutcome } from "./enqueue-outcome.ts";
 import { holderAfter, joined, stepsOf } from "./enqueue-unique.ts";
-import { forgetSpentKeys } from "./forget-spent-keys.ts";
+import { forgetSpentKeys } from "../maintenance/forget-spent-keys.ts";
 import type { Draft } from "./insert-jobs.ts";
 import { planUnique, type Plan } from "./plan-unique.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";

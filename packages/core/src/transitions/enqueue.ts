@@ -7,7 +7,7 @@ import { arrive } from "./arrive.ts";
 import { draft, hasKey, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
 import { tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue-outcome.ts";
 import { enqueueUnique } from "./enqueue-unique.ts";
-import { forgetSpentKeys } from "./forget-spent-keys.ts";
+import { forgetSpentKeys } from "../maintenance/forget-spent-keys.ts";
 import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";
 import { uniqueNameOf } from "./plan-unique.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";

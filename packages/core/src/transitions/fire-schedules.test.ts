@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { findSchedule } from "../queries/find-schedule.ts";
-import { createOutlook } from "../queries/sweep-outlook.ts";
+import { createOutlook } from "../maintenance/outlook.ts";
 import { fireAll } from "../schedule-firer.ts";
 import { memorySignal } from "../signal/memory.ts";
 import type { Signal } from "../signal/signal.ts";

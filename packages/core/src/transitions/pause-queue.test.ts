@@ -8,7 +8,7 @@ import { submit } from "../submit.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "./complete.ts";
 import { pauseQueue, resumeQueue } from "./pause-queue.ts";
-import { promoteDue } from "./promote-due.ts";
+import { promoteDue } from "../maintenance/promote.ts";
 
 let own: TestDatabase;
 let deps: Deps & { signal: Signal };

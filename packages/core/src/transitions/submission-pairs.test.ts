@@ -12,8 +12,8 @@ import { complete } from "./complete.ts";
 import { enqueueAll } from "./enqueue-all.ts";
 import { enqueue } from "./enqueue.ts";
 import { fail } from "./fail.ts";
-import { promoteDue } from "./promote-due.ts";
-import { pruneUniqueKeys } from "./prune.ts";
+import { promoteDue } from "../maintenance/promote.ts";
+import { pruneUniqueKeys } from "../maintenance/prune.ts";
 import { retry } from "../jobs/retry.ts";
 
 /**

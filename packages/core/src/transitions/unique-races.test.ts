@@ -9,8 +9,8 @@ import { claimReady } from "../lease/claim.ts";
 import { complete } from "./complete.ts";
 import type { EnqueueOutcome } from "./enqueue-outcome.ts";
 import { fail } from "./fail.ts";
-import { promoteDue } from "./promote-due.ts";
-import { firstId, prune, pruneUniqueKeys } from "./prune.ts";
+import { promoteDue } from "../maintenance/promote.ts";
+import { firstId, prune, pruneUniqueKeys } from "../maintenance/prune.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };

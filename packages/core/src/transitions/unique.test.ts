@@ -13,8 +13,8 @@ import { enqueueAll } from "./enqueue-all.ts";
 import type { EnqueueOutcome } from "./enqueue-outcome.ts";
 import { enqueue } from "./enqueue.ts";
 import { fail } from "./fail.ts";
-import { promoteDue } from "./promote-due.ts";
-import { pruneUniqueKeys } from "./prune.ts";
+import { promoteDue } from "../maintenance/promote.ts";
+import { pruneUniqueKeys } from "../maintenance/prune.ts";
 
 let own: TestDatabase;
 let deps: Deps;

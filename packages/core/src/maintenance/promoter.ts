@@ -1,7 +1,7 @@
-import type { Deps } from "./deps.ts";
-import { announce } from "./signal/announce.ts";
-import type { Signal } from "./signal/signal.ts";
-import { promoteDue } from "./transitions/promote-due.ts";
+import type { Deps } from "../deps.ts";
+import { announce } from "../signal/announce.ts";
+import type { Signal } from "../signal/signal.ts";
+import { promoteDue } from "./promote.ts";
 
 const batch_max = 500;
 const batches_max = 20;

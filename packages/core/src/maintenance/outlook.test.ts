@@ -2,7 +2,7 @@ import { connectDatabase } from "../database/connect.ts";
 import { submission, testDatabase, recordEvents, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { enqueue } from "../transitions/enqueue.ts";
-import { createOutlook } from "./sweep-outlook.ts";
+import { createOutlook } from "./outlook.ts";
 
 let own: TestDatabase;
 beforeAll(async () => {

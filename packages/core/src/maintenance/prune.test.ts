@@ -2,14 +2,14 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createFollowUps } from "../follow-ups.ts";
 import type { Deps } from "../deps.ts";
-import { firstIdAt } from "../policy/retention.ts";
-import { createPromoter } from "../promoter.ts";
+import { firstIdAt } from "./retention.ts";
+import { createPromoter } from "./promoter.ts";
 import { memorySignal } from "../signal/memory.ts";
 import { eventually } from "@atlasqueue/testing";
 import { createSubmitter } from "../submitter.ts";
 import { claim } from "../lease/claim.ts";
-import { complete } from "./complete.ts";
-import { enqueue } from "./enqueue.ts";
+import { complete } from "../transitions/complete.ts";
+import { enqueue } from "../transitions/enqueue.ts";
 import { firstId, prune, pruneKeys } from "./prune.ts";
 
 let own: TestDatabase;

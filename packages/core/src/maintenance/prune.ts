@@ -1,7 +1,7 @@
 import { bounded } from "../database/bounded.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { firstIdAt, type Retention } from "../policy/retention.ts";
+import { firstIdAt, type Retention } from "./retention.ts";
 import { unique_check_seconds } from "../policy/uniqueness.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 

@@ -7,9 +7,9 @@ import type { Deps } from "../deps.ts";
 import { redisSignal } from "../signal/redis.ts";
 import type { Signal } from "../signal/signal.ts";
 import { submit } from "../submit.ts";
-import { enqueue } from "./enqueue.ts";
+import { enqueue } from "../transitions/enqueue.ts";
 import { projectDeadLetters } from "../dead-letters/project.ts";
-import { resignalOrphans } from "./resignal-orphans.ts";
+import { resignalOrphans } from "./resignal.ts";
 
 const main = { tenant: "default", queue: "default" };
 const options = { idempotency_ttl_seconds: 60 };
