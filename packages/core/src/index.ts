@@ -34,8 +34,8 @@ export {
   type RemoteOutcome,
   type RemoteSettlementDeps,
 } from "./remote-settlement.ts";
-export { openChannel, parentChannel, type Channel } from "./process-channel.ts";
-export { exitOnTrouble, stopOnSignals, troubleLine } from "./process.ts";
+export { openChannel, parentChannel, type Channel } from "./program/process-channel.ts";
+export { exitOnTrouble, stopOnSignals, troubleLine } from "./program/process.ts";
 export type { DeadFilter, DeadPlace } from "./dead-letters/pages.ts";
 export { explainJob } from "./jobs/explain.ts";
 export { countDrift } from "./counts/drift.ts";
@@ -59,9 +59,15 @@ export { showJob } from "./jobs/show.ts";
 export { showSchedule } from "./queries/show-schedule.ts";
 export { createOutlook, type SweepOutlook } from "./maintenance/outlook.ts";
 export { workLeft } from "./queries/work-left.ts";
-export { retryPolicy, retrySettings, serverConfig, serverSettings, type ServerConfig } from "./server-settings.ts";
-export { allowsHost, isLoopback, type HostRule } from "./hosts.ts";
-export { parseSettings, setting, SettingError } from "./settings.ts";
+export {
+  retryPolicy,
+  retrySettings,
+  serverConfig,
+  serverSettings,
+  type ServerConfig,
+} from "./program/server-settings.ts";
+export { allowsHost, isLoopback, type HostRule } from "./program/hosts.ts";
+export { parseSettings, setting, SettingError } from "./program/settings.ts";
 export { promoteAll } from "./maintenance/promoter.ts";
 export { fireAll } from "./schedule-firer.ts";
 export { InvalidScheduleError, type Schedules } from "./schedule-book.ts";

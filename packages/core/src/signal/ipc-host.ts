@@ -1,4 +1,4 @@
-import type { Channel } from "../process-channel.ts";
+import type { Channel } from "../program/process-channel.ts";
 import { toHost, type Call, type FromHost, type ToHost } from "./ipc-messages.ts";
 import type { WorkerRef } from "./presence.ts";
 import { SignalUnavailableError, type Signal, type Topic } from "./signal.ts";

@@ -1,4 +1,4 @@
-import type { Channel } from "../process-channel.ts";
+import type { Channel } from "../program/process-channel.ts";
 import { fromHost, type Call, type ToHost } from "./ipc-messages.ts";
 import { listeners } from "./notices.ts";
 import type { SeenWorker, VanishedWorker } from "./presence.ts";

@@ -1,4 +1,4 @@
-import { SettingError } from "../settings.ts";
+import { SettingError } from "../program/settings.ts";
 import { SignalTooOldError, SignalUnavailableError, type Signal } from "./signal.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { SettingError } from "../../settings.ts";
+import { SettingError } from "../../program/settings.ts";
 import type { Database } from "../connect.ts";
 import { executeOn, type Execute } from "../statement.ts";
 

@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import type { BackoffPolicy } from "./policy/backoff.ts";
-import type { LogLevel } from "./observe/log.ts";
+import type { BackoffPolicy } from "../policy/backoff.ts";
+import type { LogLevel } from "../observe/log.ts";
 import { setting } from "./settings.ts";
-import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
+import { defaultKeys, type SignalKeys } from "../signal/keys.ts";
 
 /** The settings that every program takes which talks to the servers. */
 export const serverSettings = {

@@ -1,4 +1,4 @@
-import { isUnavailable } from "./database/errors.ts";
+import { isUnavailable } from "../database/errors.ts";
 import { SettingError } from "./settings.ts";
 
 /**
