@@ -39,7 +39,7 @@ export { exitOnTrouble, stopOnSignals, troubleLine } from "./program/process.ts"
 export type { DeadFilter, DeadPlace } from "./dead-letters/pages.ts";
 export { explainJob } from "./jobs/explain.ts";
 export { countDrift } from "./counts/drift.ts";
-export { queueDepths } from "./queries/queue-depths.ts";
+export { queueDepths } from "./queues/depths.ts";
 export { clockSkewMs } from "./database/server/clock.ts";
 export { findJob, findJobs } from "./jobs/find.ts";
 export { findSchedule, type SeenSchedule } from "./queries/find-schedule.ts";
@@ -49,16 +49,16 @@ export { listDead, type DeadRows } from "./dead-letters/list.ts";
 export { listJobs, type JobFilter, type JobRows } from "./jobs/list.ts";
 export { listSchedules } from "./queries/list-schedules.ts";
 export { listJobsAt, type JobsFilter } from "./jobs/list-at.ts";
-export { oldestReady, type OldestReady } from "./queries/oldest-ready.ts";
-export { oldestWaiting } from "./queries/oldest-waiting.ts";
+export { oldestReady, type OldestReady } from "./queues/oldest-ready.ts";
+export { oldestWaiting } from "./queues/oldest-waiting.ts";
 export { listTokens, showToken } from "./queries/list-tokens.ts";
-export { queueStats, queue_stats_max, type QueueStats } from "./queries/queue-stats.ts";
-export { readyAmong, readyQueuesOf, readyTenants, top, type ReadyQueue } from "./queries/ready-queues.ts";
+export { queueStats, queue_stats_max, type QueueStats } from "./queues/stats.ts";
+export { readyAmong, readyQueuesOf, readyTenants, top, type ReadyQueue } from "./queues/ready-queues.ts";
 export { createReadiness, type ServerReadiness } from "./database/server/readiness.ts";
 export { showJob } from "./jobs/show.ts";
 export { showSchedule } from "./queries/show-schedule.ts";
 export { createOutlook, type SweepOutlook } from "./maintenance/outlook.ts";
-export { workLeft } from "./queries/work-left.ts";
+export { workLeft } from "./queues/work-left.ts";
 export {
   retryPolicy,
   retrySettings,
@@ -120,7 +120,7 @@ export { forgetUndecidedQueues } from "./queues/forget-undecided.ts";
 export { forgetLeaseBatches } from "./lease/forget-claims.ts";
 export { noteTokenUse } from "./transitions/note-token-use.ts";
 export { provisionTenant } from "./transitions/provision-tenant.ts";
-export { pauseQueue, resumeQueue } from "./transitions/pause-queue.ts";
+export { pauseQueue, resumeQueue } from "./queues/pause.ts";
 export { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
 export { createSchedule, putSchedule, type StoreOutcome } from "./transitions/store-schedule.ts";
 export { signingKey } from "./transitions/signing-key.ts";

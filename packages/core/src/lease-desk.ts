@@ -6,7 +6,7 @@ import { createHandout } from "./lease-handout.ts";
 import { createLeaseReturns } from "./lease/returns.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
 import { pause } from "./pause.ts";
-import { readyAmong } from "./queries/ready-queues.ts";
+import { readyAmong } from "./queues/ready-queues.ts";
 import { createShares, takeOrThrow } from "./shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "./signal/signal.ts";
 import type { LeasedJob } from "./lease/claim.ts";

@@ -5,7 +5,7 @@ import { foldAll } from "./folder.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import type { Deps } from "../deps.ts";
 import { deadByNow } from "../dead-letters/count.ts";
-import { queueStats } from "../queries/queue-stats.ts";
+import { queueStats } from "../queues/stats.ts";
 import { memorySignal } from "../signal/memory.ts";
 import { createSubmitter } from "../submitter.ts";
 import { claim, claimReady, type Lease } from "../lease/claim.ts";

@@ -5,7 +5,7 @@ import { cancel } from "./cancel.ts";
 import { claimReady } from "../lease/claim.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { listJobsAt, type JobsFilter } from "./list-at.ts";
-import { oldestWaiting } from "../queries/oldest-waiting.ts";
+import { oldestWaiting } from "../queues/oldest-waiting.ts";
 
 let own: TestDatabase;
 let deps: Deps;

@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { queueRoom, roomIn } from "./room.ts";
-import { queueStats } from "../queries/queue-stats.ts";
+import { queueStats } from "../queues/stats.ts";
 import { refillQueue } from "./refill.ts";
 import { memorySignal } from "../signal/memory.ts";
 import { redisSignal } from "../signal/redis.ts";
@@ -22,7 +22,7 @@ import { complete } from "../transitions/complete.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { foldCounts } from "../counts/fold.ts";
 import { forgetPastStarts } from "./note-starts.ts";
-import { pauseQueue } from "../transitions/pause-queue.ts";
+import { pauseQueue } from "../queues/pause.ts";
 import { noteBlockedGroups, setLimits } from "./set.ts";
 
 let own: TestDatabase;

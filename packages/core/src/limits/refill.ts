@@ -1,7 +1,7 @@
 import { isUnavailable } from "../database/errors.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { queueRoom } from "./room.ts";
-import { readyWithinRates } from "../queries/ready-jobs.ts";
+import { readyWithinRates } from "../queues/ready.ts";
 import { announce, hint } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 

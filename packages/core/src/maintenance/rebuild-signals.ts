@@ -1,6 +1,6 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { everyReadyQueue, type ReadyQueue } from "../queries/ready-queues.ts";
+import { everyReadyQueue, type ReadyQueue } from "../queues/ready-queues.ts";
 import { refillQueue } from "../limits/refill.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 

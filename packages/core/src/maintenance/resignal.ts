@@ -1,5 +1,5 @@
 import type { Deps, QueueRef } from "../deps.ts";
-import { readyBefore, readyJobs, readyWithPriority } from "../queries/ready-jobs.ts";
+import { readyBefore, readyJobs, readyWithPriority } from "../queues/ready.ts";
 import { announce } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 

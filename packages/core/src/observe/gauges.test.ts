@@ -2,7 +2,7 @@ import { submission, testDatabase, type TestDatabase } from "@atlasqueue/testing
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { memorySignal } from "../signal/memory.ts";
 import { enqueue } from "../transitions/enqueue.ts";
-import { pauseQueue } from "../transitions/pause-queue.ts";
+import { pauseQueue } from "../queues/pause.ts";
 import { addFleetGauges, addServerGauges } from "./gauges.ts";
 import { createMetrics } from "./metrics.ts";
 

@@ -3,7 +3,7 @@ import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import type { Database } from "../database/connect.ts";
 import type { QueueRef } from "../deps.ts";
 import { fleetCounts } from "../counts/fleet.ts";
-import { oldestReady } from "../queries/oldest-ready.ts";
+import { oldestReady } from "../queues/oldest-ready.ts";
 import type { Signal, SignalState } from "../signal/signal.ts";
 
 const states: SignalState[] = ["up", "refusing", "down"];

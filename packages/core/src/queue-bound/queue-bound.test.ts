@@ -4,7 +4,7 @@ import { foldAll } from "../counts/folder.ts";
 import type { Deps } from "../deps.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
-import { pauseQueue, resumeQueue } from "../transitions/pause-queue.ts";
+import { pauseQueue, resumeQueue } from "../queues/pause.ts";
 import { setLimits } from "../limits/set.ts";
 import { memorySignal } from "../signal/memory.ts";
 import { createKnownQueues } from "./known-queues.ts";

@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.ts";
-import { countQueues, existingQueues } from "../queries/queue-names.ts";
+import { countQueues, existingQueues } from "./queue-names.ts";
 import { createKnownQueues } from "./known-queues.ts";
 import { createQueueLookUp } from "./queue-look-up.ts";
 

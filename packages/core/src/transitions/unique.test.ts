@@ -3,7 +3,7 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { findJob } from "../jobs/find.ts";
-import { queueStats } from "../queries/queue-stats.ts";
+import { queueStats } from "../queues/stats.ts";
 import { createQueue, UniqueConflictError } from "../queue.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { cancel } from "../jobs/cancel.ts";

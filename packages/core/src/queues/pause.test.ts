@@ -1,13 +1,13 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { everyReadyQueue, readyAmong, type ReadyQueue } from "../queries/ready-queues.ts";
+import { everyReadyQueue, readyAmong, type ReadyQueue } from "./ready-queues.ts";
 import { memorySignal } from "../signal/memory.ts";
 import type { Signal } from "../signal/signal.ts";
 import { submit } from "../submit.ts";
 import { claim, claimReady } from "../lease/claim.ts";
-import { complete } from "./complete.ts";
-import { pauseQueue, resumeQueue } from "./pause-queue.ts";
+import { complete } from "../transitions/complete.ts";
+import { pauseQueue, resumeQueue } from "./pause.ts";
 import { promoteDue } from "../maintenance/promote.ts";
 
 let own: TestDatabase;

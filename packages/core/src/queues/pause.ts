@@ -1,6 +1,6 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { readyJobs } from "../queries/ready-jobs.ts";
+import { readyJobs } from "./ready.ts";
 import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 

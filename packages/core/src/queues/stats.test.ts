@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { claimReady } from "../lease/claim.ts";
 import { enqueue } from "../transitions/enqueue.ts";
-import { pauseQueue } from "../transitions/pause-queue.ts";
-import { queueStats, queue_stats_max } from "./queue-stats.ts";
+import { pauseQueue } from "./pause.ts";
+import { queueStats, queue_stats_max } from "./stats.ts";
 
 let own: TestDatabase;
 let deps: Deps;
