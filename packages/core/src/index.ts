@@ -23,17 +23,11 @@ export { createFinishWatch, type FinishWatch } from "./jobs/wait-finished.ts";
 export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
 export { admitAll } from "./admitter.ts";
 export { advanceAll } from "./groups/advancer.ts";
-export { createLeaseDesk, type LeaseDesk } from "./lease-desk.ts";
+export { createLeaseDesk, type LeaseDesk } from "./remote/long-poll.ts";
 export { createLeaseReturns, type LeaseReturns } from "./lease/returns.ts";
 export { pause } from "./pause.ts";
 export { refillQueue } from "./limits/refill.ts";
-export {
-  settleRemote,
-  type Ack,
-  type Nack,
-  type RemoteOutcome,
-  type RemoteSettlementDeps,
-} from "./remote-settlement.ts";
+export { settleRemote, type Ack, type Nack, type RemoteOutcome, type RemoteSettlementDeps } from "./remote/settle.ts";
 export { openChannel, parentChannel, type Channel } from "./program/process-channel.ts";
 export { exitOnTrouble, stopOnSignals, troubleLine } from "./program/process.ts";
 export type { DeadFilter, DeadPlace } from "./dead-letters/pages.ts";

@@ -1,15 +1,15 @@
 import { createAskedQueues } from "./asked-queues.ts";
-import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
-import type { Deps, QueueRef } from "./deps.ts";
-import type { FollowUps } from "./follow-ups.ts";
-import { createHandout } from "./lease-handout.ts";
-import { createLeaseReturns } from "./lease/returns.ts";
-import { lineName, type LeaseCall, type Line, type Waiter } from "./lease-line.ts";
-import { pause } from "./pause.ts";
-import { readyAmong } from "./queues/ready-queues.ts";
-import { createShares, takeOrThrow } from "./shares.ts";
-import { SignalUnavailableError, type Signal, type Woken } from "./signal/signal.ts";
-import type { LeasedJob } from "./lease/claim.ts";
+import { DatabaseTimeoutError, isUnavailable } from "../database/errors.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+import type { FollowUps } from "../follow-ups.ts";
+import { createHandout } from "./hand-out.ts";
+import { createLeaseReturns } from "../lease/returns.ts";
+import { lineName, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
+import { pause } from "../pause.ts";
+import { readyAmong } from "../queues/ready-queues.ts";
+import { createShares, takeOrThrow } from "../shares.ts";
+import { SignalUnavailableError, type Signal, type Woken } from "../signal/signal.ts";
+import type { LeasedJob } from "../lease/claim.ts";
 
 export type LeaseDesk = {
   /**

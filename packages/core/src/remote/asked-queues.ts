@@ -1,4 +1,4 @@
-import type { QueueRef } from "./deps.ts";
+import type { QueueRef } from "../deps.ts";
 
 const queues_max = 10_000;
 const remembered_ms = 60_000;
