@@ -14,7 +14,7 @@ import { isUnavailable } from "./database/errors.ts";
 import { defaultTenant } from "./deps.ts";
 import { createFollowUps } from "./follow-ups.ts";
 import type { Observe } from "./observe/events.ts";
-import { createScheduleBook, type Schedules } from "./schedule-book.ts";
+import { createScheduleBook, type Schedules } from "./schedules/schedules.ts";
 import { announce } from "./signal/announce.ts";
 import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
 import { noSignal } from "./signal/none.ts";

@@ -4,12 +4,12 @@ import type { ScheduleRow } from "../database/schema/index.ts";
 import type { Statement } from "../database/statement.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { catchUp, type Firing } from "../policy/catch-up.ts";
-import { readCron } from "../policy/cron.ts";
-import type { ScheduleRef } from "../queries/find-schedule.ts";
+import { catchUp, type Firing } from "./catch-up.ts";
+import { readCron } from "./cron.ts";
+import type { ScheduleRef } from "./find.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { readyAmong, tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue-outcome.ts";
-import { insertOrArrive } from "./enqueue.ts";
+import { readyAmong, tellEnqueued, type EnqueueOutcome, type Submission } from "../transitions/enqueue-outcome.ts";
+import { insertOrArrive } from "../transitions/enqueue.ts";
 
 /** Of one call. What is left is still due, and the next one's. */
 const slots_of_one_max = 100;

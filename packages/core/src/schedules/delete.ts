@@ -1,6 +1,6 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import type { ScheduleRef } from "../queries/find-schedule.ts";
+import type { ScheduleRef } from "./find.ts";
 
 /** A schedule → (nothing). The jobs that it made stay. False when there is none. */
 export async function deleteSchedule(deps: Deps, { tenant, name }: ScheduleRef): Promise<boolean> {

@@ -6,14 +6,14 @@ import {
   type Fault,
   type Schedule,
 } from "@atlasqueue/contract";
-import type { Deps } from "./deps.ts";
-import { cronFault } from "./policy/cron.ts";
-import { findSchedule } from "./queries/find-schedule.ts";
-import { listSchedules } from "./queries/list-schedules.ts";
-import { showSchedule } from "./queries/show-schedule.ts";
-import { deleteSchedule } from "./transitions/delete-schedule.ts";
-import { pauseSchedule, resumeSchedule } from "./transitions/pause-schedule.ts";
-import { putSchedule } from "./transitions/store-schedule.ts";
+import type { Deps } from "../deps.ts";
+import { cronFault } from "./cron.ts";
+import { findSchedule } from "./find.ts";
+import { listSchedules } from "./list.ts";
+import { showSchedule } from "./show.ts";
+import { deleteSchedule } from "./delete.ts";
+import { pauseSchedule, resumeSchedule } from "./pause.ts";
+import { putSchedule } from "./store.ts";
 
 /** What code does with the schedules of its tenant. `undefined` and `false` say that there is none of that name. */
 export type Schedules = {

@@ -1,8 +1,8 @@
 import { limits, type CreateSchedule } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { readCron } from "../policy/cron.ts";
-import { findSchedule, type SeenSchedule } from "../queries/find-schedule.ts";
+import { readCron } from "./cron.ts";
+import { findSchedule, type SeenSchedule } from "./find.ts";
 
 export type StoreOutcome =
   | { kind: "created" | "replaced"; schedule: SeenSchedule }

@@ -1,8 +1,8 @@
 import { executeOn } from "../database/statement.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { readCron } from "../policy/cron.ts";
-import { findSchedule, findScheduleWith, type ScheduleRef, type SeenSchedule } from "../queries/find-schedule.ts";
+import { readCron } from "./cron.ts";
+import { findSchedule, findScheduleWith, type ScheduleRef, type SeenSchedule } from "./find.ts";
 
 /**
  * From now on the schedule fires nothing; jobs that it made are left alone. Pausing it again changes nothing. Returns

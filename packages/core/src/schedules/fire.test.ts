@@ -3,14 +3,14 @@ import { recordEvents, simulateClock, testDatabase, type SimulatedClock, type Te
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
-import { findSchedule } from "../queries/find-schedule.ts";
+import { findSchedule } from "./find.ts";
 import { createOutlook } from "../maintenance/outlook.ts";
-import { fireAll } from "../schedule-firer.ts";
+import { fireAll } from "./fire-due.ts";
 import { memorySignal } from "../signal/memory.ts";
 import type { Signal } from "../signal/signal.ts";
-import { deleteSchedule } from "./delete-schedule.ts";
-import { pauseSchedule, resumeSchedule } from "./pause-schedule.ts";
-import { createSchedule, putSchedule } from "./store-schedule.ts";
+import { deleteSchedule } from "./delete.ts";
+import { pauseSchedule, resumeSchedule } from "./pause.ts";
+import { createSchedule, putSchedule } from "./store.ts";
 
 const tenant = "default";
 const ref = { tenant, name: "report" };

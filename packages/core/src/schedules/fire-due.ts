@@ -1,12 +1,12 @@
-import { admitThese } from "./admitter.ts";
-import { isLocked, isUnavailable } from "./database/errors.ts";
-import type { Deps } from "./deps.ts";
-import type { FollowUps } from "./follow-ups.ts";
-import { dueSchedules } from "./queries/due-schedules.ts";
-import type { ScheduleRef } from "./queries/find-schedule.ts";
-import { announce } from "./signal/announce.ts";
-import type { Signal } from "./signal/signal.ts";
-import { fireSchedules } from "./transitions/fire-schedules.ts";
+import { admitThese } from "../admitter.ts";
+import { isLocked, isUnavailable } from "../database/errors.ts";
+import type { Deps } from "../deps.ts";
+import type { FollowUps } from "../follow-ups.ts";
+import { dueSchedules } from "./due.ts";
+import type { ScheduleRef } from "./find.ts";
+import { announce } from "../signal/announce.ts";
+import type { Signal } from "../signal/signal.ts";
+import { fireSchedules } from "./fire.ts";
 
 /** Without follow-ups, jobs that ask for a group or to be unique wait for the sweep. */
 type FirerDeps = Deps & { signal: Signal; followUps?: Pick<FollowUps, "admitted"> };

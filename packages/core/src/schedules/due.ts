@@ -1,7 +1,7 @@
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import type { ScheduleRef } from "./find-schedule.ts";
+import type { ScheduleRef } from "./find.ts";
 
 /** Schedules of every tenant that have a slot that has come, longest ago first, but for some. */
 export async function dueSchedules(

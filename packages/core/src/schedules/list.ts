@@ -1,6 +1,6 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import type { SeenSchedule } from "./find-schedule.ts";
+import type { SeenSchedule } from "./find.ts";
 
 export type ScheduleRows = {
   rows: SeenSchedule[];
