@@ -7,7 +7,7 @@ import { memorySignal } from "./signal/memory.ts";
 import type { Signal } from "./signal/signal.ts";
 import { claim } from "./lease/claim.ts";
 import { enqueue } from "./transitions/enqueue.ts";
-import { fail } from "./transitions/fail.ts";
+import { fail } from "./settle/fail.ts";
 import { retry } from "./jobs/retry.ts";
 import { noteBlockedGroups, setLimits } from "./limits/set.ts";
 

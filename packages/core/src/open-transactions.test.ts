@@ -13,7 +13,7 @@ import { createSubmitter, type Submitter } from "./submitter.ts";
 import { advanceGroups } from "./groups/advance.ts";
 import { cancel } from "./jobs/cancel.ts";
 import { claim, type Lease } from "./lease/claim.ts";
-import { complete } from "./transitions/complete.ts";
+import { complete } from "./settle/complete.ts";
 import { enqueueAll } from "./transitions/enqueue-all.ts";
 import { extendLeases } from "./lease/extend.ts";
 import { recoverExpired } from "./lease/recover.ts";

@@ -35,7 +35,7 @@ const exempt: Record<string, string> = {
   "dead-letters/project.ts": "the sweep's, over all tenants",
   "lease/report-progress.ts": "by the lease's token, for workers beside the database",
   "transitions/signing-key.ts": "a key of the whole system, which no caller sees or names",
-  "transitions/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
+  "settle/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
   "database/skip-locked.ts": "a part of statements, over jobs that the rest of them chose",
 };
 

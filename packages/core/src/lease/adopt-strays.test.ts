@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { adoptStrays, countStrays } from "./adopt-strays.ts";
 import { claim } from "./claim.ts";
-import { complete } from "../transitions/complete.ts";
+import { complete } from "../settle/complete.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { firstId } from "../maintenance/prune.ts";
 import { recoverExpired } from "./recover.ts";

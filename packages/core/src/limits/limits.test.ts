@@ -18,7 +18,7 @@ import { memorySignal } from "../signal/memory.ts";
 import { redisSignal } from "../signal/redis.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { claim, claimReady, type Claimer } from "../lease/claim.ts";
-import { complete } from "../transitions/complete.ts";
+import { complete } from "../settle/complete.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { foldCounts } from "../counts/fold.ts";
 import { forgetPastStarts } from "./note-starts.ts";

@@ -8,7 +8,7 @@ import { memorySignal } from "../signal/memory.ts";
 import { eventually } from "@atlasqueue/testing";
 import { createSubmitter } from "../submitter.ts";
 import { claim } from "../lease/claim.ts";
-import { complete } from "../transitions/complete.ts";
+import { complete } from "../settle/complete.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { firstId, prune, pruneKeys } from "./prune.ts";
 

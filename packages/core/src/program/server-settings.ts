@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { BackoffPolicy } from "../policy/backoff.ts";
+import type { BackoffPolicy } from "../settle/backoff.ts";
 import type { LogLevel } from "../observe/log.ts";
 import { setting } from "./settings.ts";
 import { defaultKeys, type SignalKeys } from "../signal/keys.ts";

@@ -6,7 +6,7 @@ import { memorySignal } from "../signal/memory.ts";
 import type { Signal } from "../signal/signal.ts";
 import { submit } from "../submit.ts";
 import { claim, claimReady } from "../lease/claim.ts";
-import { complete } from "../transitions/complete.ts";
+import { complete } from "../settle/complete.ts";
 import { pauseQueue, resumeQueue } from "./pause.ts";
 import { promoteDue } from "../maintenance/promote.ts";
 

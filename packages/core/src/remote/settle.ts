@@ -3,12 +3,12 @@ import { storableText, type Json } from "@atlasqueue/contract";
 import { DatabaseTimeoutError } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps, Settled } from "../follow-ups.ts";
-import type { BackoffPolicy } from "../policy/backoff.ts";
-import { verdictAfterFailure } from "../policy/verdict.ts";
+import type { BackoffPolicy } from "../settle/backoff.ts";
+import { verdictAfterFailure } from "../settle/verdict.ts";
 import { findLeased, type Leased } from "../lease/find-leased.ts";
 import type { Lease } from "../lease/claim.ts";
-import { complete } from "../transitions/complete.ts";
-import { fail } from "../transitions/fail.ts";
+import { complete } from "../settle/complete.ts";
+import { fail } from "../settle/fail.ts";
 
 export type Ack = { id: string; lease_token: string; result?: Json | undefined };
 export type Nack = {

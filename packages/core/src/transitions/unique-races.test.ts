@@ -6,9 +6,9 @@ import type { Deps } from "../deps.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claimReady } from "../lease/claim.ts";
-import { complete } from "./complete.ts";
+import { complete } from "../settle/complete.ts";
 import type { EnqueueOutcome } from "./enqueue-outcome.ts";
-import { fail } from "./fail.ts";
+import { fail } from "../settle/fail.ts";
 import { promoteDue } from "../maintenance/promote.ts";
 import { firstId, prune, pruneUniqueKeys } from "../maintenance/prune.ts";
 

@@ -8,11 +8,11 @@ import { createQueue, UniqueConflictError } from "../queue.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claim, type Lease } from "../lease/claim.ts";
-import { complete } from "./complete.ts";
+import { complete } from "../settle/complete.ts";
 import { enqueueAll } from "./enqueue-all.ts";
 import type { EnqueueOutcome } from "./enqueue-outcome.ts";
 import { enqueue } from "./enqueue.ts";
-import { fail } from "./fail.ts";
+import { fail } from "../settle/fail.ts";
 import { promoteDue } from "../maintenance/promote.ts";
 import { pruneUniqueKeys } from "../maintenance/prune.ts";
 

@@ -1,7 +1,7 @@
 import type { DeadResult, Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import type { Verdict } from "../policy/verdict.ts";
+import type { Verdict } from "./verdict.ts";
 import { aboutLease, type Lease } from "../lease/claim.ts";
 import { countChanges } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
