@@ -3,7 +3,7 @@ import type { SubmitJobInput } from "@atlasqueue/contract";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "./deps.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
-import { memorySignal } from "./signal/memory.ts";
+import { memorySignal } from "./signal/memory/signal.ts";
 import type { Signal } from "./signal/signal.ts";
 import { claim } from "./lease/claim.ts";
 import { enqueue } from "./transitions/enqueue.ts";

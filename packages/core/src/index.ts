@@ -14,7 +14,7 @@ export { createMetrics, type Metrics } from "./observe/metrics.ts";
 export { backoffDelayMs, type BackoffPolicy } from "./settle/backoff.ts";
 export { cronFault } from "./schedules/cron.ts";
 export { defaultRetention, firstIdAt, type Retention } from "./maintenance/retention.ts";
-export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./policy/rate-limit.ts";
+export { localPermits, type LocalPermits, type Permit, type RateLimit } from "./signal/token-bucket.ts";
 export { hashToken, newToken, tokenForm } from "./policy/token.ts";
 export { errorText, storableText } from "@atlasqueue/contract";
 export { purgeAll, replayAll, type BulkOutcome } from "./dead-letters/bulk.ts";
@@ -68,9 +68,9 @@ export { InvalidScheduleError, type Schedules } from "./schedules/schedules.ts";
 export { foldAll } from "./counts/folder.ts";
 export { announce, hint } from "./signal/announce.ts";
 export { defaultKeys, queueKeys, type SignalKeys } from "./signal/keys.ts";
-export { hostSignal, type SignalHost } from "./signal/ipc-host.ts";
-export { ipcSignal, type IpcSignal } from "./signal/ipc.ts";
-export { memorySignal } from "./signal/memory.ts";
+export { hostSignal, type SignalHost } from "./signal/ipc/host.ts";
+export { ipcSignal, type IpcSignal } from "./signal/ipc/signal.ts";
+export { memorySignal } from "./signal/memory/signal.ts";
 export { noSignal } from "./signal/none.ts";
 export {
   allTenants,
@@ -81,7 +81,7 @@ export {
   type VanishedWorker,
   type WorkerPresence,
 } from "./signal/presence.ts";
-export { redisSignal, type RedisSignalOptions } from "./signal/redis.ts";
+export { redisSignal, type RedisSignalOptions } from "./signal/redis/signal.ts";
 export { requireSignal } from "./signal/require-signal.ts";
 export {
   SignalUnavailableError,

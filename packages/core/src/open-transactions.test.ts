@@ -8,7 +8,7 @@ import type { Deps } from "./deps.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import { findJob } from "./jobs/find.ts";
 import { createQueue, type Queue, type QueueJob } from "./queue.ts";
-import { memorySignal } from "./signal/memory.ts";
+import { memorySignal } from "./signal/memory/signal.ts";
 import { createSubmitter, type Submitter } from "./submitter.ts";
 import { advanceGroups } from "./groups/advance.ts";
 import { cancel } from "./jobs/cancel.ts";

@@ -18,7 +18,7 @@ import { createScheduleBook, type Schedules } from "./schedules/schedules.ts";
 import { announce } from "./signal/announce.ts";
 import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
 import { noSignal } from "./signal/none.ts";
-import { redisSignal } from "./signal/redis.ts";
+import { redisSignal } from "./signal/redis/signal.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import { createSubmitter } from "./submitter.ts";
 import { submitInside } from "./submit-inside.ts";

@@ -20,8 +20,8 @@ import { findJob } from "./jobs/find.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import type { AtlasEvent, Observe } from "./observe/events.ts";
 import { createQueue, IdempotencyMismatchError, InvalidJobError } from "./queue.ts";
-import { memorySignal } from "./signal/memory.ts";
-import { redisSignal } from "./signal/redis.ts";
+import { memorySignal } from "./signal/memory/signal.ts";
+import { redisSignal } from "./signal/redis/signal.ts";
 import type { Signal } from "./signal/signal.ts";
 import { createSubmitter } from "./submitter.ts";
 

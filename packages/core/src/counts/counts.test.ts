@@ -6,7 +6,7 @@ import { createFollowUps } from "../follow-ups.ts";
 import type { Deps } from "../deps.ts";
 import { deadByNow } from "../dead-letters/count.ts";
 import { queueStats } from "../queues/stats.ts";
-import { memorySignal } from "../signal/memory.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
 import { createSubmitter } from "../submitter.ts";
 import { claim, claimReady, type Lease } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";

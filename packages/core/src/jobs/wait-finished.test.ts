@@ -10,8 +10,8 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { defaultTenant, type Deps } from "../deps.ts";
 import { createFinishWatch, type FinishWatch } from "./wait-finished.ts";
-import { memorySignal } from "../signal/memory.ts";
-import { redisSignal } from "../signal/redis.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { cancel } from "./cancel.ts";
 import { enqueue } from "../transitions/enqueue.ts";

@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { createLeaseReturns, type LeaseReturns } from "./returns.ts";
-import { memorySignal } from "../signal/memory.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { claim, claimReady } from "./claim.ts";
 import { enqueue } from "../transitions/enqueue.ts";

@@ -4,7 +4,7 @@ import { createFollowUps } from "../follow-ups.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt } from "./retention.ts";
 import { createPromoter } from "./promoter.ts";
-import { memorySignal } from "../signal/memory.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
 import { eventually } from "@atlasqueue/testing";
 import { createSubmitter } from "../submitter.ts";
 import { claim } from "../lease/claim.ts";

@@ -4,7 +4,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
-import { redisSignal } from "../signal/redis.ts";
+import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { submit } from "../submit.ts";
 import { enqueue } from "../transitions/enqueue.ts";

@@ -1,6 +1,6 @@
 import { submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { memorySignal } from "../signal/memory.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
 import { enqueue } from "../transitions/enqueue.ts";
 import { pauseQueue } from "../queues/pause.ts";
 import { addFleetGauges, addServerGauges } from "./gauges.ts";

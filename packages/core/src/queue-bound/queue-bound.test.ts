@@ -6,7 +6,7 @@ import { enqueue } from "../transitions/enqueue.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
 import { pauseQueue, resumeQueue } from "../queues/pause.ts";
 import { setLimits } from "../limits/set.ts";
-import { memorySignal } from "../signal/memory.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
 import { createKnownQueues } from "./known-queues.ts";
 import { createQueueBound, TooManyQueuesError } from "./queue-bound.ts";
 import { createQueueLookUp } from "./queue-look-up.ts";

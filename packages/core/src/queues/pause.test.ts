@@ -2,7 +2,7 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { everyReadyQueue, readyAmong, type ReadyQueue } from "./ready-queues.ts";
-import { memorySignal } from "../signal/memory.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { submit } from "../submit.ts";
 import { claim, claimReady } from "../lease/claim.ts";

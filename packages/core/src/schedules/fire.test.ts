@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 import { findSchedule } from "./find.ts";
 import { createOutlook } from "../maintenance/outlook.ts";
 import { fireAll } from "./fire-due.ts";
-import { memorySignal } from "../signal/memory.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { deleteSchedule } from "./delete.ts";
 import { pauseSchedule, resumeSchedule } from "./pause.ts";

@@ -1,4 +1,4 @@
-import { localPermits } from "../policy/rate-limit.ts";
+import { localPermits } from "./token-bucket.ts";
 import { SignalUnavailableError, type Signal } from "./signal.ts";
 
 const nothing = () => Promise.reject(new SignalUnavailableError("there is no signal: REDIS_URL is not set"));

@@ -1,11 +1,11 @@
 import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import type { QueueRef } from "../deps.ts";
-import { hostSignal, type SignalHost } from "./ipc-host.ts";
-import { ipcSignal } from "./ipc.ts";
-import { memorySignal } from "./memory.ts";
+import { hostSignal, type SignalHost } from "./ipc/host.ts";
+import { ipcSignal } from "./ipc/signal.ts";
+import { memorySignal } from "./memory/signal.ts";
 import { presence_ttl_ms, workers_max, type WorkerPresence } from "./presence.ts";
-import { redisSignal } from "./redis.ts";
+import { redisSignal } from "./redis/signal.ts";
 import type { ReadyJob, Signal } from "./signal.ts";
 
 const main: QueueRef = { tenant: "default", queue: "default" };

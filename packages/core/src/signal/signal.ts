@@ -1,5 +1,5 @@
 import type { QueueRef } from "../deps.ts";
-import type { Permit, RateLimit } from "../policy/rate-limit.ts";
+import type { Permit, RateLimit } from "./token-bucket.ts";
 import type { Presence } from "./presence.ts";
 
 /** A queued job, as far as a signal needs to know it. */

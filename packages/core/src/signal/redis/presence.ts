@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Available } from "./available.ts";
-import { workersKey, workersSeenKey, type SignalKeys } from "./keys.ts";
+import { workersKey, workersSeenKey, type SignalKeys } from "../keys.ts";
 import {
   allTenants,
   byId,
@@ -10,9 +10,9 @@ import {
   type Presence,
   type SeenWorker,
   type WorkerRef,
-} from "./presence.ts";
-import { isGone, ownMark, processMark } from "./process-mark.ts";
-import type { ScriptedRedis } from "./redis-scripts.ts";
+} from "../presence.ts";
+import { isGone, ownMark, processMark } from "../process-mark.ts";
+import type { ScriptedRedis } from "./scripts.ts";
 
 /** KEYS: seen, workers of the tenant. ARGV: member, id, record, workers max. On Redis' clock, as those of processes differ. */
 export const announceScript = `

@@ -1,8 +1,8 @@
 import type { Redis } from "ioredis";
 import type { Available } from "./available.ts";
-import { noticeChannel, type SignalKeys } from "./keys.ts";
-import { listeners } from "./notices.ts";
-import type { Notices, Topic } from "./signal.ts";
+import { noticeChannel, type SignalKeys } from "../keys.ts";
+import { listeners } from "../notices.ts";
+import type { Notices, Topic } from "../signal.ts";
 
 /** Ids in one message; what listens splits it in one go. */
 const message_ids_max = 1_000;

@@ -1,9 +1,9 @@
-import type { Channel } from "../program/process-channel.ts";
-import { fromHost, type Call, type ToHost } from "./ipc-messages.ts";
-import { listeners } from "./notices.ts";
-import type { SeenWorker, VanishedWorker } from "./presence.ts";
-import { SignalUnavailableError, type Signal, type Topic, type Woken } from "./signal.ts";
-import type { Permit } from "../policy/rate-limit.ts";
+import type { Channel } from "../../program/process-channel.ts";
+import { fromHost, type Call, type ToHost } from "./messages.ts";
+import { listeners } from "../notices.ts";
+import type { SeenWorker, VanishedWorker } from "../presence.ts";
+import { SignalUnavailableError, type Signal, type Topic, type Woken } from "../signal.ts";
+import type { Permit } from "../token-bucket.ts";
 
 export type IpcSignal = Signal & {
   /** Whether a message from the other process was one for the signal. */

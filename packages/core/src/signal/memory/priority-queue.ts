@@ -1,4 +1,4 @@
-import type { ReadyJob } from "./signal.ts";
+import type { ReadyJob } from "../signal.ts";
 
 export type PriorityQueue = {
   /** False when the job is there already. */

@@ -1,12 +1,12 @@
 import { ReplyError, type Redis } from "ioredis";
-import type { Observe } from "../observe/events.ts";
+import type { Observe } from "../../observe/events.ts";
 import { ready, unavailable, type Available } from "./available.ts";
 import { dial, dialAnew } from "./dial.ts";
-import { probeKey, type SignalKeys } from "./keys.ts";
-import type { ScriptedRedis } from "./redis-scripts.ts";
-import { readFacts, unfitness } from "./redis-server-facts.ts";
+import { probeKey, type SignalKeys } from "../keys.ts";
+import type { ScriptedRedis } from "./scripts.ts";
+import { readFacts, unfitness } from "./server-facts.ts";
 import { isWrongType, setAside } from "./set-aside.ts";
-import { SignalUnavailableError, type SignalState } from "./signal.ts";
+import { SignalUnavailableError, type SignalState } from "../signal.ts";
 
 export type LinkOptions = { url: string; keys: SignalKeys; timeout_ms: number; observe: Observe };
 

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { SignalUnavailableError } from "./signal.ts";
+import { SignalUnavailableError } from "../signal.ts";
 
 /** Runs a command; whatever it fails with, Redis cannot be used now. */
 export type Available = <T>(command: () => Promise<T>) => Promise<T>;

@@ -1,13 +1,13 @@
-import type { QueueRef } from "../deps.ts";
-import type { Observe } from "../observe/events.ts";
-import { queueKeys, turnKey, type SignalKeys } from "./keys.ts";
+import type { QueueRef } from "../../deps.ts";
+import type { Observe } from "../../observe/events.ts";
+import { queueKeys, turnKey, type SignalKeys } from "../keys.ts";
 import { blockingConnection, type BlockingConnection } from "./blocking-connection.ts";
-import { redisDeadLetters } from "./redis-dead-letters.ts";
-import { redisLink } from "./redis-link.ts";
-import { redisNotices } from "./redis-notices.ts";
-import { redisPermits } from "./redis-permits.ts";
-import { redisPresence } from "./redis-presence.ts";
-import { SignalUnavailableError, signals_max, type ReadyJob, type Signal, type Woken } from "./signal.ts";
+import { redisDeadLetters } from "./dead-letters.ts";
+import { redisLink } from "./link.ts";
+import { redisNotices } from "./notices.ts";
+import { redisPermits } from "./permits.ts";
+import { redisPresence } from "./presence.ts";
+import { SignalUnavailableError, signals_max, type ReadyJob, type Signal, type Woken } from "../signal.ts";
 
 export type RedisSignalOptions = {
   url: string;

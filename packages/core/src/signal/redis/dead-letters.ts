@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { deadLetterCursorKey, deadLetterLeavingKey, deadLetterMembersKey, type SignalKeys } from "./keys.ts";
+import { deadLetterCursorKey, deadLetterLeavingKey, deadLetterMembersKey, type SignalKeys } from "../keys.ts";
 import type { Available } from "./available.ts";
-import type { ScriptedRedis } from "./redis-scripts.ts";
-import type { DeadLetterList } from "./signal.ts";
+import type { ScriptedRedis } from "./scripts.ts";
+import type { DeadLetterList } from "../signal.ts";
 
 /** The dead letters as a Redis list of ids, newest first, with a set beside it that keeps each id in it once. */
 export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, available: Available): DeadLetterList {

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { scripts, type ScriptedRedis } from "./redis-scripts.ts";
+import { scripts, type ScriptedRedis } from "./scripts.ts";
 
 /** A connection on which nothing came back for so long, though something was asked, is dead. */
 const silence_ms_max = 2_000;

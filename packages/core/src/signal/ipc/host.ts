@@ -1,7 +1,7 @@
-import type { Channel } from "../program/process-channel.ts";
-import { toHost, type Call, type FromHost, type ToHost } from "./ipc-messages.ts";
-import type { WorkerRef } from "./presence.ts";
-import { SignalUnavailableError, type Signal, type Topic } from "./signal.ts";
+import type { Channel } from "../../program/process-channel.ts";
+import { toHost, type Call, type FromHost, type ToHost } from "./messages.ts";
+import type { WorkerRef } from "../presence.ts";
+import { SignalUnavailableError, type Signal, type Topic } from "../signal.ts";
 
 export type SignalHost = {
   /** Whether a message from the other process was one for the signal. */

@@ -1,10 +1,10 @@
-import type { QueueRef } from "../deps.ts";
-import { localPermits } from "../policy/rate-limit.ts";
-import { defaultKeys, queueKeys } from "./keys.ts";
+import type { QueueRef } from "../../deps.ts";
+import { localPermits } from "../token-bucket.ts";
+import { defaultKeys, queueKeys } from "../keys.ts";
 import { priorityQueue, type PriorityQueue } from "./priority-queue.ts";
-import { memoryNotices } from "./notices.ts";
-import { memoryPresence } from "./presence.ts";
-import { signals_max, type DeadLetterList, type Signal } from "./signal.ts";
+import { memoryNotices } from "../notices.ts";
+import { memoryPresence } from "../presence.ts";
+import { signals_max, type DeadLetterList, type Signal } from "../signal.ts";
 
 type Lists = { plain: Deque; prioritised: PriorityQueue; overflowed: boolean };
 

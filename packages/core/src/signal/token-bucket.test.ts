@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drawPermits, localPermits } from "./rate-limit.ts";
+import { drawPermits, localPermits } from "./token-bucket.ts";
 
 const rate = { limit: 3, period_ms: 1_000 };
 

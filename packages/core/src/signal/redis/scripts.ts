@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
-import { drawScript } from "./redis-permits.ts";
-import { announceScript, listScript, silentScript } from "./redis-presence.ts";
+import { drawScript } from "./permits.ts";
+import { announceScript, listScript, silentScript } from "./presence.ts";
 import { setAsideScript } from "./set-aside.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { SignalTooOldError, SignalUnavailableError } from "./signal.ts";
+import { SignalTooOldError, SignalUnavailableError } from "../signal.ts";
 
 /** RPOP with a count, SMISMEMBER, ZRANGE BYSCORE and CLIENT LIST ID came with it. Valkey says 7.2 or more. */
 const oldest_version = { major: 6, minor: 2 };

@@ -1,9 +1,9 @@
 import { eventually, ownRedis, recordEvents, redisUrl, tcpProxy, uniqueKeys, type TcpProxy } from "@atlasqueue/testing";
 import { Redis } from "ioredis";
 import { afterEach, expect, test } from "vitest";
-import type { SignalKeys } from "./keys.ts";
-import { redisSignal } from "./redis.ts";
-import type { ReadyJob, Signal } from "./signal.ts";
+import type { SignalKeys } from "../keys.ts";
+import { redisSignal } from "./signal.ts";
+import type { ReadyJob, Signal } from "../signal.ts";
 
 const main = { tenant: "default", queue: "default" };
 const job = (id: string): ReadyJob => ({ id, priority: 0, ...main });
