@@ -6,7 +6,7 @@ import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import { memorySignal } from "./signal/memory/signal.ts";
 import type { Signal } from "./signal/signal.ts";
 import { claim } from "./lease/claim.ts";
-import { enqueue } from "./transitions/enqueue.ts";
+import { enqueue } from "./submit/enqueue.ts";
 import { fail } from "./settle/fail.ts";
 import { retry } from "./jobs/retry.ts";
 import { noteBlockedGroups, setLimits } from "./limits/set.ts";

@@ -11,7 +11,7 @@ import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import type { Admitted } from "./transitions/admit.ts";
 import { noteBlockedGroups, type LimitsSet } from "./limits/set.ts";
-import { delaysAmong, readyAmong, type EnqueueOutcome } from "./transitions/enqueue-outcome.ts";
+import { delaysAmong, readyAmong, type EnqueueOutcome } from "./submit/outcome.ts";
 
 /** A job whose attempt has ended, and what became of it. */
 export type Settled = {

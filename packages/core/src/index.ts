@@ -91,7 +91,7 @@ export {
   type Signal,
   type SignalState,
 } from "./signal/signal.ts";
-export { submit } from "./submit.ts";
+export { submit } from "./submit/submit.ts";
 export { adoptStrays, countStrays } from "./lease/adopt-strays.ts";
 export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./lease/claim.ts";
 export { clearResults } from "./maintenance/clear-results.ts";
@@ -100,9 +100,9 @@ export { complete, type Completion, type SettleOutcome } from "./settle/complete
 export { createToken, type CreateTokenOutcome, type TokenWish } from "./transitions/create-token.ts";
 export type { MadeToken, TokenRow } from "./transitions/token-rows.ts";
 export { deleteSchedule } from "./schedules/delete.ts";
-export { enqueueAll, type EnqueueAllOutcome } from "./transitions/enqueue-all.ts";
-export { enqueue, type EnqueueOptions } from "./transitions/enqueue.ts";
-export type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
+export { enqueueAll, type EnqueueAllOutcome } from "./submit/enqueue-all.ts";
+export { enqueue, type EnqueueOptions } from "./submit/enqueue.ts";
+export type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
 export { extendLeases } from "./lease/extend.ts";
 export { fail, type Failure, type FailOutcome } from "./settle/fail.ts";
 export { heartbeat, type Heartbeat, type HeartbeatOutcome } from "./lease/heartbeat.ts";
@@ -140,4 +140,4 @@ export {
 } from "./queue.ts";
 export { createQueueBound, TooManyQueuesError, type QueueBound } from "./queue-bound/queue-bound.ts";
 export { createShares, NoRoomError, takeOrThrow, type Shares } from "./shares.ts";
-export { createSubmitter, type Submitter } from "./submitter.ts";
+export { createSubmitter, type Submitter } from "./submit/submitter.ts";

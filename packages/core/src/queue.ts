@@ -20,9 +20,9 @@ import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
 import { noSignal } from "./signal/none.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
-import { createSubmitter } from "./submitter.ts";
+import { createSubmitter } from "./submit/submitter.ts";
 import { submitInside } from "./submit-inside.ts";
-import type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
+import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
 
 export type QueueOptions = {
   databaseUrl: string;

@@ -7,7 +7,7 @@ import { migrateDatabase } from "./database/migrate.ts";
 import type { Deps } from "./deps.ts";
 import { claim, type Lease } from "./lease/claim.ts";
 import { complete } from "./settle/complete.ts";
-import { enqueue } from "./transitions/enqueue.ts";
+import { enqueue } from "./submit/enqueue.ts";
 import { fail } from "./settle/fail.ts";
 
 // A PostgreSQL that is to wait for a synchronous standby, of which there is none. What our program does, it does as a

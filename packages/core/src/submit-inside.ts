@@ -2,12 +2,12 @@ import type { Execute } from "./database/statement.ts";
 import type { ReadyJob } from "./signal/signal.ts";
 import { uniqueVerdict } from "./policy/uniqueness.ts";
 import { findArrivedByKey } from "./queries/find-arrived.ts";
-import { findKeyHolders } from "./queries/find-key-holders.ts";
+import { findKeyHolders } from "./submit/find-key-holders.ts";
 import { arrive } from "./transitions/arrive.ts";
-import { draft, hasKey, newRow, settleConflicts } from "./transitions/drafts.ts";
-import type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
-import type { EnqueueOptions } from "./transitions/enqueue.ts";
-import { insertJobs, type Draft } from "./transitions/insert-jobs.ts";
+import { draft, hasKey, newRow, settleConflicts } from "./submit/drafts.ts";
+import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
+import type { EnqueueOptions } from "./submit/enqueue.ts";
+import { insertJobs, type Draft } from "./submit/insert-jobs.ts";
 import { uniqueNameOf } from "./transitions/plan-unique.ts";
 
 /** `ready` is to be signalled after the commit; a job that has `arrived` is to be admitted then. */

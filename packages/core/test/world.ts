@@ -5,7 +5,7 @@ import type { Deps } from "../src/deps.ts";
 import { advanceGroups } from "../src/groups/advance.ts";
 import { claim, claimReady, type Claimer, type Lease } from "../src/lease/claim.ts";
 import { complete } from "../src/settle/complete.ts";
-import { enqueue } from "../src/transitions/enqueue.ts";
+import { enqueue } from "../src/submit/enqueue.ts";
 import { fail } from "../src/settle/fail.ts";
 import { promoteDue } from "../src/maintenance/promote.ts";
 import { recoverExpired } from "../src/lease/recover.ts";

@@ -7,7 +7,7 @@ import { advanceGroups } from "./advance.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claim, type Lease } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { fail } from "../settle/fail.ts";
 import { promoteDue } from "../maintenance/promote.ts";
 import { recoverExpired } from "../lease/recover.ts";

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { findJob } from "./find.ts";
 import { cancel } from "./cancel.ts";
 import { claim } from "../lease/claim.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 
 let own: TestDatabase;
 let deps: Deps;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Deps } from "../deps.ts";
 import { noSignal } from "../signal/none.ts";
 import type { Signal } from "../signal/signal.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { explainJob } from "./explain.ts";
 
 let own: TestDatabase;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { cancel } from "./cancel.ts";
 import { claimReady } from "../lease/claim.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { listJobsAt, type JobsFilter } from "./list-at.ts";
 import { oldestWaiting } from "../queues/oldest-waiting.ts";
 

@@ -14,7 +14,7 @@ import { memorySignal } from "../signal/memory/signal.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { cancel } from "./cancel.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 
 const never = new AbortController().signal;
 const long_ms = 20_000;

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { adoptStrays, countStrays } from "./adopt-strays.ts";
 import { claim } from "./claim.ts";
 import { complete } from "../settle/complete.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { firstId } from "../maintenance/prune.ts";
 import { recoverExpired } from "./recover.ts";
 

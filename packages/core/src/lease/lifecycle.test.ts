@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { findJob } from "../jobs/find.ts";
 import { claim, claimReady, type Lease } from "./claim.ts";
 import { complete } from "../settle/complete.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { extendLeases } from "./extend.ts";
 import { fail } from "../settle/fail.ts";
 import { promoteDue } from "../maintenance/promote.ts";

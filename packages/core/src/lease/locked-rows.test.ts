@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { claim, claimReady, type Lease } from "./claim.ts";
 import { complete } from "../settle/complete.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { extendLeases } from "./extend.ts";
 import { fail } from "../settle/fail.ts";
 import { recallLeases } from "./recall.ts";

@@ -2,7 +2,7 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { claim, type Lease } from "./claim.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { extendLeases } from "./extend.ts";
 import { recallLeases } from "./recall.ts";
 import { recoverExpired } from "./recover.ts";

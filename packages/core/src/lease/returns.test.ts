@@ -17,7 +17,7 @@ import { createLeaseReturns, type LeaseReturns } from "./returns.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { claim, claimReady } from "./claim.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { setLimits } from "../limits/set.ts";
 import { takeBack } from "./take-back.ts";
 

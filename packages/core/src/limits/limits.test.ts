@@ -19,7 +19,7 @@ import { redisSignal } from "../signal/redis/signal.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { claim, claimReady, type Claimer } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { foldCounts } from "../counts/fold.ts";
 import { forgetPastStarts } from "./note-starts.ts";
 import { pauseQueue } from "../queues/pause.ts";

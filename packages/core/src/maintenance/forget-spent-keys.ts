@@ -1,6 +1,6 @@
 import { textArray } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
-import type { KeyName } from "../queries/find-key-holders.ts";
+import type { KeyName } from "../submit/find-key-holders.ts";
 
 /**
  * Remove idempotency keys that have expired or whose job is gone, so that they can be used again. Waits for nobody: one

@@ -1,7 +1,7 @@
 import { connectDatabase } from "../database/connect.ts";
 import { submission, testDatabase, recordEvents, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { createOutlook } from "./outlook.ts";
 
 let own: TestDatabase;

@@ -6,10 +6,10 @@ import { firstIdAt } from "./retention.ts";
 import { createPromoter } from "./promoter.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { eventually } from "@atlasqueue/testing";
-import { createSubmitter } from "../submitter.ts";
+import { createSubmitter } from "../submit/submitter.ts";
 import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { firstId, prune, pruneKeys } from "./prune.ts";
 
 let own: TestDatabase;

@@ -6,8 +6,8 @@ import type { SubmitJobInput } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
-import { submit } from "../submit.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { submit } from "../submit/submit.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { projectDeadLetters } from "../dead-letters/project.ts";
 import { resignalOrphans } from "./resignal.ts";
 

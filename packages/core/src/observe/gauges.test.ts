@@ -1,7 +1,7 @@
 import { submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { memorySignal } from "../signal/memory/signal.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { pauseQueue } from "../queues/pause.ts";
 import { addFleetGauges, addServerGauges } from "./gauges.ts";
 import { createMetrics } from "./metrics.ts";

@@ -2,7 +2,7 @@ import { eventually, recordEvents, submission, testDatabase, type TestDatabase }
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { foldAll } from "../counts/folder.ts";
 import type { Deps } from "../deps.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
 import { pauseQueue, resumeQueue } from "../queues/pause.ts";
 import { setLimits } from "../limits/set.ts";

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { everyReadyQueue, readyAmong, type ReadyQueue } from "./ready-queues.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
-import { submit } from "../submit.ts";
+import { submit } from "../submit/submit.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { pauseQueue, resumeQueue } from "./pause.ts";

@@ -2,7 +2,7 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { claimReady } from "../lease/claim.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { pauseQueue } from "./pause.ts";
 import { queueStats, queue_stats_max } from "./stats.ts";
 

@@ -21,7 +21,7 @@ import { redisSignal } from "../signal/redis/signal.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 import { cancel } from "../jobs/cancel.ts";
 import type { LeasedJob } from "../lease/claim.ts";
-import { enqueue } from "../transitions/enqueue.ts";
+import { enqueue } from "../submit/enqueue.ts";
 
 const never = new AbortController().signal;
 let own: TestDatabase;

@@ -8,8 +8,8 @@ import { catchUp, type Firing } from "./catch-up.ts";
 import { readCron } from "./cron.ts";
 import type { ScheduleRef } from "./find.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { readyAmong, tellEnqueued, type EnqueueOutcome, type Submission } from "../transitions/enqueue-outcome.ts";
-import { insertOrArrive } from "../transitions/enqueue.ts";
+import { readyAmong, tellEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
+import { insertOrArrive } from "../submit/enqueue.ts";
 
 /** Of one call. What is left is still due, and the next one's. */
 const slots_of_one_max = 100;

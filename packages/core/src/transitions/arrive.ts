@@ -2,8 +2,8 @@ import type { Unique } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Execute } from "../database/statement.ts";
 import { countChanges } from "../counts/changes.ts";
-import { newRow } from "./drafts.ts";
-import { input, inputParams, type Draft } from "./insert-jobs.ts";
+import { newRow } from "../submit/drafts.ts";
+import { input, inputParams, type Draft } from "../submit/insert-jobs.ts";
 import { uniqueNameOf } from "./plan-unique.ts";
 
 /**

@@ -5,7 +5,7 @@ import { countMixedMoves } from "../counts/changes.ts";
 import { groupedColumns, inputParams, type Draft } from "./insert-jobs.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
-import { lockTargets, replaceTargets } from "./replace-job.ts";
+import { lockTargets, replaceTargets } from "../transitions/replace-job.ts";
 
 /** One draft of a statement, and what is to become of it. */
 export type Step = {

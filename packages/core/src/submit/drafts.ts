@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { canonicalJson } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import { newId } from "../ids.ts";
-import type { KeyedJob } from "../queries/find-key-holders.ts";
-import type { EnqueueOutcome, Submission } from "./enqueue-outcome.ts";
+import type { KeyedJob } from "./find-key-holders.ts";
+import type { EnqueueOutcome, Submission } from "./outcome.ts";
 import type { Draft, Inserted } from "./insert-jobs.ts";
 
 /** The job that a submission asks for, about to be stored. */

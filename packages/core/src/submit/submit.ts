@@ -1,8 +1,8 @@
-import type { Deps } from "./deps.ts";
-import { announce } from "./signal/announce.ts";
-import type { Signal } from "./signal/signal.ts";
-import { enqueue, type EnqueueOptions } from "./transitions/enqueue.ts";
-import { readyAmong, type EnqueueOutcome, type Submission } from "./transitions/enqueue-outcome.ts";
+import type { Deps } from "../deps.ts";
+import { announce } from "../signal/announce.ts";
+import type { Signal } from "../signal/signal.ts";
+import { enqueue, type EnqueueOptions } from "./enqueue.ts";
+import { readyAmong, type EnqueueOutcome, type Submission } from "./outcome.ts";
 
 /**
  * Commit jobs with their idempotency keys, then signal those that are ready. Outcomes stand in the order of the

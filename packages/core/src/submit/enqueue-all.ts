@@ -3,11 +3,11 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { draft, mismatchedTwins, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
-import { tellEnqueued, type EnqueueOutcome, type Submission } from "./enqueue-outcome.ts";
-import { enqueueUnique } from "./enqueue-unique.ts";
+import { tellEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
+import { enqueueUnique } from "../transitions/enqueue-unique.ts";
 import { look, type EnqueueOptions } from "./enqueue.ts";
 import { insertJobs, type Draft } from "./insert-jobs.ts";
-import { uniqueNameOf } from "./plan-unique.ts";
+import { uniqueNameOf } from "../transitions/plan-unique.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
 
 export type EnqueueAllOutcome =

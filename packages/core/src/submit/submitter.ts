@@ -1,8 +1,8 @@
-import type { Deps } from "./deps.ts";
-import type { FollowUps } from "./follow-ups.ts";
+import type { Deps } from "../deps.ts";
+import type { FollowUps } from "../follow-ups.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { enqueue, enqueueOnce, type EnqueueOptions } from "./transitions/enqueue.ts";
-import type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
+import { enqueue, enqueueOnce, type EnqueueOptions } from "./enqueue.ts";
+import type { EnqueueOutcome, Submission } from "./outcome.ts";
 
 /** Jobs that ask to be unique in one batch at most: each of them is looked up before it is stored. */
 const unique_rows_max = 100;

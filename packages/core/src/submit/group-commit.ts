@@ -1,5 +1,5 @@
-import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
-import type { EnqueueOutcome, Submission } from "./transitions/enqueue-outcome.ts";
+import { DatabaseTimeoutError, isUnavailable } from "../database/errors.ts";
+import type { EnqueueOutcome, Submission } from "./outcome.ts";
 
 /** Rows and payload bytes of one INSERT at most. */
 const batch_rows_max = 500;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { findJob } from "../jobs/find.ts";
 import { enqueue } from "./enqueue.ts";
-import type { EnqueueOutcome } from "./enqueue-outcome.ts";
+import type { EnqueueOutcome } from "./outcome.ts";
 
 let own: TestDatabase;
 let deps: Deps;

@@ -1,6 +1,6 @@
 import { submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
-import { DatabaseTimeoutError } from "./database/errors.ts";
+import { DatabaseTimeoutError } from "../database/errors.ts";
 import { createGroupCommit } from "./group-commit.ts";
 
 test("a request whose key others keep taking is refused at its deadline, wherever it is in that moment", async () => {
