@@ -9,7 +9,7 @@ import { deadAmong } from "./dead-letters/among.ts";
 import { createRefiller } from "./limits/refill.ts";
 import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
-import type { Admitted } from "./transitions/admit.ts";
+import type { Admitted } from "./submit/arrivals/admit.ts";
 import { noteBlockedGroups, type LimitsSet } from "./limits/set.ts";
 import { delaysAmong, readyAmong, type EnqueueOutcome } from "./submit/outcome.ts";
 

@@ -21,7 +21,7 @@ export { purgeAll, replayAll, type BulkOutcome } from "./dead-letters/bulk.ts";
 export { verdictAfterFailure, type Verdict } from "./settle/verdict.ts";
 export { createFinishWatch, type FinishWatch } from "./jobs/wait-finished.ts";
 export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
-export { admitAll } from "./admitter.ts";
+export { admitAll } from "./submit/arrivals/admitter.ts";
 export { advanceAll } from "./groups/advancer.ts";
 export { createLeaseDesk, type LeaseDesk } from "./remote/long-poll.ts";
 export { createLeaseReturns, type LeaseReturns } from "./lease/returns.ts";

@@ -7,7 +7,7 @@ import {
   type JobStatus,
   type SubmitJobInput,
 } from "@atlasqueue/contract";
-import { admitThese } from "./admitter.ts";
+import { admitThese } from "./submit/arrivals/admitter.ts";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
 import { connectDatabase } from "./database/connect.ts";
 import { isUnavailable } from "./database/errors.ts";
@@ -21,7 +21,7 @@ import { noSignal } from "./signal/none.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import { createSubmitter } from "./submit/submitter.ts";
-import { submitInside } from "./submit-inside.ts";
+import { submitInside } from "./submit/arrivals/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
 
 export type QueueOptions = {

@@ -1,4 +1,4 @@
-import { admitThese } from "../admitter.ts";
+import { admitThese } from "../submit/arrivals/admitter.ts";
 import { isLocked, isUnavailable } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";

@@ -3,7 +3,7 @@ import { KeysContendedError } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { findKeyHolders, type KeyHolders } from "./find-key-holders.ts";
-import { arrive } from "../transitions/arrive.ts";
+import { arrive } from "./arrivals/arrive.ts";
 import { draft, hasKey, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
 import { tellEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "../transitions/enqueue-unique.ts";

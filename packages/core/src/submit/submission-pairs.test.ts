@@ -1,10 +1,10 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { admitAll } from "../admitter.ts";
+import { admitAll } from "./arrivals/admitter.ts";
 import { executeIn } from "../database/caller-transaction.ts";
 import type { Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
-import { submitInside } from "../submit-inside.ts";
+import { submitInside } from "./arrivals/submit-inside.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claim, claimReady, type Lease } from "../lease/claim.ts";

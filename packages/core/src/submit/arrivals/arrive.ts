@@ -1,10 +1,10 @@
 import type { Unique } from "@atlasqueue/contract";
-import type { JobRow } from "../database/schema/index.ts";
-import type { Execute } from "../database/statement.ts";
-import { countChanges } from "../counts/changes.ts";
-import { newRow } from "../submit/drafts.ts";
-import { input, inputParams, type Draft } from "../submit/insert-jobs.ts";
-import { uniqueNameOf } from "./plan-unique.ts";
+import type { JobRow } from "../../database/schema/index.ts";
+import type { Execute } from "../../database/statement.ts";
+import { countChanges } from "../../counts/changes.ts";
+import { newRow } from "../drafts.ts";
+import { input, inputParams, type Draft } from "../insert-jobs.ts";
+import { uniqueNameOf } from "../../transitions/plan-unique.ts";
 
 /**
  * (nothing) → blocked, as it has arrived: a job that asks for what others may want too, in a transaction that is not

@@ -1,23 +1,23 @@
 import { fileURLToPath } from "node:url";
 import { recordEvents, spawnProcess, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { waysToSubmit } from "../test/ways-to-submit.ts";
+import { waysToSubmit } from "../../../test/ways-to-submit.ts";
 import { admitAll } from "./admitter.ts";
-import { connectDatabase, type Database } from "./database/connect.ts";
-import type { Deps } from "./deps.ts";
-import { createFollowUps, type FollowUps } from "./follow-ups.ts";
-import { findJob } from "./jobs/find.ts";
-import { createQueue, type Queue, type QueueJob } from "./queue.ts";
-import { memorySignal } from "./signal/memory/signal.ts";
-import { createSubmitter, type Submitter } from "./submit/submitter.ts";
-import { advanceGroups } from "./groups/advance.ts";
-import { cancel } from "./jobs/cancel.ts";
-import { claim, type Lease } from "./lease/claim.ts";
-import { complete } from "./settle/complete.ts";
-import { enqueueAll } from "./submit/enqueue-all.ts";
-import { extendLeases } from "./lease/extend.ts";
-import { recoverExpired } from "./lease/recover.ts";
-import { retry } from "./jobs/retry.ts";
+import { connectDatabase, type Database } from "../../database/connect.ts";
+import type { Deps } from "../../deps.ts";
+import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
+import { findJob } from "../../jobs/find.ts";
+import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
+import { memorySignal } from "../../signal/memory/signal.ts";
+import { createSubmitter, type Submitter } from "../submitter.ts";
+import { advanceGroups } from "../../groups/advance.ts";
+import { cancel } from "../../jobs/cancel.ts";
+import { claim, type Lease } from "../../lease/claim.ts";
+import { complete } from "../../settle/complete.ts";
+import { enqueueAll } from "../enqueue-all.ts";
+import { extendLeases } from "../../lease/extend.ts";
+import { recoverExpired } from "../../lease/recover.ts";
+import { retry } from "../../jobs/retry.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
@@ -171,7 +171,7 @@ test(
   "a process that is stopped in the middle of submitting holds nobody up, wherever it is",
   { timeout: 120_000 },
   async () => {
-    const script = fileURLToPath(new URL("../test/frozen-submitter.ts", import.meta.url));
+    const script = fileURLToPath(new URL("../../../test/frozen-submitter.ts", import.meta.url));
     const child = await spawnProcess(script, { args: [own.url] });
     await child.waitForLine("submitting", 30_000);
     for (let round = 0; round < 8; round += 1) {

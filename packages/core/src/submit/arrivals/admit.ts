@@ -1,17 +1,17 @@
 import type { SubmitJob, Unique } from "@atlasqueue/contract";
-import { uuidArray } from "../database/literals.ts";
-import type { JobRow } from "../database/schema/index.ts";
-import { executeOn } from "../database/statement.ts";
-import type { Deps } from "../deps.ts";
-import { findKeyHolders, type UniqueName } from "../submit/find-key-holders.ts";
-import { carryOut, type CarriedOut, type Step } from "../submit/carry-out.ts";
-import { hasKey, oncePerKey, settleConflicts } from "../submit/drafts.ts";
-import { tellEnqueued, type EnqueueOutcome } from "../submit/outcome.ts";
-import { holderAfter, joined, stepsOf } from "./enqueue-unique.ts";
-import { forgetSpentKeys } from "../maintenance/forget-spent-keys.ts";
-import type { Draft } from "../submit/insert-jobs.ts";
-import { planUnique, type Plan } from "./plan-unique.ts";
-import { isTakenMeanwhile } from "../database/refuse.ts";
+import { uuidArray } from "../../database/literals.ts";
+import type { JobRow } from "../../database/schema/index.ts";
+import { executeOn } from "../../database/statement.ts";
+import type { Deps } from "../../deps.ts";
+import { findKeyHolders, type UniqueName } from "../find-key-holders.ts";
+import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
+import { hasKey, oncePerKey, settleConflicts } from "../drafts.ts";
+import { tellEnqueued, type EnqueueOutcome } from "../outcome.ts";
+import { holderAfter, joined, stepsOf } from "../../transitions/enqueue-unique.ts";
+import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
+import type { Draft } from "../insert-jobs.ts";
+import { planUnique, type Plan } from "../../transitions/plan-unique.ts";
+import { isTakenMeanwhile } from "../../database/refuse.ts";
 
 /**
  * `outcomes` are of the jobs that were admitted or ended: signal them. `ended` are the ids of those that ended, as

@@ -1,6 +1,6 @@
-import { uuidArray } from "../database/literals.ts";
-import { executeOn } from "../database/statement.ts";
-import type { Deps } from "../deps.ts";
+import { uuidArray } from "../../database/literals.ts";
+import { executeOn } from "../../database/statement.ts";
+import type { Deps } from "../../deps.ts";
 
 type Id = { id: string };
 

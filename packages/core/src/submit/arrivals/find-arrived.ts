@@ -1,8 +1,8 @@
-import { textArray } from "../database/literals.ts";
-import { replicated } from "../database/replicated.ts";
-import type { JobRow } from "../database/schema/index.ts";
-import type { Execute } from "../database/statement.ts";
-import type { KeyedJob, KeyName } from "../submit/find-key-holders.ts";
+import { textArray } from "../../database/literals.ts";
+import { replicated } from "../../database/replicated.ts";
+import type { JobRow } from "../../database/schema/index.ts";
+import type { Execute } from "../../database/statement.ts";
+import type { KeyedJob, KeyName } from "../find-key-holders.ts";
 
 /** The jobs that came with idempotency keys and have not been admitted yet: the first with each key. */
 export async function findArrivedByKey(execute: Execute, keys: readonly KeyName[]): Promise<KeyedJob[]> {

@@ -1,10 +1,10 @@
-import { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
-import type { Deps } from "./deps.ts";
-import type { FollowUps } from "./follow-ups.ts";
-import { pause } from "./pause.ts";
-import { arrivedAfter, arrivedUpTo } from "./queries/arrived-ids.ts";
-import { admit } from "./transitions/admit.ts";
-import { firstId } from "./maintenance/prune.ts";
+import { DatabaseTimeoutError, isUnavailable } from "../../database/errors.ts";
+import type { Deps } from "../../deps.ts";
+import type { FollowUps } from "../../follow-ups.ts";
+import { pause } from "../../pause.ts";
+import { arrivedAfter, arrivedUpTo } from "./arrived-ids.ts";
+import { admit } from "./admit.ts";
+import { firstId } from "../../maintenance/prune.ts";
 
 type AdmitterDeps = Deps & { followUps: Pick<FollowUps, "admitted"> };
 

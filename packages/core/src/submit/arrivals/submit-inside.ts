@@ -1,14 +1,14 @@
-import type { Execute } from "./database/statement.ts";
-import type { ReadyJob } from "./signal/signal.ts";
-import { uniqueVerdict } from "./policy/uniqueness.ts";
-import { findArrivedByKey } from "./queries/find-arrived.ts";
-import { findKeyHolders } from "./submit/find-key-holders.ts";
-import { arrive } from "./transitions/arrive.ts";
-import { draft, hasKey, newRow, settleConflicts } from "./submit/drafts.ts";
-import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
-import type { EnqueueOptions } from "./submit/enqueue.ts";
-import { insertJobs, type Draft } from "./submit/insert-jobs.ts";
-import { uniqueNameOf } from "./transitions/plan-unique.ts";
+import type { Execute } from "../../database/statement.ts";
+import type { ReadyJob } from "../../signal/signal.ts";
+import { uniqueVerdict } from "../../policy/uniqueness.ts";
+import { findArrivedByKey } from "./find-arrived.ts";
+import { findKeyHolders } from "../find-key-holders.ts";
+import { arrive } from "./arrive.ts";
+import { draft, hasKey, newRow, settleConflicts } from "../drafts.ts";
+import type { EnqueueOutcome, Submission } from "../outcome.ts";
+import type { EnqueueOptions } from "../enqueue.ts";
+import { insertJobs, type Draft } from "../insert-jobs.ts";
+import { uniqueNameOf } from "../../transitions/plan-unique.ts";
 
 /** `ready` is to be signalled after the commit; a job that has `arrived` is to be admitted then. */
 export type Inside = { outcome: EnqueueOutcome; ready?: ReadyJob; arrived?: boolean };
