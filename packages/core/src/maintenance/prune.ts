@@ -2,7 +2,7 @@ import { bounded } from "../database/bounded.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt, type Retention } from "./retention.ts";
-import { unique_check_seconds } from "../policy/uniqueness.ts";
+import { unique_check_seconds } from "../submit/unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 
 /** `next` is where the following step goes on; undefined when the pass has come to the jobs that are too young. */

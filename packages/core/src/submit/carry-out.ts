@@ -1,11 +1,11 @@
 import { textArray } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
-import { unique_check_seconds } from "../policy/uniqueness.ts";
+import { unique_check_seconds } from "./unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { groupedColumns, inputParams, type Draft } from "./insert-jobs.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
-import { lockTargets, replaceTargets } from "../transitions/replace-job.ts";
+import { lockTargets, replaceTargets } from "./unique/replace.ts";
 
 /** One draft of a statement, and what is to become of it. */
 export type Step = {

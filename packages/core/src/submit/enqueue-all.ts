@@ -4,10 +4,10 @@ import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { draft, mismatchedTwins, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
 import { tellEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
-import { enqueueUnique } from "../transitions/enqueue-unique.ts";
+import { enqueueUnique } from "./unique/enqueue.ts";
 import { look, type EnqueueOptions } from "./enqueue.ts";
 import { insertJobs, type Draft } from "./insert-jobs.ts";
-import { uniqueNameOf } from "../transitions/plan-unique.ts";
+import { uniqueNameOf } from "./unique/plan.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
 
 export type EnqueueAllOutcome =

@@ -6,10 +6,10 @@ import { findKeyHolders, type KeyHolders } from "./find-key-holders.ts";
 import { arrive } from "./arrivals/arrive.ts";
 import { draft, hasKey, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
 import { tellEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
-import { enqueueUnique } from "../transitions/enqueue-unique.ts";
+import { enqueueUnique } from "./unique/enqueue.ts";
 import { forgetSpentKeys } from "../maintenance/forget-spent-keys.ts";
 import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";
-import { uniqueNameOf } from "../transitions/plan-unique.ts";
+import { uniqueNameOf } from "./unique/plan.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
 
 export type EnqueueOptions = Pick<InsertOptions, "idempotency_ttl_seconds">;

@@ -7,10 +7,10 @@ import { findKeyHolders, type UniqueName } from "../find-key-holders.ts";
 import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
 import { hasKey, oncePerKey, settleConflicts } from "../drafts.ts";
 import { tellEnqueued, type EnqueueOutcome } from "../outcome.ts";
-import { holderAfter, joined, stepsOf } from "../../transitions/enqueue-unique.ts";
+import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
 import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
 import type { Draft } from "../insert-jobs.ts";
-import { planUnique, type Plan } from "../../transitions/plan-unique.ts";
+import { planUnique, type Plan } from "../unique/plan.ts";
 import { isTakenMeanwhile } from "../../database/refuse.ts";
 
 /**

@@ -4,7 +4,7 @@ import type { Execute } from "../../database/statement.ts";
 import { countChanges } from "../../counts/changes.ts";
 import { newRow } from "../drafts.ts";
 import { input, inputParams, type Draft } from "../insert-jobs.ts";
-import { uniqueNameOf } from "../../transitions/plan-unique.ts";
+import { uniqueNameOf } from "../unique/plan.ts";
 
 /**
  * (nothing) → blocked, as it has arrived: a job that asks for what others may want too, in a transaction that is not

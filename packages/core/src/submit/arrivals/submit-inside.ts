@@ -1,6 +1,6 @@
 import type { Execute } from "../../database/statement.ts";
 import type { ReadyJob } from "../../signal/signal.ts";
-import { uniqueVerdict } from "../../policy/uniqueness.ts";
+import { uniqueVerdict } from "../unique/verdict.ts";
 import { findArrivedByKey } from "./find-arrived.ts";
 import { findKeyHolders } from "../find-key-holders.ts";
 import { arrive } from "./arrive.ts";
@@ -8,7 +8,7 @@ import { draft, hasKey, newRow, settleConflicts } from "../drafts.ts";
 import type { EnqueueOutcome, Submission } from "../outcome.ts";
 import type { EnqueueOptions } from "../enqueue.ts";
 import { insertJobs, type Draft } from "../insert-jobs.ts";
-import { uniqueNameOf } from "../../transitions/plan-unique.ts";
+import { uniqueNameOf } from "../unique/plan.ts";
 
 /** `ready` is to be signalled after the commit; a job that has `arrived` is to be admitted then. */
 export type Inside = { outcome: EnqueueOutcome; ready?: ReadyJob; arrived?: boolean };

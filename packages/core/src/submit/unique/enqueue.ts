@@ -1,11 +1,11 @@
-import type { JobRow } from "../database/schema/index.ts";
-import type { Execute } from "../database/statement.ts";
-import type { HeldKey, UniqueName } from "../submit/find-key-holders.ts";
-import { carryOut, type CarriedOut, type Step } from "../submit/carry-out.ts";
-import { newRow } from "../submit/drafts.ts";
-import type { EnqueueOutcome } from "../submit/outcome.ts";
-import type { Draft, InsertOptions } from "../submit/insert-jobs.ts";
-import { holderIdOf, planUnique, type Join, type Make, type Plan, type Slot } from "./plan-unique.ts";
+import type { JobRow } from "../../database/schema/index.ts";
+import type { Execute } from "../../database/statement.ts";
+import type { HeldKey, UniqueName } from "../find-key-holders.ts";
+import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
+import { newRow } from "../drafts.ts";
+import type { EnqueueOutcome } from "../outcome.ts";
+import type { Draft, InsertOptions } from "../insert-jobs.ts";
+import { holderIdOf, planUnique, type Join, type Make, type Plan, type Slot } from "./plan.ts";
 
 type Outcomes = Map<Draft, EnqueueOutcome>;
 

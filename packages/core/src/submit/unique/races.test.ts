@@ -1,16 +1,16 @@
-import { connectDatabase } from "../database/connect.ts";
+import { connectDatabase } from "../../database/connect.ts";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
-import { createSubmitter, type Submitter } from "../submit/submitter.ts";
-import { cancel } from "../jobs/cancel.ts";
-import { claimReady } from "../lease/claim.ts";
-import { complete } from "../settle/complete.ts";
-import type { EnqueueOutcome } from "../submit/outcome.ts";
-import { fail } from "../settle/fail.ts";
-import { promoteDue } from "../maintenance/promote.ts";
-import { firstId, prune, pruneUniqueKeys } from "../maintenance/prune.ts";
+import type { Deps } from "../../deps.ts";
+import { createSubmitter, type Submitter } from "../submitter.ts";
+import { cancel } from "../../jobs/cancel.ts";
+import { claimReady } from "../../lease/claim.ts";
+import { complete } from "../../settle/complete.ts";
+import type { EnqueueOutcome } from "../outcome.ts";
+import { fail } from "../../settle/fail.ts";
+import { promoteDue } from "../../maintenance/promote.ts";
+import { firstId, prune, pruneUniqueKeys } from "../../maintenance/prune.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };

@@ -1,9 +1,9 @@
 import type { Unique } from "@atlasqueue/contract";
-import type { JobRow } from "../database/schema/index.ts";
-import { uniqueKeyOf, uniqueVerdict } from "../policy/uniqueness.ts";
-import type { HeldKey, UniqueName } from "../submit/find-key-holders.ts";
-import type { EnqueueOutcome } from "../submit/outcome.ts";
-import type { Draft } from "../submit/insert-jobs.ts";
+import type { JobRow } from "../../database/schema/index.ts";
+import { uniqueKeyOf, uniqueVerdict } from "./verdict.ts";
+import type { HeldKey, UniqueName } from "../find-key-holders.ts";
+import type { EnqueueOutcome } from "../outcome.ts";
+import type { Draft } from "../insert-jobs.ts";
 
 /** A unique key of the call, and who holds it: a job that is stored, or one that is made now. */
 export type Slot = {
