@@ -31,10 +31,10 @@ const exempt: Record<string, string> = {
   "lease/forget-claims.ts": "by the lease's token, for workers beside the database",
   "queues/forget-undecided.ts": "the janitor's, over all tenants",
   "lease/fence.ts": "the fence itself; a remote worker's ids go through find-leased first",
-  "transitions/note-token-use.ts": "ids of tokens that were just shown to us",
+  "tokens/note-use.ts": "ids of tokens that were just shown to us",
   "dead-letters/project.ts": "the sweep's, over all tenants",
   "lease/report-progress.ts": "by the lease's token, for workers beside the database",
-  "transitions/signing-key.ts": "a key of the whole system, which no caller sees or names",
+  "tokens/signing-key.ts": "a key of the whole system, which no caller sees or names",
   "settle/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
   "database/skip-locked.ts": "a part of statements, over jobs that the rest of them chose",
 };

@@ -1,7 +1,7 @@
 import { limits, type Token } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { isLive, tokenColumns, type TokenRow } from "../transitions/token-rows.ts";
+import { isLive, tokenColumns, type TokenRow } from "./rows.ts";
 
 const list = `
   SELECT ${tokenColumns} FROM tokens WHERE tenant = $1 AND ${isLive} ORDER BY id DESC LIMIT ${limits.tokens_max}`;

@@ -3,8 +3,8 @@ import { textArray } from "../database/literals.ts";
 import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
-import { newToken } from "../policy/token.ts";
-import { isLive, madeBy, roomForAnother, tokenColumns, type MadeToken, type TokenRow } from "./token-rows.ts";
+import { newToken } from "./token.ts";
+import { isLive, madeBy, roomForAnother, tokenColumns, type MadeToken, type TokenRow } from "./rows.ts";
 
 export type TokenWish = {
   tenant: string;

@@ -1,8 +1,8 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
-import { newToken } from "../policy/token.ts";
-import { isLive, madeBy, roomForAnother, type MadeToken, type TokenRow } from "./token-rows.ts";
+import { newToken } from "./token.ts";
+import { isLive, madeBy, roomForAnother, type MadeToken, type TokenRow } from "./rows.ts";
 
 export type RotateTokenOutcome =
   | ({ kind: "rotated" } & MadeToken)

@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { newTenant } from "../policy/token.ts";
-import { createToken, type CreateTokenOutcome } from "./create-token.ts";
+import { newTenant } from "./token.ts";
+import { createToken, type CreateTokenOutcome } from "./create.ts";
 
 export type Provisioned = {
   tenant: string;

@@ -1,7 +1,7 @@
 import type { Scope } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { isLive } from "../transitions/token-rows.ts";
+import { isLive } from "./rows.ts";
 
 /** Whose a token is and what it allows. `expires_in_ms` counts from the query. */
 export type FoundToken = { id: string; tenant: string; scopes: Scope[]; expires_in_ms: number | null };
