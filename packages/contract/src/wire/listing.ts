@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { groupName, job, jobStatuses, jobType, queueName } from "./job.ts";
-import { limits } from "./limits.ts";
+import { limits } from "../checks/limits.ts";
 
 /** A whole number as a query parameter. */
 export const wholeNumber = (min: number, max: number) =>

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { limits } from "./limits.ts";
-import { plainText, plainTextAccepts } from "./plain-text.ts";
+import { limits } from "../checks/limits.ts";
+import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
 
 /** What a token allows, within its own tenant. `admin` allows everything there. */
 export const scopes = ["submit", "read", "work", "admin"] as const;

@@ -1,4 +1,4 @@
-import { limits } from "./limits.ts";
+import { limits } from "../checks/limits.ts";
 
 /**
  * Anything a handler threw, as it is stored: "Type: message", cut to 4,096 characters and safe for PostgreSQL.

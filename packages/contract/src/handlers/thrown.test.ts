@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DoNotRetryError, readThrown, RetryAfterError } from "./index.ts";
+import { DoNotRetryError, readThrown, RetryAfterError } from "../index.ts";
 
 const no = () => {
   throw new Error("no");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ackRequest, heartbeatRequest, leaseRequest, nackRequest } from "./lease.ts";
 import { job, jsonObject, queueName, submitFields } from "./job.ts";
-import { limits } from "./limits.ts";
+import { limits } from "../checks/limits.ts";
 import { listJobsQuery, wholeNumber } from "./listing.ts";
 
 /** The words OpenQueue has for a job's status. */

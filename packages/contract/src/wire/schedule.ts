@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jobTemplate } from "./job.ts";
-import { limits } from "./limits.ts";
+import { limits } from "../checks/limits.ts";
 import { listJobsQuery } from "./listing.ts";
 
 /**

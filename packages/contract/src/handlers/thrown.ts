@@ -1,8 +1,8 @@
 import { errorData } from "./error-data.ts";
 import { errorText, storableText } from "./error-text.ts";
 import { DoNotRetryError, RetryAfterError } from "./handler-errors.ts";
-import type { Json } from "./json.ts";
-import { limits } from "./limits.ts";
+import type { Json } from "../checks/json.ts";
+import { limits } from "../checks/limits.ts";
 
 /** What was thrown, as the end of an attempt. Plain data. */
 export type Thrown = {

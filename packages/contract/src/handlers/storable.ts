@@ -1,5 +1,5 @@
-import { findFaults, pointerSegment, type Json } from "./json.ts";
-import { limits } from "./limits.ts";
+import { findFaults, pointerSegment, type Json } from "../checks/json.ts";
+import { limits } from "../checks/limits.ts";
 
 /** A result as JSON reads it back, with its length as JSON, or why it cannot be stored. */
 export type Storable = { kind: "storable"; result: Json; bytes: number } | { kind: "refused"; reason: unknown };

@@ -1,4 +1,4 @@
-import { limits } from "./limits.ts";
+import { limits } from "../checks/limits.ts";
 
 // What a handler may throw to say more than "it failed". Here, so that they mean the same in a worker beside the
 // database and in one on the far side of HTTP.

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { Json, JsonObject } from "./json.ts";
-import { idempotencyKey } from "./idempotency-key.ts";
-import { limits } from "./limits.ts";
-import { plainText, plainTextAccepts } from "./plain-text.ts";
+import type { Json, JsonObject } from "../checks/json.ts";
+import { idempotencyKey } from "../checks/idempotency-key.ts";
+import { limits } from "../checks/limits.ts";
+import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
 
 /** Every status a job can have; the last three are final, and a person may replay `dead` and `cancelled`. */
 export const jobStatuses = [

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jobStatuses } from "./job.ts";
-import { limits } from "./limits.ts";
+import { limits } from "../checks/limits.ts";
 
 const count = z.int().min(0);
 

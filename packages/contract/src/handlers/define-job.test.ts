@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { defineJob, PayloadError, submitJob, type JobDefinition, type Json } from "./index.ts";
+import { defineJob, PayloadError, submitJob, type JobDefinition, type Json } from "../index.ts";
 
 const sendEmail = defineJob("email.send", z.object({ to: z.email(), tries: z.coerce.number().default(1) }));
 

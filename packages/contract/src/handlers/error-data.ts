@@ -1,5 +1,5 @@
-import { findFaults, type Json } from "./json.ts";
-import { limits } from "./limits.ts";
+import { findFaults, type Json } from "../checks/json.ts";
+import { limits } from "../checks/limits.ts";
 
 /**
  * What a thrown error says to programs: its own `data`, as JSON will read it back. Undefined without one, and for one

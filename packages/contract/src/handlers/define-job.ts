@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PayloadError, ResultError } from "./handler-errors.ts";
-import { jobType, type SubmitJobInput } from "./job.ts";
-import type { Json, JsonObject } from "./json.ts";
+import { jobType, type SubmitJobInput } from "../wire/job.ts";
+import type { Json, JsonObject } from "../checks/json.ts";
 
 /** What a submission says beside type and payload; with a key of its own it is safe to submit again. */
 export type JobOptions = Omit<SubmitJobInput, "type" | "payload"> & { idempotency_key?: string };

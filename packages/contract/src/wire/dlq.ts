@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jobId, jobType, queueName } from "./job.ts";
-import { limits } from "./limits.ts";
+import { limits } from "../checks/limits.ts";
 import { listJobsQuery } from "./listing.ts";
 
 /** The query of `GET /v1/dlq`, which answers with a `jobPage`: those that died last first. */
