@@ -6,8 +6,8 @@ import { basename, join } from "node:path";
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { closedFolder, openFolder } from "../test/folder.ts";
-import { startPostgres } from "./postgres.ts";
-import { startRedis } from "./redis.ts";
+import { startPostgres } from "./postgres/postgres.ts";
+import { startRedis } from "./redis/redis.ts";
 
 const isRoot = process.getuid?.() === 0;
 const nobody = 65_534;

@@ -1,4 +1,4 @@
-export { findRedisServer } from "./find-redis.ts";
-export { freePort } from "./free-port.ts";
-export { startPostgres, type EmbeddedPostgres, type PostgresOptions } from "./postgres.ts";
-export { startRedis, type EmbeddedRedis, type RedisOptions } from "./redis.ts";
+export { findRedisServer } from "./redis/find-redis.ts";
+export { freePort } from "./process/free-port.ts";
+export { startPostgres, type EmbeddedPostgres, type PostgresOptions } from "./postgres/postgres.ts";
+export { startRedis, type EmbeddedRedis, type RedisOptions } from "./redis/redis.ts";

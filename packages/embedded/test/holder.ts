@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { processFacts } from "../src/process-facts.ts";
+import { processFacts } from "../src/process/process-facts.ts";
 
 type Held = { readonly postgres: number; readonly redis: number; readonly url: string };
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { readPlain } from "./as-user.ts";
-import { processFacts } from "./process-facts.ts";
+import { readPlain } from "../process/as-user.ts";
+import { processFacts } from "../process/process-facts.ts";
 
 const stop_ms_max = 5_000;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { readPlain, writeAs } from "./as-user.ts";
-import type { DataFolder } from "./data-folder.ts";
+import { readPlain, writeAs } from "../process/as-user.ts";
+import type { DataFolder } from "../process/data-folder.ts";
 
 /** In a server's folder, each of mode 0600 and its user's: what a person needs to get in. */
 export const passwordFile = "atlasqueue.password";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Cluster } from "./cluster.ts";
-import { readPostmasterFile } from "./orphan.ts";
-import { spawnServer, stopServer, type ServerProcess, type StopStep } from "./server-process.ts";
+import { readPostmasterFile } from "../process/orphan.ts";
+import { spawnServer, stopServer, type ServerProcess, type StopStep } from "../process/server-process.ts";
 
 /** How an attempt to start ended. */
 export type Launch =

@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import postgres from "postgres";
-import { readPlain } from "./as-user.ts";
+import { readPlain } from "../process/as-user.ts";
 import { initialise, openCluster, postgresFolder, type Cluster } from "./cluster.ts";
-import { placeFolder } from "./data-folder.ts";
-import { choosePort, freePort, portInUse } from "./free-port.ts";
-import { stopOrphan } from "./orphan.ts";
-import { claim, refuseLiving } from "./owner.ts";
+import { placeFolder } from "../process/data-folder.ts";
+import { choosePort, freePort, portInUse } from "../process/free-port.ts";
+import { stopOrphan } from "../process/orphan.ts";
+import { claim, refuseLiving } from "../process/owner.ts";
 import { keepUrl, newPassword, passwordFile, urlFile } from "./password.ts";
 import { launch, stopSteps } from "./postmaster.ts";
-import { secure } from "./secure.ts";
-import { serverHandle, type ServerHandle } from "./server-handle.ts";
-import { stopServer, type ServerProcess } from "./server-process.ts";
+import { secure } from "../process/secure.ts";
+import { serverHandle, type ServerHandle } from "../process/server-handle.ts";
+import { stopServer, type ServerProcess } from "../process/server-process.ts";
 
 export type PostgresOptions = {
   /** Where the data lives; made when missing. Not a mount point itself: a folder inside one. */

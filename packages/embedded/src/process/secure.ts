@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { readPlain, writeAs } from "./as-user.ts";
-import type { Cluster } from "./cluster.ts";
-import { keepPassword, readPassword } from "./password.ts";
+import type { Cluster } from "../postgres/cluster.ts";
+import { keepPassword, readPassword } from "../postgres/password.ts";
 import { runTool } from "./server-process.ts";
 
 /**

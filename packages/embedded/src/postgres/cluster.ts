@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { mustRunAs, writeAs } from "./as-user.ts";
+import { mustRunAs, writeAs } from "../process/as-user.ts";
 import { findBinaries, type Binaries } from "./binaries.ts";
-import type { DataFolder, FolderKind } from "./data-folder.ts";
+import type { DataFolder, FolderKind } from "../process/data-folder.ts";
 import { passwordFile } from "./password.ts";
-import { runTool } from "./server-process.ts";
+import { runTool } from "../process/server-process.ts";
 
 /** A data directory, who may touch it, the programs that run it and how they are set. */
 export type Cluster = DataFolder & {

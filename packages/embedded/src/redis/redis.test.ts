@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openFolder } from "../test/folder.ts";
-import { holdServers, isRunning } from "../test/holder.ts";
+import { openFolder } from "../../test/folder.ts";
+import { holdServers, isRunning } from "../../test/holder.ts";
 import { findRedisServer } from "./find-redis.ts";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../process/free-port.ts";
 import { redisAnswers } from "./redis-ping.ts";
 import { startRedis, type RedisOptions } from "./redis.ts";
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { copyForUser } from "./binaries-copy.ts";
-import { canAs, type Identity } from "./identity.ts";
+import { canAs, type Identity } from "../process/identity.ts";
 import { makeLinks } from "./native-links.ts";
 
 /** Absolute paths of PostgreSQL's programs. */

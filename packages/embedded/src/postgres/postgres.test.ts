@@ -4,9 +4,9 @@ import { chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFi
 import { dirname, join } from "node:path";
 import postgres from "postgres";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { closedFolder, openFolder } from "../test/folder.ts";
-import { holdServers, isRunning } from "../test/holder.ts";
-import { freePort } from "./free-port.ts";
+import { closedFolder, openFolder } from "../../test/folder.ts";
+import { holdServers, isRunning } from "../../test/holder.ts";
+import { freePort } from "../process/free-port.ts";
 import { startPostgres, type PostgresOptions } from "./postgres.ts";
 
 const isRoot = process.getuid?.() === 0;

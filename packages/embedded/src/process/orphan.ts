@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { readPlain, writeAs } from "./as-user.ts";
-import type { Cluster } from "./cluster.ts";
+import type { Cluster } from "../postgres/cluster.ts";
 import { processFacts } from "./process-facts.ts";
 import { runTool } from "./server-process.ts";
 

@@ -1,17 +1,17 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { mustRunAs, readPlain } from "./as-user.ts";
-import { placeFolder, type DataFolder, type FolderKind } from "./data-folder.ts";
+import { mustRunAs, readPlain } from "../process/as-user.ts";
+import { placeFolder, type DataFolder, type FolderKind } from "../process/data-folder.ts";
 import { findRedisServer, installCommand } from "./find-redis.ts";
-import { choosePort, freePort, portInUse } from "./free-port.ts";
-import { canAs, serverIdentity } from "./identity.ts";
-import { claim, refuseLiving } from "./owner.ts";
-import { keepPassword, keepUrl, newPassword, passwordFile, readPassword, urlFile } from "./password.ts";
+import { choosePort, freePort, portInUse } from "../process/free-port.ts";
+import { canAs, serverIdentity } from "../process/identity.ts";
+import { claim, refuseLiving } from "../process/owner.ts";
+import { keepPassword, keepUrl, newPassword, passwordFile, readPassword, urlFile } from "../postgres/password.ts";
 import { pidFile, stopRedisOrphan } from "./redis-orphan.ts";
 import { redisAnswers } from "./redis-ping.ts";
-import { serverHandle, type ServerHandle } from "./server-handle.ts";
-import { spawnServer, stopServer, type ServerProcess, type StopStep } from "./server-process.ts";
+import { serverHandle, type ServerHandle } from "../process/server-handle.ts";
+import { spawnServer, stopServer, type ServerProcess, type StopStep } from "../process/server-process.ts";
 
 export type RedisOptions = {
   /** Default: a free port, another on every start. */
