@@ -13,20 +13,20 @@ import {
   type Claimer,
   type Retention,
 } from "@atlasqueue/core";
-import { watchConsuming } from "./consume-watch.ts";
-import { consume } from "./consumer.ts";
-import type { Hearing } from "./context.ts";
+import { watchConsuming } from "./consume/consume-watch.ts";
+import { consume } from "./consume/consumer.ts";
+import type { Hearing } from "./run/context.ts";
 import type { WorkerDeps } from "./deps.ts";
-import { untilEmpty } from "./drain.ts";
+import { untilEmpty } from "./consume/drain.ts";
 import type { Handler } from "./handler.ts";
-import { forgetSettled, heedCancels, keepLeases, renew } from "./lease-keeper.ts";
+import { forgetSettled, heedCancels, keepLeases, renew } from "./hold/lease-keeper.ts";
 import { isIsolated } from "./isolate/run-isolated.ts";
 import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
-import { keepPresence } from "./presence.ts";
-import { createProgressReporter } from "./progress-reporter.ts";
-import { runningJobs } from "./running-jobs.ts";
-import { createServed } from "./served.ts";
-import { createSettler } from "./settler.ts";
+import { keepPresence } from "./hold/presence.ts";
+import { createProgressReporter } from "./run/progress-reporter.ts";
+import { runningJobs } from "./consume/running-jobs.ts";
+import { createServed } from "./consume/served.ts";
+import { createSettler } from "./hold/settler.ts";
 import { clearAway } from "./sweep/janitor.ts";
 import { createOutageWatch } from "./sweep/outage-watch.ts";
 import { createSweeper } from "./sweep/sweeper.ts";

@@ -1,10 +1,10 @@
 import { Worker } from "node:worker_threads";
 import type { Json } from "@atlasqueue/contract";
 import { createLogger, parentChannel, type Lease, type LogLevel } from "@atlasqueue/core";
-import { Context } from "../context.ts";
+import { Context } from "../run/context.ts";
 import { handlersOf } from "../handler.ts";
-import { abort, lazyAbort, type LazyAbort } from "../lazy-abort.ts";
-import { failed, succeeded, type Outcome } from "../outcome.ts";
+import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
+import { failed, succeeded, type Outcome } from "../run/outcome.ts";
 import { captureOutput } from "../output/capture-output.ts";
 import { withOutput } from "../output/job-output.ts";
 import type { FromChild, Task, ToChild } from "./messages.ts";

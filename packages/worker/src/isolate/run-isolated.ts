@@ -1,8 +1,8 @@
 import { errorData } from "@atlasqueue/contract";
 import { storableText, type Lease, type Logger } from "@atlasqueue/core";
-import type { Context, Hearing } from "../context.ts";
+import type { Context, Hearing } from "../run/context.ts";
 import type { Handler } from "../handler.ts";
-import { succeeded, type Outcome } from "../outcome.ts";
+import { succeeded, type Outcome } from "../run/outcome.ts";
 import type { ChildPool } from "./child-pool.ts";
 import type { SaidOutcome } from "./messages.ts";
 

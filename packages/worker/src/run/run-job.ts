@@ -1,11 +1,11 @@
 import type { Lease } from "@atlasqueue/core";
 import { Context, type Hearing } from "./context.ts";
-import type { Handler } from "./handler.ts";
-import { isIsolated, runIsolated } from "./isolate/run-isolated.ts";
-import type { ChildPool } from "./isolate/child-pool.ts";
+import type { Handler } from "../handler.ts";
+import { isIsolated, runIsolated } from "../isolate/run-isolated.ts";
+import type { ChildPool } from "../isolate/child-pool.ts";
 import { abort, type LazyAbort } from "./lazy-abort.ts";
 import { failed, succeeded, type Outcome } from "./outcome.ts";
-import { withOutput } from "./output/job-output.ts";
+import { withOutput } from "../output/job-output.ts";
 
 export type Surroundings = { hearing: Hearing; children: ChildPool };
 

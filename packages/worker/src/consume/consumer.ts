@@ -12,14 +12,14 @@ import {
   type LeaseReturns,
   readyAmong,
 } from "@atlasqueue/core";
-import type { Handler } from "./handler.ts";
-import { runJob, type Surroundings } from "./run-job.ts";
+import type { Handler } from "../handler.ts";
+import { runJob, type Surroundings } from "../run/run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
-import type { Settler } from "./settler.ts";
-import type { WorkerDeps } from "./deps.ts";
+import type { Settler } from "../hold/settler.ts";
+import type { WorkerDeps } from "../deps.ts";
 import type { Served } from "./served.ts";
 import { startJobs } from "./start-jobs.ts";
-import type { Sweeper } from "./sweep/sweeper.ts";
+import type { Sweeper } from "../sweep/sweeper.ts";
 
 export type ConsumerConfig = {
   /** Claims are of one tenant each: whose is said with each. */

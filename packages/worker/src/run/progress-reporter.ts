@@ -1,6 +1,6 @@
 import { isUnavailable, pause, reportProgress, type Lease } from "@atlasqueue/core";
 import type { Json } from "@atlasqueue/contract";
-import type { WorkerDeps } from "./deps.ts";
+import type { WorkerDeps } from "../deps.ts";
 
 const period_ms = 1_000;
 const batch_max = 1_000;

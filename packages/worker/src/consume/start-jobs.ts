@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { aboutLease, extendLeases, type Lease, type LeaseReturns } from "@atlasqueue/core";
-import type { WorkerDeps } from "./deps.ts";
+import type { WorkerDeps } from "../deps.ts";
 
 export type StartJobs = {
   deps: WorkerDeps;

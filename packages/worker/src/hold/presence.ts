@@ -1,5 +1,5 @@
 import { hint, pause, presence_beat_ms, SignalUnavailableError, type WorkerPresence } from "@atlasqueue/core";
-import type { WorkerDeps } from "./deps.ts";
+import type { WorkerDeps } from "../deps.ts";
 
 export type PresenceConfig = {
   /** Whose workers it is one of: it is said to each of them. */

@@ -1,5 +1,5 @@
 import { defaultTenant, readyTenants, top, type QueueRef } from "@atlasqueue/core";
-import type { WorkerDeps } from "./deps.ts";
+import type { WorkerDeps } from "../deps.ts";
 
 /** Tenants that a worker of all tenants waits for at most: those that had jobs last. */
 const tenants_max = 1_000;

@@ -1,7 +1,7 @@
 import { aboutLease, extendLeases, forgetLeaseBatches, isUnavailable, pause, type Lease } from "@atlasqueue/core";
-import type { RunningJob, RunningJobs } from "./running-jobs.ts";
-import type { WorkerDeps } from "./deps.ts";
-import type { OutageWatch } from "./sweep/outage-watch.ts";
+import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
+import type { WorkerDeps } from "../deps.ts";
+import type { OutageWatch } from "../sweep/outage-watch.ts";
 
 /** `outage` is told of renewals that failed. */
 export type KeeperDeps = WorkerDeps & { outage: OutageWatch };

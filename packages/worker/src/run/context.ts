@@ -1,7 +1,7 @@
 import { limits, type Json, type LogLine } from "@atlasqueue/contract";
 import { storableText, type Lease, type Logger } from "@atlasqueue/core";
-import type { JobContext } from "./handler.ts";
-import type { OutputStream } from "./output/job-output.ts";
+import type { JobContext } from "../handler.ts";
+import type { OutputStream } from "../output/job-output.ts";
 import { signalOf, type LazyAbort } from "./lazy-abort.ts";
 
 /** Where a handler's words go. Shared by all jobs of a worker. */

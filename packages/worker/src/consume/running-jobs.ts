@@ -1,5 +1,5 @@
 import type { Lease } from "@atlasqueue/core";
-import { abort, lazyAbort, type LazyAbort } from "./lazy-abort.ts";
+import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
 
 /** A job this worker holds. `settling` from the moment its outcome is on its way to the database. */
 export type RunningJob = { lease: Lease; abort: LazyAbort; phase: "handling" | "settling" };

@@ -2,8 +2,8 @@ import { explainJob, findJob, submit } from "@atlasqueue/core";
 import { eventually, submission } from "@atlasqueue/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { drivers, gate, workerHarness } from "../test/harness.ts";
-import { defineHandler } from "./handler.ts";
+import { drivers, gate, workerHarness } from "../../test/harness.ts";
+import { defineHandler } from "../handler.ts";
 import { createServed } from "./served.ts";
 
 const harness = workerHarness();

@@ -1,5 +1,5 @@
 import { isUnavailable, pause, workLeft } from "@atlasqueue/core";
-import type { WorkerDeps } from "./deps.ts";
+import type { WorkerDeps } from "../deps.ts";
 import type { Served } from "./served.ts";
 
 const look_ms = 500;

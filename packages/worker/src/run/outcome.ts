@@ -1,5 +1,5 @@
 import { readThrown, storableResult, type Json, type LogLine, type Thrown } from "@atlasqueue/contract";
-import type { Handler } from "./handler.ts";
+import type { Handler } from "../handler.ts";
 
 /** How a handler ended. Plain data: it crosses from process to process. */
 export type Outcome =

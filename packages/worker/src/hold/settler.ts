@@ -11,9 +11,9 @@ import {
   type Settled,
 } from "@atlasqueue/core";
 import type { Json, LogLine } from "@atlasqueue/contract";
-import type { Outcome } from "./outcome.ts";
-import type { RunningJob, RunningJobs } from "./running-jobs.ts";
-import type { MovingDeps } from "./deps.ts";
+import type { Outcome } from "../run/outcome.ts";
+import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
+import type { MovingDeps } from "../deps.ts";
 
 const batch_max = 500;
 const flushes_max = 2;

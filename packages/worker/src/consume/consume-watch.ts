@@ -1,5 +1,5 @@
 import type { AtlasEvent, Signal } from "@atlasqueue/core";
-import type { WorkerDeps } from "./deps.ts";
+import type { WorkerDeps } from "../deps.ts";
 import type { RunningJobs } from "./running-jobs.ts";
 
 export type ConsumeWatch = {
