@@ -5,7 +5,7 @@ export default defineConfig({
     include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
     // One PostgreSQL and one Redis for the whole run.
-    globalSetup: "packages/testing/src/global-setup.ts",
+    globalSetup: "packages/testing/src/servers/global-setup.ts",
     // Processes, not threads: tests spawn servers, send signals and set the environment.
     pool: "forks",
     maxWorkers: 2,

@@ -1,12 +1,12 @@
-export { findChromium } from "./find-chromium.ts";
+export { findChromium } from "./browser/find-chromium.ts";
 export { recordEvents, submission } from "./factories.ts";
-export { createDatabase, type CreatedDatabase } from "./create-database.ts";
+export { createDatabase, type CreatedDatabase } from "./servers/create-database.ts";
 export { eventually, type EventuallyOptions } from "./eventually.ts";
 export { httpReceiver, type Answer, type HttpReceiver, type ReceivedRequest } from "./http-receiver.ts";
-export { ownRedis, ownServers, type Servers } from "./servers.ts";
-export { postgresUrl, redisUrl, uniqueKeys } from "./shared-servers.ts";
+export { ownRedis, ownServers, type Servers } from "./servers/servers.ts";
+export { postgresUrl, redisUrl, uniqueKeys } from "./servers/shared-servers.ts";
 export { spawnProcess, type Exit, type SpawnedProcess, type SpawnProcessOptions } from "./spawn-process.ts";
 export { simulateClock, type SimulatedClock } from "./simulated-clock.ts";
 export { tcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 export { brokenConnection, steppingDatabase, type Step } from "./stepping-database.ts";
-export { testDatabase, type TestDatabase } from "./test-database.ts";
+export { testDatabase, type TestDatabase } from "./servers/test-database.ts";
