@@ -1,11 +1,11 @@
 import { baseUrl } from "./http/base-url.ts";
 import { createTransport } from "./http/transport.ts";
-import { deadLetterCalls, type DeadLetterCalls } from "./dead-letters.ts";
-import { jobCalls, type JobCalls } from "./jobs.ts";
-import { leaseCalls, type LeaseCalls } from "./leases.ts";
-import { queueCalls, type QueueCalls } from "./queues.ts";
-import { scheduleCalls, type ScheduleCalls } from "./schedules.ts";
-import { workerCalls, type WorkerCalls } from "./workers.ts";
+import { deadLetterCalls, type DeadLetterCalls } from "./resources/dead-letters.ts";
+import { jobCalls, type JobCalls } from "./resources/jobs.ts";
+import { leaseCalls, type LeaseCalls } from "./resources/leases.ts";
+import { queueCalls, type QueueCalls } from "./resources/queues.ts";
+import { scheduleCalls, type ScheduleCalls } from "./resources/schedules.ts";
+import { workerCalls, type WorkerCalls } from "./resources/workers.ts";
 import { startRemoteWorker, type RemoteWorker, type WorkHandlers, type WorkOptions } from "./work/work.ts";
 
 export type ClientOptions = {

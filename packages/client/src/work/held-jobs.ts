@@ -1,5 +1,5 @@
 import type { Json } from "@atlasqueue/contract";
-import type { LeasedJob } from "../leases.ts";
+import type { LeasedJob } from "../resources/leases.ts";
 
 /** A job that this worker holds. `settling` from the moment its outcome is known. */
 export type HeldJob = {

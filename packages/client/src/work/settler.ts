@@ -2,7 +2,7 @@ import { limits } from "@atlasqueue/contract";
 import { LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
-import type { LeaseCalls } from "../leases.ts";
+import type { LeaseCalls } from "../resources/leases.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { isRefusal } from "./lease-keeper.ts";

@@ -3,7 +3,7 @@ import { AtlasQueueError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import { randomKey } from "../idempotency-key.ts";
-import type { LeaseCalls, LeasedJob } from "../leases.ts";
+import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
 import { heldJobs } from "./held-jobs.ts";

@@ -1,5 +1,5 @@
 import type { Queue, QueueLimitsInput, QueueList } from "@atlasqueue/contract";
-import { segment, type CallOptions, type Send } from "./http/transport.ts";
+import { segment, type CallOptions, type Send } from "../http/transport.ts";
 
 export type QueueCalls = {
   /** Every queue: whether it is paused, its jobs by status, since when its oldest one waits. */

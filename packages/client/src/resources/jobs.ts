@@ -10,12 +10,12 @@ import {
   type JobSubmission,
   type Json,
 } from "@atlasqueue/contract";
-import { JobFinishedError } from "./errors.ts";
-import { keyHeader, randomKey } from "./idempotency-key.ts";
-import { listPages } from "./http/list-pages.ts";
-import { segment, type CallOptions, type Send } from "./http/transport.ts";
-import { createHandle, type Handle } from "./results/handle.ts";
-import { createWaits, type WaitOptions } from "./results/waits.ts";
+import { JobFinishedError } from "../errors.ts";
+import { keyHeader, randomKey } from "../idempotency-key.ts";
+import { listPages } from "../http/list-pages.ts";
+import { segment, type CallOptions, type Send } from "../http/transport.ts";
+import { createHandle, type Handle } from "../results/handle.ts";
+import { createWaits, type WaitOptions } from "../results/waits.ts";
 import { submitInParts, type Submitted } from "./submit-many.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { limits, type JobSubmission, type SubmittedBatch } from "@atlasqueue/contract";
-import { randomKey } from "./idempotency-key.ts";
-import type { CallOptions, Send } from "./http/transport.ts";
+import { randomKey } from "../idempotency-key.ts";
+import type { CallOptions, Send } from "../http/transport.ts";
 
 /** `created` is false when the key was used for the same job before. */
 export type Submitted = SubmittedBatch["jobs"][number];

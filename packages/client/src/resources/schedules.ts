@@ -1,5 +1,5 @@
 import type { CreateScheduleInput, Schedule, SchedulePage } from "@atlasqueue/contract";
-import { segment, type CallOptions, type Send } from "./http/transport.ts";
+import { segment, type CallOptions, type Send } from "../http/transport.ts";
 
 /** Jobs that come back by cron. A name that there is none of is a `NotFoundError`. */
 export type ScheduleCalls = {

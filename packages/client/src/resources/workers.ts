@@ -1,5 +1,5 @@
 import type { Worker, WorkerList } from "@atlasqueue/contract";
-import type { CallOptions, Send } from "./http/transport.ts";
+import type { CallOptions, Send } from "../http/transport.ts";
 
 export type WorkerCalls = {
   /** The workers that were heard of within the last seconds. Those that lease over HTTP announce nothing. */

@@ -1,6 +1,6 @@
 import type { BulkAnswer, Job, JobPage } from "@atlasqueue/contract";
-import { listPages } from "./http/list-pages.ts";
-import type { CallOptions, Send } from "./http/transport.ts";
+import { listPages } from "../http/list-pages.ts";
+import type { CallOptions, Send } from "../http/transport.ts";
 
 /** Dead letters: these, those of a queue or a type or both, or every one. */
 export type DeadLetterChoice = { ids: readonly string[] } | { queue?: string; type?: string } | { all: true };

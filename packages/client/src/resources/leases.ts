@@ -10,7 +10,7 @@ import {
   type SettleAnswer,
   type SettleRequestInput,
 } from "@atlasqueue/contract";
-import { segment, type CallOptions, type Send } from "./http/transport.ts";
+import { segment, type CallOptions, type Send } from "../http/transport.ts";
 
 /** A job that is yours until `locked_until`, which a heartbeat moves on. */
 export type LeasedJob = LeaseAnswer["jobs"][number];
