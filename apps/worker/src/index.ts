@@ -1,2 +1,2 @@
 export { readWorkerConfig, workerSettings, type WorkerAppConfig } from "./config.ts";
-export { startWorkerProcesses, startWorkers, type WorkerProcesses, type Workers } from "./start-workers.ts";
+export { startWorkerProcesses, startWorkers, type WorkerProcesses, type Workers } from "./fleet/start-workers.ts";

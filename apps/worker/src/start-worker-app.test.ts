@@ -13,9 +13,9 @@ import { request, type IncomingMessage } from "node:http";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readWorkerConfig } from "./config.ts";
-import { startHealthServer } from "./health-server.ts";
+import { startHealthServer } from "./health/health-server.ts";
 import { loadHandlers } from "./load-handlers.ts";
-import { workerReadiness } from "./readiness.ts";
+import { workerReadiness } from "./health/readiness.ts";
 import { startWorkerApp } from "./start-worker-app.ts";
 
 const fixtures = fileURLToPath(new URL("../test", import.meta.url));

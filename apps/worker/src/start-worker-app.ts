@@ -18,9 +18,9 @@ import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
 import { demoHandlers, noopHandler } from "./handlers/demo.ts";
 import { webhookHandler } from "./handlers/webhook-deliver.ts";
-import { startHealthServer } from "./health-server.ts";
+import { startHealthServer } from "./health/health-server.ts";
 import { loadHandlers } from "./load-handlers.ts";
-import { workerReadiness } from "./readiness.ts";
+import { workerReadiness } from "./health/readiness.ts";
 
 export type WorkerApp = Pick<Worker, "id" | "empty"> & { metrics_url: string; stop(): Promise<void> };
 

@@ -66,7 +66,7 @@ test("every package has its arrows written down", () => {
 
 test("process.env is read only in an app's config.ts and by what starts a process", () => {
   const allowed =
-    /^apps\/[a-z]+\/src\/(config|main|member-main)\.ts$|^packages\/core\/src\/program\/migrate-main\.ts$|\/test\//;
+    /^apps\/[a-z]+\/src\/(config|main|fleet\/member-main)\.ts$|^packages\/core\/src\/program\/migrate-main\.ts$|\/test\//;
   expect(places(/process\.env/, new RegExp(`${allowed.source}|^packages/testing/src/spawn-process\\.ts$`))).toEqual([]);
 });
 

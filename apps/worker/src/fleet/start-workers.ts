@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { createLogger, type Logger, type Signal } from "@atlasqueue/core";
 import { captureOutput } from "@atlasqueue/worker";
-import type { WorkerAppConfig } from "./config.ts";
+import type { WorkerAppConfig } from "../config.ts";
 import { startFleet, type Fleet } from "./fleet.ts";
-import { startWorkerApp } from "./start-worker-app.ts";
+import { startWorkerApp } from "../start-worker-app.ts";
 import { strayOutput } from "./stray-output.ts";
 
 /** `stop` drains; it resolves with the exit code of the worst process when there are several. */

@@ -1,9 +1,9 @@
 import { createLogger, exitOnTrouble, ipcSignal, parentChannel, SettingError, troubleLine } from "@atlasqueue/core";
 import { captureOutput } from "@atlasqueue/worker";
-import { readWorkerConfig } from "./config.ts";
+import { readWorkerConfig } from "../config.ts";
 import { heldLog } from "./held-log.ts";
 import { isToMember, type FromMember } from "./member-messages.ts";
-import { startWorkerApp, type WorkerApp } from "./start-worker-app.ts";
+import { startWorkerApp, type WorkerApp } from "../start-worker-app.ts";
 import { strayOutput } from "./stray-output.ts";
 
 // A process of a fleet (fleet.ts): a worker that is started, woken when signals are in the fleet's memory, and stopped
