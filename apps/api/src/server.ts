@@ -3,9 +3,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "@atlasqueue/core";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { answerClientError, refuseConnect } from "./http/client-error.ts";
+import { answerClientError, refuseConnect } from "./http/answers/client-error.ts";
 import type { ApiEnv } from "./http/context.ts";
-import { answerProblem, internal, ProblemError } from "./http/problem.ts";
+import { answerProblem, internal, ProblemError } from "./http/answers/problem.ts";
 import { refuse, refuseExpectation, wireFaultOf } from "./http/wire-faults.ts";
 import type { Hono } from "hono";
 

@@ -1,7 +1,7 @@
 import { findToken, hashToken, type Deps } from "@atlasqueue/core";
-import { networkOf } from "../http/address.ts";
+import { networkOf } from "../http/input/address.ts";
 import type { ApiContext } from "../http/context.ts";
-import { ProblemError } from "../http/problem.ts";
+import { ProblemError } from "../http/answers/problem.ts";
 import { readBearer } from "./bearer.ts";
 import { anybody, type Caller } from "./caller.ts";
 import { createTokenCache, TooManyUnknownError, type Known } from "./token-cache.ts";

@@ -1,6 +1,6 @@
 import { tokenForm } from "@atlasqueue/core";
 import type { ApiContext } from "../http/context.ts";
-import { sentTwice } from "../http/sent-twice.ts";
+import { sentTwice } from "../http/input/sent-twice.ts";
 
 export type Bearer =
   | { kind: "token"; token: string; form: "checked" | "unchecked" }

@@ -1,7 +1,7 @@
 import type { Observe, Permit, RateLimit } from "@atlasqueue/core";
 import type { ApiContext } from "../http/context.ts";
-import { ProblemError } from "../http/problem.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { ProblemError } from "../http/answers/problem.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { Scope } from "@atlasqueue/contract";
 import type { Observe } from "@atlasqueue/core";
 import type { Context, Next } from "hono";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
-import { ProblemError } from "../http/problem.ts";
+import { ProblemError } from "../http/answers/problem.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { allows, type Caller } from "./caller.ts";
 import { charge } from "./charge.ts";

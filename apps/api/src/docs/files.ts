@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { fixed, type Fixed } from "../http/cached.ts";
+import { fixed, type Fixed } from "../http/answers/cached.ts";
 import { icon, startScript } from "./page.ts";
 
 type Source = { content_type: string } & ({ text: string } | { path: () => string });

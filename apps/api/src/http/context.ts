@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { Caller } from "../access/caller.ts";
 import type { Access } from "../access/requires.ts";
 import type { Gate } from "./gate.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "./body/turns.ts";
 
 export type ApiEnv = {
   Bindings: Partial<HttpBindings>;

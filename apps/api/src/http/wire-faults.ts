@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ProblemKind } from "@atlasqueue/contract";
-import { lingerAfterAnswer } from "./linger.ts";
-import { plainProblem } from "./plain-problem.ts";
+import { lingerAfterAnswer } from "./body/linger.ts";
+import { plainProblem } from "./answers/plain-problem.ts";
 
 /**
  * What is wrong with a request that Node takes and others read otherwise, so that a proxy before us might have meant

@@ -2,7 +2,7 @@ import type { Observe } from "@atlasqueue/core";
 import type { Next } from "hono";
 import { routePath } from "hono/route";
 import type { ApiContext } from "../http/context.ts";
-import { rawPath } from "../http/raw-path.ts";
+import { rawPath } from "../http/input/raw-path.ts";
 
 const path_chars_max = 200;
 

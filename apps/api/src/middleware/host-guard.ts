@@ -1,7 +1,7 @@
 import { allowsHost, type HostRule } from "@atlasqueue/core";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
-import { ProblemError } from "../http/problem.ts";
+import { ProblemError } from "../http/answers/problem.ts";
 
 /** 400 for a request that was addressed to another name than those that this API answers to. */
 export function hostGuard(rule: HostRule | undefined) {

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
-import { answerError } from "../http/answer-error.ts";
+import { answerError } from "../http/answers/answer-error.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
-import { ProblemError } from "../http/problem.ts";
+import { ProblemError } from "../http/answers/problem.ts";
 
 /** What is answered when no route matches: 405 when the path exists under other methods, else 404. */
 export function answerUnmatched(app: Hono<ApiEnv>) {

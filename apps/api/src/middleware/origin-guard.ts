@@ -1,7 +1,7 @@
 import { allowsHost, type HostRule } from "@atlasqueue/core";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
-import { ProblemError } from "../http/problem.ts";
+import { ProblemError } from "../http/answers/problem.ts";
 
 const reading = new Set(["GET", "HEAD", "OPTIONS"]);
 

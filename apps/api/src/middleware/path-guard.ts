@@ -1,8 +1,8 @@
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
-import { isText } from "../http/percent.ts";
-import { ProblemError } from "../http/problem.ts";
-import { rawPath } from "../http/raw-path.ts";
+import { isText } from "../http/input/percent.ts";
+import { ProblemError } from "../http/answers/problem.ts";
+import { rawPath } from "../http/input/raw-path.ts";
 
 /** 400 for a path whose escapes are not UTF-8, or hide a NUL: hono passes them on, and the database refuses them. */
 export function pathGuard(c: ApiContext, next: Next): Promise<void> {

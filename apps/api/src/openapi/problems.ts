@@ -7,7 +7,7 @@ import {
   type ProblemKind,
 } from "@atlasqueue/contract";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
-import { problemContentType } from "../http/problem.ts";
+import { problemContentType } from "../http/answers/problem.ts";
 import type { Operation } from "./operation.ts";
 
 /** What any request can end in, whatever it asks for. */

@@ -2,12 +2,12 @@ import type { JobStatus, OpenQueueQueues, OpenQueueStatus } from "@atlasqueue/co
 import { oldestWaiting, queueStats, type Deps, type QueueStats } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson } from "../http/answers/answer.ts";
 import type { ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
-import { holderOf } from "../http/holder.ts";
-import { refuseQuery } from "../http/query.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { holderOf } from "../http/input/holder.ts";
+import { refuseQuery } from "../http/input/query.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 import { statusesOf } from "./words.ts";
 
 /** OpenQueue's `GET /dashboard/queues`. */

@@ -2,14 +2,14 @@ import { openQueueListQuery, type OpenQueueJobPage, type OpenQueueJobStatus } fr
 import { cancel, findJob, listJobsAt, type JobRow } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson } from "../http/answers/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
-import { holderOf } from "../http/holder.ts";
-import { requireNoBody } from "../http/no-body.ts";
-import { readJobId } from "../http/params.ts";
-import { ProblemError, unknownJob } from "../http/problem.ts";
-import { readQuery, refuseQuery } from "../http/query.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { holderOf } from "../http/input/holder.ts";
+import { requireNoBody } from "../http/body/no-body.ts";
+import { readJobId } from "../http/input/params.ts";
+import { ProblemError, unknownJob } from "../http/answers/problem.ts";
+import { readQuery, refuseQuery } from "../http/input/query.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 import type { JobRouteDeps } from "../routes/jobs.ts";
 import { showOpenQueueJob, statusesOf, wordOf } from "./words.ts";
 

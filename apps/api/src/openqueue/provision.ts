@@ -2,13 +2,13 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { openQueueProvision, type OpenQueueProvisioned } from "@atlasqueue/contract";
 import { localPermits, provisionTenant, type Deps, type RateLimit } from "@atlasqueue/core";
 import { Hono } from "hono";
-import { networkOf } from "../http/address.ts";
-import { answerJson } from "../http/answer.ts";
+import { networkOf } from "../http/input/address.ts";
+import { answerJson } from "../http/answers/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
-import { holderOf } from "../http/holder.ts";
-import { ProblemError } from "../http/problem.ts";
-import { readRequest } from "../http/request.ts";
+import { holderOf } from "../http/input/holder.ts";
+import { ProblemError } from "../http/answers/problem.ts";
+import { readRequest } from "../http/body/request.ts";
 
 /** Of one network. A wrong secret costs as much as twelve calls with the right one. */
 const calls: RateLimit = { limit: 120, period_ms: 60_000 };

@@ -10,13 +10,13 @@ import { enqueueAll, type EnqueueOutcome, type Submission } from "@atlasqueue/co
 import { Hono } from "hono";
 import { chargeJobs } from "../access/charge.ts";
 import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson } from "../http/answers/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
-import { holderOf } from "../http/holder.ts";
-import { readIdempotencyKey } from "../http/idempotency-key.ts";
-import { invalid, ProblemError } from "../http/problem.ts";
-import { readRequest, requireSmall } from "../http/request.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { holderOf } from "../http/input/holder.ts";
+import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
+import { invalid, ProblemError } from "../http/answers/problem.ts";
+import { readRequest, requireSmall } from "../http/body/request.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 import { queuesOf, type SubmitRouteDeps } from "../routes/submit.ts";
 import { nativeRequest } from "./native.ts";
 

@@ -11,15 +11,15 @@ import {
 } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson } from "../http/answers/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
-import type { CursorOf, Cursors } from "../http/cursor.ts";
+import type { CursorOf, Cursors } from "../http/input/cursor.ts";
 import type { Gate } from "../http/gate.ts";
-import { holderOf } from "../http/holder.ts";
-import { hangUpOf } from "../http/hang-up.ts";
-import { readQuery } from "../http/query.ts";
-import { readRequest } from "../http/request.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { holderOf } from "../http/input/holder.ts";
+import { hangUpOf } from "../http/input/hang-up.ts";
+import { readQuery } from "../http/input/query.ts";
+import { readRequest } from "../http/body/request.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 
 export type DlqRouteDeps = Deps & { followUps: FollowUps; gate: Gate; cursors: Cursors };
 

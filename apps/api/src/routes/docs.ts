@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import { isDocsFile, readDocsFile } from "../docs/files.ts";
 import { docsPage, docsPolicy } from "../docs/page.ts";
-import { answerFixed, fixed, type Fixed } from "../http/cached.ts";
+import { answerFixed, fixed, type Fixed } from "../http/answers/cached.ts";
 import type { ApiEnv } from "../http/context.ts";
-import { ProblemError } from "../http/problem.ts";
+import { ProblemError } from "../http/answers/problem.ts";
 
 /** `/docs`, the API for people, with all it loads. */
 export function docsRoutes(): Hono<ApiEnv> {

@@ -1,6 +1,6 @@
 import { createReadiness, type Database, type Signal } from "@atlasqueue/core";
 import { Hono } from "hono";
-import { answerJson } from "../http/answer.ts";
+import { answerJson } from "../http/answers/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 
 /**

@@ -22,17 +22,17 @@ import {
 } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson } from "../http/answers/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
-import type { CursorOf, Cursors } from "../http/cursor.ts";
+import type { CursorOf, Cursors } from "../http/input/cursor.ts";
 import type { Gate } from "../http/gate.ts";
-import { holderOf } from "../http/holder.ts";
-import { hangUpOf } from "../http/hang-up.ts";
-import { requireNoBody } from "../http/no-body.ts";
-import { readJobId } from "../http/params.ts";
-import { ProblemError, unknownJob } from "../http/problem.ts";
-import { readQuery, refuseQuery } from "../http/query.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { holderOf } from "../http/input/holder.ts";
+import { hangUpOf } from "../http/input/hang-up.ts";
+import { requireNoBody } from "../http/body/no-body.ts";
+import { readJobId } from "../http/input/params.ts";
+import { ProblemError, unknownJob } from "../http/answers/problem.ts";
+import { readQuery, refuseQuery } from "../http/input/query.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 
 export type JobRouteDeps = Deps & {
   signal: Signal;

@@ -23,16 +23,16 @@ import {
 } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson } from "../http/answers/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
-import { delivered } from "../http/delivered.ts";
+import { delivered } from "../http/answers/delivered.ts";
 import type { Gate } from "../http/gate.ts";
-import { holderOf } from "../http/holder.ts";
-import { hangUpOf } from "../http/hang-up.ts";
-import { readJobId, readQueueName } from "../http/params.ts";
-import { invalid, leaseLost, unknownJob } from "../http/problem.ts";
-import { readRequest, requireSmall } from "../http/request.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { holderOf } from "../http/input/holder.ts";
+import { hangUpOf } from "../http/input/hang-up.ts";
+import { readJobId, readQueueName } from "../http/input/params.ts";
+import { invalid, leaseLost, unknownJob } from "../http/answers/problem.ts";
+import { readRequest, requireSmall } from "../http/body/request.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 
 export type LeaseRouteDeps = RemoteSettlementDeps & { gate: Gate; leaseDesk: LeaseDesk; body_bytes_max: number };
 

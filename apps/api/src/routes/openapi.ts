@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { answerFixed, fixed } from "../http/cached.ts";
+import { answerFixed, fixed } from "../http/answers/cached.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { openApiDocument } from "../openapi/document.ts";
 

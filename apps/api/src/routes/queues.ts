@@ -13,15 +13,15 @@ import {
 } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson } from "../http/answers/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
-import { holderOf } from "../http/holder.ts";
-import { requireNoBody } from "../http/no-body.ts";
-import { readQueueName } from "../http/params.ts";
-import { refuseQuery } from "../http/query.ts";
-import { readRequest } from "../http/request.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { holderOf } from "../http/input/holder.ts";
+import { requireNoBody } from "../http/body/no-body.ts";
+import { readQueueName } from "../http/input/params.ts";
+import { refuseQuery } from "../http/input/query.ts";
+import { readRequest } from "../http/body/request.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 
 export type QueueRouteDeps = Deps & { signal: Signal; gate: Gate; followUps: FollowUps; queueBound: QueueBound };
 

@@ -24,17 +24,17 @@ import {
 } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
-import { answerEmpty, answerJson } from "../http/answer.ts";
+import { answerEmpty, answerJson } from "../http/answers/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
-import type { CursorOf, Cursors } from "../http/cursor.ts";
+import type { CursorOf, Cursors } from "../http/input/cursor.ts";
 import type { Gate } from "../http/gate.ts";
-import { holderOf } from "../http/holder.ts";
-import { requireNoBody } from "../http/no-body.ts";
-import { readScheduleName } from "../http/params.ts";
-import { invalid, ProblemError } from "../http/problem.ts";
-import { readQuery, refuseQuery } from "../http/query.ts";
-import { readRequest, requireSmall } from "../http/request.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { holderOf } from "../http/input/holder.ts";
+import { requireNoBody } from "../http/body/no-body.ts";
+import { readScheduleName } from "../http/input/params.ts";
+import { invalid, ProblemError } from "../http/answers/problem.ts";
+import { readQuery, refuseQuery } from "../http/input/query.ts";
+import { readRequest, requireSmall } from "../http/body/request.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 
 export type ScheduleRouteDeps = Deps & {
   gate: Gate;

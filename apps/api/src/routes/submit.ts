@@ -14,16 +14,16 @@ import {
 import { Hono } from "hono";
 import { chargeJobs } from "../access/charge.ts";
 import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answer.ts";
-import { readJson, type JsonBody } from "../http/body.ts";
+import { answerJson } from "../http/answers/answer.ts";
+import { readJson, type JsonBody } from "../http/body/body.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
-import { holderOf } from "../http/holder.ts";
-import { readIdempotencyKey } from "../http/idempotency-key.ts";
-import { invalid, ProblemError } from "../http/problem.ts";
-import { refuseQuery } from "../http/query.ts";
-import { readRequest, requireSmall } from "../http/request.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { holderOf } from "../http/input/holder.ts";
+import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
+import { invalid, ProblemError } from "../http/answers/problem.ts";
+import { refuseQuery } from "../http/input/query.ts";
+import { readRequest, requireSmall } from "../http/body/request.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 
 export type SubmitRouteDeps = Deps &
   EnqueueOptions & {

@@ -10,15 +10,15 @@ import {
 } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
-import { answerEmpty, answerJson } from "../http/answer.ts";
+import { answerEmpty, answerJson } from "../http/answers/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
-import { holderOf } from "../http/holder.ts";
-import { readTokenId } from "../http/params.ts";
-import { invalid, ProblemError } from "../http/problem.ts";
-import { refuseQuery } from "../http/query.ts";
-import { readRequest } from "../http/request.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { holderOf } from "../http/input/holder.ts";
+import { readTokenId } from "../http/input/params.ts";
+import { invalid, ProblemError } from "../http/answers/problem.ts";
+import { refuseQuery } from "../http/input/query.ts";
+import { readRequest } from "../http/body/request.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 
 export type TokenRouteDeps = Deps & { gate: Gate; body_bytes_max: number };
 

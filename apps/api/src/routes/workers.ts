@@ -2,11 +2,11 @@ import type { Worker, WorkerList } from "@atlasqueue/contract";
 import { SignalUnavailableError, type SeenWorker, type Signal } from "@atlasqueue/core";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson } from "../http/answers/answer.ts";
 import type { ApiEnv } from "../http/context.ts";
-import { ProblemError } from "../http/problem.ts";
-import { refuseQuery } from "../http/query.ts";
-import { tenantOf } from "../http/tenant.ts";
+import { ProblemError } from "../http/answers/problem.ts";
+import { refuseQuery } from "../http/input/query.ts";
+import { tenantOf } from "../http/input/tenant.ts";
 
 export type WorkerRouteDeps = { signal: Signal };
 

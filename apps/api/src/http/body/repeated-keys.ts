@@ -1,5 +1,5 @@
 import { pointerSegment, type Fault } from "@atlasqueue/contract";
-import { invalid } from "./problem.ts";
+import { invalid } from "../answers/problem.ts";
 
 const faults_max = 20;
 

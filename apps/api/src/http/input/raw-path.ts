@@ -1,4 +1,4 @@
-import type { ApiContext } from "./context.ts";
+import type { ApiContext } from "../context.ts";
 
 /** The path as it was sent, without the query. `c.req.path` is decoded as far as it can be. */
 export function rawPath(c: ApiContext): string {

@@ -1,7 +1,7 @@
-import { incomingOf, type ApiContext } from "./context.ts";
+import { incomingOf, type ApiContext } from "../context.ts";
 import { refuseRepeatedKeys } from "./repeated-keys.ts";
-import { holderOf } from "./holder.ts";
-import { ProblemError } from "./problem.ts";
+import { holderOf } from "../input/holder.ts";
+import { ProblemError } from "../answers/problem.ts";
 import { readBytes, type BodyBounds } from "./read-bytes.ts";
 
 /** A parsed body and how many bytes it had. */

@@ -1,6 +1,6 @@
 import { limits } from "@atlasqueue/contract";
 import { createTextCutter } from "./text-cutter.ts";
-import { invalid, ProblemError } from "./problem.ts";
+import { invalid, ProblemError } from "../answers/problem.ts";
 
 export type JsonMeter = {
   /** How many keys came so far. */

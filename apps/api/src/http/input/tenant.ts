@@ -1,4 +1,4 @@
-import type { ApiContext } from "./context.ts";
+import type { ApiContext } from "../context.ts";
 
 /** Whose jobs a request may touch: its caller's. Throws on a route that does not say what it `requires`. */
 export function tenantOf(c: ApiContext): string {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { answerText } from "./answer.ts";
-import type { ApiContext } from "./context.ts";
+import type { ApiContext } from "../context.ts";
 
 /** Something that is the same for everyone until the program changes. */
 export type Fixed = { body: string; content_type: string; etag: string };

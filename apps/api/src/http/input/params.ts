@@ -1,7 +1,7 @@
 import { jobId, queueName, scheduleName, showValue } from "@atlasqueue/contract";
 import type { z } from "zod";
-import type { ApiContext } from "./context.ts";
-import { invalid } from "./problem.ts";
+import type { ApiContext } from "../context.ts";
+import { invalid } from "../answers/problem.ts";
 
 /** The job in the path, in lower case; 422 for what is not a UUID. */
 export function readJobId(c: ApiContext): string {

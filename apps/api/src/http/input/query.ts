@@ -1,8 +1,8 @@
 import { pointerSegment, validate, type Fault } from "@atlasqueue/contract";
 import type { z } from "zod";
-import type { ApiContext } from "./context.ts";
+import type { ApiContext } from "../context.ts";
 import { isText } from "./percent.ts";
-import { invalid, ProblemError } from "./problem.ts";
+import { invalid, ProblemError } from "../answers/problem.ts";
 
 /**
  * The query by a schema of strings. 422 names each parameter that is wrong, sent twice, or not one of this route: a

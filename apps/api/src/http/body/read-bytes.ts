@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { limits } from "@atlasqueue/contract";
-import { incomingOf, type ApiContext } from "./context.ts";
+import { incomingOf, type ApiContext } from "../context.ts";
 import { createJsonMeter, type JsonMeter } from "./json-meter.ts";
 import { lingerAfterAnswer } from "./linger.ts";
-import { ProblemError } from "./problem.ts";
+import { ProblemError } from "../answers/problem.ts";
 
 export type BodyBounds = {
   /** Of what is kept of the body. */

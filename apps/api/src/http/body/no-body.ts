@@ -1,6 +1,6 @@
 import { readJsonOrNothing } from "./body.ts";
-import type { ApiContext } from "./context.ts";
-import { invalid } from "./problem.ts";
+import type { ApiContext } from "../context.ts";
+import { invalid } from "../answers/problem.ts";
 
 const body_bytes_max = 1_024;
 

@@ -1,4 +1,4 @@
-import type { ApiContext } from "./context.ts";
+import type { ApiContext } from "../context.ts";
 
 /**
  * Aborts when the caller hangs up before all of its answer is on its way to it. For calls that wait, and for answers that

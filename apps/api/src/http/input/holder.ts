@@ -1,4 +1,4 @@
-import { incomingOf, type ApiContext } from "./context.ts";
+import { incomingOf, type ApiContext } from "../context.ts";
 
 /** Whose share a request takes: its tenant's, and before anybody knows that, its address's. */
 export function holderOf(c: ApiContext): string {

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { canonicalJson } from "@atlasqueue/contract";
-import { ProblemError } from "./problem.ts";
+import { ProblemError } from "../answers/problem.ts";
 
 /** What a cursor is good for: a list of a tenant's, under a filter. Another list has another order, or other rows. */
 export type CursorOf = { list: "jobs" | "dead" | "schedules"; tenant: string; filter: Record<string, unknown> };

@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import { incomingOf, type ApiContext } from "./context.ts";
+import { incomingOf, type ApiContext } from "../context.ts";
 
 /**
  * The network that a request came from, for limits: the address of the socket, and of IPv6 the first 64 bits, as one

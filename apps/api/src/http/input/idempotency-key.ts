@@ -1,5 +1,5 @@
 import { idempotencyKeyAccepts, parseIdempotencyKey, showValue, type Fault } from "@atlasqueue/contract";
-import type { ApiContext } from "./context.ts";
+import type { ApiContext } from "../context.ts";
 import { sentTwice } from "./sent-twice.ts";
 
 /** The request's key, or what is wrong with it. */

@@ -1,4 +1,4 @@
-import type { ApiContext } from "./context.ts";
+import type { ApiContext } from "../context.ts";
 
 /** What every answer carries. */
 const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-store" };

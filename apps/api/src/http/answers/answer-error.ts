@@ -1,5 +1,5 @@
-import { answerDetail, isOpenQueuePath } from "../openqueue/errors.ts";
-import type { ApiContext } from "./context.ts";
+import { answerDetail, isOpenQueuePath } from "../../openqueue/errors.ts";
+import type { ApiContext } from "../context.ts";
 import { answerProblem, type ProblemError } from "./problem.ts";
 
 /** The one place where a problem becomes an answer: in the format of the surface that its path belongs to. */

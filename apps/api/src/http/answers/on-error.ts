@@ -1,7 +1,7 @@
 import { isUnavailable, NoRoomError, TooManyQueuesError, type Logger, type Observe } from "@atlasqueue/core";
 import { routePath } from "hono/route";
 import { answerError } from "./answer-error.ts";
-import type { ApiContext } from "./context.ts";
+import type { ApiContext } from "../context.ts";
 import { internal, noRoom, ProblemError, tooManyQueues, unavailable } from "./problem.ts";
 
 /** The one place that turns what was thrown into an answer. */

@@ -1,9 +1,9 @@
 import { validate } from "@atlasqueue/contract";
 import type { z } from "zod";
 import { readJson } from "./body.ts";
-import type { ApiContext } from "./context.ts";
-import { invalid, ProblemError } from "./problem.ts";
-import { refuseQuery } from "./query.ts";
+import type { ApiContext } from "../context.ts";
+import { invalid, ProblemError } from "../answers/problem.ts";
+import { refuseQuery } from "../input/query.ts";
 import type { BodyBounds } from "./read-bytes.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { incomingOf, type ApiContext } from "./context.ts";
+import { incomingOf, type ApiContext } from "../context.ts";
 
 /** Whether a header came more than once. Node joins the values of most, and drops all but the first of some. */
 export function sentTwice(c: ApiContext, name: string): boolean {
