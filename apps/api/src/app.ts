@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { HostRule, Logger, Metrics, RateLimit } from "@atlasqueue/core";
 import { Hono } from "hono";
-import { noAuthentication, type Authenticator } from "./access/authenticate.ts";
+import { noAuthentication } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";
 import { withAccess } from "./access/requires.ts";
-import type { ApiEnv } from "./http/context.ts";
+import type { ApiEnv, Authenticator } from "./http/context.ts";
 import { createCursors } from "./http/input/cursor.ts";
 import { arriving, bodyLimits, createGate, type Gate } from "./http/gate.ts";
 import { createTurns } from "./http/body/turns.ts";

@@ -93,7 +93,8 @@ export {
 } from "./signal/signal.ts";
 export { submit } from "./submit/submit.ts";
 export { adoptStrays, countStrays } from "./lease/adopt-strays.ts";
-export { aboutLease, claim, claimReady, type Claimer, type Lease, type LeasedJob } from "./lease/claim.ts";
+export { claim, claimReady } from "./lease/claim.ts";
+export { aboutLease, type Claimer, type Lease, type LeasedJob } from "./lease/lease.ts";
 export { clearResults } from "./maintenance/clear-results.ts";
 export { cancel, type CancelOutcome } from "./jobs/cancel.ts";
 export { complete, type Completion, type SettleOutcome } from "./settle/complete.ts";

@@ -1,17 +1,11 @@
 import { findToken, hashToken, type Deps } from "@atlasqueue/core";
 import { networkOf } from "../http/input/address.ts";
-import type { ApiContext } from "../http/context.ts";
+import type { Authenticator, Caller } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import { readBearer } from "./bearer.ts";
-import { anybody, type Caller } from "./caller.ts";
+import { anybody } from "./caller.ts";
 import { createTokenCache, TooManyUnknownError, type Known } from "./token-cache.ts";
 import { createTokenUses } from "./token-use.ts";
-
-export type Authenticator = {
-  /** Who sent a request. Throws or rejects with `ProblemError`, or as the database does. */
-  callerOf(c: ApiContext): Caller | Promise<Caller>;
-  close(): Promise<void>;
-};
 
 /** `AUTH=disabled`: nobody is asked, and what an Authorization header says is not looked at. */
 export const noAuthentication: Authenticator = { callerOf: () => anybody, close: async () => {} };

@@ -1,8 +1,7 @@
 import type { Observe, Permit, RateLimit } from "@atlasqueue/core";
-import type { ApiContext } from "../http/context.ts";
+import type { ApiContext, RateLimiter } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import { tenantOf } from "../http/input/tenant.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
 
 /**
  * Take permits of the caller's tenant for a request. Its answer, a refusal too, says what remains. Throws

@@ -1,3 +1,4 @@
+import type { RateLimiter } from "../http/context.ts";
 import {
   localPermits,
   SignalUnavailableError,
@@ -6,12 +7,6 @@ import {
   type RateLimit,
   type Signal,
 } from "@atlasqueue/core";
-
-export type RateLimiter = {
-  readonly rate: RateLimit;
-  /** Ask for so many of the tenant's permits, all or none. Never rejects for Redis' sake. */
-  take(tenant: string, cost: number): Promise<Permit>;
-};
 
 type Wish = { cost: number; resolve(permit: Permit): void; reject(error: unknown): void };
 

@@ -1,15 +1,9 @@
 import type { Scope } from "@atlasqueue/contract";
-import type { Observe } from "@atlasqueue/core";
 import type { Context, Next } from "hono";
-import type { ApiContext, ApiEnv } from "../http/context.ts";
+import type { Access, ApiContext, ApiEnv, Caller } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
-import type { Authenticator } from "./authenticate.ts";
-import { allows, type Caller } from "./caller.ts";
+import { allows } from "./caller.ts";
 import { charge } from "./charge.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
-
-/** What decides about callers. Without a limiter, tenants have no rate limit. */
-export type Access = { authenticator: Authenticator; limiter: RateLimiter | undefined; observe: Observe };
 
 /** For `app.use`: what `requires` asks. Decides nothing by itself, so that a route says what it needs. */
 export function withAccess(access: Access) {

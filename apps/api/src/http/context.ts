@@ -1,10 +1,33 @@
 import type { IncomingMessage } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
-import type { Caller } from "../access/caller.ts";
-import type { Access } from "../access/requires.ts";
+import type { Scope } from "@atlasqueue/contract";
+import type { Observe, Permit, RateLimit } from "@atlasqueue/core";
 import type { Gate } from "./gate.ts";
 import type { Turns } from "./body/turns.ts";
+
+/** Who sent a request: whose jobs it may touch, and what it may do there. */
+export type Caller = {
+  tenant: string;
+  scopes: ReadonlySet<Scope>;
+  /** Of the token that was shown; nobody shows one while `AUTH=disabled`. */
+  token_id?: string;
+};
+
+export type Authenticator = {
+  /** Who sent a request. Throws or rejects with `ProblemError`, or as the database does. */
+  callerOf(c: ApiContext): Caller | Promise<Caller>;
+  close(): Promise<void>;
+};
+
+export type RateLimiter = {
+  readonly rate: RateLimit;
+  /** Ask for so many of the tenant's permits, all or none. Never rejects for Redis' sake. */
+  take(tenant: string, cost: number): Promise<Permit>;
+};
+
+/** What decides about callers. Without a limiter, tenants have no rate limit. */
+export type Access = { authenticator: Authenticator; limiter: RateLimiter | undefined; observe: Observe };
 
 export type ApiEnv = {
   Bindings: Partial<HttpBindings>;

@@ -1,10 +1,8 @@
 import { Worker } from "node:worker_threads";
 import type { Metrics } from "@atlasqueue/core";
-import type { HealthRequest, HealthSettings, HealthStarted } from "./health-thread.ts";
+import type { HealthRequest, HealthSettings, HealthStarted, Readiness } from "./messages.ts";
 
 export type HealthServer = { url: string; stop(): Promise<void> };
-/** What `/readyz` answers: ready or not, and what was looked at. */
-export type Readiness = { ready: boolean; body: Record<string, unknown> };
 
 const beat_ms = 1_000;
 

@@ -1,19 +1,9 @@
 // Not all of core, which this thread would load a second time.
-import { allowsHost, type HostRule } from "@atlasqueue/core/hosts";
+import { allowsHost } from "@atlasqueue/core/hosts";
 import { parentPort, workerData } from "node:worker_threads";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
-import type { Readiness } from "./health-server.ts";
-
-export type HealthSettings = {
-  host: string;
-  port: number;
-  /** Which names requests may be addressed to; undefined: any. */
-  allowed_hosts?: HostRule | undefined;
-  beats: Int32Array<SharedArrayBuffer>;
-};
-export type HealthStarted = { kind: "started"; port: number; error?: { message: string; code: string | undefined } };
-export type HealthRequest = { kind: "metrics" | "readiness"; id: number };
+import type { HealthRequest, HealthSettings, HealthStarted, Readiness } from "./messages.ts";
 
 const watch_ms = 1_000;
 /** An event loop that did not turn for so long is stuck. */

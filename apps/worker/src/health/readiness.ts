@@ -1,6 +1,6 @@
 import { createReadiness, type Database, type Signal } from "@atlasqueue/core";
 import type { Worker } from "@atlasqueue/worker";
-import type { Readiness } from "./health-server.ts";
+import type { Readiness } from "./messages.ts";
 
 /**
  * Whether the worker can do its work: not without a Postgres that takes writes, nor while its consumer does not move;

@@ -1,17 +1,8 @@
 import type postgres from "postgres";
-import { cancelLate } from "./server/cancel-late.ts";
+import { cancelLate, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
-import type { WatchedSocket } from "./socket.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
-
-/** What the driver's types leave out. `state` is of the connection that the query was sent over; null before. */
-export type Sent = {
-  state: { pid: number | null; socket: WatchedSocket } | null;
-  /** The text as it was sent. */
-  string?: string;
-  canceller: ((query: unknown) => Promise<void>) | null;
-};
 
 /**
  * Run a query with the database's deadline, or a shorter one. One that is late is taken out of the driver's queue, or

@@ -1,5 +1,5 @@
-import { bounded, type Sent } from "./bounded.ts";
-import { cancelLate } from "./server/cancel-late.ts";
+import { bounded } from "./bounded.ts";
+import { cancelLate, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";

@@ -5,7 +5,7 @@ import { executeOn } from "../database/statement.ts";
 import { inTransaction, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../limits/room.ts";
-import type { Claimer, Lease } from "./claim.ts";
+import type { Claimer, Lease } from "./lease.ts";
 import { noteStarts } from "../limits/note-starts.ts";
 import { claim_bytes_max, payloadBytes } from "./payload-bytes.ts";
 import { impatient, passingOverLocked, type Form } from "../database/skip-locked.ts";

@@ -2,52 +2,14 @@ import { randomUUID } from "node:crypto";
 import { outcomeUnknown } from "../database/errors.ts";
 import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import type { JobRow } from "../database/schema/index.ts";
-import type { Deps, QueueRef } from "../deps.ts";
+import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
-import type { ReadyJob } from "../signal/signal.ts";
 import { claimLimited } from "./claim-limited.ts";
+import type { ReadyJob } from "../signal/signal.ts";
+import { aboutLease, type Claimer, type Lease, type LeasedJob } from "./lease.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";
 import { impatient, passingOverLocked } from "../database/skip-locked.ts";
 import { syncedForGroups, takeLeases, type Width } from "./take-leases.ts";
-
-/** A job in the hands of one worker. The token is the proof in every later call; jobs claimed together share it. */
-export type Lease = Pick<
-  JobRow,
-  | "id"
-  | "queue"
-  | "type"
-  | "priority"
-  | "attempts"
-  | "max_attempts"
-  | "payload"
-  | "timeout_seconds"
-  | "backoff"
-  | "last_error"
-  | "group_key"
-> & {
-  tenant: string;
-  lease_token: string;
-  worker_id: string;
-  /** Its queue has limits: when it has finished, another may start. */
-  limited?: boolean;
-};
-
-/** A lease with the whole job as it is now: what a remote worker is told. */
-export type LeasedJob = JobRow & { lease_token: string; locked_until: Date; worker_id: string };
-
-export type Claimer = {
-  tenant: string;
-  queues: readonly string[];
-  worker_id: string;
-  lease_seconds: number;
-  /** Jobs of a queue could not be taken because of its rate; in so long there is room again. */
-  throttled?: (queue: QueueRef, retry_in_ms: number) => void;
-  /** A claim under this token was sent and no answer came, so that it may have been committed: it is to be taken back. */
-  unanswered?: (lease_token: string) => void;
-  /** Jobs that would have made the answer too heavy: they stay queued, and are to be signalled again. */
-  cut_off?: (jobs: ReadyJob[]) => void;
-};
 
 /**
  * queued → running, for ids that the signal handed out. One statement by primary key; ids that are junk, taken, finished
@@ -224,15 +186,3 @@ const oldest = claiming(`id = ANY(ARRAY(
                       FOR UPDATE SKIP LOCKED) AS ready
         WINDOW in_order AS (ORDER BY ready.priority DESC, ready.ready_at, ready.id)) AS weighed
       WHERE before < ${claim_bytes_max} AND number <= $6::int))`);
-
-/** A lease as events name it. */
-export function aboutLease(lease: Pick<Lease, "tenant" | "id" | "type" | "queue" | "attempts" | "worker_id">) {
-  return {
-    tenant: lease.tenant,
-    job_id: lease.id,
-    job_type: lease.type,
-    queue: lease.queue,
-    attempt: lease.attempts,
-    worker_id: lease.worker_id,
-  };
-}

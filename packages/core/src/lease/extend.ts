@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
-import type { Lease } from "./claim.ts";
+import type { Lease } from "./lease.ts";
 import { holdsLease, leaseParams } from "./fence.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 

@@ -1,5 +1,5 @@
 import { hidden, numberArray, uuidArray } from "../database/literals.ts";
-import type { Lease } from "./claim.ts";
+import type { Lease } from "./lease.ts";
 
 type Held = Pick<Lease, "id" | "lease_token">;
 

@@ -2,7 +2,7 @@ import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
-import type { Lease } from "./claim.ts";
+import type { Lease } from "./lease.ts";
 
 /** What a settlement needs to know of a job beside its token. The payload stays where it is. */
 export type Leased = Omit<Lease, "lease_token" | "payload">;

@@ -2,7 +2,8 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { claim, claimReady, type Lease } from "./claim.ts";
+import { claim, claimReady } from "./claim.ts";
+import type { Lease } from "./lease.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { extendLeases } from "./extend.ts";

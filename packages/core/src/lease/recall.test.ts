@@ -1,7 +1,8 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { claim, type Lease } from "./claim.ts";
+import { claim } from "./claim.ts";
+import type { Lease } from "./lease.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { extendLeases } from "./extend.ts";
 import { recallLeases } from "./recall.ts";

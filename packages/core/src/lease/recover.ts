@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { aboutLease } from "./claim.ts";
+import { aboutLease } from "./lease.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";

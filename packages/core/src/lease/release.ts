@@ -1,6 +1,6 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { aboutLease, type Lease } from "./claim.ts";
+import { aboutLease, type Lease } from "./lease.ts";
 import { countMoves } from "../counts/changes.ts";
 import { holdsLease, leaseParams } from "./fence.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";

@@ -2,7 +2,7 @@ import type { Json } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
-import type { Lease } from "./claim.ts";
+import type { Lease } from "./lease.ts";
 import { byJob, holdsLease, leaseParams } from "./fence.ts";
 
 export type Report = { lease: Lease; progress: Json };

@@ -3,7 +3,7 @@ import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
-import type { Lease } from "./claim.ts";
+import type { Lease } from "./lease.ts";
 import { release } from "./release.ts";
 import { takeBack } from "./take-back.ts";
 

@@ -2,7 +2,7 @@ import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { aboutLease } from "./claim.ts";
+import { aboutLease } from "./lease.ts";
 import { countMoves } from "../counts/changes.ts";
 import { asQueued } from "./release.ts";
 import { impatient, isFree, lockFree } from "../database/skip-locked.ts";

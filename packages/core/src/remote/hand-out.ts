@@ -4,7 +4,8 @@ import type { LeaseReturns } from "../lease/returns.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
 import { announce, hint } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
-import { claimJobs, type Claimer, type LeasedJob } from "../lease/claim.ts";
+import { claimJobs } from "../lease/claim.ts";
+import type { Claimer, LeasedJob } from "../lease/lease.ts";
 
 /** Ids in a list can be stale; how many times in a row a call takes others for them. */
 const takes_max = 5;

@@ -20,7 +20,7 @@ import { noSignal } from "../signal/none.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 import { cancel } from "../jobs/cancel.ts";
-import type { LeasedJob } from "../lease/claim.ts";
+import type { LeasedJob } from "../lease/lease.ts";
 import { enqueue } from "../submit/enqueue.ts";
 
 const never = new AbortController().signal;

@@ -9,7 +9,7 @@ import { pause } from "../pause.ts";
 import { readyAmong } from "../queues/ready-queues.ts";
 import { createShares, takeOrThrow } from "../shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "../signal/signal.ts";
-import type { LeasedJob } from "../lease/claim.ts";
+import type { LeasedJob } from "../lease/lease.ts";
 
 export type LeaseDesk = {
   /**

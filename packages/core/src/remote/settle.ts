@@ -6,7 +6,7 @@ import type { FollowUps, Settled } from "../follow-ups.ts";
 import type { BackoffPolicy } from "../settle/backoff.ts";
 import { verdictAfterFailure } from "../settle/verdict.ts";
 import { findLeased, type Leased } from "../lease/find-leased.ts";
-import type { Lease } from "../lease/claim.ts";
+import type { Lease } from "../lease/lease.ts";
 import { complete } from "../settle/complete.ts";
 import { fail } from "../settle/fail.ts";
 

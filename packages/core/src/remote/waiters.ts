@@ -1,5 +1,5 @@
 import type { QueueRef } from "../deps.ts";
-import type { LeasedJob } from "../lease/claim.ts";
+import type { LeasedJob } from "../lease/lease.ts";
 
 export type LeaseCall = QueueRef & {
   worker_id: string;

@@ -1,7 +1,7 @@
 import type { Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { aboutLease, type Lease } from "../lease/claim.ts";
+import { aboutLease, type Lease } from "../lease/lease.ts";
 import { countMoves } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
 import { byJob, holdsLease, leaseInput, leaseParams } from "../lease/fence.ts";

@@ -2,7 +2,7 @@ import type { DeadResult, Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "./verdict.ts";
-import { aboutLease, type Lease } from "../lease/claim.ts";
+import { aboutLease, type Lease } from "../lease/lease.ts";
 import { countChanges } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
 import { byJob, holdsLease, leaseParams } from "../lease/fence.ts";

@@ -2,7 +2,7 @@ import { replicated } from "../database/replicated.ts";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import type { Lease } from "../lease/claim.ts";
+import type { Lease } from "../lease/lease.ts";
 import { leaseInput, leaseParams } from "../lease/fence.ts";
 
 /** How a job stands that was settled under one of the given leases, or that still runs under it. */

@@ -1,6 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Sent } from "../bounded.ts";
 import type { Database } from "../connect.ts";
+import type { WatchedSocket } from "../socket.ts";
+
+/** What the driver's types leave out. `state` is of the connection that the query was sent over; null before. */
+export type Sent = {
+  state: { pid: number | null; socket: WatchedSocket } | null;
+  /** The text as it was sent. */
+  string?: string;
+  canceller: ((query: unknown) => Promise<void>) | null;
+};
 
 /**
  * A statement that waits for a synchronous standby is committed already: cancelling it would only end the wait, and

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { deadLetterCursorKey, deadLetterLeavingKey, deadLetterMembersKey, type SignalKeys } from "../keys.ts";
 import type { Available } from "./available.ts";
-import type { ScriptedRedis } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
 import type { DeadLetterList } from "../signal.ts";
 
 /** The dead letters as a Redis list of ids, newest first, with a set beside it that keeps each id in it once. */

@@ -1,5 +1,6 @@
 import { Redis } from "ioredis";
-import { scripts, type ScriptedRedis } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
+import { scripts } from "./scripts.ts";
 
 /** A connection on which nothing came back for so long, though something was asked, is dead. */
 const silence_ms_max = 2_000;

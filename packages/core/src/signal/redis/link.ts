@@ -3,7 +3,7 @@ import type { Observe } from "../../observe/events.ts";
 import { ready, unavailable, type Available } from "./available.ts";
 import { dial, dialAnew } from "./dial.ts";
 import { probeKey, type SignalKeys } from "../keys.ts";
-import type { ScriptedRedis } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
 import { readFacts, unfitness } from "./server-facts.ts";
 import { isWrongType, setAside } from "./set-aside.ts";
 import { SignalUnavailableError, type SignalState } from "../signal.ts";

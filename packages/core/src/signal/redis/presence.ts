@@ -12,7 +12,7 @@ import {
   type WorkerRef,
 } from "../presence.ts";
 import { isGone, ownMark, processMark } from "../process-mark.ts";
-import type { ScriptedRedis } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
 
 /** KEYS: seen, workers of the tenant. ARGV: member, id, record, workers max. On Redis' clock, as those of processes differ. */
 export const announceScript = `

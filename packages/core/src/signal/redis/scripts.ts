@@ -1,4 +1,3 @@
-import type { Redis } from "ioredis";
 import { drawScript } from "./permits.ts";
 import { announceScript, listScript, silentScript } from "./presence.ts";
 import { setAsideScript } from "./set-aside.ts";
@@ -121,28 +120,4 @@ export const scripts = {
   workersList: { lua: listScript, numberOfKeys: 1 },
   workersSilent: { lua: silentScript, numberOfKeys: 1 },
   setAside: { lua: setAsideScript, numberOfKeys: 2 },
-};
-
-type Words = (string | number)[];
-
-/** A connection with the scripts above as commands. */
-export type ScriptedRedis = Redis & {
-  signalPush(list: string, priorities: string, overflow: string, ...words: Words): Promise<number>;
-  signalPushFront(list: string, priorities: string, ...words: Words): Promise<number>;
-  signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
-  deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;
-  deadLettersNoteLeaving(leaving: string, members: string, ...ids: Words): Promise<number>;
-  deadLettersRemoveLeaving(
-    list: string,
-    members: string,
-    leaving: string,
-    from_right: number,
-    ids_max: number,
-  ): Promise<[removed: number, looked_at: number]>;
-  deadLettersRemove(list: string, members: string, ...ids: Words): Promise<number>;
-  permitsDraw(bucket: string, limit: number, period_us: number, ...costs: number[]): Promise<number[]>;
-  workersAnnounce(seen: string, workers: string, ...words: Words): Promise<number>;
-  workersList(workers: string): Promise<string[]>;
-  workersSilent(seen: string, silent_ms: number, workers_max: number): Promise<string[]>;
-  setAside(key: string, set_aside: string, type: string): Promise<number>;
 };

@@ -1,5 +1,5 @@
 import { keyType, setAsideKey, type SignalKeys } from "../keys.ts";
-import type { ScriptedRedis } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
 
 /** KEYS: key, and the name it gets. ARGV: the type it should have. */
 export const setAsideScript = `

@@ -1,0 +1,14 @@
+import type { HostRule } from "@atlasqueue/core/hosts";
+
+/** What `/readyz` answers: ready or not, and what was looked at. */
+export type Readiness = { ready: boolean; body: Record<string, unknown> };
+
+export type HealthSettings = {
+  host: string;
+  port: number;
+  /** Which names requests may be addressed to; undefined: any. */
+  allowed_hosts?: HostRule | undefined;
+  beats: Int32Array<SharedArrayBuffer>;
+};
+export type HealthStarted = { kind: "started"; port: number; error?: { message: string; code: string | undefined } };
+export type HealthRequest = { kind: "metrics" | "readiness"; id: number };

@@ -1,0 +1,53 @@
+import type { JobRow } from "../database/schema/index.ts";
+import type { QueueRef } from "../deps.ts";
+import type { ReadyJob } from "../signal/signal.ts";
+
+/** A job in the hands of one worker. The token is the proof in every later call; jobs claimed together share it. */
+export type Lease = Pick<
+  JobRow,
+  | "id"
+  | "queue"
+  | "type"
+  | "priority"
+  | "attempts"
+  | "max_attempts"
+  | "payload"
+  | "timeout_seconds"
+  | "backoff"
+  | "last_error"
+  | "group_key"
+> & {
+  tenant: string;
+  lease_token: string;
+  worker_id: string;
+  /** Its queue has limits: when it has finished, another may start. */
+  limited?: boolean;
+};
+
+/** A lease with the whole job as it is now: what a remote worker is told. */
+export type LeasedJob = JobRow & { lease_token: string; locked_until: Date; worker_id: string };
+
+export type Claimer = {
+  tenant: string;
+  queues: readonly string[];
+  worker_id: string;
+  lease_seconds: number;
+  /** Jobs of a queue could not be taken because of its rate; in so long there is room again. */
+  throttled?: (queue: QueueRef, retry_in_ms: number) => void;
+  /** A claim under this token was sent and no answer came, so that it may have been committed: it is to be taken back. */
+  unanswered?: (lease_token: string) => void;
+  /** Jobs that would have made the answer too heavy: they stay queued, and are to be signalled again. */
+  cut_off?: (jobs: ReadyJob[]) => void;
+};
+
+/** A lease as events name it. */
+export function aboutLease(lease: Pick<Lease, "tenant" | "id" | "type" | "queue" | "attempts" | "worker_id">) {
+  return {
+    tenant: lease.tenant,
+    job_id: lease.id,
+    job_type: lease.type,
+    queue: lease.queue,
+    attempt: lease.attempts,
+    worker_id: lease.worker_id,
+  };
+}
