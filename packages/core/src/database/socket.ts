@@ -3,10 +3,13 @@ import { Socket } from "node:net";
 /** A socket of the pool. `excuse()` counts as an answer: the server is known to be busy with what was asked. */
 export type WatchedSocket = Socket & { excuse(): void };
 
+const looks_max = 4;
+
 /**
  * A socket that closes itself when something was written and nothing came back for `silence_ms_max`. A server that is
  * stopped or cut off without a TCP reset would otherwise keep its pool slot for ever. Counted on the raw socket, as
- * the driver replaces its listeners when it starts TLS.
+ * the driver replaces its listeners when it starts TLS. Looks are counted, not time: after a pause of the event loop the
+ * timer runs before the socket is read, and an answer that lies there already must not be taken for silence.
  */
 export function openSocket(
   to: { host: string; port: number; path?: string | false },
@@ -16,19 +19,20 @@ export function openSocket(
   const socket = new Socket();
   let read = 0;
   let written = 0;
-  let heard_at = performance.now();
+  let silent_looks = 0;
   const watch = setInterval(() => {
-    const now = performance.now();
     if (socket.bytesRead !== read || socket.bytesWritten === written) {
       read = socket.bytesRead;
       written = socket.bytesWritten;
-      heard_at = now;
-    } else if (now - heard_at > silence_ms_max) {
+      silent_looks = 0;
+      return;
+    }
+    silent_looks += 1;
+    if (silent_looks > looks_max)
       socket.destroy(
         Object.assign(new Error(`no answer from the database in ${silence_ms_max} ms`), { code: "ETIMEDOUT" }),
       );
-    }
-  }, silence_ms_max / 4);
+  }, silence_ms_max / looks_max);
   watch.unref();
   // "close" listeners are removed by the driver as well, so the watch ends itself with the socket.
   const destroy = socket._destroy.bind(socket);
@@ -44,5 +48,5 @@ export function openSocket(
     // The driver takes the TLS server name from here.
     Object.assign(socket, { host: to.host, port: to.port });
   }
-  return Object.assign(socket, { excuse: () => void (heard_at = performance.now()) });
+  return Object.assign(socket, { excuse: () => void (silent_looks = 0) });
 }
