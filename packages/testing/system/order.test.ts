@@ -38,5 +38,6 @@ test("jobs queued in a backlog start oldest first", async () => {
     expect(open?.["n"]).toBe(0);
   });
   const started = worker.logs.filter((line) => line["event"] === "handler_start").map((line) => line["job_id"]);
-  expect(started).toEqual(ids);
+  // The test before may have left jobs, which are older.
+  expect(started.filter((id) => ids.includes(String(id)))).toEqual(ids);
 });
