@@ -2,5 +2,6 @@ import { exitOnTrouble, stopOnSignals } from "@atlasqueue/core";
 import { readApiConfig } from "./config.ts";
 import { startApi } from "./start-api.ts";
 
-const api = await exitOnTrouble(async () => startApi(readApiConfig(process.env)));
-stopOnSignals(() => api.stop());
+const api = exitOnTrouble(async () => startApi(readApiConfig(process.env)));
+stopOnSignals(async () => (await api).stop());
+await api;

@@ -53,7 +53,8 @@ async function openQueue(connection: ConnectionOptions): Promise<BenchQueue> {
 }
 
 function address(url: string): ConnectionOptions {
-  const { hostname, port } = new URL(url);
+  const { hostname, port, username, password } = new URL(url);
+  const login = { ...(username && { username }), ...(password && { password: decodeURIComponent(password) }) };
   // Null is what its guide asks of a worker's connection.
-  return { host: hostname, port: Number(port), maxRetriesPerRequest: null };
+  return { host: hostname, port: Number(port), ...login, maxRetriesPerRequest: null };
 }

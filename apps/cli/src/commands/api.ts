@@ -9,12 +9,13 @@ export function addApi(program: Command, env: Env): void {
     .description("Run the HTTP API alone, on DATABASE_URL and REDIS_URL.")
     .action(async () => {
       const { readApiConfig, startApi } = await import("@atlasqueue/api");
-      const api = await orExit(async () => {
+      const api = orExit(async () => {
         const config = readApiConfig(env);
         return startApi(config).catch((error: unknown) => {
           throw listenTrouble(error, "API", config.listen);
         });
       });
-      stopOnSignals(() => api.stop());
+      stopOnSignals(async () => (await api).stop());
+      await api;
     });
 }

@@ -21,13 +21,13 @@ export function addWorker(program: Command, env: Env): void {
         ...(concurrency !== undefined && { WORKER_CONCURRENCY: String(concurrency) }),
       };
       const { readWorkerConfig, startWorkers } = await import("@atlasqueue/worker-app");
-      const worker = await orExit(async () => {
+      const worker = orExit(async () => {
         const config = readWorkerConfig(set);
         return startWorkers(config, set).catch((error: unknown) => {
           throw listenTrouble(error, "WORKER_METRICS", config.metrics);
         });
       });
-      stopOnSignals(() => worker.stop());
-      process.exit(await worker.finished);
+      stopOnSignals(async () => (await worker).stop());
+      process.exit(await (await worker).finished);
     });
 }
