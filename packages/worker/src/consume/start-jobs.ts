@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { aboutLease, extendLeases, type Lease, type LeaseReturns } from "@atlasqueue/core";
+import { aboutLease, extendLeases, type Lease, type LeaseReturns } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 
 export type StartJobs = {

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Json } from "@atlasqueue/contract";
-import { createLogger, parentChannel, type Lease, type LogLevel } from "@atlasqueue/core";
+import { createLogger, type LogLevel } from "@atlasqueue/core";
+import { parentChannel, type Lease } from "@atlasqueue/core/internal";
 import { Context } from "../run/context.ts";
 import { handlersOf } from "../handler.ts";
 import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";

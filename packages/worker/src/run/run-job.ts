@@ -1,4 +1,4 @@
-import type { Lease } from "@atlasqueue/core";
+import type { Lease } from "@atlasqueue/core/internal";
 import { Context, type Hearing } from "./context.ts";
 import type { Handler } from "../handler.ts";
 import { isIsolated, runIsolated } from "../isolate/run-isolated.ts";
