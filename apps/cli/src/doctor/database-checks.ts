@@ -1,4 +1,4 @@
-import { clockSkewMs, countDrift, schemaState, createOutlook, type Deps } from "@atlasqueue/core";
+import { clockSkewMs, countDrift, schemaState, createOutlook, type Deps } from "@atlasqueue/core/internal";
 import { duration } from "../output/plain.ts";
 import { ok, skipped, wrong, type Check } from "./check.ts";
 

@@ -1,4 +1,4 @@
-import { parseSettings, serverConfig, serverSettings, type ServerConfig } from "@atlasqueue/core";
+import { parseSettings, serverConfig, serverSettings, type ServerConfig } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import type { Env } from "../config.ts";
 
