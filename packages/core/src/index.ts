@@ -3,6 +3,7 @@ export { DatabaseTimeoutError, isBadRow, isUnavailable, outcomeUnknown } from ".
 export { isUuid } from "./database/literals.ts";
 export { migrateDatabase } from "./database/migrate.ts";
 export { refreshStatistics, statisticsAreStale } from "./database/server/refresh-statistics.ts";
+export { serverConnections, type ServerConnections } from "./database/server/connections.ts";
 export { schemaState } from "./database/schema-state.ts";
 export { requirePostgres } from "./database/server/version.ts";
 export type { JobRow } from "./database/schema/index.ts";
