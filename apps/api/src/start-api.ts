@@ -1,6 +1,4 @@
 import {
-  addFleetGauges,
-  addServerGauges,
   connectDatabase,
   createLogger,
   createMetrics,
@@ -8,12 +6,11 @@ import {
   noSignal,
   observeAll,
   redisSignal,
-  requireSignal,
   SettingError,
-  signingKey,
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
+import { addFleetGauges, addServerGauges, requireSignal, signingKey } from "@atlasqueue/core/internal";
 import { createSweeper } from "@atlasqueue/worker";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";

@@ -1,4 +1,5 @@
-import { createLogger, createMetrics, findJob, memorySignal, SignalUnavailableError, submit } from "@atlasqueue/core";
+import { createLogger, createMetrics, memorySignal } from "@atlasqueue/core";
+import { findJob, SignalUnavailableError, submit } from "@atlasqueue/core/internal";
 import {
   eventually,
   recordEvents,

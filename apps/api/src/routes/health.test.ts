@@ -1,4 +1,5 @@
-import { memorySignal, SignalUnavailableError, connectDatabase, type SignalState } from "@atlasqueue/core";
+import { memorySignal, connectDatabase } from "@atlasqueue/core";
+import { SignalUnavailableError, type SignalState } from "@atlasqueue/core/internal";
 import { testDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";

@@ -1,4 +1,5 @@
-import { createReadiness, type Database, type Signal } from "@atlasqueue/core";
+import type { Database, Signal } from "@atlasqueue/core";
+import { createReadiness } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { answerJson } from "../http/answers/answer.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";

@@ -1,4 +1,5 @@
 import { queueLimits, type Queue, type QueueList } from "@atlasqueue/contract";
+import type { Signal } from "@atlasqueue/core";
 import {
   pauseQueue,
   queueStats,
@@ -9,8 +10,7 @@ import {
   type QueueBound,
   type QueueRef,
   type QueueStats,
-  type Signal,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answers/answer.ts";

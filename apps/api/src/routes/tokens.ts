@@ -7,7 +7,7 @@ import {
   showToken,
   type Deps,
   type MadeToken,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerEmpty, answerJson } from "../http/answers/answer.ts";

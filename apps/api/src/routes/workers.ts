@@ -1,5 +1,6 @@
 import type { Worker, WorkerList } from "@atlasqueue/contract";
-import { SignalUnavailableError, type SeenWorker, type Signal } from "@atlasqueue/core";
+import type { Signal } from "@atlasqueue/core";
+import { SignalUnavailableError, type SeenWorker } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answers/answer.ts";

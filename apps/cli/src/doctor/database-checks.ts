@@ -1,4 +1,11 @@
-import { clockSkewMs, countDrift, schemaState, serverConnections, createOutlook, type Deps } from "@atlasqueue/core";
+import {
+  clockSkewMs,
+  countDrift,
+  schemaState,
+  serverConnections,
+  createOutlook,
+  type Deps,
+} from "@atlasqueue/core/internal";
 import { duration } from "../output/plain.ts";
 import { ok, skipped, wrong, type Check } from "./check.ts";
 

@@ -1,4 +1,5 @@
-import { createQueue, redisSignal, type Queue, type Signal, type WorkerPresence } from "@atlasqueue/core";
+import { createQueue, redisSignal, type Queue, type Signal } from "@atlasqueue/core";
+import type { WorkerPresence } from "@atlasqueue/core/internal";
 import {
   createDatabase,
   ownRedis,

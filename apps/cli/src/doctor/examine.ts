@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { noSignal, redisSignal, type Signal } from "@atlasqueue/core";
 import {
   clockSkewMs,
   createReadiness,
-  noSignal,
   requirePostgres,
-  redisSignal,
   SignalUnavailableError,
   troubleLine,
   type Deps,
   type ServerConfig,
-  type Signal,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { ok, skipped, wrong, type Check } from "./check.ts";
 import { checkClock, checkConnections, checkCounts, checkGroups, checkSchema, checkSweep } from "./database-checks.ts";
 import { checkWaiting, checkWorkers } from "./work-checks.ts";

@@ -1,4 +1,5 @@
-import { createReadiness, type Database, type Signal } from "@atlasqueue/core";
+import type { Database, Signal } from "@atlasqueue/core";
+import { createReadiness } from "@atlasqueue/core/internal";
 import type { Worker } from "@atlasqueue/worker";
 import type { Readiness } from "./messages.ts";
 

@@ -1,4 +1,5 @@
-import { aboutLease, extendLeases, forgetLeaseBatches, isUnavailable, pause, type Lease } from "@atlasqueue/core";
+import { isUnavailable } from "@atlasqueue/core";
+import { aboutLease, extendLeases, forgetLeaseBatches, pause, type Lease } from "@atlasqueue/core/internal";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
 import type { OutageWatch } from "../sweep/outage-watch.ts";

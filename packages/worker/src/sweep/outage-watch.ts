@@ -1,4 +1,4 @@
-import { SignalUnavailableError } from "@atlasqueue/core";
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 
 /** After the database's return: settlements and renewals go first, so that no lease that ran out meanwhile is taken from a worker that lives. */
