@@ -4,6 +4,7 @@ export { forgetEmptyQueues } from "./counts/fold.ts";
 export { foldAll } from "./counts/folder.ts";
 export { isBadRow } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
+export { serverConnections } from "./database/server/connections.ts";
 export { schemaState } from "./database/schema-state.ts";
 export type { JobRow } from "./database/schema/index.ts";
 export { clockSkewMs } from "./database/server/clock.ts";
