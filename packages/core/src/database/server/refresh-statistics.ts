@@ -1,3 +1,4 @@
+import { composed } from "../composed.ts";
 import { bounded } from "../bounded.ts";
 import type { Database } from "../connect.ts";
 import { executeOn } from "../statement.ts";
@@ -21,8 +22,12 @@ export async function statisticsAreStale(database: Database): Promise<boolean> {
   return row?.stale ?? false;
 }
 
-const stale = `
+const stale = composed(
+  "database/stale-statistics",
+  [],
+  `
   SELECT EXISTS (
     SELECT FROM pg_class
     WHERE oid IN (${tables.map((table) => `'${table}'::regclass`).join(", ")})
-      AND pg_relation_size(oid) > 4 * greatest(relpages, 16) * current_setting('block_size')::bigint) AS stale`;
+      AND pg_relation_size(oid) > 4 * greatest(relpages, 16) * current_setting('block_size')::bigint) AS stale`,
+);
