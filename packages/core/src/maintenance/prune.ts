@@ -1,5 +1,4 @@
 import { composed } from "../database/composed.ts";
-import { bounded } from "../database/bounded.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt, type Retention } from "./retention.ts";
@@ -21,12 +20,11 @@ export const firstId = "00000000-0000-0000-0000-000000000000";
  * const { next } = await prune(deps, retention, firstId, 1_000);
  */
 export async function prune(deps: Deps, retention: Retention, after: string, jobs_max: number): Promise<Pruned> {
-  const { sql } = deps.database;
   const youngest_hours = Math.min(retention.succeeded_hours, retention.dead_hours);
-  const [clock] = await bounded(
-    deps.database,
-    sql<{ before: Date }[]>`SELECT now() - make_interval(secs => ${youngest_hours * 3_600}::float8) AS before`,
-  );
+  const [clock] = await executeOn(deps.database)<{ before: Date }>({
+    text: "SELECT now() - make_interval(secs => $1::float8) AS before",
+    params: [youngest_hours * 3_600],
+  });
   const before = firstIdAt(clock?.before ?? new Date(0));
   const [step] = await executeOn(deps.database)<Step>({
     text: pruneStep,
@@ -63,16 +61,18 @@ const pruneStep = composed(
 
 /** Forget idempotency keys that have expired, at most so many. Returns how many there were. */
 export async function pruneKeys(deps: Deps, keys_max: number): Promise<number> {
-  const { sql } = deps.database;
-  const gone = await bounded(
-    deps.database,
-    sql`
-    DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT ${keys_max}))
-      AND expires_at <= now()`,
-  );
-  return gone.count;
+  const [row] = await executeOn(deps.database)<{ gone: number }>({ text: pruneSpent, params: [keys_max] });
+  return row?.gone ?? 0;
 }
+
+const pruneSpent = `
+  WITH gone AS (
+    DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int))
+      AND expires_at <= now()
+    RETURNING 1
+  )
+  SELECT count(*)::int AS gone FROM gone`;
 
 /**
  * Forget unique keys that nobody holds, of those that are due for a look, at most so many. Returns how many it looked at.

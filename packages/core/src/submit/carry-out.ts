@@ -215,11 +215,9 @@ const lostAny = "EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settl
 // The idempotency key of a request was taken by another one just now: what it was to replace must stay as it is.
 const replacedForNothing = "EXISTS (SELECT FROM taken WHERE target IS NOT NULL)";
 
-const parameters = [
-  ...inputParameters,
-  ...["keys", "request_hashes", "ttl_seconds", "roles", "named_jobs", "unique_keys", "seen_jobs", "seen_versions"],
-  ...["window_seconds", "targets", "writes", "reasons"],
-];
+const ofSteps =
+  "keys request_hashes ttl_seconds roles named_jobs unique_keys seen_jobs seen_versions window_seconds targets writes reasons";
+const parameters = [...inputParameters, ...ofSteps.split(" ")];
 const textsOf = (mode: "insert" | "admit") => ({
   strict: composed(`submit/${mode}-unique-strict`, parameters, build(mode, true)),
   lenient: composed(`submit/${mode}-unique`, parameters, build(mode, false)),

@@ -78,10 +78,10 @@ export const input = ({ keyed }: Pick<Kind, "keyed">) => `(
 ) AS input`;
 
 /** What `inputParams` gives, by name. */
-export const inputParameters = [
-  ...["ids", "tenants", "queues", "types", "priorities", "max_attempts", "timeout_seconds", "run_at", "delay_seconds"],
-  ...["groups", "backoffs", "payloads"],
-];
+export const inputParameters =
+  "ids tenants queues types priorities max_attempts timeout_seconds run_at delay_seconds groups backoffs payloads".split(
+    " ",
+  );
 
 export function inputParams(drafts: readonly Draft[]): Statement["params"] {
   const of = <T>(read: (request: SubmitJob) => T) => drafts.map((one) => read(one.request));

@@ -1,5 +1,4 @@
 import { composed } from "../composed.ts";
-import { bounded } from "../bounded.ts";
 import type { Database } from "../connect.ts";
 import { executeOn } from "../statement.ts";
 
@@ -13,7 +12,7 @@ const tables = ["jobs", "lease_batches", "idempotency_keys", "job_groups", "uniq
  * right to do it PostgreSQL warns and does nothing, and autovacuum sets it right a minute later.
  */
 export async function refreshStatistics(database: Database): Promise<void> {
-  await bounded(database, database.sql.unsafe(`ANALYZE (SKIP_LOCKED) ${tables.join(", ")}`));
+  await executeOn(database)({ text: `ANALYZE (SKIP_LOCKED) ${tables.join(", ")}`, params: [] });
 }
 
 /** Whether one of our tables is four times as large as the planner last heard, and not tiny. */
