@@ -4,6 +4,7 @@ export { forgetEmptyQueues } from "./counts/fold.ts";
 export { foldAll } from "./counts/folder.ts";
 export { isBadRow } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
+export { serverConnections } from "./database/server/connections.ts";
 export { schemaState } from "./database/schema-state.ts";
 export type { JobRow } from "./database/schema/index.ts";
 export { clockSkewMs } from "./database/server/clock.ts";
@@ -50,7 +51,7 @@ export { addFleetGauges, addServerGauges } from "./observe/gauges.ts";
 export { logDestination } from "./observe/log.ts";
 export { pause } from "./pause.ts";
 export { openChannel, parentChannel, type Channel } from "./program/process-channel.ts";
-export { exitOnTrouble, stopOnSignals, troubleLine } from "./program/process.ts";
+export { exitOnTrouble, troubleLine } from "./program/process.ts";
 export {
   retryPolicy,
   retrySettings,

@@ -20,6 +20,6 @@ export function workerReadiness(
     const status = !ready ? "unavailable" : redis === "up" ? "ok" : "degraded";
     const reason =
       stuck_ms > 0 ? { reason: `no job was taken for ${Math.round(stuck_ms / 1_000)} s, though there was room` } : {};
-    return { ready, body: { status, checks, ...reason } };
+    return { ready, body: { status, checks, connections: deps.database.connections(), ...reason } };
   };
 }
