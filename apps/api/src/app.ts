@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { HostRule, Logger, RateLimit } from "@atlasqueue/core";
+import type { Logger } from "@atlasqueue/core";
+import type { HostRule } from "@atlasqueue/core/hosts";
+import type { RateLimit } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { noAuthentication } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";

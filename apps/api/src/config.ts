@@ -1,4 +1,6 @@
 import { limits } from "@atlasqueue/contract";
+import { SettingError, type BackoffPolicy } from "@atlasqueue/core";
+import { isLoopback, type HostRule } from "@atlasqueue/core/hosts";
 import {
   parseSettings,
   retryPolicy,
@@ -6,13 +8,9 @@ import {
   serverConfig,
   serverSettings,
   setting,
-  SettingError,
-  isLoopback,
-  type BackoffPolicy,
-  type HostRule,
   type RateLimit,
   type ServerConfig,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { z } from "zod";
 
 /** Every environment variable the API reads. */

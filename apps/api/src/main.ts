@@ -1,4 +1,4 @@
-import { exitOnTrouble, stopOnSignals } from "@atlasqueue/core";
+import { exitOnTrouble, stopOnSignals } from "@atlasqueue/core/internal";
 import { readApiConfig } from "./config.ts";
 import { startApi } from "./start-api.ts";
 

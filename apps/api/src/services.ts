@@ -1,3 +1,4 @@
+import type { Signal } from "@atlasqueue/core";
 import {
   createFinishWatch,
   createFollowUps,
@@ -6,8 +7,7 @@ import {
   createSubmitter,
   type Deps,
   type EnqueueOptions,
-  type Signal,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 
 /** What lives as long as the API does and that requests share: submits in groups, waits in lines, timers. */
 export function createServices(

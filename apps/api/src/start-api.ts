@@ -1,6 +1,4 @@
 import {
-  addFleetGauges,
-  addServerGauges,
   connectDatabase,
   createLogger,
   createMetrics,
@@ -8,16 +6,15 @@ import {
   noSignal,
   observeAll,
   redisSignal,
-  requireSignal,
   SettingError,
-  signingKey,
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
+import { addFleetGauges, addServerGauges, requireSignal, signingKey } from "@atlasqueue/core/internal";
 import { createSweeper } from "@atlasqueue/worker";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
-import { requireDatabase } from "./check-database.ts";
+import { requireDatabase } from "./health/check-database.ts";
 import type { ApiConfig } from "./config.ts";
 import { createServices } from "./services.ts";
 import { startServer, type RunningServer } from "./server.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { faultOfUrl } from "@atlasqueue/client";
-import { parseSettings, serverConfig, serverSettings, setting, type ServerConfig } from "@atlasqueue/core";
+import { parseSettings, serverConfig, serverSettings, setting, type ServerConfig } from "@atlasqueue/core/internal";
 import { z } from "zod";
 
 export type Env = Record<string, string | undefined>;

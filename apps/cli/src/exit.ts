@@ -1,4 +1,4 @@
-import { troubleLine } from "@atlasqueue/core";
+import { troubleLine } from "@atlasqueue/core/internal";
 
 export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
 

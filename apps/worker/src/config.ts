@@ -1,4 +1,6 @@
 import { resolve } from "node:path";
+import { SettingError, type BackoffPolicy, type Retention } from "@atlasqueue/core";
+import type { HostRule } from "@atlasqueue/core/hosts";
 import {
   parseSettings,
   retryPolicy,
@@ -6,12 +8,8 @@ import {
   serverConfig,
   serverSettings,
   setting,
-  SettingError,
-  type BackoffPolicy,
-  type HostRule,
-  type Retention,
   type ServerConfig,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { z } from "zod";
 
 /** Every variable the worker reads, with its default. */

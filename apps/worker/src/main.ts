@@ -1,4 +1,4 @@
-import { exitOnTrouble, stopOnSignals } from "@atlasqueue/core";
+import { exitOnTrouble, stopOnSignals } from "@atlasqueue/core/internal";
 import { readWorkerConfig } from "./config.ts";
 import { startWorkers } from "./fleet/start-workers.ts";
 

@@ -1,4 +1,5 @@
-import { createLogger, createMetrics, findJob, memorySignal, SignalUnavailableError, submit } from "@atlasqueue/core";
+import { createLogger, createMetrics, memorySignal } from "@atlasqueue/core";
+import { findJob, SignalUnavailableError, submit } from "@atlasqueue/core/internal";
 import {
   eventually,
   recordEvents,
@@ -98,17 +99,29 @@ test("a worker says whether Postgres and Redis take its writes, and whether it t
     const answer = await fetch(app.metrics_url.replace("metrics", "readyz"));
     return { code: answer.status, ...((await answer.json()) as object) };
   };
+  const connections = {
+    open: expect.any(Number),
+    busy: expect.any(Number),
+    max: expect.any(Number),
+    waiting: expect.any(Number),
+  };
   const up = { postgres: "up", redis: "up", consumer: "up" };
-  expect(await readyz()).toEqual({ code: 200, status: "ok", checks: up });
+  expect(await readyz()).toEqual({ code: 200, status: "ok", checks: up, connections });
   signal.check = () => Promise.reject(new SignalUnavailableError("full"));
   signal.state = () => "refusing";
-  expect(await readyz()).toEqual({ code: 200, status: "degraded", checks: { ...up, redis: "refusing" } });
+  expect(await readyz()).toEqual({
+    code: 200,
+    status: "degraded",
+    checks: { ...up, redis: "refusing" },
+    connections,
+  });
   proxy.refuse();
   await eventually(async () =>
     expect(await readyz()).toEqual({
       code: 503,
       status: "unavailable",
       checks: { ...up, redis: "refusing", postgres: "down" },
+      connections,
     }),
   );
   await Promise.all([app.stop(), proxy.close()]);
@@ -122,6 +135,7 @@ test("a worker whose consumer does not move is not ready", async () => {
     body: {
       status: "unavailable",
       checks: { postgres: "up", redis: "up", consumer: "stuck" },
+      connections: own.database.connections(),
       reason: "no job was taken for 20 s, though there was room",
     },
   });

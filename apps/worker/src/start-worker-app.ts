@@ -1,5 +1,4 @@
 import {
-  addServerGauges,
   connectDatabase,
   createLogger,
   createMetrics,
@@ -7,13 +6,12 @@ import {
   memorySignal,
   observeAll,
   redisSignal,
-  requirePostgres,
-  requireSignal,
   SettingError,
   type Database,
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
+import { addServerGauges, requirePostgres, requireSignal } from "@atlasqueue/core/internal";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
 import { demoHandlers, noopHandler } from "./handlers/demo.ts";

@@ -54,7 +54,7 @@ const arrows: Record<string, string[]> = {
 test.each(Object.entries(arrows))("%s imports only what lies below it", (folder, below) => {
   const own = sources.filter((file) => file.startsWith(`${folder}/src/`));
   const imported = own.flatMap((file) =>
-    [...read(file).matchAll(/from "@atlasqueue\/([a-z-]+)"/g)].map((found) => found[1]),
+    [...read(file).matchAll(/(?:from|import\()\s*"@atlasqueue\/([a-z-]+)/g)].map((found) => found[1]),
   );
   expect([...new Set(imported)].filter((name) => !below.includes(name ?? ""))).toEqual([]);
 });
@@ -62,6 +62,30 @@ test.each(Object.entries(arrows))("%s imports only what lies below it", (folder,
 test("every package has its arrows written down", () => {
   const folders = new Set(sources.map((file) => file.split("/").slice(0, 2).join("/")));
   expect([...folders].toSorted()).toEqual(Object.keys(arrows).toSorted());
+});
+
+test("what core exports to our own apps and packages alone is used by them", () => {
+  const named = (text: string, from: RegExp) =>
+    [...text.matchAll(/\{([^}]*)\}\s*from "([^"]+)"/g)]
+      .filter(([, , path = ""]) => from.test(path))
+      .flatMap(([, names = ""]) =>
+        names.split(",").map(
+          (name) =>
+            name
+              .trim()
+              .replace(/^type /, "")
+              .split(" as ")[0],
+        ),
+      )
+      .filter((name) => name !== "");
+  const exported = named(read("packages/core/src/internal.ts"), /^\.\//);
+  const used = new Set(
+    files
+      .filter((file) => file.endsWith(".ts") && !file.startsWith("packages/core/src/"))
+      .flatMap((file) => named(read(file), /^@atlasqueue\/core\/internal$/)),
+  );
+  expect(exported.length).toBeGreaterThan(0);
+  expect(exported.filter((name) => !used.has(name))).toEqual([]);
 });
 
 test("process.env is read only in an app's config.ts and by what starts a process", () => {

@@ -1,5 +1,6 @@
 import { submitJob, type SubmitJobInput } from "@atlasqueue/contract";
-import { defaultTenant, type AtlasEvent, type Observe, type Submission } from "@atlasqueue/core";
+import type { AtlasEvent, Observe } from "@atlasqueue/core";
+import { defaultTenant, type Submission } from "@atlasqueue/core/internal";
 
 /**
  * A valid submission: a `noop` in the default queue unless the test says otherwise.

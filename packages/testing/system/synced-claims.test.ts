@@ -1,14 +1,6 @@
 import { queueLimits } from "@atlasqueue/contract";
-import {
-  claim,
-  connectDatabase,
-  migrateDatabase,
-  recoverExpired,
-  setLimits,
-  submit,
-  memorySignal,
-  type Database,
-} from "@atlasqueue/core";
+import { connectDatabase, migrateDatabase, memorySignal, type Database } from "@atlasqueue/core";
+import { claim, recoverExpired, setLimits, submit } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownServers, submission, type Servers } from "../src/index.ts";
 

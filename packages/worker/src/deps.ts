@@ -1,4 +1,5 @@
-import type { Deps, FollowUps, Logger, Signal } from "@atlasqueue/core";
+import type { Logger, Signal } from "@atlasqueue/core";
+import type { Deps, FollowUps } from "@atlasqueue/core/internal";
 
 /** What every part of a worker is given. */
 export type WorkerDeps = Deps & { signal: Signal; logger: Logger };

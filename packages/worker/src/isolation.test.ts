@@ -1,18 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { queueLimits } from "@atlasqueue/contract";
-import {
-  claim,
-  complete,
-  connectDatabase,
-  createLogger,
-  createQueue,
-  enqueue,
-  findJob,
-  memorySignal,
-  setLimits,
-  submit,
-  type Deps,
-} from "@atlasqueue/core";
+import { connectDatabase, createLogger, createQueue, memorySignal } from "@atlasqueue/core";
+import { claim, complete, enqueue, findJob, setLimits, submit, type Deps } from "@atlasqueue/core/internal";
 import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";

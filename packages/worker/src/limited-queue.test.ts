@@ -1,5 +1,6 @@
 import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
-import { redisSignal, setLimits, type Signal } from "@atlasqueue/core";
+import { redisSignal, type Signal } from "@atlasqueue/core";
+import { setLimits } from "@atlasqueue/core/internal";
 import { beforeEach, describe, expect, test } from "vitest";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";

@@ -1,4 +1,5 @@
-import { claim, pauseQueue, redisSignal, resumeQueue, type Signal } from "@atlasqueue/core";
+import { redisSignal, type Signal } from "@atlasqueue/core";
+import { claim, pauseQueue, resumeQueue } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-import { listAttempts } from "@atlasqueue/core";
+import { listAttempts } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import type { BackoffPolicy, Retention } from "@atlasqueue/core";
 import {
   aboutLease,
   announce,
@@ -9,10 +10,8 @@ import {
   defaultRetention,
   defaultTenant,
   pause,
-  type BackoffPolicy,
   type Claimer,
-  type Retention,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { watchConsuming } from "./consume/consume-watch.ts";
 import { consume } from "./consume/consumer.ts";
 import type { Hearing } from "./run/context.ts";

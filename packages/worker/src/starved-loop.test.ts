@@ -1,4 +1,5 @@
-import { claim, complete, connectDatabase, recoverExpired } from "@atlasqueue/core";
+import { connectDatabase } from "@atlasqueue/core";
+import { claim, complete, recoverExpired } from "@atlasqueue/core/internal";
 import { eventually, steppingDatabase } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -1,5 +1,6 @@
 import { defineJob } from "@atlasqueue/contract";
-import { claim, enqueue, firstIdAt, memorySignal } from "@atlasqueue/core";
+import { memorySignal } from "@atlasqueue/core";
+import { claim, enqueue, firstIdAt } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";

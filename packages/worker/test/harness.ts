@@ -1,5 +1,6 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { createLogger, findJob, memorySignal, redisSignal, submit, type JobRow, type Signal } from "@atlasqueue/core";
+import { createLogger, memorySignal, redisSignal, type Signal } from "@atlasqueue/core";
+import { findJob, submit, type JobRow } from "@atlasqueue/core/internal";
 import {
   eventually,
   recordEvents,

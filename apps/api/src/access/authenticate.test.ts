@@ -1,4 +1,5 @@
-import { connectDatabase, createToken, defaultTenant, hashToken, newToken } from "@atlasqueue/core";
+import { connectDatabase } from "@atlasqueue/core";
+import { createToken, defaultTenant, hashToken, newToken } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";

@@ -1,4 +1,4 @@
-import { findToken, hashToken, type Deps } from "@atlasqueue/core";
+import { findToken, hashToken, type Deps } from "@atlasqueue/core/internal";
 import { networkOf } from "../http/input/address.ts";
 import type { Authenticator, Caller } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";

@@ -1,4 +1,4 @@
-import { tokenForm } from "@atlasqueue/core";
+import { tokenForm } from "@atlasqueue/core/internal";
 import type { ApiContext } from "../http/context.ts";
 import { sentTwice } from "../http/input/sent-twice.ts";
 

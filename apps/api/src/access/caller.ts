@@ -1,6 +1,6 @@
 import type { Caller } from "../http/context.ts";
 import { scopes, type Scope } from "@atlasqueue/contract";
-import { defaultTenant } from "@atlasqueue/core";
+import { defaultTenant } from "@atlasqueue/core/internal";
 
 /** Everybody, while nothing checks who calls (`AUTH=disabled`). */
 export const anybody: Caller = { tenant: defaultTenant, scopes: new Set(scopes) };

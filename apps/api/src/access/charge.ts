@@ -1,4 +1,5 @@
-import type { Observe, Permit, RateLimit } from "@atlasqueue/core";
+import type { Observe } from "@atlasqueue/core";
+import type { Permit, RateLimit } from "@atlasqueue/core/internal";
 import type { Access, ApiContext, RateLimiter } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import { tenantOf } from "../http/input/tenant.ts";

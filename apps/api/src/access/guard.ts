@@ -1,5 +1,5 @@
 import type { Scope } from "@atlasqueue/contract";
-import { defaultTenant } from "@atlasqueue/core";
+import { defaultTenant } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { Access, ApiContext, Caller } from "../http/context.ts";
 import { allows } from "./caller.ts";

@@ -1,4 +1,5 @@
-import { memorySignal, redisSignal, SignalUnavailableError, type Signal } from "@atlasqueue/core";
+import { memorySignal, redisSignal, type Signal } from "@atlasqueue/core";
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import { redisUrl, uniqueKeys } from "@atlasqueue/testing";
 import { Redis } from "ioredis";
 import { afterAll, expect, test } from "vitest";

@@ -1,12 +1,6 @@
 import type { RateLimiter } from "../http/context.ts";
-import {
-  localPermits,
-  SignalUnavailableError,
-  type Observe,
-  type Permit,
-  type RateLimit,
-  type Signal,
-} from "@atlasqueue/core";
+import type { Observe, Signal } from "@atlasqueue/core";
+import { localPermits, SignalUnavailableError, type Permit, type RateLimit } from "@atlasqueue/core/internal";
 
 type Wish = { cost: number; resolve(permit: Permit): void; reject(error: unknown): void };
 

@@ -1,4 +1,4 @@
-import { defaultTenant } from "@atlasqueue/core";
+import { defaultTenant } from "@atlasqueue/core/internal";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";

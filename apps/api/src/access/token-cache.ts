@@ -1,5 +1,5 @@
 import type { Caller } from "../http/context.ts";
-import { localPermits, type FoundToken, type RateLimit } from "@atlasqueue/core";
+import { localPermits, type FoundToken, type RateLimit } from "@atlasqueue/core/internal";
 
 /** A caller whose token was found, and the token's id, for noting its use. */
 export type Known = Caller & { token_id: string };

@@ -1,4 +1,4 @@
-import { noteTokenUse, type Deps } from "@atlasqueue/core";
+import { noteTokenUse, type Deps } from "@atlasqueue/core/internal";
 
 export type TokenUses = {
   /** A request came with this token. Costs a look into a map. */

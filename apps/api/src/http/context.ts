@@ -2,7 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import type { Scope } from "@atlasqueue/contract";
-import type { Observe, Permit, RateLimit } from "@atlasqueue/core";
+import type { Observe } from "@atlasqueue/core";
+import type { Permit, RateLimit } from "@atlasqueue/core/internal";
 import type { Gate } from "./gate.ts";
 import type { Turns } from "./body/turns.ts";
 

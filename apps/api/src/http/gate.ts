@@ -1,4 +1,4 @@
-import { createShares, takeOrThrow } from "@atlasqueue/core";
+import { createShares, takeOrThrow } from "@atlasqueue/core/internal";
 
 type GateLimits = { requests_max: number; bytes_max: number };
 export type Gate = {

@@ -1,5 +1,5 @@
 import type { JobStatus, OpenQueueQueues, OpenQueueStatus } from "@atlasqueue/contract";
-import { oldestWaiting, queueStats, type Deps, type QueueStats } from "@atlasqueue/core";
+import { oldestWaiting, queueStats, type Deps, type QueueStats } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answers/answer.ts";

@@ -1,4 +1,4 @@
-import { cancel, claim, complete, fail, listAttempts } from "@atlasqueue/core";
+import { cancel, claim, complete, fail, listAttempts } from "@atlasqueue/core/internal";
 import { job, type OpenQueueStatus } from "@atlasqueue/contract";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 import { openQueueListQuery, type OpenQueueJobPage, type OpenQueueJobStatus } from "@atlasqueue/contract";
-import { cancel, findJob, listJobsAt, type JobRow } from "@atlasqueue/core";
+import { cancel, findJob, listJobsAt, type JobRow } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answers/answer.ts";

@@ -1,5 +1,5 @@
 import { job, type Job } from "@atlasqueue/contract";
-import { promoteAll } from "@atlasqueue/core";
+import { promoteAll } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";

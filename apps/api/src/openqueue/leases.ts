@@ -7,7 +7,7 @@ import {
   type OpenQueueLease,
   type OpenQueueSettled,
 } from "@atlasqueue/contract";
-import { findJob, heartbeat, isUuid, settleRemote, type RemoteOutcome } from "@atlasqueue/core";
+import { findJob, heartbeat, isUuid, settleRemote, type RemoteOutcome } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answers/answer.ts";

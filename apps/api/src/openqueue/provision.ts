@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { openQueueProvision, type OpenQueueProvisioned } from "@atlasqueue/contract";
-import { localPermits, provisionTenant, type Deps, type RateLimit } from "@atlasqueue/core";
+import { localPermits, provisionTenant, type Deps, type RateLimit } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { networkOf } from "../http/input/address.ts";
 import { answerJson } from "../http/answers/answer.ts";

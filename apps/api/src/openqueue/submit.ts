@@ -6,7 +6,7 @@ import {
   type OpenQueueSubmitted,
   type OpenQueueSubmittedBatch,
 } from "@atlasqueue/contract";
-import { enqueueAll, type EnqueueOutcome, type Submission } from "@atlasqueue/core";
+import { enqueueAll, type EnqueueOutcome, type Submission } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { chargeJobs } from "../access/charge.ts";
 import { requires } from "../access/requires.ts";

@@ -1,5 +1,5 @@
 import { jobStatuses, type JobStatus, type OpenQueueJob, type OpenQueueStatus } from "@atlasqueue/contract";
-import type { JobRow } from "@atlasqueue/core";
+import type { JobRow } from "@atlasqueue/core/internal";
 
 const words: Record<JobStatus, OpenQueueStatus> = {
   scheduled: "pending",

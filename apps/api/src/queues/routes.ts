@@ -1,5 +1,12 @@
-import { queue, queueLimits, queueList, queueName, type Queue } from "@atlasqueue/contract";
-import { pauseQueue, queueStats, resumeQueue, setLimits, type QueueRef, type QueueStats } from "@atlasqueue/core";
+import { queue as queueSchema, queueLimits, queueList, queueName, type Queue } from "@atlasqueue/contract";
+import {
+  pauseQueue,
+  queueStats,
+  resumeQueue,
+  setLimits,
+  type QueueRef,
+  type QueueStats,
+} from "@atlasqueue/core/internal";
 import { z } from "zod";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleQueue } from "../route/examples.ts";
@@ -41,7 +48,9 @@ const pause = route(
       "What runs goes on running, and jobs are still accepted. Any name may be paused: a queue comes to be with its first job.",
     scope: "admin",
     request: { path, body: noBody },
-    answers: { 200: { description: "The queue, paused.", schema: queue, example: { ...exampleQueue, paused: true } } },
+    answers: {
+      200: { description: "The queue, paused.", schema: queueSchema, example: { ...exampleQueue, paused: true } },
+    },
     problems: ["validation", "too_many_queues"],
   },
   (call) =>
@@ -60,7 +69,7 @@ const resume = route(
     summary: "Hand out jobs of a queue again",
     scope: "admin",
     request: { path, body: noBody },
-    answers: { 200: { description: "The queue, not paused.", schema: queue } },
+    answers: { 200: { description: "The queue, not paused.", schema: queueSchema } },
     problems: ["validation"],
   },
   (call) => changed(call, (ref) => resumeQueue(call.deps, ref)),
@@ -87,7 +96,7 @@ const limitQueue = route(
         bytes_max: limits_body_bytes_max,
       },
     },
-    answers: { 200: { description: "The queue, with its limits.", schema: queue, example: exampleQueue } },
+    answers: { 200: { description: "The queue, with its limits.", schema: queueSchema, example: exampleQueue } },
     problems: ["validation", "too_many_queues"],
   },
   (call) =>

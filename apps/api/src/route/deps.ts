@@ -1,15 +1,14 @@
+import type { Metrics, Signal } from "@atlasqueue/core";
 import type {
   Deps,
   EnqueueOptions,
   FinishWatch,
   FollowUps,
   LeaseDesk,
-  Metrics,
   QueueBound,
   RemoteSettlementDeps,
-  Signal,
   Submitter,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import type { Access } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
 import type { Cursors } from "../http/input/cursor.ts";

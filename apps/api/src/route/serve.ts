@@ -77,7 +77,7 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, deps: RouteDeps
 /** The next step at once where the one before it was: most requests need not wait for a turn of the queue of promises. */
 function after<T>(
   value: T | Promise<T>,
-  next: (value: T) => Response | Promise<Response>,
+  step: (value: T) => Response | Promise<Response>,
 ): Response | Promise<Response> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return value instanceof Promise ? value.then(step) : step(value);
 }

@@ -1,5 +1,6 @@
 import { bulkAnswer, job, jobPage, problem } from "@atlasqueue/contract";
-import { advanceAll, claim, fail, memorySignal } from "@atlasqueue/core";
+import { memorySignal } from "@atlasqueue/core";
+import { advanceAll, claim, fail } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 

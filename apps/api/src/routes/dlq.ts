@@ -8,7 +8,7 @@ import {
   type DeadPlace,
   type Deps,
   type FollowUps,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answers/answer.ts";

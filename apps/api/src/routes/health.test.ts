@@ -1,4 +1,5 @@
-import { memorySignal, SignalUnavailableError, connectDatabase, type SignalState } from "@atlasqueue/core";
+import { memorySignal, connectDatabase } from "@atlasqueue/core";
+import { SignalUnavailableError, type SignalState } from "@atlasqueue/core/internal";
 import { testDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
@@ -8,6 +9,8 @@ const unusable = (state: SignalState) => ({
   state: () => state,
   check: () => Promise.reject(new SignalUnavailableError("away")),
 });
+
+const pool = { open: expect.any(Number), busy: expect.any(Number), max: expect.any(Number), waiting: 0 };
 
 let api: Awaited<ReturnType<typeof testApp>>;
 beforeAll(async () => {
@@ -23,21 +26,29 @@ test("/health and /livez answer without asking anybody", async () => {
 test.each(["/readyz", "/ready"])("%s is ok when Postgres and Redis are up", async (path) => {
   const response = await api.get(path);
   expect(response.status).toBe(200);
-  expect(await response.json()).toEqual({ status: "ok", checks: { postgres: "up", redis: "up" } });
+  expect(await response.json()).toEqual({ status: "ok", checks: { postgres: "up", redis: "up" }, connections: pool });
 });
 
 test("without Redis it is degraded and ready; without Postgres it is neither", async () => {
   const degraded = await testApp({ signal: unusable("down") });
   const response = await degraded.get("/readyz");
   expect(response.status).toBe(200);
-  expect(await response.json()).toEqual({ status: "degraded", checks: { postgres: "up", redis: "down" } });
+  expect(await response.json()).toEqual({
+    status: "degraded",
+    checks: { postgres: "up", redis: "down" },
+    connections: pool,
+  });
   await degraded.stop();
 
   const nowhere = connectDatabase({ url: "postgres://127.0.0.1:1/none", connections_max: 1, timeout_ms: 500 });
   const unavailable = await testApp({ database: nowhere });
   const refused = await unavailable.get("/readyz");
   expect(refused.status).toBe(503);
-  expect(await refused.json()).toEqual({ status: "unavailable", checks: { postgres: "down", redis: "up" } });
+  expect(await refused.json()).toEqual({
+    status: "unavailable",
+    checks: { postgres: "down", redis: "up" },
+    connections: { open: 0, busy: 0, max: 1, waiting: 0 },
+  });
   expect((await unavailable.get("/livez")).status).toBe(200);
   await Promise.all([unavailable.stop(), nowhere.close()]);
 });
@@ -47,6 +58,7 @@ test("a Redis that refuses writes degrades it", async () => {
   expect(await (await full.get("/readyz")).json()).toEqual({
     status: "degraded",
     checks: { postgres: "up", redis: "refusing" },
+    connections: pool,
   });
   await full.stop();
 });
@@ -58,7 +70,30 @@ test("a Postgres that became read-only makes it unavailable: it answers, and no 
   const readOnly = await testApp({ database });
   const answer = await readOnly.get("/readyz");
   expect(answer.status).toBe(503);
-  expect(await answer.json()).toEqual({ status: "unavailable", checks: { postgres: "read_only", redis: "up" } });
+  expect(await answer.json()).toEqual({
+    status: "unavailable",
+    checks: { postgres: "read_only", redis: "up" },
+    connections: pool,
+  });
   await Promise.all([readOnly.stop(), database.close()]);
+  await own.drop();
+});
+
+test("a process all of whose connections are busy says so, though Postgres is up", async () => {
+  const own = await testDatabase();
+  const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 500 });
+  const busy = await testApp({ database });
+  const free = Promise.withResolvers<void>();
+  const held = database.sql.begin(() => free.promise);
+  const answer = await busy.get("/readyz");
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toMatchObject({
+    checks: { postgres: "down" },
+    connections: { open: 1, busy: 1, max: 1 },
+  });
+  free.resolve();
+  await held;
+  expect((await busy.get("/readyz")).status).toBe(200);
+  await Promise.all([busy.stop(), database.close()]);
   await own.drop();
 });

@@ -1,5 +1,6 @@
 import { attemptList, explanation, job, jobPage, problem, type Job } from "@atlasqueue/contract";
-import { claim, complete, fail, memorySignal } from "@atlasqueue/core";
+import { memorySignal } from "@atlasqueue/core";
+import { claim, complete, fail } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";

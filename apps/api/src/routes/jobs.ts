@@ -6,6 +6,7 @@ import {
   type Explanation,
   type JobPage,
 } from "@atlasqueue/contract";
+import type { Signal } from "@atlasqueue/core";
 import {
   cancel,
   explainJob,
@@ -18,8 +19,7 @@ import {
   type FinishWatch,
   type FollowUps,
   type JobRow,
-  type Signal,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answers/answer.ts";

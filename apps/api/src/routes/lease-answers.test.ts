@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { leaseAnswer } from "@atlasqueue/contract";
-import { findJob, memorySignal, submit } from "@atlasqueue/core";
+import { memorySignal } from "@atlasqueue/core";
+import { findJob, submit } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";

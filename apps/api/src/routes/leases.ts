@@ -20,7 +20,7 @@ import {
   type Nack,
   type RemoteOutcome,
   type RemoteSettlementDeps,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerJson } from "../http/answers/answer.ts";

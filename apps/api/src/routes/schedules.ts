@@ -21,7 +21,7 @@ import {
   type QueueBound,
   type SeenSchedule,
   type StoreOutcome,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { requires } from "../access/requires.ts";
 import { answerEmpty, answerJson } from "../http/answers/answer.ts";

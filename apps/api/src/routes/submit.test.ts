@@ -1,5 +1,6 @@
 import { job, type Job } from "@atlasqueue/contract";
-import { defaultKeys, defaultTenant, memorySignal, SignalUnavailableError } from "@atlasqueue/core";
+import { memorySignal } from "@atlasqueue/core";
+import { defaultKeys, defaultTenant, SignalUnavailableError } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 

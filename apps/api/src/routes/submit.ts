@@ -10,7 +10,7 @@ import {
   type QueueBound,
   type Submission,
   type Submitter,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import { chargeJobs } from "../access/charge.ts";
 import { requires } from "../access/requires.ts";

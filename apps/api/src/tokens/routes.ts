@@ -6,7 +6,14 @@ import {
   tokenList,
   type CreatedToken,
 } from "@atlasqueue/contract";
-import { createToken, listTokens, revokeToken, rotateToken, showToken, type MadeToken } from "@atlasqueue/core";
+import {
+  createToken,
+  listTokens,
+  revokeToken,
+  rotateToken,
+  showToken,
+  type MadeToken,
+} from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { invalid, ProblemError } from "../http/answers/problem.ts";
 import type { Caller } from "../http/context.ts";
@@ -15,7 +22,7 @@ import { route } from "../route/route.ts";
 
 const path = z.strictObject({ id: jobId });
 
-const { token, ...listed }: CreatedToken = {
+const created: CreatedToken = {
   id: exampleId,
   name: "billing",
   hint: "aq_3fJ2",
@@ -25,6 +32,7 @@ const { token, ...listed }: CreatedToken = {
   last_used_at: null,
   token: "aq_3fJ2mPq0eXw8sYb5nVt7kRc1uHd9gLz4aQo6iEf2jWxCHECK1",
 };
+const { token: _, ...listed } = created;
 
 const list = route(
   {
@@ -55,7 +63,7 @@ const create = route(
       201: {
         description: "The token; no other answer has it again.",
         schema: createdToken,
-        example: { ...listed, token },
+        example: created,
       },
     },
     problems: ["too_many_tokens"],
@@ -90,7 +98,7 @@ const rotate = route(
     scope: "admin",
     request: { path, body: { schema: rotateTokenBody, example: { overlap_seconds: 3_600 } } },
     answers: {
-      201: { description: "The new token.", schema: createdToken, example: { ...listed, token } },
+      201: { description: "The new token.", schema: createdToken, example: created },
     },
     problems: ["not_found", "token_rotated", "too_many_tokens"],
   },

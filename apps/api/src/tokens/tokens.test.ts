@@ -1,5 +1,5 @@
 import { createdToken, tokenList, type CreatedToken } from "@atlasqueue/contract";
-import { findToken, hashToken, listTokens, defaultTenant } from "@atlasqueue/core";
+import { findToken, hashToken, listTokens, defaultTenant } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp, makeToken } from "../../test/guarded-app.ts";

@@ -1,5 +1,5 @@
 import { workerList, type Worker } from "@atlasqueue/contract";
-import { SignalUnavailableError, type SeenWorker } from "@atlasqueue/core";
+import { SignalUnavailableError, type SeenWorker } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
 import { route } from "../route/route.ts";
 

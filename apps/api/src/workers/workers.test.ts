@@ -1,5 +1,6 @@
 import { workerList } from "@atlasqueue/contract";
-import { memorySignal, SignalUnavailableError, type WorkerPresence } from "@atlasqueue/core";
+import { memorySignal } from "@atlasqueue/core";
+import { SignalUnavailableError, type WorkerPresence } from "@atlasqueue/core/internal";
 import { afterEach, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 

@@ -1,4 +1,5 @@
-import { announce, defaultKeys, defaultTenant, redisSignal } from "@atlasqueue/core";
+import { redisSignal } from "@atlasqueue/core";
+import { announce, defaultKeys, defaultTenant } from "@atlasqueue/core/internal";
 import postgres, { type Sql } from "postgres";
 import type { ServerUrls } from "../variants/variant.ts";
 

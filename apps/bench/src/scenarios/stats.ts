@@ -1,4 +1,5 @@
-import { connectDatabase, defaultTenant, migrateDatabase, queueStats } from "@atlasqueue/core";
+import { connectDatabase, migrateDatabase } from "@atlasqueue/core";
+import { defaultTenant, queueStats } from "@atlasqueue/core/internal";
 import { seedBacklog, seedHistory } from "../run/seed.ts";
 import { percentile } from "../run/statistics.ts";
 import type { ServerUrls } from "../variants/variant.ts";

@@ -1,4 +1,5 @@
-import { connectDatabase, defaultKeys, observeAll, redisSignal } from "@atlasqueue/core";
+import { connectDatabase, observeAll, redisSignal } from "@atlasqueue/core";
+import { defaultKeys } from "@atlasqueue/core/internal";
 import { defineHandler, startWorker } from "@atlasqueue/worker";
 import { z } from "zod";
 import { productionObservers } from "./observers.ts";

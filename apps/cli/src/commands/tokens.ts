@@ -1,5 +1,5 @@
 import { createToken as createTokenBody, limits, scopes, type Scope } from "@atlasqueue/contract";
-import { defaultTenant, isUuid } from "@atlasqueue/core";
+import { defaultTenant, isUuid } from "@atlasqueue/core/internal";
 import { InvalidArgumentError, Option, type Command } from "@commander-js/extra-typings";
 import type { Env } from "../config.ts";
 import { orExit } from "../exit.ts";

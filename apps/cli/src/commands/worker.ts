@@ -1,5 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
-import { stopOnSignals } from "@atlasqueue/core";
+import { stopOnSignals } from "@atlasqueue/core/internal";
 import type { Env } from "../config.ts";
 import { listenTrouble, orExit } from "../exit.ts";
 import { integer } from "../submit/job-fields.ts";

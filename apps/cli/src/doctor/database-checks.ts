@@ -1,4 +1,11 @@
-import { clockSkewMs, countDrift, schemaState, createOutlook, type Deps } from "@atlasqueue/core";
+import {
+  clockSkewMs,
+  countDrift,
+  schemaState,
+  serverConnections,
+  createOutlook,
+  type Deps,
+} from "@atlasqueue/core/internal";
 import { duration } from "../output/plain.ts";
 import { ok, skipped, wrong, type Check } from "./check.ts";
 
@@ -60,4 +67,12 @@ export const checkCounts: Look = async (deps) => {
     "counts",
     `${drifted.length} are not true: queue ${queue} of ${tenant} has ${real} ${status} jobs, not ${kept}`,
   );
+};
+
+/** All processes share the server's connections; who finds none is answered 503, or takes no jobs. */
+export const checkConnections: Look = async (deps) => {
+  const { open, busy, ours, max } = await serverConnections(deps);
+  const detail = `${open} of the server's ${max} are open, ${busy} of them busy; ${ours} are AtlasQueue's`;
+  if (open < max) return ok("connections", detail);
+  return wrong("connections", `${detail}: raise its max_connections, or lower DATABASE_CONNECTIONS_MAX`);
 };

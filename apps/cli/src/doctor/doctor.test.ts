@@ -1,4 +1,5 @@
-import { createQueue, redisSignal, type Queue, type Signal, type WorkerPresence } from "@atlasqueue/core";
+import { createQueue, redisSignal, type Queue, type Signal } from "@atlasqueue/core";
+import type { WorkerPresence } from "@atlasqueue/core/internal";
 import {
   createDatabase,
   ownRedis,
@@ -44,6 +45,7 @@ const well = {
   Redis: "ok",
   schema: "ok",
   clocks: "ok",
+  connections: "ok",
   sweep: "ok",
   groups: "ok",
   counts: "ok",
@@ -62,7 +64,8 @@ test("where all is well, each line says so and the exit code is 0", async () => 
       .trimEnd()
       .split("\n")
       .map((line) => line[0]),
-  ).toEqual(Array.from({ length: 11 }, () => "✓"));
+  ).toEqual(Array.from({ length: 12 }, () => "✓"));
+  expect(stdout).toMatch(/^✓ connections +\d+ of the server's \d+ are open, \d+ of them busy; \d+ are AtlasQueue's$/m);
   expect(stateOf(await doctor("--json"))).toEqual(well);
 });
 

@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
-import { connectDatabase, rebuildSignals, SignalUnavailableError } from "@atlasqueue/core";
+import { connectDatabase } from "@atlasqueue/core";
+import { rebuildSignals, SignalUnavailableError } from "@atlasqueue/core/internal";
 import { readServersConfig, type Env } from "../config.ts";
 import { Trouble } from "../exit.ts";
 import { writeJson, type Output } from "../output/output.ts";

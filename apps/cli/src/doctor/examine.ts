@@ -1,18 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { noSignal, redisSignal, type Signal } from "@atlasqueue/core";
 import {
   clockSkewMs,
   createReadiness,
-  noSignal,
   requirePostgres,
-  redisSignal,
   SignalUnavailableError,
   troubleLine,
   type Deps,
   type ServerConfig,
-  type Signal,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { ok, skipped, wrong, type Check } from "./check.ts";
-import { checkClock, checkCounts, checkGroups, checkSchema, checkSweep } from "./database-checks.ts";
+import { checkClock, checkConnections, checkCounts, checkGroups, checkSchema, checkSweep } from "./database-checks.ts";
 import { checkWaiting, checkWorkers } from "./work-checks.ts";
 import { checkDeadLetters, checkSignals } from "./signal-checks.ts";
 
@@ -43,6 +41,7 @@ export async function examine(deps: Deps, signal: Signal | undefined): Promise<C
   if (schema.state !== "ok") return [database, redis, schema];
   const looks: [name: string, look: () => Promise<Check>][] = [
     ["clocks", () => checkClock(deps)],
+    ["connections", () => checkConnections(deps)],
     ["sweep", () => checkSweep(deps)],
     ["groups", () => checkGroups(deps)],
     ["counts", () => checkCounts(deps)],

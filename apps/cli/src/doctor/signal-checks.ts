@@ -1,4 +1,5 @@
-import { queueDepths, type Deps, type Signal } from "@atlasqueue/core";
+import type { Signal } from "@atlasqueue/core";
+import { queueDepths, type Deps } from "@atlasqueue/core/internal";
 import { ok, wrong, type Check } from "./check.ts";
 
 type Look = (deps: Deps & { signal: Signal }) => Promise<Check>;

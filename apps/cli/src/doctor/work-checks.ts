@@ -1,4 +1,5 @@
-import { oldestReady, queueDepths, type Deps, type OldestReady, type SeenWorker, type Signal } from "@atlasqueue/core";
+import type { Signal } from "@atlasqueue/core";
+import { oldestReady, queueDepths, type Deps, type OldestReady, type SeenWorker } from "@atlasqueue/core/internal";
 import { duration } from "../output/plain.ts";
 import { ok, wrong, type Check } from "./check.ts";
 

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
-import { createLogger, createToken } from "@atlasqueue/core";
+import { createLogger } from "@atlasqueue/core";
+import { createToken } from "@atlasqueue/core/internal";
 import { httpReceiver, spawnProcess, testDatabase, type Answer, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { dataFolder, mainFile } from "../../test/run-start.ts";

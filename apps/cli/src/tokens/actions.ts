@@ -7,7 +7,7 @@ import {
   type Deps,
   type MadeToken,
   type TokenWish,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import { Trouble } from "../exit.ts";
 import { writeJson, type Output } from "../output/output.ts";
 import { showTable } from "../output/table.ts";

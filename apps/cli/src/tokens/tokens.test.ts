@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createdToken, tokenList } from "@atlasqueue/contract";
-import { findToken, hashToken } from "@atlasqueue/core";
+import { findToken, hashToken } from "@atlasqueue/core/internal";
 import { createDatabase, postgresUrl, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";

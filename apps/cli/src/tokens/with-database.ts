@@ -1,4 +1,5 @@
-import { connectDatabase, type Deps } from "@atlasqueue/core";
+import { connectDatabase } from "@atlasqueue/core";
+import type { Deps } from "@atlasqueue/core/internal";
 import { readDatabaseUrl, type Env } from "../config.ts";
 import { Trouble } from "../exit.ts";
 

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Duplex } from "node:stream";
-import { hostSignal, openChannel, SettingError, type Logger, type Signal } from "@atlasqueue/core";
+import { SettingError, type Logger, type Signal } from "@atlasqueue/core";
+import { hostSignal, openChannel } from "@atlasqueue/core/internal";
 import { fromMember, type FromMember, type ToMember } from "./member-messages.ts";
 
 export type FleetConfig = {

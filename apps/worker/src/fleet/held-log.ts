@@ -1,4 +1,4 @@
-import { logDestination } from "@atlasqueue/core";
+import { logDestination } from "@atlasqueue/core/internal";
 
 export type HeldLog = {
   write(line: string): void;

@@ -1,4 +1,5 @@
-import { createLogger, exitOnTrouble, ipcSignal, parentChannel, SettingError, troubleLine } from "@atlasqueue/core";
+import { createLogger, SettingError } from "@atlasqueue/core";
+import { exitOnTrouble, ipcSignal, parentChannel, troubleLine } from "@atlasqueue/core/internal";
 import { captureOutput } from "@atlasqueue/worker";
 import { readWorkerConfig } from "../config.ts";
 import { heldLog } from "./held-log.ts";

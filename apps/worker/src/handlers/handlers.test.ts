@@ -1,4 +1,5 @@
-import { createLogger, findJob, memorySignal, submit } from "@atlasqueue/core";
+import { createLogger, memorySignal } from "@atlasqueue/core";
+import { findJob, submit } from "@atlasqueue/core/internal";
 import {
   eventually,
   httpReceiver,

@@ -1,4 +1,5 @@
-import { createReadiness, type Database, type Signal } from "@atlasqueue/core";
+import type { Database, Signal } from "@atlasqueue/core";
+import { createReadiness } from "@atlasqueue/core/internal";
 import type { Worker } from "@atlasqueue/worker";
 import type { Readiness } from "./messages.ts";
 
@@ -19,6 +20,6 @@ export function workerReadiness(
     const status = !ready ? "unavailable" : redis === "up" ? "ok" : "degraded";
     const reason =
       stuck_ms > 0 ? { reason: `no job was taken for ${Math.round(stuck_ms / 1_000)} s, though there was room` } : {};
-    return { ready, body: { status, checks, ...reason } };
+    return { ready, body: { status, checks, connections: deps.database.connections(), ...reason } };
   };
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 import { DatabaseTimeoutError, isUnavailable } from "./errors.ts";
+import { inTransaction } from "./transaction.ts";
 
 let servers: Servers;
 beforeAll(async () => {
@@ -76,4 +77,42 @@ test("a database that is not there is unavailable at once", async () => {
   const database = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connections_max: 1, timeout_ms: 5_000 });
   await expect(one(database)).rejects.toSatisfy(isUnavailable);
   await database.close();
+});
+
+test("the pool says how many connections are open, how many of them are busy, and what waits for one", async () => {
+  const database = connectDatabase({ url: servers.postgres.url, connections_max: 2, timeout_ms: 10_000 });
+  expect(database.connections()).toEqual({ open: 0, busy: 0, max: 2, waiting: 0 });
+  await Promise.all([one(database), one(database)]);
+  expect(database.connections()).toEqual({ open: 2, busy: 0, max: 2, waiting: 0 });
+  const free = Promise.withResolvers<void>();
+  const hold = () =>
+    inTransaction(database, async (execute) => {
+      await execute({ text: "SELECT 1", params: [] });
+      await free.promise;
+    });
+  const first = hold();
+  await eventually(() => expect(database.connections()).toEqual({ open: 2, busy: 1, max: 2, waiting: 0 }));
+  const rest = [hold(), one(database)];
+  await eventually(() => expect(database.connections()).toEqual({ open: 2, busy: 2, max: 2, waiting: 1 }));
+  free.resolve();
+  await Promise.all([first, ...rest]);
+  await eventually(() => expect(database.connections()).toEqual({ open: 2, busy: 0, max: 2, waiting: 0 }));
+  await database.close();
+});
+
+test("it is told when a connection breaks, and not when we end one or none could be opened", async () => {
+  let breaks = 0;
+  const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connections_max: 1, timeout_ms: 5_000 });
+  const ended = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
+  for (const pool of [away, ended, database]) pool.onBreak(() => (breaks += 1));
+  await expect(one(away)).rejects.toSatisfy(isUnavailable);
+  await one(ended);
+  await Promise.all([away.close(), ended.close()]);
+  const killed = bounded(database, database.sql`SELECT pg_terminate_backend(pg_backend_pid())`);
+  await expect(killed).rejects.toSatisfy(isUnavailable);
+  await eventually(() => expect(breaks).toBe(1));
+  await one(database);
+  await database.close();
+  expect(breaks).toBe(1);
 });

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import postgres from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
 import { openSocket } from "./socket.ts";
@@ -11,10 +10,20 @@ export type Database = {
   timeout_ms: number;
   /** One connection of its own beside the pool, opened when a late statement must be looked for. */
   control: Sql;
-  /** How many connections are open, and how many may be. */
-  connections(): { open: number; limit: number };
+  connections(): Connections;
+  /**
+   * Call `hear` each time a connection that was in use ends by anything but our own will: the server crashed, stopped or
+   * ended it, or the network did. Call what it returns to listen no more.
+   */
+  onBreak(hear: () => void): () => void;
   close(): Promise<void>;
 };
+
+/**
+ * The pool's connections: `open` ones (or about to be), the `busy` among them that have a statement or a transaction under
+ * way, how many may be open at most, and how many statements wait as no connection is free.
+ */
+export type Connections = { open: number; busy: number; max: number; waiting: number };
 
 export type DatabaseOptions = {
   /** May name several hosts, separated by commas: the one that takes writes is used. */
@@ -28,6 +37,9 @@ export type DatabaseOptions = {
   /** Shown in pg_stat_activity. */
   application_name?: string;
 };
+
+/** What our patch lets the driver say of its pool. */
+type Loaded = { load(): { idle: number; busy: number; waiting: number } };
 
 /** How long a connection stays that nobody uses: a server has few, and all processes share them. */
 const idle_seconds_max = 20;
@@ -44,7 +56,7 @@ const keep_alive_seconds = 10;
  */
 export function connectDatabase(options: DatabaseOptions): Database {
   const silence_ms_max = options.timeout_ms * 2;
-  const sockets = new Set<Socket>();
+  const listeners = new Set<() => void>();
   const settings = {
     prepare: options.prepared_statements ?? true,
     connect_timeout: Math.max(1, Math.ceil(options.timeout_ms / 1_000)),
@@ -62,13 +74,11 @@ export function connectDatabase(options: DatabaseOptions): Database {
     ...(namesSeveralHosts(options.url) && { target_session_attrs: "read-write" }),
     // What follows is our patch's, in patches/.
     discard: isReadOnly,
-    socket: (driver: { path?: string | false }, host: string, port: number) => {
-      const socket = openSocket({ host, port, path: driver.path ?? false }, silence_ms_max, () => {
-        sockets.delete(socket);
-      });
-      sockets.add(socket);
-      return socket;
+    onclose: (_id: number, broke?: boolean) => {
+      if (broke) for (const hear of listeners) hear();
     },
+    socket: (driver: { path?: string | false }, host: string, port: number) =>
+      openSocket({ host, port, path: driver.path ?? false }, silence_ms_max),
   };
   const open = (max: number): Sql =>
     postgres(options.url, { ...settings, max } as postgres.Options<Record<string, never>>);
@@ -77,7 +87,14 @@ export function connectDatabase(options: DatabaseOptions): Database {
     sql,
     control,
     timeout_ms: options.timeout_ms,
-    connections: () => ({ open: sockets.size, limit: options.connections_max }),
+    connections() {
+      const { idle, busy, waiting } = (sql as unknown as Loaded).load();
+      return { open: idle + busy, busy, max: options.connections_max, waiting };
+    },
+    onBreak(hear) {
+      listeners.add(hear);
+      return () => void listeners.delete(hear);
+    },
     close: async () => void (await Promise.all([sql.end({ timeout: 2 }), control.end({ timeout: 2 })])),
   };
 }

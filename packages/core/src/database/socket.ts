@@ -14,7 +14,6 @@ const looks_max = 4;
 export function openSocket(
   to: { host: string; port: number; path?: string | false },
   silence_ms_max: number,
-  closed: () => void,
 ): WatchedSocket {
   const socket = new Socket();
   let read = 0;
@@ -38,7 +37,6 @@ export function openSocket(
   const destroy = socket._destroy.bind(socket);
   socket._destroy = (error, done) => {
     clearInterval(watch);
-    closed();
     destroy(error, done);
   };
   socket.setNoDelay(true);

@@ -1,4 +1,4 @@
-import { submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { enqueue } from "../submit/enqueue.ts";
@@ -89,6 +89,13 @@ test("while Postgres does not answer, what it would say is left out and the othe
     'atlasqueue_redis_state{state="down"}': "0",
   });
   expect(await shown(metrics, "database_connections_limit")).toEqual({ atlasqueue_database_connections_limit: "10" });
+  const asleep = own.database.sql`SELECT pg_sleep(600)`.execute();
+  await eventually(async () =>
+    expect(await shown(metrics, "database_connections_busy")).toEqual({ atlasqueue_database_connections_busy: "1" }),
+  );
+  expect(await shown(metrics, "database_statements_waiting")).toEqual({ atlasqueue_database_statements_waiting: "0" });
+  asleep.cancel();
+  await expect(asleep).rejects.toMatchObject({ code: "57014" });
 });
 
 test("what was lost is told apart from what was refused, and what expired from what was tried again", async () => {

@@ -1,6 +1,6 @@
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
-import type { Database } from "../database/connect.ts";
+import type { Connections, Database } from "../database/connect.ts";
 import type { QueueRef } from "../deps.ts";
 import { fleetCounts } from "../counts/fleet.ts";
 import { oldestReady } from "../queues/oldest-ready.ts";
@@ -28,20 +28,24 @@ export function addServerGauges(
       for (const state of states) this.set({ state }, state === current ? 1 : 0);
     },
   });
-  add({
-    name: "atlasqueue_database_connections",
-    help: "Connections of this process to PostgreSQL",
-    collect() {
-      this.set(database.connections().open);
-    },
-  });
-  add({
-    name: "atlasqueue_database_connections_limit",
-    help: "Connections to PostgreSQL that this process may open",
-    collect() {
-      this.set(database.connections().limit);
-    },
-  });
+  const pool: [string, string, keyof Connections][] = [
+    ["connections", "Connections of this process to PostgreSQL, busy or idle", "open"],
+    [
+      "connections_busy",
+      "Connections to PostgreSQL with a statement or a transaction of this process under way",
+      "busy",
+    ],
+    ["connections_limit", "Connections to PostgreSQL that this process may open", "max"],
+    ["statements_waiting", "Statements of this process that wait as all its connections are busy", "waiting"],
+  ];
+  for (const [name, help, what] of pool)
+    add({
+      name: `atlasqueue_database_${name}`,
+      help,
+      collect() {
+        this.set(database.connections()[what]);
+      },
+    });
 }
 
 /** However often and by however many they are read, Postgres is asked once in so long. */

@@ -27,10 +27,19 @@ export function watchConsuming(
   let failing_since: number | undefined;
   const turn = () => void (turned_at = now());
 
-  const note = ({ event, ...about }: AtlasEvent): void => {
-    if (event === "lease_acquired" || event === "lease_not_acquired") failing_since = undefined;
-    else if (event === "handler_done" || event === "handler_error") turn();
-    else if (event === "database_unavailable" && "during" in about && about.during === "claim") failing_since ??= now();
+  const note = (event: AtlasEvent): void => {
+    switch (event.event) {
+      case "lease_acquired":
+      case "lease_not_acquired":
+        failing_since = undefined;
+        break;
+      case "handler_done":
+      case "handler_error":
+        turn();
+        break;
+      case "database_unavailable":
+        if (event.during === "claim") failing_since ??= now();
+    }
   };
   const signal: Signal = {
     ...deps.signal,

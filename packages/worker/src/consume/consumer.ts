@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { isUnavailable } from "@atlasqueue/core";
 import {
   aboutLease,
   claim,
   claimReady,
-  isUnavailable,
   pause,
   SignalUnavailableError,
   wakeMark,
@@ -11,7 +11,7 @@ import {
   type Lease,
   type LeaseReturns,
   readyAmong,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import type { Handler } from "../handler.ts";
 import { runJob, type Surroundings } from "../run/run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";

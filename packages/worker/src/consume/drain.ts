@@ -1,4 +1,5 @@
-import { isUnavailable, pause, workLeft } from "@atlasqueue/core";
+import { isUnavailable } from "@atlasqueue/core";
+import { pause, workLeft } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 import type { Served } from "./served.ts";
 

@@ -1,4 +1,4 @@
-import type { Lease } from "@atlasqueue/core";
+import type { Lease } from "@atlasqueue/core/internal";
 import { expect, test } from "vitest";
 import { runningJobs } from "./running-jobs.ts";
 

@@ -1,4 +1,4 @@
-import type { Lease } from "@atlasqueue/core";
+import type { Lease } from "@atlasqueue/core/internal";
 import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
 
 /** A job this worker holds. `settling` from the moment its outcome is on its way to the database. */

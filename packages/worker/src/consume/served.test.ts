@@ -1,4 +1,4 @@
-import { explainJob, findJob, submit } from "@atlasqueue/core";
+import { explainJob, findJob, submit } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-import { defaultTenant, readyTenants, top, type QueueRef } from "@atlasqueue/core";
+import { defaultTenant, readyTenants, top, type QueueRef } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 
 /** Tenants that a worker of all tenants waits for at most: those that had jobs last. */

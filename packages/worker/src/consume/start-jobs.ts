@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { aboutLease, extendLeases, type Lease, type LeaseReturns } from "@atlasqueue/core";
+import { aboutLease, extendLeases, type Lease, type LeaseReturns } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 
 export type StartJobs = {
@@ -23,23 +23,24 @@ export async function startJobs(jobs: StartJobs, leases: Lease[], asked_at: numb
   const fresh_ms = (lease_seconds * 1_000) / 3;
   let renewed_at = asked_at;
   let turned_at = performance.now();
-  let left = leases;
-  while (left.length > 0) {
+  let held = leases;
+  let at = 0;
+  while (at < held.length) {
     if (stop.aborted) {
-      void returns.giveBack(left);
+      void returns.giveBack(held.slice(at));
       return;
     }
     const now = performance.now();
     if (now - renewed_at > fresh_ms) {
       renewed_at = now;
-      left = await stillHeld(deps, returns, left, lease_seconds);
+      held = await stillHeld(deps, returns, held.slice(at), lease_seconds);
+      at = 0;
     } else if (now - turned_at > turn_ms_max) {
       await nextTurn();
       turned_at = performance.now();
     } else {
-      const [next, ...others] = left as [Lease, ...Lease[]];
-      left = others;
-      start(next);
+      start(held[at] as Lease);
+      at += 1;
     }
   }
 }

@@ -1,4 +1,5 @@
-import { aboutLease, extendLeases, forgetLeaseBatches, isUnavailable, pause, type Lease } from "@atlasqueue/core";
+import { isUnavailable } from "@atlasqueue/core";
+import { aboutLease, extendLeases, forgetLeaseBatches, pause, type Lease } from "@atlasqueue/core/internal";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
 import type { OutageWatch } from "../sweep/outage-watch.ts";
@@ -15,6 +16,8 @@ const forget_batches_max = 10_000;
  * Renews the leases of every job a worker holds, all in one statement, three times a lease. A job whose lease is lost is
  * taken from its handler: another worker may have it already. A database that is away is no loss: nobody else could
  * claim the job meanwhile, so the handler goes on.
+ *
+ * When a connection breaks it renews at once: a server that crashed may have forgotten the last renewals, or a claim.
  */
 export async function keepLeases(
   deps: KeeperDeps,
@@ -23,10 +26,25 @@ export async function keepLeases(
   stop: AbortSignal,
 ): Promise<void> {
   const period_ms = (lease_seconds * 1_000) / 3;
+  const soon_ms = Math.min(retry_ms, period_ms);
+  let breaks = 0;
+  let wake = new AbortController();
+  const hearNoMore = deps.database.onBreak(() => {
+    breaks += 1;
+    deps.outage.broke();
+    wake.abort();
+  });
   while (!stop.aborted) {
+    wake = new AbortController();
+    const known = breaks;
     const renewed = await renew(deps, running, running.all(), lease_seconds);
-    await pause(renewed ? period_ms : Math.min(retry_ms, period_ms), stop);
+    const unbroken = breaks === known;
+    if (renewed && unbroken) {
+      deps.outage.renewed();
+      await pause(period_ms, AbortSignal.any([stop, wake.signal]));
+    } else await pause(soon_ms, stop);
   }
+  hearNoMore();
 }
 
 /**

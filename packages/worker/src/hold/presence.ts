@@ -1,4 +1,4 @@
-import { hint, pause, presence_beat_ms, SignalUnavailableError, type WorkerPresence } from "@atlasqueue/core";
+import { hint, pause, presence_beat_ms, SignalUnavailableError, type WorkerPresence } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 
 export type PresenceConfig = {

@@ -1,15 +1,13 @@
+import { DatabaseTimeoutError, isUnavailable, type BackoffPolicy } from "@atlasqueue/core";
 import {
   complete,
-  DatabaseTimeoutError,
   fail,
   isBadRow,
-  isUnavailable,
   pause,
   verdictAfterFailure,
-  type BackoffPolicy,
   type Failure,
   type Settled,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import type { Json, LogLine } from "@atlasqueue/contract";
 import type { Outcome } from "../run/outcome.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";

@@ -1,12 +1,13 @@
 import { Worker } from "node:worker_threads";
 import type { Json } from "@atlasqueue/contract";
-import { createLogger, parentChannel, type Lease, type LogLevel } from "@atlasqueue/core";
+import { createLogger, type LogLevel } from "@atlasqueue/core";
+import { parentChannel, type Lease } from "@atlasqueue/core/internal";
 import { Context } from "../run/context.ts";
 import { handlersOf } from "../handler.ts";
 import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
 import { failed, succeeded, type Outcome } from "../run/outcome.ts";
 import { captureOutput } from "../output/capture-output.ts";
-import { withOutput } from "../output/job-output.ts";
+import { jobOutput } from "../output/job-output.ts";
 import type { FromChild, Task, ToChild } from "./messages.ts";
 
 // The other side of child-pool.ts: one job at a time, in a process that may be killed at any moment.
@@ -42,6 +43,7 @@ async function runTask(
   lazy: LazyAbort,
   tell: (said: FromChild["said"]) => void,
 ): Promise<Outcome> {
+  const output = jobOutput((stream, line) => tell({ kind: "output", stream, line }));
   try {
     const handler = handlersOf((await import(module)) as object, module).find(({ type }) => type === lease.type);
     if (!handler) throw new Error(`${module} exports no handler for type ${JSON.stringify(lease.type)}`);
@@ -53,12 +55,11 @@ async function runTask(
       log: (line: string) => tell({ kind: "line", line }),
     };
     tell({ kind: "begun" });
-    const { value, ended } = withOutput(
-      (stream, line) => tell({ kind: "output", stream, line }),
-      () => handler.run(lease.payload, new Context(lease, lazy, hearing)),
-    );
-    return succeeded(handler, await value.finally(ended));
+    const context = new Context(lease, lazy, hearing);
+    return succeeded(handler, await output.of(() => handler.run(lease.payload, context)));
   } catch (thrown) {
     return failed(thrown);
+  } finally {
+    output.end();
   }
 }

@@ -1,5 +1,5 @@
 import { limits } from "@atlasqueue/contract";
-import type { Lease } from "@atlasqueue/core";
+import type { Lease } from "@atlasqueue/core/internal";
 import { z } from "zod";
 
 /** A job for a child process. `log_level` is that of the worker's logger. */

@@ -1,5 +1,6 @@
-import { errorData } from "@atlasqueue/contract";
-import { storableText, type Lease, type Logger } from "@atlasqueue/core";
+import { errorData, storableText } from "@atlasqueue/contract";
+import type { Logger } from "@atlasqueue/core";
+import type { Lease } from "@atlasqueue/core/internal";
 import type { Context, Hearing } from "../run/context.ts";
 import type { Handler } from "../handler.ts";
 import { succeeded, type Outcome } from "../run/outcome.ts";

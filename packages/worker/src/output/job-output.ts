@@ -2,33 +2,37 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { outputLines, type OutputLines } from "./output-lines.ts";
 
 export type OutputStream = "stdout" | "stderr";
-export type JobOutput = { write(stream: OutputStream, chunk: string | Uint8Array): void };
+export type JobOutput = {
+  /** Run the handler, so that what it writes to stdout and stderr, then and later, belongs to this job. */
+  of<T>(handler: () => T): T;
+  write(stream: OutputStream, chunk: string | Uint8Array): void;
+  /** The handler has ended: what came without a line's end is told now, and what is still to come as it comes. */
+  end(): void;
+};
 
 // Not a singleton by choice: what runs on behalf of a job is only known to the runtime's own book-keeping.
 const outputs = new AsyncLocalStorage<JobOutput>();
 
-/**
- * Run a job's handler so that what it writes to stdout and stderr, then and later, is told line by line, where
- * `captureOutput` is on. Call `ended` when the handler has ended: what came without a line's end is told then.
- */
-export function withOutput<T>(tell: (stream: OutputStream, line: string) => void, run: () => T) {
-  const streams = new Map<OutputStream, OutputLines>();
+/** What one job's handler writes, told line by line where `captureOutput` is on. */
+export function jobOutput(tell: (stream: OutputStream, line: string) => void): JobOutput {
+  // Most handlers write nothing.
+  let streams: Map<OutputStream, OutputLines> | undefined;
   let over = false;
   const output: JobOutput = {
+    of: (handler) => outputs.run(output, handler),
     write(stream, chunk) {
+      streams ??= new Map();
       const lines = streams.get(stream) ?? outputLines((line) => tell(stream, line));
       streams.set(stream, lines);
       lines.write(chunk);
       if (over) lines.end();
     },
-  };
-  return {
-    value: outputs.run(output, run),
-    ended() {
+    end() {
       over = true;
-      for (const lines of streams.values()) lines.end();
+      if (streams) for (const lines of streams.values()) lines.end();
     },
   };
+  return output;
 }
 
 /** The output of the job on whose behalf this is called. */

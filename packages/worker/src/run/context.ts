@@ -1,5 +1,6 @@
-import { limits, type Json, type LogLine } from "@atlasqueue/contract";
-import { storableText, type Lease, type Logger } from "@atlasqueue/core";
+import { limits, storableText, type Json, type LogLine } from "@atlasqueue/contract";
+import type { Logger } from "@atlasqueue/core";
+import type { Lease } from "@atlasqueue/core/internal";
 import type { JobContext } from "../handler.ts";
 import type { OutputStream } from "../output/job-output.ts";
 import { signalOf, type LazyAbort } from "./lazy-abort.ts";

@@ -1,4 +1,5 @@
-import { isUnavailable, pause, reportProgress, type Lease } from "@atlasqueue/core";
+import { isUnavailable } from "@atlasqueue/core";
+import { pause, reportProgress, type Lease } from "@atlasqueue/core/internal";
 import type { Json } from "@atlasqueue/contract";
 import type { WorkerDeps } from "../deps.ts";
 

@@ -1,11 +1,11 @@
-import type { Lease } from "@atlasqueue/core";
+import type { Lease } from "@atlasqueue/core/internal";
 import { Context, type Hearing } from "./context.ts";
 import type { Handler } from "../handler.ts";
 import { isIsolated, runIsolated } from "../isolate/run-isolated.ts";
 import type { ChildPool } from "../isolate/child-pool.ts";
 import { abort, type LazyAbort } from "./lazy-abort.ts";
 import { failed, succeeded, type Outcome } from "./outcome.ts";
-import { withOutput } from "../output/job-output.ts";
+import { jobOutput } from "../output/job-output.ts";
 
 export type Surroundings = { hearing: Hearing; children: ChildPool };
 
@@ -35,16 +35,10 @@ async function attempt(
 ): Promise<Outcome> {
   const timeout_seconds = lease.timeout_seconds ?? handler.options.timeout_seconds;
   let timer: NodeJS.Timeout | undefined;
+  const output = jobOutput((stream, line) => hearing.output(lease, stream, line));
+  const run = () => output.of(() => handler.run(lease.payload, context));
   try {
-    const run = () =>
-      withOutput(
-        (stream, line) => hearing.output(lease, stream, line),
-        () => handler.run(lease.payload, context),
-      );
-    if (timeout_seconds === undefined && !isIsolated(handler)) {
-      const { value, ended } = run();
-      return succeeded(handler, await value.finally(ended));
-    }
+    if (timeout_seconds === undefined && !isIsolated(handler)) return succeeded(handler, await run());
     const timeout = Promise.withResolvers<never>();
     const startClock = () => {
       if (timeout_seconds === undefined) return;
@@ -56,12 +50,13 @@ async function attempt(
     };
     if (isIsolated(handler))
       return await Promise.race([runIsolated(children, handler, lease, context, hearing, startClock), timeout.promise]);
-    const { value, ended } = run();
+    const value = run();
     startClock();
-    return succeeded(handler, await Promise.race([value, timeout.promise]).finally(ended));
+    return succeeded(handler, await Promise.race([value, timeout.promise]));
   } catch (thrown) {
     return failed(thrown);
   } finally {
     clearTimeout(timer);
+    output.end();
   }
 }

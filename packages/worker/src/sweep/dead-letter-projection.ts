@@ -1,4 +1,4 @@
-import { projectDeadLetters } from "@atlasqueue/core";
+import { projectDeadLetters } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 
 /** Even when nothing points to a difference, the list is gone over once in so long. */

@@ -1,4 +1,4 @@
-import { claim, createFollowUps, enqueue, type FollowUps } from "@atlasqueue/core";
+import { claim, createFollowUps, enqueue, type FollowUps } from "@atlasqueue/core/internal";
 import { submission } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { workerHarness } from "../../test/harness.ts";

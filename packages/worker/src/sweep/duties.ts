@@ -1,15 +1,15 @@
+import { isUnavailable } from "@atlasqueue/core";
 import {
   admitAll,
   advanceAll,
   fireAll,
   foldAll,
   hint,
-  isUnavailable,
   promoteAll,
   refreshStatistics,
   statisticsAreStale,
   type SweepOutlook,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import type { MovingDeps } from "../deps.ts";
 import { createDeadLetterProjection } from "./dead-letter-projection.ts";
 import { markReady } from "./ready-mark.ts";

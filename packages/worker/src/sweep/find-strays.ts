@@ -1,4 +1,5 @@
-import { adoptStrays, countStrays, firstId, isUnavailable, pause } from "@atlasqueue/core";
+import { isUnavailable } from "@atlasqueue/core";
+import { adoptStrays, countStrays, firstId, pause } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 import { takeTurn } from "./take-turn.ts";
 

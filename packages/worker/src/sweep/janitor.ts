@@ -1,16 +1,15 @@
+import { isUnavailable, type Retention } from "@atlasqueue/core";
 import {
   firstId,
   forgetEmptyQueues,
   forgetUndecidedQueues,
   forgetPastStarts,
   hint,
-  isUnavailable,
   pause,
   prune,
   pruneKeys,
   pruneUniqueKeys,
-  type Retention,
-} from "@atlasqueue/core";
+} from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 import { createResultClearer } from "./result-clearer.ts";
 import { takeTurn } from "./take-turn.ts";

@@ -1,4 +1,4 @@
-import { refillQueue, resignalOrphans, type ReadyQueue } from "@atlasqueue/core";
+import { refillQueue, resignalOrphans, type ReadyQueue } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 
 /** Signal what is missing of a queue with ready jobs. Returns how many jobs were found to be. */

@@ -1,4 +1,5 @@
-import { connectDatabase, createFollowUps, memorySignal } from "@atlasqueue/core";
+import { connectDatabase, memorySignal } from "@atlasqueue/core";
+import { createFollowUps } from "@atlasqueue/core/internal";
 import { eventually, recordEvents, tcpProxy } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";

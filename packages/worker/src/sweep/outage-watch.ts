@@ -1,4 +1,4 @@
-import { SignalUnavailableError } from "@atlasqueue/core";
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 
 /** After the database's return: settlements and renewals go first, so that no lease that ran out meanwhile is taken from a worker that lives. */
@@ -13,6 +13,10 @@ const mark = "outage";
 export type OutageWatch = {
   /** The database failed here: the whole fleet is told. Never rejects. */
   failed(): Promise<void>;
+  /** A connection broke here: the server may have crashed, and forgotten the last renewals. */
+  broke(): void;
+  /** All that is held here was renewed since. */
+  renewed(): void;
   /** The database has just answered here. Whether leases that have run out may be ended. */
   settledIn(): Promise<boolean>;
 };
@@ -29,6 +33,7 @@ export function createOutageWatch(deps: WorkerDeps): OutageWatch {
   /** What was sent before the return may be waited for as long as the deadline, and is sent anew then. */
   const lasts_ms = deps.database.timeout_ms + grace_ms;
   let away = false;
+  let renewing = false;
   let settled_at = -Infinity;
   let held_since: number | undefined;
 
@@ -52,12 +57,18 @@ export function createOutageWatch(deps: WorkerDeps): OutageWatch {
         if (!(error instanceof SignalUnavailableError)) deps.logger.error({ err: error }, "outage_mark_failed");
       }
     },
+    broke() {
+      away = true;
+      renewing = true;
+    },
+    renewed() {
+      renewing = false;
+    },
     async settledIn() {
       const now = performance.now();
       if (away) settled_at = now + grace_ms;
       away = false;
-      if (now < settled_at) return false;
-      if (!(await isMarked())) {
+      if (!renewing && now >= settled_at && !(await isMarked())) {
         held_since = undefined;
         return true;
       }

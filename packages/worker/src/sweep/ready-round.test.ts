@@ -1,4 +1,5 @@
-import { enqueue, type Signal } from "@atlasqueue/core";
+import type { Signal } from "@atlasqueue/core";
+import { enqueue } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-import { readyQueuesOf, readyTenants, top, type ReadyQueue } from "@atlasqueue/core";
+import { readyQueuesOf, readyTenants, top, type ReadyQueue } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 import { offer } from "./offer.ts";
 

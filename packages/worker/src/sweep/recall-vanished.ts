@@ -1,4 +1,5 @@
-import { isUnavailable, pause, presence_ttl_ms, recallLeases, SignalUnavailableError } from "@atlasqueue/core";
+import { isUnavailable } from "@atlasqueue/core";
+import { pause, presence_ttl_ms, recallLeases, SignalUnavailableError } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 
 /** Claims of one worker looked at in one statement. */

@@ -1,4 +1,4 @@
-import { claim, createFollowUps, type FollowUps } from "@atlasqueue/core";
+import { claim, createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { workerHarness } from "../../test/harness.ts";

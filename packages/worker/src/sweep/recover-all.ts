@@ -1,4 +1,4 @@
-import { announce, recoverExpired } from "@atlasqueue/core";
+import { announce, recoverExpired } from "@atlasqueue/core/internal";
 import type { MovingDeps } from "../deps.ts";
 
 /** Claims looked at in one statement; each may be of hundreds of jobs. */

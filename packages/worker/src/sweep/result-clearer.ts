@@ -1,4 +1,4 @@
-import { clearResults, firstId, firstIdAt, pause } from "@atlasqueue/core";
+import { clearResults, firstId, firstIdAt, pause } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 import { takeTurn } from "./take-turn.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readyAmong, type QueueRef } from "@atlasqueue/core";
+import { readyAmong, type QueueRef } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 import { offer } from "./offer.ts";
 import { takeTurn } from "./take-turn.ts";

@@ -1,4 +1,5 @@
-import { createOutlook, isUnavailable, pause, type SweepOutlook } from "@atlasqueue/core";
+import { isUnavailable } from "@atlasqueue/core";
+import { createOutlook, pause, type SweepOutlook } from "@atlasqueue/core/internal";
 import type { MovingDeps } from "../deps.ts";
 import { createDuties } from "./duties.ts";
 import { findStrays } from "./find-strays.ts";

@@ -1,4 +1,4 @@
-import { SignalUnavailableError } from "@atlasqueue/core";
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 
 /** One worker of the fleet in each period does what has this name; with Redis away, every worker does. */

@@ -1,4 +1,4 @@
-import type { LeaseDesk, LeasedJob } from "@atlasqueue/core";
+import type { LeaseDesk, LeasedJob } from "@atlasqueue/core/internal";
 
 /**
  * Make the answer that hands leased jobs over. If it cannot be made, or the caller hangs up before all of it is on its

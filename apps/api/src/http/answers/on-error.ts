@@ -1,4 +1,5 @@
-import { isUnavailable, NoRoomError, TooManyQueuesError, type Logger, type Observe } from "@atlasqueue/core";
+import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
+import { NoRoomError, TooManyQueuesError } from "@atlasqueue/core/internal";
 import { routePath } from "hono/route";
 import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "../context.ts";

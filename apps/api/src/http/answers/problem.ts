@@ -1,5 +1,5 @@
 import { problems, problemType, type Fault, type Problem, type ProblemKind } from "@atlasqueue/contract";
-import type { NoRoomError, TooManyQueuesError } from "@atlasqueue/core";
+import type { NoRoomError, TooManyQueuesError } from "@atlasqueue/core/internal";
 import { answerText } from "./answer.ts";
 
 export type ProblemExtras = {

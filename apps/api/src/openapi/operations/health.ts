@@ -7,6 +7,11 @@ const readiness = z.strictObject({
     postgres: z.enum(["up", "read_only", "down"]),
     redis: z.enum(["up", "refusing", "down"]),
   }),
+  connections: z
+    .strictObject({ open: z.int(), busy: z.int(), max: z.int(), waiting: z.int() })
+    .describe(
+      "Of this process to PostgreSQL: how many are open, how many of those have a statement or a transaction under way, how many may be open, and how many statements wait for a free one. All of them busy and PostgreSQL `down` may mean that only this process has too much to do.",
+    ),
 });
 
 const ready = (path: "/readyz" | "/ready", id: string): Operation => ({
@@ -20,12 +25,20 @@ const ready = (path: "/readyz" | "/ready", id: string): Operation => ({
       description:
         "It can. `degraded` means that Redis is away or refuses writes: jobs are accepted all the same, and workers find them by their sweep.",
       schema: readiness,
-      example: { status: "ok", checks: { postgres: "up", redis: "up" } },
+      example: {
+        status: "ok",
+        checks: { postgres: "up", redis: "up" },
+        connections: { open: 4, busy: 1, max: 10, waiting: 0 },
+      },
     },
     503: {
       description: "PostgreSQL is away, or read-only.",
       schema: readiness,
-      example: { status: "unavailable", checks: { postgres: "down", redis: "up" } },
+      example: {
+        status: "unavailable",
+        checks: { postgres: "down", redis: "up" },
+        connections: { open: 0, busy: 0, max: 10, waiting: 0 },
+      },
     },
   },
   problems: [],

@@ -1,4 +1,5 @@
-import { defaultTenant, findJob, requirePostgres, SettingError, type Database } from "@atlasqueue/core";
+import { SettingError, type Database } from "@atlasqueue/core";
+import { defaultTenant, findJob, requirePostgres } from "@atlasqueue/core/internal";
 
 const nobody = "00000000-0000-0000-0000-000000000000";
 const undefined_table = "42P01";

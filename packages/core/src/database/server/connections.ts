@@ -1,0 +1,24 @@
+import type { Deps } from "../../deps.ts";
+import { executeOn } from "../statement.ts";
+
+/** Of the server, whoever's they are: `open` ones, the `busy` among them, those of AtlasQueue, and how many it allows. */
+export type ServerConnections = { open: number; busy: number; ours: number; max: number };
+
+/**
+ * How many of the server's connections are taken. `max` leaves out those that are kept for superusers. What others do is
+ * hidden without the right to see it, and counts as not busy.
+ *
+ * @example
+ * const { open, max } = await serverConnections(deps);
+ */
+export async function serverConnections(deps: Pick<Deps, "database">): Promise<ServerConnections> {
+  const [row] = await executeOn(deps.database)<ServerConnections>({ text: count, params: [] });
+  return row ?? { open: 0, busy: 0, ours: 0, max: 0 };
+}
+
+const count = `
+  SELECT count(*)::int AS open,
+    count(*) FILTER (WHERE state <> 'idle' AND pid <> pg_backend_pid())::int AS busy,
+    count(*) FILTER (WHERE application_name LIKE 'atlasqueue%')::int AS ours,
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS max
+  FROM pg_stat_activity WHERE backend_type = 'client backend'`;

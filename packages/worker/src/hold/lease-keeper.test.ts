@@ -1,0 +1,75 @@
+import { connectDatabase } from "@atlasqueue/core";
+import { eventually } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { gate, workerHarness } from "../../test/harness.ts";
+import { defineHandler } from "../handler.ts";
+import { startWorker } from "../start-worker.ts";
+
+const harness = workerHarness();
+const application_name = "worker-that-is-cut-off";
+
+/** A worker whose next renewal is twenty minutes away, with a job under way. */
+async function workerWithAJob() {
+  const database = connectDatabase({ url: harness.url(), connections_max: 2, timeout_ms: 10_000, application_name });
+  const { open, opened } = gate();
+  const runs: AbortSignal[] = [];
+  const handler = defineHandler("noop", z.looseObject({}), async (_, { signal }) => {
+    runs.push(signal);
+    await opened;
+  });
+  const worker = startWorker(
+    { ...harness.deps(), database },
+    { handlers: [handler], lease_seconds: 3_600, poll_timeout_seconds: 1 },
+  );
+  onTestFinished(async () => {
+    open();
+    await worker.stop({ deadline_ms: 0 });
+    await database.close();
+  });
+  const [id = ""] = await harness.add({});
+  await harness.becomes(id, { status: "running" });
+  await eventually(() => expect(runs).toHaveLength(1));
+  return { id, runs, finish: open };
+}
+
+/** What a crash does: it forgets what was not synced, and ends all connections. */
+async function crash(id: string, forgotten: "the last renewals" | "the claim"): Promise<void> {
+  const ended = await harness.sql().begin(async (sql) => {
+    if (forgotten === "the claim")
+      await sql`UPDATE jobs SET lease_token = gen_random_uuid(), worker_id = 'another' WHERE id = ${id}`;
+    else {
+      await sql`UPDATE jobs SET locked_until = now() - interval '1 second' WHERE id = ${id}`;
+      await sql`UPDATE lease_batches SET check_at = now() - interval '1 second'`;
+    }
+    return sql`SELECT pg_terminate_backend(pid, 10000) AS gone FROM pg_stat_activity WHERE application_name = ${application_name}`;
+  });
+  expect(ended.length).toBeGreaterThan(0);
+  expect(ended.every(({ gone }) => gone)).toBe(true);
+}
+
+test("when connections break, leases are renewed at once and before this worker's sweep ends any", async () => {
+  const { id, runs, finish } = await workerWithAJob();
+  await crash(id, "the last renewals");
+  await eventually(async () =>
+    expect(
+      await harness.sql()`SELECT FROM jobs WHERE id = ${id} AND locked_until > now() + interval '50 minutes'`,
+    ).toHaveLength(1),
+  );
+  // Its sweeps end leases again, and this one is held.
+  const swept = harness.named("sweep_complete").length;
+  await eventually(() => expect(harness.named("sweep_complete").length).toBeGreaterThan(swept + 3), {
+    timeout_ms: 20_000,
+  });
+  expect(harness.named("lease_expired")).toEqual([]);
+  finish();
+  await harness.becomes(id, { status: "succeeded", attempts: 1 });
+  expect(runs).toHaveLength(1);
+});
+
+test("a claim that a crash forgot is noticed at once: its handler is aborted, not left beside another's", async () => {
+  const { id, runs } = await workerWithAJob();
+  await crash(id, "the claim");
+  await eventually(() => expect(runs[0]?.aborted).toBe(true));
+  expect(harness.named("lease_lost")).toMatchObject([{ job_id: id, during: "renewal" }]);
+});
