@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -9,6 +10,8 @@ export default defineConfig({
     // Processes, not threads: tests spawn servers, send signals and set the environment.
     pool: "forks",
     maxWorkers: 2,
+    // The processes that tests start keep what Node compiled, from one to the next and from run to run.
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL("../node_modules/.cache/compiled", import.meta.url)) },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     passWithNoTests: false,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { faultOfUrl } from "@atlasqueue/client";
-import { parseSettings, serverConfig, serverSettings, setting, type ServerConfig } from "@atlasqueue/core/internal";
+import { parseSettings, setting } from "@atlasqueue/core/settings";
 import { z } from "zod";
 
 export type Env = Record<string, string | undefined>;
@@ -43,12 +43,6 @@ export function readServerSettings(env: Env): ServerSettings {
 /** Throws `SettingError` when there is none. */
 export function readDatabaseUrl(env: Env): string {
   return parseSettings(z.object({ DATABASE_URL: setting.databaseUrl() }), env).DATABASE_URL;
-}
-
-/** The servers as API and worker read them, for what looks at both. Throws `SettingError`. */
-export function readServersConfig(env: Env): ServerConfig {
-  const set = parseSettings(z.object(serverSettings), env);
-  return serverConfig({ ...set, DATABASE_CONNECTIONS_MAX: 2, DATABASE_TIMEOUT_SECONDS: 10 });
 }
 
 /** The API that the commands talk to unless `--url` says otherwise. */

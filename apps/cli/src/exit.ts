@@ -1,5 +1,3 @@
-import { troubleLine } from "@atlasqueue/core/internal";
-
 export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
 
 /** For --help; the README has them in a table. */
@@ -32,15 +30,17 @@ export async function orExit<T>(command: () => Promise<T>): Promise<T> {
   try {
     return await command();
   } catch (error) {
-    const line = lineOf(error);
+    const line = await lineOf(error);
     if (line === undefined) throw error;
     process.stderr.write(`${line}\n`);
     process.exit(exitCodes.failed);
   }
 }
 
-function lineOf(error: unknown): string | undefined {
-  return error instanceof Trouble ? error.message : troubleLine(error);
+async function lineOf(error: unknown): Promise<string | undefined> {
+  if (error instanceof Trouble) return error.message;
+  const { troubleLine } = await import("@atlasqueue/core/process");
+  return troubleLine(error);
 }
 
 type Listening = { host: string; port: number };

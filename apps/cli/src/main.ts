@@ -1,5 +1,11 @@
-import { endWithReader } from "./output/output.ts";
-import { createProgram } from "./program.ts";
+import { enableCompileCache } from "node:module";
+
+// Node keeps what it compiled, so the next command starts in a fraction of the time.
+enableCompileCache();
+const { endWithReader } = await import("./output/output.ts");
+const { createProgram } = await import("./program.ts");
 
 endWithReader();
-await createProgram(process.env).parseAsync();
+const words = process.argv.slice(2);
+const program = await createProgram(process.env, words);
+await program.parseAsync(words, { from: "user" });

@@ -1,50 +1,39 @@
 import { readFileSync } from "node:fs";
 import { Command } from "@commander-js/extra-typings";
-import { addApi } from "./commands/api.ts";
-import { addCompletion } from "./commands/completion.ts";
-import { addDlq } from "./commands/dlq.ts";
-import { addDoctor } from "./commands/doctor.ts";
-import { addJobs } from "./commands/jobs.ts";
-import { addMigrate } from "./commands/migrate.ts";
-import { addQueues } from "./commands/queues.ts";
-import { addSchedules } from "./commands/schedules.ts";
-import { addStart } from "./commands/start.ts";
-import { addSubmit } from "./commands/submit.ts";
-import { addTokens } from "./commands/tokens.ts";
-import { addTop } from "./commands/top.ts";
-import { addWorker } from "./commands/worker.ts";
-import { addWorkers } from "./commands/workers.ts";
+import { commands } from "./commands/table.ts";
 import type { Env } from "./config.ts";
 import { exitCodes, exitCodesText } from "./exit.ts";
 
 /**
- * The `atlasqueue` command. Each subcommand loads what it needs only when it runs.
+ * The `atlasqueue` command, for these words of a command line: the subcommand that they name is loaded, of the others
+ * only the name is known.
  *
  * @example
- * await createProgram(process.env).parseAsync();
+ * const words = process.argv.slice(2);
+ * await (await createProgram(process.env, words)).parseAsync(words, { from: "user" });
  */
-export function createProgram(env: Env): Command {
+export async function createProgram(env: Env, words: readonly string[]): Promise<Command> {
   const program = new Command("atlasqueue")
     .description("A job queue that is durable like Postgres and wakes like Redis.")
     .version(version())
     .showHelpAfterError("(--help says more)")
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.ok : exitCodes.usage))
     .addHelpText("after", `\n${exitCodesText}\nSettings are environment variables; the README lists them.`);
-  addStart(program, env);
-  addApi(program, env);
-  addWorker(program, env);
-  addMigrate(program, env);
-  addSubmit(program, env);
-  addJobs(program, env);
-  addQueues(program, env);
-  addDlq(program, env);
-  addWorkers(program, env);
-  addTop(program, env);
-  addSchedules(program, env);
-  addTokens(program, env);
-  addDoctor(program, env);
-  addCompletion(program);
+  const asked = askedOf(words);
+  const completes = asked === "completion" || asked === "complete";
+  for (const [name, { about, load }] of Object.entries(commands)) {
+    const command = program.command(name).description(about);
+    if (completes || name === asked) (await load())(command, env);
+  }
+  if (completes) (await import("./commands/completion.ts")).addCompletion(program);
+  else program.command("completion").description("Print a script for bash, zsh, fish or powershell.");
   return program;
+}
+
+/** The subcommand: the first word that is no option, as the program's own options take no values; `help` is of another. */
+function askedOf(words: readonly string[]): string | undefined {
+  const [first, second] = words.filter((word) => !word.startsWith("-"));
+  return first === "help" ? second : first;
 }
 
 function version(): string {

@@ -1,6 +1,10 @@
-import { exitOnTrouble, stopOnSignals } from "@atlasqueue/core/internal";
-import { readWorkerConfig } from "./config.ts";
-import { startWorkers } from "./fleet/start-workers.ts";
+import { enableCompileCache } from "node:module";
+
+// Before anything else is loaded: the next start takes a fraction of the time.
+enableCompileCache();
+const { exitOnTrouble, stopOnSignals } = await import("@atlasqueue/core/process");
+const { readWorkerConfig } = await import("./config.ts");
+const { startWorkers } = await import("./fleet/start-workers.ts");
 
 const workers = exitOnTrouble(async () => startWorkers(readWorkerConfig(process.env), process.env));
 stopOnSignals(async () => (await workers).stop());

@@ -51,7 +51,7 @@ export { addFleetGauges, addServerGauges } from "./observe/gauges.ts";
 export { logDestination } from "./observe/log.ts";
 export { pause } from "./pause.ts";
 export { openChannel, parentChannel, type Channel } from "./program/process-channel.ts";
-export { exitOnTrouble, stopOnSignals, troubleLine } from "./program/process.ts";
+export { exitOnTrouble, troubleLine } from "./program/process.ts";
 export {
   retryPolicy,
   retrySettings,

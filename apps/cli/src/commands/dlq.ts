@@ -10,9 +10,7 @@ import { integer } from "../submit/job-fields.ts";
 
 const jobs_max = 100_000;
 
-export function addDlq(program: Command, env: Env): void {
-  const dlq = program.command("dlq").description("The dead letters: jobs whose last attempt failed.");
-
+export function defineDlq(dlq: Command, env: Env): void {
   dlq
     .command("list")
     .description("List dead letters, those that died last first.")

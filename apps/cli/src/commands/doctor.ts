@@ -4,10 +4,8 @@ import { exitCodes, orExit } from "../exit.ts";
 import { outputOf } from "../output/output.ts";
 import { jsonOption } from "../remote/options.ts";
 
-export function addDoctor(program: Command, env: Env): void {
-  program
-    .command("doctor")
-    .description("Look whether the servers answer and agree: settings, schema, clocks, leases, counts, signals.")
+export function defineDoctor(command: Command, env: Env): void {
+  command
     .addOption(new Option("--rebuild-signals", "fill Redis anew from Postgres, with every ready job").default(false))
     .addOption(jsonOption())
     .addHelpText(

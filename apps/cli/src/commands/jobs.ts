@@ -13,9 +13,7 @@ import { integer } from "../submit/job-fields.ts";
 
 const jobs_max = 100_000;
 
-export function addJobs(program: Command, env: Env): void {
-  const jobs = program.command("jobs").description("Look at jobs, cancel them, run them again.");
-
+export function defineJobs(jobs: Command, env: Env): void {
   jobs
     .command("list")
     .description("List jobs, the newest first.")

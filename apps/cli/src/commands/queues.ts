@@ -8,9 +8,7 @@ import { limitFields, limitOptions, limitsText } from "../queues/limits.ts";
 import { jsonOption, parseQueue, parseQueues, urlOption } from "../remote/options.ts";
 import { withClient } from "../remote/with-client.ts";
 
-export function addQueues(program: Command, env: Env): void {
-  const queues = program.command("queues").description("Look at queues, pause and resume them.");
-
+export function defineQueues(queues: Command, env: Env): void {
   queues
     .command("list")
     .description("List queues with their jobs by status, and for how long the oldest one has waited.")

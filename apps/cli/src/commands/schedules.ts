@@ -15,11 +15,11 @@ const catchUpOption = () =>
     catchUps,
   );
 
-export function addSchedules(program: Command, env: Env): void {
-  const schedules = program
-    .command("schedules")
-    .description("Jobs that come back by cron, at a running API.")
-    .addHelpText("after", "\nAn API with AUTH=required is shown ATLASQUEUE_TOKEN; changes need the scope admin.");
+export function defineSchedules(schedules: Command, env: Env): void {
+  schedules.addHelpText(
+    "after",
+    "\nAn API with AUTH=required is shown ATLASQUEUE_TOKEN; changes need the scope admin.",
+  );
 
   schedules
     .command("list")

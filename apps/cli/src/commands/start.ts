@@ -1,13 +1,11 @@
 import type { Command } from "@commander-js/extra-typings";
-import { stopOnSignals } from "@atlasqueue/core/internal";
+import { stopOnSignals } from "@atlasqueue/core/process";
 import type { Env } from "../config.ts";
 import { exitCodes, orExit } from "../exit.ts";
 import { onLauncherGone } from "../start/launcher.ts";
 
-export function addStart(program: Command, env: Env): void {
-  program
-    .command("start")
-    .description("Run the whole system: servers, migrations, API, and a worker in a process of its own.")
+export function defineStart(command: Command, env: Env): void {
+  command
     .addHelpText(
       "after",
       "\nWithout DATABASE_URL it runs a PostgreSQL of its own, with its data in DATA_DIR (.atlasqueue); without REDIS_URL a" +

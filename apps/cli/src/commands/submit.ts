@@ -12,10 +12,8 @@ import { submitOne } from "../submit/submit-one.ts";
 const write = (text: string) => void process.stdout.write(text);
 const patience_ms = { one: 5_000, file: 60_000 };
 
-export function addSubmit(program: Command, env: Env): void {
-  const command = program
-    .command("submit")
-    .description("Submit one job, or one for every line of a file, to a running API.")
+export function defineSubmit(submit: Command, env: Env): void {
+  const command = submit
     .argument("[type]", "the job's type, such as demo.echo")
     .argument("[json]", "its payload, a JSON object (default: {})", parsePayload)
     .option("--file <path>", 'jobs as NDJSON: {"type", "payload", …, "idempotency_key"?} per line; - is stdin')

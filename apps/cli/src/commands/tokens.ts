@@ -11,11 +11,7 @@ import { withDatabase } from "../tokens/with-database.ts";
 
 const tenantOption = () => new Option("--tenant <name>", "whose tokens").default(defaultTenant);
 
-export function addTokens(program: Command, env: Env): void {
-  const tokens = program
-    .command("tokens")
-    .description("The tokens of AUTH=required, straight in DATABASE_URL: this is how the first one is made.");
-
+export function defineTokens(tokens: Command, env: Env): void {
   tokens
     .command("create")
     .description("Make a token and print it, this once, on stdout.")

@@ -6,10 +6,8 @@ import { urlOption } from "../remote/options.ts";
 import { withClient } from "../remote/with-client.ts";
 import { number } from "../submit/job-fields.ts";
 
-export function addTop(program: Command, env: Env): void {
-  program
-    .command("top")
-    .description("Watch the queues: jobs by status, how many a second, how long the oldest waits. Ctrl-C ends it.")
+export function defineTop(command: Command, env: Env): void {
+  command
     .addOption(
       new Option("--every <seconds>", "between two looks").argParser((text) => number(text, 0.2, 3_600)).default(1),
     )

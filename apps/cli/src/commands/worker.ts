@@ -1,13 +1,11 @@
 import type { Command } from "@commander-js/extra-typings";
-import { stopOnSignals } from "@atlasqueue/core/internal";
+import { stopOnSignals } from "@atlasqueue/core/process";
 import type { Env } from "../config.ts";
 import { listenTrouble, orExit } from "../exit.ts";
 import { integer } from "../submit/job-fields.ts";
 
-export function addWorker(program: Command, env: Env): void {
-  program
-    .command("worker")
-    .description("Run a worker alone, on DATABASE_URL and REDIS_URL. WORKER_HANDLERS names your handlers' files.")
+export function defineWorker(command: Command, env: Env): void {
+  command
     .option("--drain", "exit with 0 when nothing is left to do (WORKER_DRAIN=true)", false)
     .option("-p, --processes <n>", "child processes (WORKER_PROCESSES)", (text) => integer(text, 1, 256))
     .option("-c, --concurrency <n>", "handlers at once in each (WORKER_CONCURRENCY)", (text) =>

@@ -19,10 +19,8 @@ const columns: Columns<Worker> = {
   handlers: ({ handlers }) => handlers.join(","),
 };
 
-export function addWorkers(program: Command, env: Env): void {
-  program
-    .command("workers")
-    .description("List the workers that live, and what they do. Those that lease over HTTP announce nothing.")
+export function defineWorkers(command: Command, env: Env): void {
+  command
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ url, json }) =>

@@ -1,12 +1,13 @@
 import { styleText } from "node:util";
 import { connectDatabase } from "@atlasqueue/core";
 import { rebuildSignals, SignalUnavailableError } from "@atlasqueue/core/internal";
-import { readServersConfig, type Env } from "../config.ts";
+import type { Env } from "../config.ts";
 import { Trouble } from "../exit.ts";
 import { writeJson, type Output } from "../output/output.ts";
 import { plain } from "../output/plain.ts";
 import type { Check } from "./check.ts";
 import { examine, openSignal } from "./examine.ts";
+import { readServersConfig } from "./servers-config.ts";
 
 /**
  * Examine the servers and tell what was found. Resolves with whether all is well. Throws `SettingError` for a setting

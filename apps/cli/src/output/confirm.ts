@@ -1,4 +1,3 @@
-import confirm from "@inquirer/confirm";
 import { Trouble } from "../exit.ts";
 
 /**
@@ -12,6 +11,7 @@ export async function sure(question: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new Trouble(`${question} There is no terminal to ask on: --yes says so`);
+  const { default: confirm } = await import("@inquirer/confirm");
   // On stderr, as stdout may go into a file. Ctrl-C is a no.
   const answer = await confirm({ message: question, default: false }, { output: process.stderr }).catch(() => false);
   if (!answer) throw new Trouble("nothing was changed");

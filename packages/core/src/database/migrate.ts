@@ -1,6 +1,4 @@
 import { fileURLToPath } from "node:url";
-import { drizzle } from "drizzle-orm/postgres-js";
-import { migrate } from "drizzle-orm/postgres-js/migrator";
 import { executeIn } from "./caller-transaction.ts";
 import postgres from "./driver.ts";
 import { requirePostgresOn } from "./server/version.ts";
@@ -17,6 +15,11 @@ const migrationLock = 0x41746c617351;
  * await migrateDatabase("postgres://localhost/atlasqueue");
  */
 export async function migrateDatabase(url: string): Promise<void> {
+  // Loaded here: it is a hundred files, and only migrations need it.
+  const [{ drizzle }, { migrate }] = await Promise.all([
+    import("drizzle-orm/postgres-js"),
+    import("drizzle-orm/postgres-js/migrator"),
+  ]);
   // Two connections, as the lock lives in a transaction of its own: a pooler may not keep a session's locks.
   const sql = postgres(url, { max: 2, onnotice: () => {}, fetch_types: false, connect_timeout: 10 });
   try {

@@ -1,4 +1,3 @@
-import { readMigrationFiles } from "drizzle-orm/migrator";
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
 import { migrationsFolder } from "./migrate.ts";
@@ -17,6 +16,7 @@ export type SchemaState = {
  * if ((await schemaState(database)).kind === "behind") await migrateDatabase(url);
  */
 export async function schemaState(database: Database): Promise<SchemaState> {
+  const { readMigrationFiles } = await import("drizzle-orm/migrator");
   const shipped = readMigrationFiles({ migrationsFolder }).map(({ folderMillis }) => folderMillis);
   const newest = Math.max(...shipped);
   const { sql } = database;

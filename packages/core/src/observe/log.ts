@@ -1,21 +1,9 @@
 import pino, { type DestinationStream, type Logger } from "pino";
 import type { EventName, Observe } from "./events.ts";
+import type { LogLevel } from "./log-levels.ts";
 import { foldOutages, type Clock } from "./outages.ts";
 
 export type { Logger } from "pino";
-
-/** Names of levels as the settings take them, in any case, to pino's. */
-export const logLevels = {
-  debug: "debug",
-  info: "info",
-  warning: "warn",
-  error: "error",
-  trace: "trace",
-  warn: "warn",
-  fatal: "fatal",
-  silent: "silent",
-} as const;
-export type LogLevel = (typeof logLevels)[keyof typeof logLevels];
 
 type Level = "debug" | "info" | "warn" | "error";
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { BackoffPolicy } from "../settle/backoff.ts";
-import type { LogLevel } from "../observe/log.ts";
+import type { LogLevel } from "../observe/log-levels.ts";
 import { setting } from "./settings.ts";
 import { defaultKeys, type SignalKeys } from "../signal/keys.ts";
 

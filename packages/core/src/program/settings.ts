@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { queueName } from "@atlasqueue/contract";
 import { z } from "zod";
-import { logLevels, type LogLevel } from "../observe/log.ts";
+import { logLevels, type LogLevel } from "../observe/log-levels.ts";
 
 /** What a setting takes, in words: it completes "must be …" in the error. */
 const described = <T extends z.ZodType>(schema: T, accepts: string): T => schema.describe(accepts);

@@ -1,0 +1,12 @@
+/** Names of levels as the settings take them, in any case, to pino's. */
+export const logLevels = {
+  debug: "debug",
+  info: "info",
+  warning: "warn",
+  error: "error",
+  trace: "trace",
+  warn: "warn",
+  fatal: "fatal",
+  silent: "silent",
+} as const;
+export type LogLevel = (typeof logLevels)[keyof typeof logLevels];
