@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
@@ -43,7 +44,10 @@ const groupOfNote = (columns: string, lock: string) => `LATERAL (
 // that of a group of which a job to go next is locked: to pass over the job alone would break the order.
 // `still` are those let through before that have not finished. The jobs are found by `= ANY`, never by a join, which
 // PostgreSQL could plan as a reading of the whole table.
-const text = `
+const text = composed(
+  "groups/advance",
+  ["handovers_max"],
+  `
   WITH noted AS MATERIALIZED (
     SELECT note.ctid AS note, seen.tenant, seen.queue, seen.group_key, seen.heads
     FROM group_handovers AS note
@@ -94,4 +98,5 @@ const text = `
   SELECT (SELECT count(*)::int FROM gone) AS handovers,
          EXISTS (SELECT FROM group_handovers WHERE ctid NOT IN (SELECT ctid FROM gone)) AS left,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status))
-          FROM released) AS released`;
+          FROM released) AS released`,
+);
