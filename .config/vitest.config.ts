@@ -23,7 +23,7 @@ export default defineConfig({
           include: quick,
           // They leave nothing behind that the next one could meet.
           isolate: false,
-          setupFiles: `${root}packages/testing/src/no-processes.ts`,
+          setupFiles: `${root}.config/no-processes.ts`,
         },
       },
       {
