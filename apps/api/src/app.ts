@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Logger, Metrics } from "@atlasqueue/core";
+import type { Logger } from "@atlasqueue/core";
 import type { HostRule } from "@atlasqueue/core/hosts";
 import type { RateLimit } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
@@ -22,17 +22,17 @@ import { openQueueRoutes } from "./openqueue/routes.ts";
 import { dlqRoutes } from "./routes/dlq.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
-import { jobRoutes, type JobRouteDeps } from "./routes/jobs.ts";
-import { leaseRoutes, type LeaseRouteDeps } from "./routes/leases.ts";
+import { jobRoutes } from "./routes/jobs.ts";
+import { leaseRoutes } from "./routes/leases.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { openApiRoutes } from "./routes/openapi.ts";
-import { queueRoutes } from "./routes/queues.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
-import { submitRoutes, type SubmitRouteDeps } from "./routes/submit.ts";
-import { tokenRoutes } from "./routes/tokens.ts";
-import { workerRoutes } from "./routes/workers.ts";
+import { submitRoutes } from "./routes/submit.ts";
+import type { Services } from "./route/deps.ts";
+import { addRoutes } from "./route/serve.ts";
+import { routes } from "./routes.ts";
 
-export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gate" | "cursors"> & {
+export type AppDeps = Services & {
   logger: Logger;
   gate?: Gate;
   /** What cursors are signed with, the same in every process; default: one of this app's own. */
@@ -45,9 +45,7 @@ export type AppDeps = Omit<SubmitRouteDeps & JobRouteDeps & LeaseRouteDeps, "gat
   authenticator?: Authenticator;
   /** Of each tenant; default: none. */
   rate_limit?: RateLimit | undefined;
-  /** Default: nobody may provision tenants. */
-  admin_secret?: string | undefined;
-} & Pick<Metrics, "registry">;
+};
 
 /**
  * The HTTP API without a port: every route, and what surrounds them.
@@ -65,7 +63,8 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const turns = createTurns();
   app.use(requestId, accessLog(deps.observe), pathGuard);
   const { authenticator = noAuthentication, rate_limit, observe } = deps;
-  app.use(withAccess({ authenticator, limiter: rate_limit && createRateLimiter(deps, rate_limit), observe }));
+  const access = { authenticator, limiter: rate_limit && createRateLimiter(deps, rate_limit), observe };
+  app.use(withAccess(access));
   app.use((c, next) => {
     c.set("bodies", bodies);
     c.set("turns", turns);
@@ -76,8 +75,9 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.route("/", metricsRoutes(deps));
   app.route("/", openApiRoutes());
   app.route("/", docsRoutes());
-  const v1 = [submitRoutes, jobRoutes, leaseRoutes, queueRoutes, dlqRoutes, scheduleRoutes, tokenRoutes, workerRoutes];
-  for (const routes of v1) app.route("/v1", routes({ ...deps, gate, cursors }));
+  addRoutes(app, routes, { ...deps, gate, cursors, access });
+  const v1 = [submitRoutes, jobRoutes, leaseRoutes, dlqRoutes, scheduleRoutes];
+  for (const old of v1) app.route("/v1", old({ ...deps, gate, cursors }));
   app.route("/", provisionRoutes({ ...deps, gate }));
   app.route("/", openQueueRoutes({ ...deps, gate, cursors }));
   return app;

@@ -10,7 +10,7 @@ import { fuzzedSecret } from "../test/fuzz/valid.ts";
 import { requestsFor, type FuzzedRequest } from "../test/fuzz/requests.ts";
 import { send } from "../test/fuzz/send.ts";
 import { testApp } from "../test/test-app.ts";
-import type { Operation } from "./openapi/operation.ts";
+import type { Operation } from "./route/operation.ts";
 import { operations } from "./openapi/operations/index.ts";
 import { isOpenQueuePath } from "./openqueue/errors.ts";
 import { startServer, type RunningServer } from "./server.ts";

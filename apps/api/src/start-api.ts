@@ -14,7 +14,7 @@ import { addFleetGauges, addServerGauges, requireSignal, signingKey } from "@atl
 import { createSweeper } from "@atlasqueue/worker";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
-import { requireDatabase } from "./check-database.ts";
+import { requireDatabase } from "./health/check-database.ts";
 import type { ApiConfig } from "./config.ts";
 import { createServices } from "./services.ts";
 import { startServer, type RunningServer } from "./server.ts";

@@ -2,7 +2,7 @@ import { problemType } from "@atlasqueue/contract";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { openApiDocument, type OpenApiDocument } from "../src/openapi/document.ts";
-import type { Operation } from "../src/openapi/operation.ts";
+import type { Operation } from "../src/route/operation.ts";
 import { operations } from "../src/openapi/operations/index.ts";
 import { problemsOf } from "../src/openapi/problems.ts";
 

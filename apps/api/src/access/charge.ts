@@ -1,6 +1,6 @@
 import type { Observe } from "@atlasqueue/core";
 import type { Permit, RateLimit } from "@atlasqueue/core/internal";
-import type { ApiContext, RateLimiter } from "../http/context.ts";
+import type { Access, ApiContext, RateLimiter } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import { tenantOf } from "../http/input/tenant.ts";
 
@@ -27,17 +27,19 @@ export async function charge(
 
 /**
  * A request with many jobs costs as many permits as jobs, the one that it paid when it came included; never more than
- * there can be. For routes that take batches, before they do their work.
+ * there can be.
  *
  * @example
- * await chargeJobs(c, body.jobs.length);
+ * await chargeMore(c, access, body.jobs.length);
  */
-export async function chargeJobs(c: ApiContext, jobs: number): Promise<void> {
-  const { limiter, observe } = c.get("access");
+export async function chargeMore(c: ApiContext, { limiter, observe }: Access, permits: number): Promise<void> {
   if (!limiter) return;
-  const more = Math.min(jobs, limiter.rate.limit) - 1;
+  const more = Math.min(permits, limiter.rate.limit) - 1;
   if (more > 0) await charge(c, limiter, observe, tenantOf(c), more);
 }
+
+/** For routes that take batches, before they do their work. */
+export const chargeJobs = (c: ApiContext, jobs: number): Promise<void> => chargeMore(c, c.get("access"), jobs);
 
 /** draft-ietf-httpapi-ratelimit-headers-09: q permits in w seconds; r are left, and all are back in t seconds. */
 function limitHeaders({ limit, period_ms }: RateLimit, { remaining, reset_ms }: Permit): Record<string, string> {

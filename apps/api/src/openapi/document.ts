@@ -13,8 +13,8 @@ import {
   submitJob,
 } from "@atlasqueue/contract";
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from "zod-openapi";
-import type { Answer, Operation } from "./operation.ts";
-import { tags } from "./operation.ts";
+import { z } from "zod";
+import { idempotencyKey, tags, type Answer, type Operation } from "../route/operation.ts";
 import { operations } from "./operations/index.ts";
 import { problemAnswers } from "./problems.ts";
 import { sentence, showSchema } from "./show-schema.ts";
@@ -95,7 +95,8 @@ function paths(): Record<string, Record<string, ZodOpenApiOperationObject>> {
 
 function show(operation: Operation): ZodOpenApiOperationObject {
   const { id, tag, summary, description, scope, request = {}, answers } = operation;
-  const { path, query, headers, body } = request;
+  const { path, query, body } = request;
+  const headers = headersOf(operation);
   return {
     operationId: id,
     tags: [tag],
@@ -116,6 +117,13 @@ function show(operation: Operation): ZodOpenApiOperationObject {
       ...problemAnswers(operation),
     },
   };
+}
+
+/** What a request says in headers, the key included. */
+function headersOf({ request: { headers, idempotency_key: key } = {} }: Operation): z.ZodObject | undefined {
+  if (!key) return headers;
+  const shown = z.strictObject({ "Idempotency-Key": key === "optional" ? idempotencyKey.optional() : idempotencyKey });
+  return headers ? shown.extend(headers.shape) : shown;
 }
 
 function showAnswer({

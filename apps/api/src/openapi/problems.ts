@@ -8,7 +8,7 @@ import {
 } from "@atlasqueue/contract";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { problemContentType } from "../http/answers/problem.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation } from "../route/operation.ts";
 
 /** What any request can end in, whatever it asks for. */
 const everyRequest: ProblemKind[] = ["malformed_request", "internal"];

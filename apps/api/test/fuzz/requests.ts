@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { documented } from "../against-document.ts";
-import type { Operation } from "../../src/openapi/operation.ts";
+import type { Operation } from "../../src/route/operation.ts";
 import { hostileBytes, hostileHeader, hostileQuery, hostileSegment, mutatedJson } from "./hostile.ts";
 import { validFor, type JsonSchema } from "./valid.ts";
 

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -26,7 +27,10 @@ export async function countDrift(deps: Pick<Deps, "database">, jobs_max: number)
 
 const perStatus = jobStatuses.map((status) => `('${status}', ${status})`).join(", ");
 
-const compare = `
+const compare = composed(
+  "counts/drift",
+  ["jobs_max"],
+  `
   WITH looked AS MATERIALIZED (SELECT tenant, queue, status FROM jobs LIMIT $1::int + 1),
   total AS (SELECT count(*)::int AS jobs FROM looked),
   truth AS (SELECT tenant, queue, status, count(*) AS jobs FROM looked GROUP BY tenant, queue, status),
@@ -41,4 +45,5 @@ const compare = `
     WHERE coalesce(kept.jobs, 0) <> coalesce(truth.jobs, 0) AND (SELECT jobs FROM total) <= $1::int
     ORDER BY tenant, queue, status LIMIT 20
   )
-  SELECT jobs, (SELECT json_agg(drifted) FROM drifted) AS drifted FROM total`;
+  SELECT jobs, (SELECT json_agg(drifted) FROM drifted) AS drifted FROM total`,
+);

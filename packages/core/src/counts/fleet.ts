@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -15,6 +16,10 @@ export async function fleetCounts(deps: Pick<Deps, "database">): Promise<Record<
 }
 
 // Both in one snapshot, so a fold meanwhile is seen whole or not at all.
-const text = `
+const text = composed(
+  "counts/fleet",
+  [],
+  `
   SELECT ${jobStatuses.map((status) => `coalesce(sum(${status}), 0)::float8 AS ${status}`).join(", ")}
-  FROM (SELECT * FROM queue_counts UNION ALL SELECT * FROM queue_changes) AS known`;
+  FROM (SELECT * FROM queue_counts UNION ALL SELECT * FROM queue_changes) AS known`,
+);

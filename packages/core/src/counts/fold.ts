@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { jobStatuses } from "@atlasqueue/contract";
 import { unsynced } from "../database/unsynced.ts";
 import { executeOn } from "../database/statement.ts";
@@ -20,7 +21,10 @@ export async function foldCounts(deps: Pick<Deps, "database">, rows_max: number)
 }
 
 // Folders skip each other's changes, and lock the totals in one order over all processes: they never deadlock.
-const fold = `
+const fold = composed(
+  "counts/fold",
+  ["rows_max"],
+  `
   WITH taken AS (
     DELETE FROM queue_changes WHERE ${unsynced} AND ctid = ANY(ARRAY(
       SELECT ctid FROM queue_changes LIMIT $1::int FOR UPDATE SKIP LOCKED))
@@ -30,7 +34,8 @@ const fold = `
     SELECT tenant, queue, ${sums} FROM taken GROUP BY tenant, queue ORDER BY tenant, queue
     ON CONFLICT (tenant, queue) DO UPDATE SET ${additions}
   )
-  SELECT count(*)::int AS folded FROM taken`;
+  SELECT count(*)::int AS folded FROM taken`,
+);
 
 /**
  * Forget the totals of queues that have no job left, at most so many: names come and go, and a table of all that ever
@@ -41,6 +46,10 @@ export async function forgetEmptyQueues(deps: Pick<Deps, "database">, queues_max
 }
 
 const empty = `(${jobStatuses.join(", ")}) = (${jobStatuses.map(() => "0").join(", ")})`;
-const forget = `
+const forget = composed(
+  "counts/forget-empty",
+  ["queues_max"],
+  `
   DELETE FROM queue_counts WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM queue_counts WHERE ${empty} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${empty}`;
+    SELECT ctid FROM queue_counts WHERE ${empty} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${empty}`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -24,6 +25,10 @@ const sums = jobStatuses.map((status) => `coalesce(sum(${status}), 0)::float8 AS
 const mine = "tenant = $1 AND ($2 = '' OR queue = $2)";
 
 // Both in one snapshot, so a fold meanwhile is seen whole or not at all.
-const text = `
+const text = composed(
+  "counts/total",
+  ["tenant", "queue"],
+  `
   SELECT ${sums}
-  FROM (SELECT * FROM queue_counts WHERE ${mine} UNION ALL SELECT * FROM queue_changes WHERE ${mine}) AS known`;
+  FROM (SELECT * FROM queue_counts WHERE ${mine} UNION ALL SELECT * FROM queue_changes WHERE ${mine}) AS known`,
+);

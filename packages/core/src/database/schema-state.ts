@@ -1,6 +1,6 @@
-import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
 import { migrationsFolder } from "./migrate.ts";
+import { executeOn } from "./statement.ts";
 
 /** How the database's schema stands to the one that this program was made with, in numbers of migrations. */
 export type SchemaState = {
@@ -19,16 +19,16 @@ export async function schemaState(database: Database): Promise<SchemaState> {
   const { readMigrationFiles } = await import("drizzle-orm/migrator");
   const shipped = readMigrationFiles({ migrationsFolder }).map(({ folderMillis }) => folderMillis);
   const newest = Math.max(...shipped);
-  const { sql } = database;
-  const [there] = await bounded(
-    database,
-    sql<{ found: string | null }[]>`SELECT to_regclass('drizzle.__drizzle_migrations')::text AS found`,
-  );
+  const execute = executeOn(database);
+  const [there] = await execute<{ found: string | null }>({
+    text: "SELECT to_regclass('drizzle.__drizzle_migrations')::text AS found",
+    params: [],
+  });
   if (!there?.found) return { kind: "missing", applied: 0, shipped: shipped.length };
-  const rows = await bounded(
-    database,
-    sql<{ at: number }[]>`SELECT created_at::float8 AS at FROM drizzle.__drizzle_migrations ORDER BY created_at`,
-  );
+  const rows = await execute<{ at: number }>({
+    text: "SELECT created_at::float8 AS at FROM drizzle.__drizzle_migrations ORDER BY created_at",
+    params: [],
+  });
   const last = rows.at(-1)?.at ?? 0;
   const kind = rows.length === 0 ? "missing" : last < newest ? "behind" : last > newest ? "ahead" : "current";
   return { kind, applied: rows.length, shipped: shipped.length };

@@ -1,9 +1,11 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import {
   firstPage,
   pageAfter,
   pageConditions,
+  pageParameters,
   pageParams,
   placeOf,
   stretch_jobs_max,
@@ -48,8 +50,15 @@ export async function countDead(
 
 const { ids, walk } = pageConditions;
 const texts = {
-  ids: `SELECT count(*)::int AS count, NULL AS reached FROM jobs WHERE ${ids.within} AND ${ids.matches}`,
-  walk: `
+  ids: composed(
+    "dead-letters/count-ids",
+    pageParameters.ids,
+    `SELECT count(*)::int AS count, NULL AS reached FROM jobs WHERE ${ids.within} AND ${ids.matches}`,
+  ),
+  walk: composed(
+    "dead-letters/count-page",
+    pageParameters.walk,
+    `
     WITH stretch AS MATERIALIZED (
       SELECT id, dead_at, ${walk.matches} AS found FROM jobs WHERE ${walk.within}
       ORDER BY dead_at, id LIMIT ${stretch_jobs_max}
@@ -57,4 +66,5 @@ const texts = {
     SELECT count(*) FILTER (WHERE found)::int AS count,
            (SELECT ${placeOf} FROM stretch ORDER BY dead_at, id OFFSET ${stretch_jobs_max - 1} LIMIT 1) AS reached
     FROM stretch`,
+  ),
 };

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -41,7 +42,10 @@ const newestFirst = "ORDER BY dead_at DESC, id DESC";
 
 // The inner LIMIT bounds what a rare filter reads, the outer one ends the reading when the page is full; only a page that
 // is not full asks where the stretch ended. A row of nothing but `reached` comes when nothing matches.
-const text = `
+const text = composed(
+  "dead-letters/list",
+  ["tenant", "queue", "type", "before_us", "before_id", "jobs_max"],
+  `
   WITH page AS MATERIALIZED (
     SELECT id FROM (
       SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AS found
@@ -52,4 +56,5 @@ const text = `
     SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
       SELECT ${placeOf} FROM jobs WHERE ${within} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached
   ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL) AS jobs ON true
-  ORDER BY jobs.dead_at DESC, jobs.id DESC`;
+  ORDER BY jobs.dead_at DESC, jobs.id DESC`,
+);

@@ -38,6 +38,12 @@ function pageOf(tenant: string, ids: readonly string[]): DeadPage | undefined {
   return { kind: "ids", tenant, ids: ids.slice(0, ids_max), rest: ids.slice(ids_max) };
 }
 
+/** What `pageParams` gives, by name. */
+export const pageParameters = {
+  ids: ["tenant", "ids"],
+  walk: ["tenant", "queue", "type", "after_us", "after_id", "until_us"],
+};
+
 /** A page as parameters: $1 is the tenant; $2 the ids, or $2 … $6 the filter and where the walk goes on and ends. */
 export function pageParams(page: DeadPage): Statement["params"] {
   if (page.kind === "ids") return [page.tenant, uuidArray(page.ids)];

@@ -1,4 +1,5 @@
-import { bounded } from "../database/bounded.ts";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { deadAmong } from "./among.ts";
 import type { Signal } from "../signal/signal.ts";
@@ -33,18 +34,12 @@ export async function projectDeadLetters(
  * same pages for ever.
  */
 async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefined) {
-  const { sql } = deps.database;
+  const execute = executeOn(deps.database);
   let [time = "-infinity", id = firstId, more] = cursor?.split(" ") ?? [];
   let overlap_seconds = more === "more" ? 0 : overlap_ms / 1_000;
   let added = 0;
   for (let page = 0; page < pages_max; page += 1) {
-    const rows = await bounded(
-      deps.database,
-      sql<{ id: string; time: string }[]>`
-      SELECT id, to_char(dead_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time FROM jobs
-      WHERE dead_at IS NOT NULL AND (dead_at, id) > (${time}::text::timestamptz - make_interval(secs => ${overlap_seconds}::float8), ${id}::text::uuid)
-      ORDER BY dead_at, id LIMIT ${page_max}`,
-    );
+    const rows: readonly Died[] = await execute<Died>({ text: diedSince, params: [time, overlap_seconds, id] });
     const last = rows.at(-1);
     if (last) {
       added += await deps.signal.deadLetters.add(rows.map((row) => row.id));
@@ -56,6 +51,17 @@ async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefi
   }
   return { added, caught_up: false };
 }
+
+type Died = { id: string; time: string };
+
+const diedSince = composed(
+  "dead-letters/died-since",
+  ["time", "overlap_seconds", "id"],
+  `
+  SELECT id, to_char(dead_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time FROM jobs
+  WHERE dead_at IS NOT NULL AND (dead_at, id) > ($1::text::timestamptz - make_interval(secs => $2::float8), $3::text::uuid)
+  ORDER BY dead_at, id LIMIT ${page_max}`,
+);
 
 const firstId = "00000000-0000-0000-0000-000000000000";
 

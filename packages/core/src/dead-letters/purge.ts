@@ -1,6 +1,7 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
+import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
 import { countChanges } from "../counts/changes.ts";
 import { reachedFrom, takeDead } from "./take.ts";
 
@@ -33,4 +34,7 @@ const textOf = (kind: DeadPage["kind"]) => `
     DELETE FROM job_attempts WHERE job_id = ANY(ARRAY(SELECT id FROM taken))
   ), ${countChanges("gone", { dead: "-count(*)" })}
   SELECT ${reachedFrom(kind, rows_max)}, (SELECT json_agg(id) FROM gone) AS ids`;
-const texts = { ids: textOf("ids"), walk: textOf("walk") };
+const texts = {
+  ids: composed("dead-letters/purge-ids", pageParameters.ids, textOf("ids")),
+  walk: composed("dead-letters/purge-page", pageParameters.walk, textOf("walk")),
+};

@@ -1,7 +1,8 @@
+import { composed } from "../database/composed.ts";
 import { isLocked } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
+import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { startAnew } from "../jobs/start-anew.ts";
 import { reachedFrom, takeDead } from "./take.ts";
@@ -56,5 +57,11 @@ const textOf = (kind: DeadPage["kind"], which: Which) => `
   SELECT ${reachedFrom(kind, rows_max)}, (
     SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status)
                     ORDER BY id) FROM queued) AS jobs`;
-const textsOf = (kind: DeadPage["kind"]) => ({ any: textOf(kind, "any"), ungrouped: textOf(kind, "ungrouped") });
+const textsOf = (kind: DeadPage["kind"]) => {
+  const name = `dead-letters/replay-${kind === "ids" ? "ids" : "page"}`;
+  return {
+    any: composed(name, pageParameters[kind], textOf(kind, "any")),
+    ungrouped: composed(`${name}-ungrouped`, pageParameters[kind], textOf(kind, "ungrouped")),
+  };
+};
 const texts = { ids: textsOf("ids"), walk: textsOf("walk") };

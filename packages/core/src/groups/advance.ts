@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
@@ -135,4 +136,7 @@ const textOf = (next: string) => `
          EXISTS (SELECT FROM group_handovers WHERE ctid NOT IN (SELECT ctid FROM gone)) AS left,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status))
           FROM released) AS released`;
-const texts: Record<Form, string> = { quick: textOf(quick), careful: textOf(careful) };
+const texts: Record<Form, string> = {
+  quick: composed("groups/advance", ["handovers_max"], textOf(quick)),
+  careful: composed("groups/advance-carefully", ["handovers_max"], textOf(careful)),
+};

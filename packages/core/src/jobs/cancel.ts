@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { isFinal, jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
@@ -46,7 +47,10 @@ export async function cancel(
 }
 
 // The row is locked first, so that what it was is what the UPDATE found. One that may not be cancelled comes back as it is.
-const text = `
+const text = composed(
+  "jobs/cancel",
+  ["id", "tenant", "from_statuses"],
+  `
   WITH found AS MATERIALIZED (
     SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), open AS MATERIALIZED (
@@ -66,4 +70,5 @@ const text = `
   ), ${handOver("let_through")}
   SELECT cancelled.*, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
   UNION ALL
-  SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM open)`;
+  SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM open)`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import type { Explanation, JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -130,7 +131,10 @@ const before = (range: string) => `(
              ORDER BY other.priority DESC, other.ready_at, other.id LIMIT $3::int)`;
 
 // `ahead` are two ranges: asked for with OR, the index would be read to its end, past all the jobs that come after.
-const text = `
+const text = composed(
+  "jobs/explain",
+  ["id", "tenant", "ahead_max"],
+  `
   SELECT job.status, job.queue, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
          job.last_error, job.dead_reason, job_groups.heads[1] AS head, job.blocked_seq IS NOT DISTINCT FROM 0 AS arrived, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
@@ -140,4 +144,5 @@ const text = `
              LIMIT $3::int) AS before) END AS ahead
   FROM jobs AS job LEFT JOIN queues ON queues.tenant = job.tenant AND queues.queue = job.queue
   LEFT JOIN job_groups ON job_groups.tenant = job.tenant AND job_groups.queue = job.queue AND job_groups.group_key = job.group_key
-  WHERE job.id = $1::uuid AND job.tenant = $2`;
+  WHERE job.id = $1::uuid AND job.tenant = $2`,
+);

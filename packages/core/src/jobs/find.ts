@@ -1,12 +1,15 @@
+import { and, eq, sql } from "drizzle-orm";
 import { uuidArray } from "../database/literals.ts";
-import { bounded } from "../database/bounded.ts";
-import type { JobRow } from "../database/schema/index.ts";
+import { plain } from "../database/plain.ts";
+import { jobs, type JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 
 /** One job of a tenant, or undefined: another tenant's job is as unknown as one that never was. */
 export async function findJob(deps: Pick<Deps, "database">, tenant: string, id: string): Promise<JobRow | undefined> {
-  const { sql } = deps.database;
-  const [row] = await bounded(deps.database, sql<JobRow[]>`SELECT * FROM jobs WHERE id = ${id} AND tenant = ${tenant}`);
+  const [row] = await plain(deps.database)
+    .select()
+    .from(jobs)
+    .where(and(eq(jobs.id, id), eq(jobs.tenant, tenant)));
   return row;
 }
 
@@ -16,9 +19,8 @@ export async function findJobs(
   tenant: string,
   ids: readonly string[],
 ): Promise<JobRow[]> {
-  const { sql } = deps.database;
-  return bounded(
-    deps.database,
-    sql<JobRow[]>`SELECT * FROM jobs WHERE id = ANY(${uuidArray(ids)}::uuid[]) AND tenant = ${tenant}`,
-  );
+  return plain(deps.database)
+    .select()
+    .from(jobs)
+    .where(and(sql`${jobs.id} = ANY(${uuidArray(ids)}::uuid[])`, eq(jobs.tenant, tenant)));
 }

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
@@ -100,11 +101,15 @@ async function lookBelow(
 type Stretch = { ids: string[]; found: number; last: string | null };
 
 // The end of a stretch that was not full is the end.
-const inStretch = `
+const inStretch = composed(
+  "jobs/list-at-in-stretch",
+  ["tenant", "queue", "statuses", "below", "skip", "take"],
+  `
   WITH stretch AS MATERIALIZED (
     SELECT id, ${matches} AS found FROM jobs WHERE id < $4::uuid ORDER BY id DESC LIMIT ${stretch_jobs_max}
   )
   SELECT to_json(ARRAY(SELECT id FROM stretch WHERE found ORDER BY id DESC OFFSET $5::int LIMIT $6::int)) AS ids,
          (count(*) FILTER (WHERE found))::int AS found,
          CASE WHEN count(*) = ${stretch_jobs_max} THEN min(id::text) END AS last
-  FROM stretch`;
+  FROM stretch`,
+);

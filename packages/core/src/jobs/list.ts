@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import type { JobStatus } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
@@ -38,9 +39,8 @@ export async function listJobs(
   const execute = executeOn(deps.database);
   const { queue = "", type = "", status = "", group = "" } = filter;
   const params = [below ?? newest, tenant, queue, type, status, group, jobs_max];
-  // Of the queued ones, which may be most of all, any stretch has some.
-  const ids = status === "" || status === "queued" ? undefined : heldApart[status];
-  const among = ids === undefined ? undefined : await execute<Row>({ text: amongFew(ids), params });
+  const held = status === "" ? undefined : heldApart[status];
+  const among = held === undefined ? undefined : await execute<Row>({ text: held, params });
   const rows =
     among && !among[0]?.too_many
       ? among
@@ -58,8 +58,13 @@ type Row = JobRow & { last: string | null; too_many: boolean };
 const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
     AND ($6 = '' OR group_key = $6)`;
 
+const parameters = ["below", "tenant", "queue", "type", "status", "group", "jobs_max"];
+
 // A row of nothing but `last` comes when the stretch has no match. The end of a stretch that was not full is the end.
-const inStretch = `
+const inStretch = composed(
+  "jobs/list-in-stretch",
+  [...parameters, "stretch_jobs_max"],
+  `
   WITH stretch AS MATERIALIZED (
     SELECT id, ${matches} AS found FROM jobs WHERE id < $1::uuid ORDER BY id DESC LIMIT $8::int
   ), page AS MATERIALIZED (
@@ -68,9 +73,8 @@ const inStretch = `
   SELECT jobs.*, ends.last, false AS too_many FROM (
     SELECT CASE WHEN count(*) = $8::int THEN min(id::text) END AS last FROM stretch
   ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page))) AS jobs ON true
-  ORDER BY jobs.id DESC`;
-
-const heldApart = idsByStatus("$2", "$3");
+  ORDER BY jobs.id DESC`,
+);
 
 // A row of nothing but `too_many` comes when no job matches, and when there are too many to go by.
 const amongFew = (ids: string) => `
@@ -83,6 +87,13 @@ const amongFew = (ids: string) => `
     SELECT count(*) > ${held_apart_max} AS too_many FROM few
   ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page))) AS jobs ON true
   ORDER BY jobs.id DESC`;
+
+const heldApart: Partial<Record<JobStatus, string>> = Object.fromEntries(
+  Object.entries(idsByStatus("$2", "$3"))
+    // Of the queued ones, which may be most of all, any stretch has some.
+    .filter(([status]) => status !== "queued")
+    .map(([status, ids]) => [status, composed(`jobs/list-${status}`, parameters, amongFew(ids))]),
+);
 
 /**
  * An id with its random part set to zero. Where a stretch ends may be another tenant's job: what is shown of it is the

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import type { JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
@@ -27,7 +28,10 @@ export async function retry(deps: Deps, tenant: string, id: string): Promise<Ret
 const retryable = new Set<JobStatus>(["dead", "cancelled", "failed"]);
 
 // The row is locked first, so that what it was is what the UPDATE found. One that may not be retried comes back as it is.
-const text = `
+const text = composed(
+  "jobs/retry",
+  ["id", "tenant"],
+  `
   WITH found AS MATERIALIZED (
     SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), stopped AS MATERIALIZED (
@@ -35,4 +39,5 @@ const text = `
   ), ${startAnew("stopped", "jobs.*")}
   SELECT * FROM queued
   UNION ALL
-  SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM stopped)`;
+  SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM stopped)`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { randomUUID } from "node:crypto";
 import { outcomeUnknown } from "../database/errors.ts";
 import { textArray, uuidArray } from "../database/literals.ts";
@@ -9,7 +10,7 @@ import type { Claimer, Lease } from "./lease.ts";
 import { noteStarts } from "../limits/note-starts.ts";
 import { claim_bytes_max, payloadBytes } from "./payload-bytes.ts";
 import { impatient, passingOverLocked, type Form } from "../database/skip-locked.ts";
-import { takeLeases, type Width } from "./take-leases.ts";
+import { leaseTerms, takeLeases, type Width } from "./take-leases.ts";
 
 /**
  * queued → running in queues with limits, as far as there is room: for the ids that are left over, or for so many of
@@ -48,10 +49,14 @@ async function claimUnderLock<L extends Lease>(
       text: lockQueues[form],
       params: [tenant, textArray(claimer.queues)],
     });
+    // Every statement is a way there and back for which others of the queue wait.
+    if (locked.length === 0) return [];
     const names = textArray(locked.map(({ queue }) => queue));
     const rooms = await execute<Room>({ text: roomOf, params: [tenant, names] });
     tellThrottled(claimer, rooms);
-    const open = textArray(rooms.filter(({ room }) => room > 0).map(({ queue }) => queue));
+    const withRoom = rooms.filter(({ room }) => room > 0);
+    if (withRoom.length === 0) return [];
+    const open = textArray(withRoom.map(({ queue }) => queue));
     const [text, last] = typeof which === "number" ? [oldest[width], which] : [byId[width], uuidArray(which)];
     const params = [lease_token, worker_id, claimer.lease_seconds, tenant, open, last];
     return execute<L>({ text, params });
@@ -72,19 +77,27 @@ function tellThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[]): 
 
 const servedAndLimited = `
   FROM queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND paused_at IS NULL AND ${isLimited}`;
-const limitedQueues = `SELECT queue ${servedAndLimited}`;
+const limitedQueues = composed("lease/limited-queues", ["tenant", "queues"], `SELECT queue ${servedAndLimited}`);
 const waitForQueues = `SELECT queue ${servedAndLimited} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE`;
-const lockQueues: Record<Form, string> = { quick: waitForQueues, careful: `${waitForQueues} SKIP LOCKED` };
-const roomOf = `SELECT queue, ${roomIn("queues")} FROM queues WHERE tenant = $1 AND queue = ANY($2::text[])`;
+const lockQueues: Record<Form, string> = {
+  quick: composed("lease/lock-queues", ["tenant", "queues"], waitForQueues),
+  careful: composed("lease/lock-queues-carefully", ["tenant", "queues"], `${waitForQueues} SKIP LOCKED`),
+};
+const roomOf = composed(
+  "lease/room-of-queues",
+  ["tenant", "queues"],
+  `SELECT queue, ${roomIn("queues")} FROM queues WHERE tenant = $1 AND queue = ANY($2::text[])`,
+);
 
 /**
  * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 queues with room. `candidates` are (id, queue, group_key, place);
  * of each queue the first ones go, as many as there is room for, and of each group as many as its rate allows.
  */
-const claiming = (candidates: string, bound = "") => ({
-  lease: withWidth(candidates, bound, "lease"),
-  whole: withWidth(candidates, bound, "whole"),
-});
+const claiming = (name: string, last: "ids" | "jobs_max", candidates: string, bound = "") => {
+  const text = (width: Width) =>
+    composed(`lease/${name}-${width}`, [...leaseTerms, "queues", last], withWidth(candidates, bound, width));
+  return { lease: text("lease"), whole: text("whole") };
+};
 
 const withWidth = (candidates: string, bound: string, width: Width) => `
   WITH open AS MATERIALIZED (
@@ -106,14 +119,20 @@ const withWidth = (candidates: string, bound: string, width: Width) => `
   ), ${takeLeases(`id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`, width)}, ${noteStarts}
   SELECT * FROM leased`;
 
-const byId = claiming(`
+const byId = claiming(
+  "claim-limited",
+  "ids",
+  `
     SELECT jobs.id, jobs.queue, jobs.group_key, wanted.place
     FROM unnest($6::uuid[]) WITH ORDINALITY AS wanted(id, place) JOIN jobs ON jobs.id = wanted.id
-    WHERE jobs.tenant = $4 AND jobs.queue = ANY($5::text[]) AND jobs.status = 'queued'`);
+    WHERE jobs.tenant = $4 AND jobs.queue = ANY($5::text[]) AND jobs.status = 'queued'`,
+);
 
 // Jobs whose groups have used up their rate must not be all that is looked at. So many of each queue are candidates, as
 // a queue without room must not crowd out the others; the caller has room for so many of all.
 const oldest = claiming(
+  "claim-limited-oldest",
+  "jobs_max",
   `
     SELECT ready.id, ready.queue, ready.group_key, row_number() OVER (ORDER BY priority DESC, ready_at, id) AS place
     FROM open AS served, LATERAL (

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { randomUUID } from "node:crypto";
 import { outcomeUnknown } from "../database/errors.ts";
 import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
@@ -9,7 +10,7 @@ import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease, type Claimer, type Lease, type LeasedJob } from "./lease.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";
 import { impatient, passingOverLocked } from "../database/skip-locked.ts";
-import { syncedForGroups, takeLeases, type Width } from "./take-leases.ts";
+import { leaseTerms, syncedForGroups, takeLeases, type Width } from "./take-leases.ts";
 
 /**
  * queued → running, for ids that the signal handed out. One statement by primary key; ids that are junk, taken, finished
@@ -146,22 +147,30 @@ const served = `ARRAY(
   WHERE NOT EXISTS (
     SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${isLimited})))`;
 
-const claiming = (which: string, before = "", columns = "*") => {
+const claiming = (name: string, last: "ids" | "jobs_max", which: string, before = "", columns = "*") => {
   const text = (width: Width) =>
-    `WITH ${before} ${takeLeases(which, width)} SELECT ${columns} FROM leased WHERE ${syncedForGroups}`;
+    composed(
+      `lease/${name}-${width}`,
+      [...leaseTerms, "queues", last],
+      `WITH ${before} ${takeLeases(which, width)} SELECT ${columns} FROM leased WHERE ${syncedForGroups}`,
+    );
   return { lease: text("lease"), whole: text("whole") };
 };
 
 const given = `id = ANY(${hidden("$6::uuid[]")})`;
 const byServedId = `${given} AND tenant = $4 AND queue = ANY(${served}) AND ${impatient}`;
-const byId = claiming(byServedId);
+const byId = claiming("claim", "ids", byServedId);
 
 // Nothing at all when they weigh too much together: adding up costs a tenth of what choosing among them does.
 const byIdWithin = claiming(
+  "claim-if-light",
+  "ids",
   `${byServedId} AND (SELECT coalesce(sum(${payloadBytes}), 0) FROM jobs WHERE ${given}) <= ${claim_bytes_max}`,
 );
 
 const carefully = claiming(
+  "claim-carefully",
+  "ids",
   `id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`,
   `wanted AS MATERIALIZED (
     SELECT jobs.id, jobs.queue, jobs.priority, place, ${payloadBytes} AS bytes
@@ -176,7 +185,10 @@ const carefully = claiming(
 );
 
 // Each queue's own order, then the best of those: one index scan a queue, none of them longer than the answer.
-const oldest = claiming(`id = ANY(ARRAY(
+const oldest = claiming(
+  "claim-oldest",
+  "jobs_max",
+  `id = ANY(ARRAY(
       SELECT id FROM (
         SELECT ready.id, sum(bytes) OVER in_order - bytes AS before, row_number() OVER in_order AS number
         FROM unnest(${served}) AS served(queue),
@@ -185,4 +197,5 @@ const oldest = claiming(`id = ANY(ARRAY(
                       ORDER BY priority DESC, ready_at, id LIMIT $6::int
                       FOR UPDATE SKIP LOCKED) AS ready
         WINDOW in_order AS (ORDER BY ready.priority DESC, ready.ready_at, ready.id)) AS weighed
-      WHERE before < ${claim_bytes_max} AND number <= $6::int))`);
+      WHERE before < ${claim_bytes_max} AND number <= $6::int))`,
+);

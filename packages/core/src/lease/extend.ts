@@ -1,8 +1,9 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./lease.ts";
-import { holdsLease, leaseParams } from "./fence.ts";
+import { holdsLease, leaseParams, leaseParameters } from "./fence.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /**
@@ -36,10 +37,14 @@ export async function extendLeases<L extends Pick<Lease, "id" | "lease_token">>(
   };
 }
 
-const renew = `
+const renew = composed(
+  "lease/extend",
+  [...leaseParameters, "lease_seconds"],
+  `
   WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")}, renewed AS (
     UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
     WHERE ${isFree} AND ${holdsLease} AND ${unsynced}
     RETURNING jobs.id, locked_until
   )
-  SELECT held.id, renewed.locked_until FROM held LEFT JOIN renewed ON renewed.id = held.id`;
+  SELECT held.id, renewed.locked_until FROM held LEFT JOIN renewed ON renewed.id = held.id`,
+);

@@ -18,6 +18,9 @@ export function leaseParams(leases: readonly Held[]): [ids: string, tokens: stri
   return [uuidArray(leases.map(({ id }) => id)), numberArray(tokens), uuidArray([...place.keys()])];
 }
 
+/** What `leaseParams` gives, by name. */
+export const leaseParameters = ["ids", "token_places", "tokens"];
+
 /** The leases as rows. */
 export const leaseInput = "unnest($1::uuid[], $2::int[]) AS input(id, token)";
 

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -13,11 +14,16 @@ export async function findLeased(
   tenant: string,
   ids: readonly string[],
 ): Promise<Map<string, Leased>> {
-  const text = `
-    SELECT id, tenant, queue, type, priority, attempts, max_attempts, timeout_seconds, backoff, last_error, group_key,
-           coalesce(worker_id, '') AS worker_id,
-           EXISTS (SELECT FROM queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND ${isLimited}) AS limited
-    FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $2`;
   const rows = await executeOn(deps.database)<Leased>({ text, params: [uuidArray(ids), tenant] });
   return new Map(rows.map((row) => [row.id, row]));
 }
+
+const text = composed(
+  "lease/find-leased",
+  ["ids", "tenant"],
+  `
+  SELECT id, tenant, queue, type, priority, attempts, max_attempts, timeout_seconds, backoff, last_error, group_key,
+         coalesce(worker_id, '') AS worker_id,
+         EXISTS (SELECT FROM queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND ${isLimited}) AS limited
+  FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $2`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import { uuidArray } from "../database/literals.ts";
@@ -9,6 +10,11 @@ import type { Deps } from "../deps.ts";
  */
 export async function forgetLeaseBatches(deps: Deps, tokens: readonly string[]): Promise<void> {
   if (tokens.length === 0) return;
-  const text = `DELETE FROM lease_batches WHERE token = ANY($1::uuid[]) AND ${unsynced}`;
   await executeOn(deps.database)({ text, params: [uuidArray(tokens)] });
 }
+
+const text = composed(
+  "lease/forget-claims",
+  ["tokens"],
+  `DELETE FROM lease_batches WHERE token = ANY($1::uuid[]) AND ${unsynced}`,
+);

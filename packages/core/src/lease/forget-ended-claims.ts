@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import { uuidArray } from "../database/literals.ts";
@@ -12,7 +13,11 @@ export async function forgetEndedBatches(deps: Pick<Deps, "database">, tokens: r
 }
 
 // By primary key of the jobs, claim by claim: as a join it would be planned for the average claim, whatever that is.
-const text = `
+const text = composed(
+  "lease/forget-ended-claims",
+  ["tokens"],
+  `
   DELETE FROM lease_batches WHERE token = ANY($1::uuid[]) AND ${unsynced}
     AND (SELECT count(*) FROM jobs WHERE jobs.id = ANY(job_ids) AND status = 'running'
-           AND lease_token = lease_batches.token) = 0`;
+           AND lease_token = lease_batches.token) = 0`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import type { Json } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
@@ -25,7 +26,10 @@ export async function heartbeat(deps: Deps, tenant: string, beat: Heartbeat): Pr
 
 // Progress is a hint like the renewal itself, so neither waits for the disk. `nullif`: no progress sent keeps the old one.
 // The sweep looks at a claim when its leases would have ended: it must look sooner at one that got shorter.
-const text = `
+const text = composed(
+  "lease/heartbeat",
+  ["id", "tenant", "lease_token", "lease_seconds", "progress"],
+  `
   WITH beaten AS (
     UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8),
                     progress = coalesce(nullif($5, '')::json, progress)
@@ -35,4 +39,5 @@ const text = `
     UPDATE lease_batches SET check_at = beaten.locked_until FROM beaten
     WHERE token = $3::uuid AND check_at > beaten.locked_until
   )
-  SELECT beaten.locked_until FROM jobs LEFT JOIN beaten ON beaten.id = jobs.id WHERE jobs.id = $1::uuid AND jobs.tenant = $2`;
+  SELECT beaten.locked_until FROM jobs LEFT JOIN beaten ON beaten.id = jobs.id WHERE jobs.id = $1::uuid AND jobs.tenant = $2`,
+);

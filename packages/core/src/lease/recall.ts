@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { allTenants, type VanishedWorker } from "../signal/presence.ts";
@@ -28,7 +29,10 @@ export async function recallLeases(
 }
 
 // A renewal gives the whole lease again, so what is left of it says how long ago the last one was.
-const recall = `
+const recall = composed(
+  "lease/recall",
+  ["worker_id", "tenant", "lease_seconds_left", "claims_max"],
+  `
   WITH batches AS MATERIALIZED (
     SELECT token, job_ids FROM lease_batches WHERE worker_id = $1 ORDER BY check_at LIMIT $4::int FOR UPDATE SKIP LOCKED
   ), running AS MATERIALIZED (
@@ -44,4 +48,5 @@ const recall = `
     UPDATE lease_batches SET check_at = now() WHERE token IN (SELECT token FROM ended)
   )
   SELECT (SELECT count(*)::int FROM ended) AS recalled, (SELECT count(*)::int FROM batches) AS batches,
-         (SELECT count(*)::int FROM running WHERE id NOT IN (SELECT id FROM ended)) AS open`;
+         (SELECT count(*)::int FROM running WHERE id NOT IN (SELECT id FROM ended)) AS open`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
@@ -44,7 +45,10 @@ type Recovery = RecoveredJob & { type: string; status: "queued" | "dead"; attemp
 // `still_open` asks what was recovered, not what had expired: a lease renewed since the snapshot is neither, and its batch
 // must stay. One whose row somebody's transaction holds could not be renewed either, so its worker has the first turn
 // when that has ended: it tries four times a second.
-const recover = `
+const recover = composed(
+  "lease/recover",
+  ["claims_max", "error"],
+  `
   WITH due AS MATERIALIZED (
     SELECT token, job_ids FROM lease_batches WHERE check_at <= now()
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
@@ -88,4 +92,5 @@ const recover = `
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,
                                             'status', status, 'attempts', attempts, 'worker_id', worker_id,
                                             'group_key', group_key))
-          FROM recovered) AS jobs`;
+          FROM recovered) AS jobs`,
+);

@@ -1,8 +1,9 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "./lease.ts";
 import { countMoves } from "../counts/changes.ts";
-import { holdsLease, leaseParams } from "./fence.ts";
+import { holdsLease, leaseParams, leaseParameters } from "./fence.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /** `given` went back: signal those again. `locked` are held still, as somebody's transaction has their rows: repeat it. */
@@ -31,9 +32,13 @@ export async function release(deps: Deps, leases: readonly Lease[]): Promise<Rel
 export const asQueued = `status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL,
                     worker_id = NULL, updated_at = now()`;
 
-const giveBack = `
+const giveBack = composed(
+  "lease/release",
+  [...leaseParameters],
+  `
   WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")}, given AS (
     UPDATE jobs SET ${asQueued} WHERE ${isFree} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue
   ), ${countMoves("given", "running", "queued")}
-  SELECT held.id, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`;
+  SELECT held.id, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`,
+);

@@ -1,9 +1,10 @@
+import { composed } from "../database/composed.ts";
 import type { Json } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./lease.ts";
-import { byJob, holdsLease, leaseParams } from "./fence.ts";
+import { byJob, holdsLease, leaseParams, leaseParameters } from "./fence.ts";
 
 export type Report = { lease: Lease; progress: Json };
 
@@ -21,6 +22,10 @@ export async function reportProgress(deps: Deps, reports: readonly Report[]): Pr
   await executeOn(deps.database)({ text, params });
 }
 
-const text = `
+const text = composed(
+  "lease/report-progress",
+  [...leaseParameters, "progress"],
+  `
   UPDATE jobs SET progress = ($4::text::jsonb -> jobs.id::text)::json
-  WHERE ${holdsLease} AND ${unsynced}`;
+  WHERE ${holdsLease} AND ${unsynced}`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
@@ -30,13 +31,20 @@ export async function takeBack(deps: Deps, lease_token: string): Promise<TakenBa
 type Held = ReadyJob & { type: string; attempts: number; worker_id: string; given: boolean };
 
 // Kept for longer than a statement can be on its way. The sweep forgets it with the other claims that have no jobs left.
-const takeToken = `
+const takeToken = composed(
+  "lease/take-back-token",
+  ["lease_token"],
+  `
   INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
   SELECT $1::uuid, '', now() + interval '1 hour', '{}' WHERE ${unsynced} AND ${impatient}
-  ON CONFLICT (token) DO NOTHING`;
+  ON CONFLICT (token) DO NOTHING`,
+);
 
 const holds = "jobs.lease_token = $1::uuid AND jobs.status = 'running'";
-const giveBack = `
+const giveBack = composed(
+  "lease/take-back",
+  ["lease_token"],
+  `
   WITH held AS MATERIALIZED (
     SELECT id, tenant, queue, type, priority, attempts, worker_id FROM jobs
     WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches WHERE token = $1::uuid)) AND ${holds}
@@ -44,4 +52,5 @@ const giveBack = `
     UPDATE jobs SET ${asQueued} WHERE ${isFree} AND ${holds}
     RETURNING jobs.id, tenant, queue
   ), ${countMoves("given", "running", "queued")}
-  SELECT held.*, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`;
+  SELECT held.*, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`,
+);

@@ -15,6 +15,9 @@ const counted = countChanges("(SELECT $4 AS tenant, queue FROM leased) AS leased
   running: "count(*)",
 });
 
+/** The names of $1 to $4 in what `takeLeases` gives. */
+export const leaseTerms = ["lease_token", "worker_id", "lease_seconds", "tenant"];
+
 /**
  * Parts of a WITH that turn queued jobs into running ones; `leased` has them. $1 token, $2 worker, $3 lease seconds,
  * $4 tenant. A lease counts from its statement, as its transaction may have waited for the queue before. The token is

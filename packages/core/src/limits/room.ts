@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 
@@ -45,7 +46,12 @@ export async function queueRoom(
   deps: Pick<Deps, "database">,
   { tenant, queue }: QueueRef,
 ): Promise<QueueRoom | undefined> {
-  const text = `SELECT ${roomIn("queues")} FROM queues WHERE tenant = $1 AND queue = $2 AND paused_at IS NULL AND ${isLimited}`;
   const [row] = await executeOn(deps.database)<QueueRoom>({ text, params: [tenant, queue] });
   return row;
 }
+
+const text = composed(
+  "limits/room",
+  ["tenant", "queue"],
+  `SELECT ${roomIn("queues")} FROM queues WHERE tenant = $1 AND queue = $2 AND paused_at IS NULL AND ${isLimited}`,
+);

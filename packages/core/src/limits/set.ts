@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import type { QueueLimits } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -27,7 +28,19 @@ const integer = (place: number) => `nullif($${place}, '')::int`;
 const seconds = (place: number) => `nullif($${place}, '')::float8`;
 
 // The row is locked before it is read: of two changes side by side, the later one compares with what the first left.
-const text = `
+const text = composed(
+  "limits/set",
+  [
+    "tenant",
+    "queue",
+    "concurrency",
+    "rate_limit",
+    "rate_period_seconds",
+    "group_rate_limit",
+    "group_rate_period_seconds",
+    "group_concurrency",
+  ],
+  `
   WITH before AS MATERIALIZED (
     SELECT group_concurrency FROM queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
   ), decided AS (
@@ -39,7 +52,8 @@ const text = `
       group_rate_limit = excluded.group_rate_limit, group_rate_period_seconds = excluded.group_rate_period_seconds,
       group_concurrency = excluded.group_concurrency
   )
-  SELECT coalesce(${integer(8)}, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened`;
+  SELECT coalesce(${integer(8)}, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened`,
+);
 
 /**
  * Note one page of a queue's groups that have blocked jobs, as more of those may go now, for `advanceGroups` to look at.

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
@@ -28,7 +29,10 @@ export async function clearResults(
 
 // No index may help here (decisions/2026-11-20-storage.md): a walk along the primary key. Of all tenants. What somebody's
 // transaction holds is passed over until the next full pass.
-const text = `
+const text = composed(
+  "maintenance/clear-results",
+  ["after", "before", "jobs_max", "ttl_seconds"],
+  `
   WITH old AS MATERIALIZED (
     SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
@@ -42,4 +46,5 @@ const text = `
     RETURNING jobs.id
   )
   SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
-         (SELECT count(*)::int FROM cleared) AS jobs`;
+         (SELECT count(*)::int FROM cleared) AS jobs`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -39,6 +40,8 @@ type Part = keyof SweepOutlook;
 const names = Object.keys(parts) as Part[];
 
 const textOf = (asked: readonly Part[]) => `SELECT ${asked.map((name) => `${parts[name]} AS ${name}`).join(", ")}`;
+const whole = composed("maintenance/outlook", [], textOf(names));
+const due = textOf(["due_in_ms", "schedule_in_ms"]);
 
 /** Past it, the parts are asked for one by one: one of them is slow. */
 const together_ms_max = 500;
@@ -66,9 +69,9 @@ export type Outlook = {
 export function createOutlook(deps: Pick<Deps, "database">): Outlook {
   let apart_until = -Infinity;
 
-  const ask = async (asked: readonly Part[], ms_max: number): Promise<Partial<SweepOutlook>> => {
+  const ask = async (text: string, ms_max: number): Promise<Partial<SweepOutlook>> => {
     const database = { ...deps.database, timeout_ms: Math.min(ms_max, deps.database.timeout_ms) };
-    const [row] = await executeOn(database)<Partial<SweepOutlook>>({ text: textOf(asked), params: [] });
+    const [row] = await executeOn(database)<Partial<SweepOutlook>>({ text, params: [] });
     return row ?? {};
   };
 
@@ -78,7 +81,7 @@ export function createOutlook(deps: Pick<Deps, "database">): Outlook {
     let reason: unknown;
     const lane = async () => {
       for (let name = left.shift(); name; name = left.shift())
-        await ask([name], apart_ms_max).then(
+        await ask(textOf([name]), apart_ms_max).then(
           (answer) => Object.assign(known, answer),
           (error: unknown) => (reason = error),
         );
@@ -92,7 +95,7 @@ export function createOutlook(deps: Pick<Deps, "database">): Outlook {
     async look() {
       if (performance.now() >= apart_until)
         try {
-          return await ask(names, together_ms_max);
+          return await ask(whole, together_ms_max);
         } catch (error) {
           if (!(error instanceof DatabaseTimeoutError)) throw error;
           apart_until = performance.now() + apart_for_ms;
@@ -100,7 +103,7 @@ export function createOutlook(deps: Pick<Deps, "database">): Outlook {
       return askApart();
     },
     async nextDue() {
-      const { due_in_ms = null, schedule_in_ms = null } = await ask(["due_in_ms", "schedule_in_ms"], apart_ms_max);
+      const { due_in_ms = null, schedule_in_ms = null } = await ask(due, apart_ms_max);
       return { due_in_ms, schedule_in_ms };
     },
   };

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
@@ -21,7 +22,10 @@ export async function promoteDue(deps: Deps, jobs_max: number): Promise<ReadyJob
   return promoted.toSorted((a, b) => a.run_at.getTime() - b.run_at.getTime());
 }
 
-const promote = `
+const promote = composed(
+  "maintenance/promote",
+  ["jobs_max"],
+  `
   WITH due AS MATERIALIZED (
     SELECT id, status FROM jobs WHERE due_at <= now() ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), promoted AS (
@@ -31,4 +35,5 @@ const promote = `
   ), moved AS (
     SELECT tenant, queue, due.status AS from_status, 'queued' AS to_status FROM promoted JOIN due USING (id)
   ), ${countMixedMoves("moved")}
-  SELECT * FROM promoted`;
+  SELECT * FROM promoted`,
+);

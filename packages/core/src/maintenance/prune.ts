@@ -1,4 +1,4 @@
-import { bounded } from "../database/bounded.ts";
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt, type Retention } from "./retention.ts";
@@ -21,12 +21,11 @@ export const firstId = "00000000-0000-0000-0000-000000000000";
  * const { next } = await prune(deps, retention, firstId, 1_000);
  */
 export async function prune(deps: Deps, retention: Retention, after: string, jobs_max: number): Promise<Pruned> {
-  const { sql } = deps.database;
   const youngest_hours = Math.min(retention.succeeded_hours, retention.dead_hours);
-  const [clock] = await bounded(
-    deps.database,
-    sql<{ before: Date }[]>`SELECT now() - make_interval(secs => ${youngest_hours * 3_600}::float8) AS before`,
-  );
+  const [clock] = await executeOn(deps.database)<{ before: Date }>({
+    text: "SELECT now() - make_interval(secs => $1::float8) AS before",
+    params: [youngest_hours * 3_600],
+  });
   const before = firstIdAt(clock?.before ?? new Date(0));
   const [step] = await executeOn(deps.database)<Step>({
     text: pruneStep,
@@ -39,7 +38,10 @@ export async function prune(deps: Deps, retention: Retention, after: string, job
 type Step = { looked_at: number; last: string | null; jobs: number; dead: string[] | null };
 
 /** $1 after, $2 before, $3 jobs, $4 and $5 how many seconds succeeded and dead ones are kept. */
-const pruneStep = `
+const pruneStep = composed(
+  "maintenance/prune",
+  ["after", "before", "jobs_max", "succeeded_seconds", "dead_seconds"],
+  `
   WITH old AS MATERIALIZED (
     SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
@@ -58,21 +60,24 @@ const pruneStep = `
     DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)
   ), ${countMixedMoves("gone")}
   SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
-         (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`;
+         (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`,
+);
 
 /** Forget idempotency keys that have expired, at most so many. Returns how many there were. */
 export async function pruneKeys(deps: Deps, keys_max: number): Promise<number> {
-  const { sql } = deps.database;
-  const gone = await bounded(
-    deps.database,
-    sql`
-    DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT ${keys_max}
-      FOR UPDATE SKIP LOCKED))
-      AND expires_at <= now()`,
-  );
-  return gone.count;
+  const [row] = await executeOn(deps.database)<{ gone: number }>({ text: pruneSpent, params: [keys_max] });
+  return row?.gone ?? 0;
 }
+
+const pruneSpent = `
+  WITH gone AS (
+    DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int
+      FOR UPDATE SKIP LOCKED))
+      AND expires_at <= now()
+    RETURNING 1
+  )
+  SELECT count(*)::int AS gone FROM gone`;
 
 /**
  * Forget unique keys that nobody holds, of those that are due for a look, at most so many. Returns how many it looked at.
@@ -83,7 +88,10 @@ export async function pruneUniqueKeys(deps: Deps, keys_max: number): Promise<num
   return row?.looked_at ?? 0;
 }
 
-const pruneUnique = `
+const pruneUnique = composed(
+  "maintenance/prune-unique-keys",
+  ["keys_max"],
+  `
   WITH due AS MATERIALIZED (
     SELECT tenant, queue, key, job_id, window_ends_at FROM unique_keys WHERE check_at <= now()
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
@@ -97,4 +105,5 @@ const pruneUnique = `
     DELETE FROM unique_keys WHERE (tenant, queue, key) IN (SELECT tenant, queue, key FROM due)
       AND (tenant, queue, key) NOT IN (SELECT tenant, queue, key FROM needed)
   )
-  SELECT count(*)::int AS looked_at FROM due`;
+  SELECT count(*)::int AS looked_at FROM due`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { everyReadyQueue, type ReadyQueue } from "../queues/ready-queues.ts";
@@ -67,9 +68,13 @@ async function readyAfter(
   });
 }
 
-const readyPage = `
+const readyPage = composed(
+  "maintenance/ready-page",
+  ["tenant", "queue", "priority", "ready_at", "id"],
+  `
   SELECT id, tenant, queue, priority, to_char(ready_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ready
   FROM jobs
   WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2
     AND (priority < $3::int OR priority = $3::int AND (ready_at, id) > ($4::text::timestamptz, $5::uuid))
-  ORDER BY priority DESC, ready_at, id LIMIT ${page_jobs_max}`;
+  ORDER BY priority DESC, ready_at, id LIMIT ${page_jobs_max}`,
+);

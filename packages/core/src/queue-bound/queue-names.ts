@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -18,8 +19,12 @@ export async function existingQueues(
 
 const isIn = (table: string) =>
   `EXISTS (SELECT FROM ${table} AS known WHERE known.tenant = $1 AND known.queue = wanted.queue)`;
-const existing = `
-  SELECT wanted.queue FROM unnest($2::text[]) AS wanted(queue) WHERE ${traces.map(isIn).join(" OR ")}`;
+const existing = composed(
+  "queues/existing",
+  ["tenant", "queues"],
+  `
+  SELECT wanted.queue FROM unnest($2::text[]) AS wanted(queue) WHERE ${traces.map(isIn).join(" OR ")}`,
+);
 
 /** How many queues a tenant has. Not read further than `queues_max`: what is more may be told as that many. */
 export async function countQueues(deps: Pick<Deps, "database">, tenant: string, queues_max: number): Promise<number> {
@@ -28,5 +33,9 @@ export async function countQueues(deps: Pick<Deps, "database">, tenant: string, 
 }
 
 const namesIn = (table: string) => `(SELECT DISTINCT queue FROM ${table} WHERE tenant = $1 LIMIT $2::int)`;
-const count = `
-  SELECT count(*)::int AS queues FROM (${traces.map(namesIn).join(" UNION ")}) AS known`;
+const count = composed(
+  "queues/count",
+  ["tenant", "queues_max"],
+  `
+  SELECT count(*)::int AS queues FROM (${traces.map(namesIn).join(" UNION ")}) AS known`,
+);

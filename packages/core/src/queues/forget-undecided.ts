@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
@@ -12,6 +13,10 @@ export async function forgetUndecidedQueues(deps: Pick<Deps, "database">, queues
 
 const undecided =
   "coalesce(paused_at::text, concurrency::text, group_concurrency::text, rate_limit::text, group_rate_limit::text) IS NULL";
-const forget = `
+const forget = composed(
+  "queues/forget-undecided",
+  ["queues_max"],
+  `
   DELETE FROM queues WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM queues WHERE ${undecided} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${undecided}`;
+    SELECT ctid FROM queues WHERE ${undecided} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${undecided}`,
+);

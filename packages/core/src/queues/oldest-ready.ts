@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
@@ -50,5 +51,9 @@ const text = (start: string) => `
   FROM page LEFT JOIN queues ON queues.tenant = page.tenant AND queues.queue = page.queue
   ORDER BY page.tenant DESC, page.queue DESC`;
 
-const first = text("");
-const next = text("AND (tenant, queue) < ($2::text, $3::text)");
+const first = composed("queues/oldest-ready", ["queues_max"], text(""));
+const next = composed(
+  "queues/oldest-ready-behind",
+  ["queues_max", "tenant", "queue"],
+  text("AND (tenant, queue) < ($2::text, $3::text)"),
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -26,7 +27,10 @@ export async function oldestWaiting(
   return new Map(rows.map(({ queue, oldest }) => [queue, oldest]));
 }
 
-const text = `
+const text = composed(
+  "queues/oldest-waiting",
+  ["tenant", "queues"],
+  `
   WITH wanted AS MATERIALIZED (SELECT unnest($2::text[]) AS queue), due AS MATERIALIZED (
     SELECT tenant, queue, created_at FROM jobs WHERE due_at IS NOT NULL ORDER BY due_at LIMIT ${due_jobs_max}
   )
@@ -44,4 +48,5 @@ const text = `
       WHERE tenant = $1 AND jobs.queue = wanted.queue AND blocked_seq IS NOT NULL
       ORDER BY group_key, blocked_seq LIMIT ${line_jobs_max}
     ) AS blocked
-  ) AS waiting GROUP BY queue`;
+  ) AS waiting GROUP BY queue`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -48,7 +49,10 @@ export async function readyQueuesOf(
   return executeOn(deps.database)<ReadyQueue>({ text: queuesOf, params: [...columns, queues_max] });
 }
 
-const queuesOf = `
+const queuesOf = composed(
+  "queues/ready-queues-of",
+  ["tenants", "below", "queues_max"],
+  `
   SELECT wanted.tenant, step.queue, ${facts}
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, below) CROSS JOIN LATERAL (
     WITH RECURSIVE found AS (
@@ -63,7 +67,8 @@ const queuesOf = `
     )
     SELECT queue FROM found LIMIT $3::int) AS step
   LEFT JOIN queues ON queues.tenant = wanted.tenant AND queues.queue = step.queue
-  ORDER BY wanted.tenant COLLATE "C" DESC, step.queue DESC`;
+  ORDER BY wanted.tenant COLLATE "C" DESC, step.queue DESC`,
+);
 
 /** Those of the queues that have ready jobs and are not paused: one look into the index for each, in one statement. */
 export async function readyAmong(
@@ -76,13 +81,17 @@ export async function readyAmong(
 }
 
 // LIMIT 1 makes the look an index scan of one row; EXISTS alone may become a join with the whole backlog.
-const readyOf = `
+const readyOf = composed(
+  "queues/ready-among",
+  ["tenants", "queues"],
+  `
   SELECT wanted.tenant, wanted.queue, ${facts}
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, queue)
   LEFT JOIN queues ON queues.tenant = wanted.tenant AND queues.queue = wanted.queue, LATERAL (
     SELECT FROM jobs WHERE jobs.tenant = wanted.tenant AND jobs.queue = wanted.queue AND ready_at IS NOT NULL
     ORDER BY jobs.tenant DESC, jobs.queue DESC, priority, ready_at DESC, jobs.id DESC LIMIT 1) AS ready
-  WHERE paused_at IS NULL`;
+  WHERE paused_at IS NULL`,
+);
 
 const page_tenants_max = 500;
 const page_queues_max = 1_000;

@@ -1,4 +1,4 @@
-import { bounded } from "../database/bounded.ts";
+import { composed } from "../database/composed.ts";
 import { isUuid } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -12,16 +12,20 @@ export async function readyJobs(
   age_ms_min: number,
   jobs_max: number,
 ): Promise<ReadyJob[]> {
-  const { sql } = deps.database;
-  return bounded(
-    deps.database,
-    sql<ReadyJob[]>`
-    SELECT id, tenant, queue, priority FROM jobs
-    WHERE ready_at IS NOT NULL AND tenant = ${tenant} AND queue = ${queue}
-      AND updated_at <= now() - make_interval(secs => ${age_ms_min / 1_000}::float8)
-    ORDER BY priority DESC, ready_at, id LIMIT ${jobs_max}`,
-  );
+  const params = [tenant, queue, age_ms_min / 1_000, jobs_max];
+  return [...(await executeOn(deps.database)<ReadyJob>({ text: inOrder, params }))];
 }
+
+const columns = "id, tenant, queue, priority";
+const olderThan = `ready_at IS NOT NULL AND tenant = $1 AND queue = $2
+      AND updated_at <= now() - make_interval(secs => $3::float8)`;
+
+const inOrder = composed(
+  "queues/ready",
+  ["tenant", "queue", "age_seconds_min", "jobs_max"],
+  `
+  SELECT ${columns} FROM jobs WHERE ${olderThan} ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
+);
 
 /** Ready jobs of a queue with limits in the order they should run, past those whose groups have used up their rate. */
 export async function readyWithinRates(
@@ -29,14 +33,19 @@ export async function readyWithinRates(
   { tenant, queue }: QueueRef,
   jobs_max: number,
 ): Promise<ReadyJob[]> {
-  const text = `
-    SELECT front.id, front.tenant, front.queue, front.priority FROM queues, LATERAL (
-      SELECT * FROM jobs WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
-      ORDER BY priority DESC, ready_at, id LIMIT ${passed_over_max}) AS front
-    WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "front")}
-    ORDER BY front.priority DESC, front.ready_at, front.id LIMIT $3::int`;
-  return [...(await executeOn(deps.database)<ReadyJob>({ text, params: [tenant, queue, jobs_max] }))];
+  return [...(await executeOn(deps.database)<ReadyJob>({ text: withinRates, params: [tenant, queue, jobs_max] }))];
 }
+
+const withinRates = composed(
+  "queues/ready-within-rates",
+  ["tenant", "queue", "jobs_max"],
+  `
+  SELECT front.id, front.tenant, front.queue, front.priority FROM queues, LATERAL (
+    SELECT * FROM jobs WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
+    ORDER BY priority DESC, ready_at, id LIMIT ${passed_over_max}) AS front
+  WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "front")}
+  ORDER BY front.priority DESC, front.ready_at, front.id LIMIT $3::int`,
+);
 
 /** Ready jobs of ordinary priority that have waited longer, by `gap_ms_min`, than the one a list would hand out next. */
 export async function readyBefore(
@@ -47,16 +56,19 @@ export async function readyBefore(
   jobs_max: number,
 ): Promise<ReadyJob[]> {
   if (!isUuid(next_id)) return [];
-  const { sql } = deps.database;
-  return bounded(
-    deps.database,
-    sql<ReadyJob[]>`
-    SELECT id, tenant, queue, priority FROM jobs
-    WHERE ready_at IS NOT NULL AND tenant = ${tenant} AND queue = ${queue} AND priority = 0
-      AND ready_at < (SELECT ready_at FROM jobs WHERE id = ${next_id}) - make_interval(secs => ${gap_ms_min / 1_000}::float8)
-    ORDER BY ready_at, id LIMIT ${jobs_max}`,
-  );
+  const params = [tenant, queue, next_id, gap_ms_min / 1_000, jobs_max];
+  return [...(await executeOn(deps.database)<ReadyJob>({ text: before, params }))];
 }
+
+const before = composed(
+  "queues/ready-before",
+  ["tenant", "queue", "next_id", "gap_seconds_min", "jobs_max"],
+  `
+  SELECT ${columns} FROM jobs
+  WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2 AND priority = 0
+    AND ready_at < (SELECT ready_at FROM jobs WHERE id = $3::uuid) - make_interval(secs => $4::float8)
+  ORDER BY ready_at, id LIMIT $5::int`,
+);
 
 /** Ready jobs of other priorities, the ones that run first at the front. Two ranges, so a backlog between them is not read. */
 export async function readyWithPriority(
@@ -65,14 +77,18 @@ export async function readyWithPriority(
   age_ms_min: number,
   jobs_max: number,
 ): Promise<ReadyJob[]> {
-  const { sql } = deps.database;
-  const ready = sql`ready_at IS NOT NULL AND tenant = ${tenant} AND queue = ${queue}
-      AND updated_at <= now() - make_interval(secs => ${age_ms_min / 1_000}::float8)`;
-  return bounded(
-    deps.database,
-    sql<ReadyJob[]>`
-    (SELECT id, tenant, queue, priority FROM jobs WHERE ${ready} AND priority > 0 ORDER BY priority DESC, ready_at, id LIMIT ${jobs_max})
-    UNION ALL
-    (SELECT id, tenant, queue, priority FROM jobs WHERE ${ready} AND priority < 0 ORDER BY priority DESC, ready_at, id LIMIT ${jobs_max})`,
-  );
+  const params = [tenant, queue, age_ms_min / 1_000, jobs_max];
+  return [...(await executeOn(deps.database)<ReadyJob>({ text: withPriority, params }))];
 }
+
+const lane = (priorities: string) =>
+  `(SELECT ${columns} FROM jobs WHERE ${olderThan} AND ${priorities} ORDER BY priority DESC, ready_at, id LIMIT $4::int)`;
+
+const withPriority = composed(
+  "queues/ready-with-priority",
+  ["tenant", "queue", "age_seconds_min", "jobs_max"],
+  `
+  ${lane("priority > 0")}
+  UNION ALL
+  ${lane("priority < 0")}`,
+);

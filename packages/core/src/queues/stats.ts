@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { jobStatuses, type JobStatus, type QueueLimits } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { queues } from "../database/schema/index.ts";
@@ -97,5 +98,5 @@ const stats = (one: string) => `
     WHERE tenant = $1 ${one} AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR ${isLimited})) AS decided USING (queue)
   ORDER BY queue LIMIT ${queue_stats_max}`;
 
-const ofAll = stats("");
-const ofOne = stats("AND queue = $2");
+const ofAll = composed("queues/stats", ["tenant"], stats(""));
+const ofOne = composed("queues/stats-of-one", ["tenant", "queue"], stats("AND queue = $2"));

@@ -1,11 +1,14 @@
-import { executeOn } from "../database/statement.ts";
+import { plain } from "../database/plain.ts";
+import { schedules } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import type { ScheduleRef } from "./find.ts";
+import { isSchedule, type ScheduleRef } from "./find.ts";
 
 /** A schedule → (nothing). The jobs that it made stay. False when there is none. */
 export async function deleteSchedule(deps: Deps, { tenant, name }: ScheduleRef): Promise<boolean> {
-  const text = "DELETE FROM schedules WHERE tenant = $1 AND name = $2 RETURNING name";
-  const [row] = await executeOn(deps.database)({ text, params: [tenant, name] });
+  const [row] = await plain(deps.database)
+    .delete(schedules)
+    .where(isSchedule({ tenant, name }))
+    .returning({ name: schedules.name });
   if (!row) return false;
   deps.observe({ event: "schedule_changed", tenant, schedule: name, change: "deleted" });
   return true;

@@ -1,5 +1,7 @@
-import type { ScheduleRow } from "../database/schema/index.ts";
-import { executeOn, type Execute } from "../database/statement.ts";
+import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import { plain } from "../database/plain.ts";
+import { schedules, type ScheduleRow } from "../database/schema/index.ts";
+import type { Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
 export type ScheduleRef = { tenant: string; name: string };
@@ -7,19 +9,22 @@ export type ScheduleRef = { tenant: string; name: string };
 /** A schedule, and what the database's clock said when it was read: its next slots are counted from there. */
 export type SeenSchedule = ScheduleRow & { seen_at: Date };
 
-export async function findSchedule(deps: Pick<Deps, "database">, ref: ScheduleRef): Promise<SeenSchedule | undefined> {
-  return findScheduleWith(executeOn(deps.database), ref);
-}
+/** The columns of a `SeenSchedule`. */
+export const seen = { ...getTableColumns(schedules), seen_at: sql<Date>`now()` };
 
-/** `hold` keeps it as it is until the transaction ends. */
-export async function findScheduleWith(
-  execute: Execute,
-  { tenant, name }: ScheduleRef,
-  hold = false,
-): Promise<SeenSchedule | undefined> {
-  const text = hold ? `${find} FOR UPDATE` : find;
-  const [row] = await execute<SeenSchedule>({ text, params: [tenant, name] });
+export async function findSchedule(deps: Pick<Deps, "database">, ref: ScheduleRef): Promise<SeenSchedule | undefined> {
+  const [row] = await plain(deps.database).select(seen).from(schedules).where(isSchedule(ref));
   return row;
 }
 
-const find = "SELECT *, now() AS seen_at FROM schedules WHERE tenant = $1 AND name = $2";
+/** A condition on `schedules`. */
+export const isSchedule = ({ tenant, name }: ScheduleRef) =>
+  and(eq(schedules.tenant, tenant), eq(schedules.name, name));
+
+/** The schedule, kept as it is until the transaction ends. */
+export async function holdSchedule(execute: Execute, { tenant, name }: ScheduleRef): Promise<SeenSchedule | undefined> {
+  const [row] = await execute<SeenSchedule>({ text: hold, params: [tenant, name] });
+  return row;
+}
+
+const hold = "SELECT *, now() AS seen_at FROM schedules WHERE tenant = $1 AND name = $2 FOR UPDATE";

@@ -1,6 +1,8 @@
-import { executeOn } from "../database/statement.ts";
+import { and, asc, eq, gt } from "drizzle-orm";
+import { plain } from "../database/plain.ts";
+import { schedules } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import type { SeenSchedule } from "./find.ts";
+import { seen, type SeenSchedule } from "./find.ts";
 
 export type ScheduleRows = {
   rows: SeenSchedule[];
@@ -20,10 +22,12 @@ export async function listSchedules(
   limit: number,
   after = "",
 ): Promise<ScheduleRows> {
-  const rows = await executeOn(deps.database)<SeenSchedule>({ text: list, params: [tenant, after, limit + 1] });
+  const rows = await plain(deps.database)
+    .select(seen)
+    .from(schedules)
+    .where(and(eq(schedules.tenant, tenant), gt(schedules.name, after)))
+    .orderBy(asc(schedules.name))
+    .limit(limit + 1);
   const page = rows.slice(0, limit);
   return { rows: page, next: rows.length > limit ? page.at(-1)?.name : undefined };
 }
-
-const list = `
-  SELECT *, now() AS seen_at FROM schedules WHERE tenant = $1 AND name > $2 ORDER BY name LIMIT $3::int`;

@@ -1,8 +1,10 @@
-import { executeOn } from "../database/statement.ts";
+import { and, isNull, sql } from "drizzle-orm";
+import { plain } from "../database/plain.ts";
+import { schedules } from "../database/schema/index.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { readCron } from "./cron.ts";
-import { findSchedule, findScheduleWith, type ScheduleRef, type SeenSchedule } from "./find.ts";
+import { findSchedule, holdSchedule, isSchedule, seen, type ScheduleRef, type SeenSchedule } from "./find.ts";
 
 /**
  * From now on the schedule fires nothing; jobs that it made are left alone. Pausing it again changes nothing. Returns
@@ -13,16 +15,15 @@ import { findSchedule, findScheduleWith, type ScheduleRef, type SeenSchedule } f
  */
 export async function pauseSchedule(deps: Deps, ref: ScheduleRef): Promise<SeenSchedule | undefined> {
   const { tenant, name } = ref;
-  const [paused] = await executeOn(deps.database)<SeenSchedule>({ text: pause, params: [tenant, name] });
+  const [paused] = await plain(deps.database)
+    .update(schedules)
+    .set({ paused_at: sql`now()`, updated_at: sql`now()` })
+    .where(and(isSchedule(ref), isNull(schedules.paused_at)))
+    .returning(seen);
   if (!paused) return findSchedule(deps, ref);
   deps.observe({ event: "schedule_changed", tenant, schedule: name, change: "paused" });
   return paused;
 }
-
-const pause = `
-  UPDATE schedules SET paused_at = now(), updated_at = now()
-  WHERE tenant = $1 AND name = $2 AND paused_at IS NULL
-  RETURNING *, now() AS seen_at`;
 
 /**
  * Let the schedule fire again, from its next slot on: a pause is not downtime, so nothing is caught up, whatever its
@@ -35,7 +36,7 @@ export async function resumeSchedule(deps: Deps, ref: ScheduleRef): Promise<Seen
   const { tenant, name } = ref;
   const { found, resumed } = await inTransaction(deps.database, async (execute) => {
     // Held, so that nobody gives it another cron meanwhile.
-    const row = await findScheduleWith(execute, ref, true);
+    const row = await holdSchedule(execute, ref);
     if (!row?.paused_at) return { found: row };
     const [next_at] = readCron(row.cron, row.timezone).after(row.seen_at, 1);
     const params = [tenant, name, next_at?.toISOString() ?? ""];

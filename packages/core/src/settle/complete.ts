@@ -1,10 +1,11 @@
+import { composed } from "../database/composed.ts";
 import type { Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Lease } from "../lease/lease.ts";
 import { countMoves } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
-import { byJob, holdsLease, leaseInput, leaseParams } from "../lease/fence.ts";
+import { byJob, holdsLease, leaseInput, leaseParameters, leaseParams } from "../lease/fence.ts";
 import { settledBefore } from "./settled-before.ts";
 import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";
 
@@ -72,10 +73,14 @@ const history = `history AS (
     FROM settled WHERE $5::text::jsonb ? id::text
   )`;
 
-const bothForms = (grouped: boolean, logged: boolean): Record<Form, string> => ({
-  quick: settling(grouped, logged, "quick"),
-  careful: settling(grouped, logged, "careful"),
-});
+const bothForms = (grouped: boolean, logged: boolean): Record<Form, string> => {
+  const name = `settle/complete${grouped ? "-grouped" : ""}${logged ? "-logged" : ""}`;
+  const parameters = [...leaseParameters, "results", ...(logged ? ["logs"] : [])];
+  return {
+    quick: composed(name, parameters, settling(grouped, logged, "quick")),
+    careful: composed(`${name}-carefully`, parameters, settling(grouped, logged, "careful")),
+  };
+};
 const plain = { ungrouped: bothForms(false, false), grouped: bothForms(true, false) };
 const withLogs = { ungrouped: bothForms(false, true), grouped: bothForms(true, true) };
 

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import type { DeadResult, Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -5,7 +6,7 @@ import type { Verdict } from "./verdict.ts";
 import { aboutLease, type Lease } from "../lease/lease.ts";
 import { countChanges } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
-import { byJob, holdsLease, leaseParams } from "../lease/fence.ts";
+import { byJob, holdsLease, leaseParameters, leaseParams } from "../lease/fence.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
 import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";
 
@@ -110,6 +111,14 @@ const statement = (logged: boolean, form: Form) => `
   ), ${handOver("dead")}
   SELECT id, status, run_at, dead_reason FROM settled`;
 
-const plain: Record<Form, string> = { quick: statement(false, "quick"), careful: statement(false, "careful") };
-const withLogs: Record<Form, string> = { quick: statement(true, "quick"), careful: statement(true, "careful") };
+const bothForms = (logged: boolean): Record<Form, string> => {
+  const name = `settle/fail${logged ? "-logged" : ""}`;
+  const parameters = [...leaseParameters, "verdicts", ...(logged ? ["logs"] : [])];
+  return {
+    quick: composed(name, parameters, statement(logged, "quick")),
+    careful: composed(`${name}-carefully`, parameters, statement(logged, "careful")),
+  };
+};
+const plain = bothForms(false);
+const withLogs = bothForms(true);
 const settling = (logged: boolean, form: Form) => (logged ? withLogs : plain)[form];

@@ -1,9 +1,10 @@
+import { composed } from "../database/composed.ts";
 import { replicated } from "../database/replicated.ts";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "../lease/lease.ts";
-import { leaseInput, leaseParams } from "../lease/fence.ts";
+import { leaseInput, leaseParams, leaseParameters } from "../lease/fence.ts";
 
 /** How a job stands that was settled under one of the given leases, or that still runs under it. */
 export type SettledJob = Pick<JobRow, "id" | "status" | "run_at" | "dead_reason">;
@@ -23,6 +24,10 @@ export async function settledBefore(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-const find = `
+const find = composed(
+  "settle/settled-before",
+  [...leaseParameters],
+  `
   SELECT jobs.id, status, run_at, dead_reason, ${replicated} FROM ${leaseInput} JOIN jobs ON jobs.id = input.id
-  WHERE lease_token = ($3::uuid[])[input.token]`;
+  WHERE lease_token = ($3::uuid[])[input.token]`,
+);

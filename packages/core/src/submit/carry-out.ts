@@ -1,8 +1,9 @@
+import { composed } from "../database/composed.ts";
 import { textArray } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
 import { unique_check_seconds } from "./unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
-import { groupedColumns, inputParams, type Draft } from "./insert-jobs.ts";
+import { groupedColumns, inputParameters, inputParams, type Draft } from "./insert-jobs.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 import { lockTargets, replaceTargets } from "./unique/replace.ts";
@@ -214,5 +215,11 @@ const lostAny = "EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settl
 // The idempotency key of a request was taken by another one just now: what it was to replace must stay as it is.
 const replacedForNothing = "EXISTS (SELECT FROM taken WHERE target IS NOT NULL)";
 
-const textsOf = (mode: "insert" | "admit") => ({ strict: build(mode, true), lenient: build(mode, false) });
+const ofSteps =
+  "keys request_hashes ttl_seconds roles named_jobs unique_keys seen_jobs seen_versions window_seconds targets writes reasons";
+const parameters = [...inputParameters, ...ofSteps.split(" ")];
+const textsOf = (mode: "insert" | "admit") => ({
+  strict: composed(`submit/${mode}-unique-strict`, parameters, build(mode, true)),
+  lenient: composed(`submit/${mode}-unique`, parameters, build(mode, false)),
+});
 const texts = { insert: textsOf("insert"), admit: textsOf("admit") };

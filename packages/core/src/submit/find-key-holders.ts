@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { textArray } from "../database/literals.ts";
 import { replicated } from "../database/replicated.ts";
 import type { JobRow } from "../database/schema/index.ts";
@@ -82,7 +83,10 @@ type Row = JobRow & {
   replicated: boolean;
 };
 
-const text = `
+const text = composed(
+  "submit/find-key-holders",
+  ["key_tenants", "keys", "unique_tenants", "unique_queues", "unique_keys"],
+  `
   SELECT keys.tenant AS of_tenant, NULL AS of_queue, keys.key AS of_key, encode(keys.request_hash, 'hex') AS request_hash,
          (keys.expires_at <= now() OR jobs.id IS NULL) AS spent, NULL::boolean AS window_over, keys.job_id AS held_by, NULL AS version,
          ${replicated}, jobs.*
@@ -94,4 +98,5 @@ const text = `
          ${replicated}, jobs.*
   FROM (SELECT DISTINCT * FROM unnest($3::text[], $4::text[], $5::text[]) AS wanted(tenant, queue, key)) AS wanted
   JOIN unique_keys AS names USING (tenant, queue, key)
-  LEFT JOIN jobs ON jobs.id = names.job_id`;
+  LEFT JOIN jobs ON jobs.id = names.job_id`,
+);

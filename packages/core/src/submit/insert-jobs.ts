@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import type { SubmitJob } from "@atlasqueue/contract";
 import { jsonArray, numberArray, textArray, uuidArray } from "../database/literals.ts";
 import type { Execute, Statement } from "../database/statement.ts";
@@ -75,6 +76,12 @@ export const input = ({ keyed }: Pick<Kind, "keyed">) => `(
     json_array_elements($11::text::json), json_array_elements($12::text::json)${keyed ? ", unnest($13::text[])" : ""}
   ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload${keyed ? ", key" : ""})
 ) AS input`;
+
+/** What `inputParams` gives, by name. */
+export const inputParameters =
+  "ids tenants queues types priorities max_attempts timeout_seconds run_at delay_seconds groups backoffs payloads".split(
+    " ",
+  );
 
 export function inputParams(drafts: readonly Draft[]): Statement["params"] {
   const of = <T>(read: (request: SubmitJob) => T) => drafts.map((one) => read(one.request));
@@ -164,12 +171,23 @@ const build = (kind: Kind) => `
          ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE blocked_seq IS NOT NULL)" : "NULL"} AS blocked
          ${kind.keyed && kind.strict ? `, ${refuseIf("EXISTS (SELECT FROM taken)")}` : ""}`;
 
-const texts = new Map<string, string>();
+const nameOf = ({ keyed, grouped, strict }: Kind) =>
+  `submit/insert${keyed ? "-keyed" : ""}${grouped ? "-grouped" : ""}${keyed && strict ? "-strict" : ""}`;
 
-/** Built once for each kind: the driver prepares a statement by its text. */
+const both = [false, true];
+const kinds = both.flatMap((keyed) =>
+  both.flatMap((grouped) => (keyed ? both : [false]).map((strict): Kind => ({ keyed, grouped, strict }))),
+);
+const keyParameters = ["keys", "request_hashes", "key_ttl_seconds"];
+const texts = new Map(
+  kinds.map((kind) => {
+    const name = nameOf(kind);
+    return [name, composed(name, [...inputParameters, ...(kind.keyed ? keyParameters : [])], build(kind))];
+  }),
+);
+
 function textOf(kind: Kind): string {
-  const name = `${kind.keyed} ${kind.grouped} ${kind.strict}`;
-  const known = texts.get(name) ?? build(kind);
-  texts.set(name, known);
-  return known;
+  const text = texts.get(nameOf(kind));
+  if (text === undefined) throw new Error(`no statement ${nameOf(kind)}`);
+  return text;
 }

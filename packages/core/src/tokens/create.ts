@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import type { Scope } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
 import { executeOn, type Execute } from "../database/statement.ts";
@@ -55,13 +56,21 @@ async function createTokenWith(execute: Execute, wish: TokenWish): Promise<Creat
   return row ? { kind: "created", token, row } : { kind: "too_many" };
 }
 
-const secondsLeft = `SELECT extract(epoch FROM expires_at - now())::float8 AS seconds FROM ${madeBy("$2")} AS maker`;
+const secondsLeft = composed(
+  "tokens/seconds-left",
+  ["tenant", "made_by"],
+  `SELECT extract(epoch FROM expires_at - now())::float8 AS seconds FROM ${madeBy("$2")} AS maker`,
+);
 
 /** Those of the tenant that have expired are of no more use, and go. */
-const insert = `
+const insert = composed(
+  "tokens/create",
+  ["tenant", "id", "name", "hash", "hint", "scopes", "expires_in_seconds", "made_by"],
+  `
   WITH gone AS (DELETE FROM tokens WHERE tenant = $1 AND NOT ${isLive}), maker AS ${madeBy("$8")}
   INSERT INTO tokens (tenant, id, name, hash, hint, scopes, expires_at)
   SELECT $1, $2::text::uuid, $3, decode($4, 'hex'), $5, $6::text[],
          least(now() + make_interval(secs => nullif($7::text, '')::float8), (SELECT expires_at FROM maker))
   WHERE ${roomForAnother} AND ($8::text = '' OR EXISTS (SELECT FROM maker))
-  RETURNING ${tokenColumns}`;
+  RETURNING ${tokenColumns}`,
+);

@@ -1,14 +1,18 @@
 import { limits, type Token } from "@atlasqueue/contract";
-import { executeOn } from "../database/statement.ts";
+import { and, desc, eq } from "drizzle-orm";
+import { plain } from "../database/plain.ts";
+import { tokens } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { isLive, tokenColumns, type TokenRow } from "./rows.ts";
-
-const list = `
-  SELECT ${tokenColumns} FROM tokens WHERE tenant = $1 AND ${isLive} ORDER BY id DESC LIMIT ${limits.tokens_max}`;
+import { shown, worksNow, type TokenRow } from "./rows.ts";
 
 /** A tenant's working tokens, newest first: as many as there may be, so all of them. */
 export async function listTokens(deps: Pick<Deps, "database">, tenant: string): Promise<TokenRow[]> {
-  return [...(await executeOn(deps.database)<TokenRow>({ text: list, params: [tenant] }))];
+  return plain(deps.database)
+    .select(shown)
+    .from(tokens)
+    .where(and(eq(tokens.tenant, tenant), worksNow))
+    .orderBy(desc(tokens.id))
+    .limit(limits.tokens_max);
 }
 
 /** A row as the wire shows it. */

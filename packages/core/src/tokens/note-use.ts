@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { numberArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
@@ -17,11 +18,15 @@ export async function noteTokenUse(deps: Pick<Deps, "database">, uses: readonly 
 }
 
 /** By id alone, as the ids are those that `findToken` gave out; the order keeps two processes from a deadlock. */
-const note = `
+const note = composed(
+  "tokens/note-use",
+  ["ids", "ms_ago"],
+  `
   WITH used AS (
     SELECT tokens.id, now() - make_interval(secs => used.ms_ago / 1000) AS at
     FROM unnest($1::uuid[], $2::float8[]) AS used(id, ms_ago) JOIN tokens ON tokens.id = used.id
     ORDER BY tokens.id FOR UPDATE OF tokens
   )
   UPDATE tokens SET last_used_at = greatest(last_used_at, used.at)
-  FROM used WHERE tokens.id = used.id AND ${unsynced}`;
+  FROM used WHERE tokens.id = used.id AND ${unsynced}`,
+);

@@ -1,4 +1,6 @@
-import { executeOn } from "../database/statement.ts";
+import { and, eq } from "drizzle-orm";
+import { plain } from "../database/plain.ts";
+import { tokens } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 
 /**
@@ -9,10 +11,10 @@ import type { Deps } from "../deps.ts";
  * const known = await revokeToken(deps, "default", id);
  */
 export async function revokeToken(deps: Deps, tenant: string, id: string): Promise<boolean> {
-  const gone = await executeOn(deps.database)({
-    text: "DELETE FROM tokens WHERE tenant = $1 AND id = $2::text::uuid RETURNING id",
-    params: [tenant, id],
-  });
+  const gone = await plain(deps.database)
+    .delete(tokens)
+    .where(and(eq(tokens.tenant, tenant), eq(tokens.id, id)))
+    .returning({ id: tokens.id });
   if (gone.length === 0) return false;
   deps.observe({ event: "token_revoked", tenant, token_id: id });
   return true;

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
@@ -47,7 +48,10 @@ type Answer = { maker: boolean; found: boolean; successor: string | null; made: 
  * The old row is locked, so that of two rotations at once the second sees what the first did: the row itself is read
  * anew after the wait, and nothing else is, so what the second must know stands in that row.
  */
-const rotate = `
+const rotate = composed(
+  "tokens/rotate",
+  ["tenant", "id", "overlap_seconds", "new_id", "hash", "hint", "made_by"],
+  `
   WITH maker AS ${madeBy("$7")}, before AS MATERIALIZED (
     SELECT * FROM tokens WHERE tenant = $1 AND id = $2::text::uuid AND ${isLive} FOR UPDATE
   ), made AS (
@@ -63,7 +67,8 @@ const rotate = `
     FROM before, made WHERE tokens.id = before.id
   )
   SELECT $7::text = '' OR EXISTS (SELECT FROM maker) AS maker, EXISTS (SELECT FROM before) AS found,
-    (SELECT rotated_to FROM before) AS successor, (SELECT to_json(made) FROM made) AS made`;
+    (SELECT rotated_to FROM before) AS successor, (SELECT to_json(made) FROM made) AS made`,
+);
 
 /** JSON has its times as text. */
 function withDates(row: TokenRow): TokenRow {

@@ -1,15 +1,12 @@
-import { limits, type Scope } from "@atlasqueue/contract";
+import { limits } from "@atlasqueue/contract";
+import { getTableColumns, sql } from "drizzle-orm";
+import { tokens } from "../database/schema/index.ts";
 
-/** A token as it is read: never its hash. */
-export type TokenRow = {
-  id: string;
-  name: string;
-  hint: string;
-  scopes: Scope[];
-  created_at: Date;
-  expires_at: Date | null;
-  last_used_at: Date | null;
-};
+const { id, name, hint, scopes, created_at, expires_at, last_used_at } = getTableColumns(tokens);
+
+/** What may be read of a token: never its hash. */
+export const shown = { id, name, hint, scopes, created_at, expires_at, last_used_at };
+export type TokenRow = Pick<typeof tokens.$inferSelect, keyof typeof shown>;
 
 /** A stored token, with the text that is shown this once. */
 export type MadeToken = { token: string; row: TokenRow };
@@ -18,6 +15,7 @@ export const tokenColumns = "id, name, hint, to_json(scopes) AS scopes, created_
 
 /** Of a row of `tokens` that works now. */
 export const isLive = "(tokens.expires_at IS NULL OR tokens.expires_at > now())";
+export const worksNow = sql.raw(isLive);
 
 /** The token that asks for another one: the tenant's $1, and that of the caller, or none, in this parameter. */
 export const madeBy = (parameter: string) =>

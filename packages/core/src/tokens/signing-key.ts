@@ -1,5 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { executeOn } from "../database/statement.ts";
+import { eq } from "drizzle-orm";
+import type { Database } from "../database/connect.ts";
+import { plain } from "../database/plain.ts";
+import { signingKeys } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 
 const key_bytes = 32;
@@ -11,16 +14,21 @@ const key_bytes = 32;
  * @example
  * const key = await signingKey({ database }, "cursors");
  */
-export async function signingKey(deps: Pick<Deps, "database">, name: "cursors"): Promise<Uint8Array> {
-  const execute = executeOn(deps.database);
-  const [there] = await execute<{ key: string }>({ text: find, params: [name] });
-  if (there) return Buffer.from(there.key, "hex");
-  await execute({ text: keep, params: [name, randomBytes(key_bytes).toString("hex")] });
+export async function signingKey({ database }: Pick<Deps, "database">, name: "cursors"): Promise<Uint8Array> {
+  const there = await find(database, name);
+  if (there) return there;
+  await plain(database)
+    .insert(signingKeys)
+    .values({ name, key: randomBytes(key_bytes) })
+    .onConflictDoNothing();
   // Another process may have been first.
-  const [kept] = await execute<{ key: string }>({ text: find, params: [name] });
+  const kept = await find(database, name);
   if (!kept) throw new Error(`the signing key ${name} was neither found nor kept`);
-  return Buffer.from(kept.key, "hex");
+  return kept;
 }
 
-const find = `SELECT encode(key, 'hex') AS key FROM signing_keys WHERE name = $1`;
-const keep = `INSERT INTO signing_keys (name, key) VALUES ($1, decode($2, 'hex')) ON CONFLICT DO NOTHING`;
+async function find(database: Database, name: string): Promise<Uint8Array | undefined> {
+  const { key } = signingKeys;
+  const [row] = await plain(database).select({ key }).from(signingKeys).where(eq(signingKeys.name, name));
+  return row?.key;
+}

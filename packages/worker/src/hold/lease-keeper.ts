@@ -31,7 +31,7 @@ export async function keepLeases(
   let wake = new AbortController();
   const hearNoMore = deps.database.onBreak(() => {
     breaks += 1;
-    deps.outage.broke();
+    deps.outage.renewing();
     wake.abort();
   });
   while (!stop.aborted) {

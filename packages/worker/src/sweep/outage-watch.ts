@@ -13,9 +13,10 @@ const mark = "outage";
 export type OutageWatch = {
   /** The database failed here: the whole fleet is told. Never rejects. */
   failed(): Promise<void>;
-  /** A connection broke here: the server may have crashed, and forgotten the last renewals. */
+  /** A connection broke here: the server may have crashed, and forgotten the last renewals of others. */
   broke(): void;
-  /** All that is held here was renewed since. */
+  /** And those of what is held here: from now on until `renewed`, nobody's leases are ended here. */
+  renewing(): void;
   renewed(): void;
   /** The database has just answered here. Whether leases that have run out may be ended. */
   settledIn(): Promise<boolean>;
@@ -59,6 +60,8 @@ export function createOutageWatch(deps: WorkerDeps): OutageWatch {
     },
     broke() {
       away = true;
+    },
+    renewing() {
       renewing = true;
     },
     renewed() {

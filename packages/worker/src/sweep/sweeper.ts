@@ -99,7 +99,9 @@ export function createSweeper(
 
   return {
     async run(): Promise<void> {
+      const hearNoMore = deps.database.onBreak(outage.broke);
       await Promise.all([sweepOnTime(), findStrays(deps, stop), watchMachine(deps, period_ms, stop)]);
+      hearNoMore();
     },
     /** The queues are empty: sweep now, if it is our turn. */
     nudge: () => wake.abort(),

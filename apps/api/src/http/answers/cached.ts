@@ -2,19 +2,23 @@ import { createHash } from "node:crypto";
 import { answerText } from "./answer.ts";
 import type { ApiContext } from "../context.ts";
 
+/** An answer that is no JSON of ours. */
+export type Text = { body: string; content_type: string; headers?: Record<string, string> };
+
 /** Something that is the same for everyone until the program changes. */
-export type Fixed = { body: string; content_type: string; etag: string };
+export type Fixed = Text & { etag: string };
 
 /** @example const page = fixed("<!doctype html>…", "text/html; charset=utf-8"); */
-export function fixed(body: string, content_type: string): Fixed {
-  return { body, content_type, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"` };
+export function fixed(body: string, content_type: string, headers: Record<string, string> = {}): Fixed {
+  const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+  return { body, content_type, headers, etag };
 }
 
 /**
  * The content with its ETag, or 304 when the client has it. `no-cache`: it is kept, and asked about each time, so that
  * no browser mixes the files of two versions.
  */
-export function answerFixed(c: ApiContext, { body, content_type, etag }: Fixed, headers?: Record<string, string>) {
+export function answerFixed(c: ApiContext, { body, content_type, headers, etag }: Fixed): Response {
   const same = namesTag(c.req.header("if-none-match"), etag);
   return answerText(c.get("request_id"), same ? 304 : 200, same ? null : body, content_type, {
     ...headers,

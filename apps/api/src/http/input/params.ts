@@ -8,11 +8,6 @@ export function readJobId(c: ApiContext): string {
   return readParam(c, "id", jobId);
 }
 
-/** The token in the path, by its id; 422 for what is not a UUID. */
-export function readTokenId(c: ApiContext): string {
-  return readParam(c, "id", jobId);
-}
-
 /** The queue in the path; 422 for what cannot be the name of one. */
 export function readQueueName(c: ApiContext): string {
   return readParam(c, "queue", queueName);

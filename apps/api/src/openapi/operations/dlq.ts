@@ -1,6 +1,6 @@
 import { bulkAnswer, bulkRequest, jobPage, limits, listDeadQuery } from "@atlasqueue/contract";
-import { exampleJob } from "../examples.ts";
-import type { Operation } from "../operation.ts";
+import { exampleJob } from "../../route/examples.ts";
+import type { Operation } from "../../route/operation.ts";
 
 const which =
   `The dead letters are chosen by \`ids\`, ${limits.bulk_ids_max} at most, or by \`queue\`, \`type\` or both, or by \`all\`. Each step of ` +

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { docsFileNames } from "../../docs/files.ts";
-import type { Operation } from "../operation.ts";
+import type { Operation } from "../../route/operation.ts";
 
 const cached = { ETag: "Changes with the content; send it back as `If-None-Match`." };
 const unchanged = { description: "What the `If-None-Match` of the request names is still right." };

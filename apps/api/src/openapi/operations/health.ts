@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Operation } from "../operation.ts";
+import type { Operation } from "../../route/operation.ts";
 
 const readiness = z.strictObject({
   status: z.enum(["ok", "degraded", "unavailable"]),

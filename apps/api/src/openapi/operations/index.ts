@@ -1,4 +1,5 @@
-import type { Operation } from "../operation.ts";
+import type { Operation } from "../../route/operation.ts";
+import { routes } from "../../routes.ts";
 import { dlqOperations } from "./dlq.ts";
 import { documentOperations } from "./document.ts";
 import { healthOperations } from "./health.ts";
@@ -6,20 +7,15 @@ import { jobOperations } from "./jobs.ts";
 import { leaseOperations } from "./leases.ts";
 import { openQueueOperations } from "./openqueue.ts";
 import { openQueueLeaseOperations } from "./openqueue-leases.ts";
-import { queueOperations } from "./queues.ts";
 import { scheduleOperations } from "./schedules.ts";
-import { tokenOperations } from "./tokens.ts";
-import { workerOperations } from "./workers.ts";
 
 /** Every operation of the API. A test holds them and the routes together. */
 export const operations: Operation[] = [
+  ...routes.map(({ operation }) => operation),
   ...jobOperations,
   ...leaseOperations,
-  ...queueOperations,
-  ...workerOperations,
   ...dlqOperations,
   ...scheduleOperations,
-  ...tokenOperations,
   ...openQueueOperations,
   ...openQueueLeaseOperations,
   ...healthOperations,

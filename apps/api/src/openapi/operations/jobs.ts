@@ -12,8 +12,8 @@ import {
   submittedBatch,
 } from "@atlasqueue/contract";
 import { z } from "zod";
-import { exampleId, exampleJob, exampleSubmission } from "../examples.ts";
-import { idempotencyKey, noBody, type Operation } from "../operation.ts";
+import { exampleId, exampleJob, exampleSubmission } from "../../route/examples.ts";
+import { idempotencyKey, noBody, type Operation } from "../../route/operation.ts";
 
 const id = z.strictObject({ id: jobId });
 

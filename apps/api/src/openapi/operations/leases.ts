@@ -13,8 +13,8 @@ import {
   settleRequest,
 } from "@atlasqueue/contract";
 import { z } from "zod";
-import { exampleId, exampleJob, exampleLockedUntil, exampleToken } from "../examples.ts";
-import type { Operation } from "../operation.ts";
+import { exampleId, exampleJob, exampleLockedUntil, exampleToken } from "../../route/examples.ts";
+import type { Operation } from "../../route/operation.ts";
 
 const id = z.strictObject({ id: jobId });
 const lease_token = exampleToken;

@@ -12,8 +12,8 @@ import {
   type ProblemKind,
 } from "@atlasqueue/contract";
 import { z } from "zod";
-import { exampleId, exampleLockedUntil, exampleOpenQueueJob, exampleToken } from "../examples.ts";
-import type { Operation } from "../operation.ts";
+import { exampleId, exampleLockedUntil, exampleOpenQueueJob, exampleToken } from "../../route/examples.ts";
+import type { Operation } from "../../route/operation.ts";
 
 const surface = { tag: "OpenQueue", surface: "openqueue", method: "post", scope: "work" } as const;
 const id = z.strictObject({ id: jobId });

@@ -14,8 +14,8 @@ import {
   openQueueSubmittedBatch,
 } from "@atlasqueue/contract";
 import { z } from "zod";
-import { exampleId, exampleJob, exampleOpenQueueJob, exampleOpenQueueSubmission } from "../examples.ts";
-import { idempotencyKey, noBody, type Operation } from "../operation.ts";
+import { exampleId, exampleJob, exampleOpenQueueJob, exampleOpenQueueSubmission } from "../../route/examples.ts";
+import { idempotencyKey, noBody, type Operation } from "../../route/operation.ts";
 
 const surface = { tag: "OpenQueue", surface: "openqueue" } as const;
 const id = z.strictObject({ id: jobId });

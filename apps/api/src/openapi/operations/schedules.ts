@@ -9,7 +9,7 @@ import {
   type Schedule,
 } from "@atlasqueue/contract";
 import { z } from "zod";
-import { noBody, type Operation } from "../operation.ts";
+import { noBody, type Operation } from "../../route/operation.ts";
 
 const byName = z.strictObject({ name: scheduleName });
 

@@ -3,3 +3,6 @@ import { customType, timestamp } from "drizzle-orm/pg-core";
 /** What tables are made of beside drizzle's own types. */
 export const time = () => timestamp({ withTimezone: true, precision: 6 });
 export const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
+
+/** The driver reads JSON; drizzle's own type would read a JSON string once more. */
+export const json = <T>() => customType<{ data: T }>({ dataType: () => "json" })();

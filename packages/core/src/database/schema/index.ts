@@ -6,7 +6,6 @@ import {
   doublePrecision,
   index,
   integer,
-  json,
   pgTable,
   primaryKey,
   smallint,
@@ -23,7 +22,7 @@ import {
   type JsonObject,
   type LogLine,
 } from "@atlasqueue/contract";
-import { bytes, time } from "./columns.ts";
+import { bytes, time, json } from "./columns.ts";
 
 export * from "./arrivals.ts";
 export * from "./groups.ts";
@@ -80,10 +79,10 @@ export const jobs = pgTable(
     group_key: text(),
     dead_reason: text(),
     last_error: text(),
-    backoff: json().$type<Backoff>(),
-    progress: json().$type<Json>(),
-    payload: json().$type<JsonObject>().notNull(),
-    result: json().$type<Json>(),
+    backoff: json<Backoff>(),
+    progress: json<Json>(),
+    payload: json<JsonObject>().notNull(),
+    result: json<Json>(),
   },
   (job) => [
     check("jobs_status_known", sql.raw(`status IN (${jobStatuses.map((status) => `'${status}'`).join(", ")})`)),
@@ -169,7 +168,7 @@ export const jobAttempts = pgTable(
     outcome: text().$type<"failed" | "lost" | "cancelled" | "succeeded">().notNull(),
     error: text(),
     /** What the handler logged; null when that is nothing. */
-    logs: json().$type<LogLine[]>(),
+    logs: json<LogLine[]>(),
   },
   (row) => [index("job_attempts_job").on(row.job_id, row.id)],
 );

@@ -2,7 +2,7 @@ import { pgTable, text } from "drizzle-orm/pg-core";
 import { bytes, time } from "./columns.ts";
 
 /** Secrets that all processes on this database share, by what they are for. */
-export const signing_keys = pgTable("signing_keys", {
+export const signingKeys = pgTable("signing_keys", {
   name: text().primaryKey(),
   key: bytes().notNull(),
   created_at: time().notNull().defaultNow(),

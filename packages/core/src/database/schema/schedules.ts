@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
-import { check, index, json, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import { check, index, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
 import { catchUps, type CatchUp, type JobTemplate } from "@atlasqueue/contract";
-import { time } from "./columns.ts";
+import { time, json } from "./columns.ts";
 
 /**
  * Jobs that come back. Whoever fires a slot holds the row, inserts the job and moves `next_at` on in one transaction:
@@ -15,7 +15,7 @@ export const schedules = pgTable(
     cron: text().notNull(),
     timezone: text().notNull(),
     catch_up: text().$type<CatchUp>().notNull(),
-    job: json().$type<JobTemplate>().notNull(),
+    job: json<JobTemplate>().notNull(),
     /** While paused: since when. */
     paused_at: time(),
     /** The first slot that is not dealt with; null when there will be none. Means nothing while paused. */

@@ -1,3 +1,4 @@
+import type { Scope } from "@atlasqueue/contract";
 import { sql } from "drizzle-orm";
 import { index, pgTable, text, uuid, type AnyPgColumn } from "drizzle-orm/pg-core";
 import { bytes, time } from "./columns.ts";
@@ -23,7 +24,7 @@ export const tokens = pgTable(
     hash: bytes().notNull().unique(),
     /** The first characters, by which a person knows it again. */
     hint: text().notNull(),
-    scopes: text().array().notNull(),
+    scopes: text().array().$type<Scope[]>().notNull(),
     created_at: time().notNull().defaultNow(),
     expires_at: time(),
     last_used_at: time(),

@@ -1,4 +1,4 @@
-import { bounded } from "../bounded.ts";
+import { executeOn } from "../statement.ts";
 import type { Deps } from "../../deps.ts";
 
 /**
@@ -8,13 +8,12 @@ import type { Deps } from "../../deps.ts";
  * const skew_ms = await clockSkewMs(deps);
  */
 export async function clockSkewMs(deps: Pick<Deps, "database">): Promise<number> {
-  const { sql } = deps.database;
+  const execute = executeOn(deps.database);
   // Once before, so that what is measured is no connection's opening.
-  await bounded(deps.database, sql`SELECT 1`);
+  await execute({ text, params: [] });
   const asked = Date.now();
-  const [row] = await bounded(
-    deps.database,
-    sql<{ now: number }[]>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
-  );
+  const [row] = await execute<{ now: number }>({ text, params: [] });
   return (row?.now ?? Number.NaN) - (asked + Date.now()) / 2;
 }
+
+const text = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now";

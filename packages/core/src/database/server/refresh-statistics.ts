@@ -1,4 +1,4 @@
-import { bounded } from "../bounded.ts";
+import { composed } from "../composed.ts";
 import type { Database } from "../connect.ts";
 import { executeOn } from "../statement.ts";
 
@@ -12,7 +12,7 @@ const tables = ["jobs", "lease_batches", "idempotency_keys", "job_groups", "uniq
  * right to do it PostgreSQL warns and does nothing, and autovacuum sets it right a minute later.
  */
 export async function refreshStatistics(database: Database): Promise<void> {
-  await bounded(database, database.sql.unsafe(`ANALYZE (SKIP_LOCKED) ${tables.join(", ")}`));
+  await executeOn(database)({ text: `ANALYZE (SKIP_LOCKED) ${tables.join(", ")}`, params: [] });
 }
 
 /** Whether one of our tables is four times as large as the planner last heard, and not tiny. */
@@ -21,8 +21,12 @@ export async function statisticsAreStale(database: Database): Promise<boolean> {
   return row?.stale ?? false;
 }
 
-const stale = `
+const stale = composed(
+  "database/stale-statistics",
+  [],
+  `
   SELECT EXISTS (
     SELECT FROM pg_class
     WHERE oid IN (${tables.map((table) => `'${table}'::regclass`).join(", ")})
-      AND pg_relation_size(oid) > 4 * greatest(relpages, 16) * current_setting('block_size')::bigint) AS stale`;
+      AND pg_relation_size(oid) > 4 * greatest(relpages, 16) * current_setting('block_size')::bigint) AS stale`,
+);

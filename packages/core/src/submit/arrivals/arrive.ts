@@ -1,9 +1,10 @@
+import { composed } from "../../database/composed.ts";
 import type { Unique } from "@atlasqueue/contract";
 import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
 import { countChanges } from "../../counts/changes.ts";
 import { newRow } from "../drafts.ts";
-import { input, inputParams, type Draft } from "../insert-jobs.ts";
+import { input, inputParams, type Draft, inputParameters } from "../insert-jobs.ts";
 import { uniqueNameOf } from "../unique/plan.ts";
 
 /**
@@ -35,7 +36,10 @@ export async function arrive(execute: Execute, draft: Draft, key_ttl_seconds: nu
 
 const orNull = (place: number) => `nullif($${place}::text, '')`;
 
-const text = `
+const text = composed(
+  "submit/arrive",
+  [...inputParameters, "key", "request_hash", "key_ttl_seconds", "unique_key", "on_conflict", "window_seconds"],
+  `
   WITH asked AS MATERIALIZED (SELECT * FROM ${input({ keyed: false })}), made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, status, blocked_seq, group_key)
@@ -50,4 +54,5 @@ const text = `
            ${orNull(13)}, decode(${orNull(14)}, 'hex'), $15::float8
     FROM asked
   )
-  SELECT now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked`;
+  SELECT now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../../database/composed.ts";
 import { textArray } from "../../database/literals.ts";
 import { replicated } from "../../database/replicated.ts";
 import type { JobRow } from "../../database/schema/index.ts";
@@ -18,9 +19,13 @@ export async function findArrivedByKey(execute: Execute, keys: readonly KeyName[
   }));
 }
 
-const text = `
+const text = composed(
+  "submit/find-arrived",
+  ["tenants", "keys"],
+  `
   SELECT first.key, first.request_hash, ${replicated}, jobs.*
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key), LATERAL (
     SELECT idempotency_key AS key, encode(request_hash, 'hex') AS request_hash, job_id FROM arrivals
     WHERE arrivals.tenant = wanted.tenant AND idempotency_key = wanted.key ORDER BY job_id LIMIT 1) AS first
-  JOIN jobs ON jobs.id = first.job_id`;
+  JOIN jobs ON jobs.id = first.job_id`,
+);

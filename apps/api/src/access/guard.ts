@@ -1,0 +1,50 @@
+import type { Scope } from "@atlasqueue/contract";
+import { defaultTenant } from "@atlasqueue/core/internal";
+import { ProblemError } from "../http/answers/problem.ts";
+import type { Access, ApiContext, Caller } from "../http/context.ts";
+import { allows } from "./caller.ts";
+import { charge } from "./charge.ts";
+
+type Guard = (c: ApiContext, deps: { access: Access }) => void | Promise<void>;
+
+/** What an operation asks of its callers: nothing, a token with its scope, or the operator's token. */
+export function guardOf({ scope, all_tenants }: { scope?: Scope; all_tenants?: true }): Guard {
+  if (all_tenants) return letOperatorIn;
+  if (scope === undefined) return () => {};
+  return (c, { access }) => {
+    const caller = access.authenticator.callerOf(c);
+    // Most requests know at once, and need not wait for a turn of the queue of promises.
+    if (caller instanceof Promise || access.limiter) return letInLater(c, access, scope, caller);
+    letIn(c, scope, caller);
+  };
+}
+
+async function letInLater(
+  c: ApiContext,
+  { limiter, observe }: Access,
+  scope: Scope,
+  asked: Caller | Promise<Caller>,
+): Promise<void> {
+  const caller = await asked;
+  if (limiter) await charge(c, limiter, observe, caller.tenant, 1);
+  letIn(c, scope, caller);
+}
+
+function letIn(c: ApiContext, scope: Scope, caller: Caller): void {
+  if (!allows(caller, scope))
+    throw new ProblemError("forbidden", `This needs a token with the scope ${JSON.stringify(scope)}`);
+  c.set("caller", caller);
+}
+
+/**
+ * For what tells of all tenants. It takes no permit: what watches the system must go on when its tenant has none left.
+ */
+async function letOperatorIn(c: ApiContext, { access }: { access: Access }): Promise<void> {
+  const caller = await access.authenticator.callerOf(c);
+  if (caller.tenant !== defaultTenant || !allows(caller, "admin"))
+    throw new ProblemError(
+      "forbidden",
+      'This tells of all tenants: it needs a token of the default tenant with "admin"',
+    );
+  c.set("caller", caller);
+}

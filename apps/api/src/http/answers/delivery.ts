@@ -1,0 +1,41 @@
+import type { ApiContext } from "../context.ts";
+import { hangUpOf } from "../input/hang-up.ts";
+
+export type Delivery = {
+  /** Aborts when the caller hangs up before all of the answer is on its way to it. */
+  readonly hungUp: AbortSignal;
+  /** What to do if the answer does not reach the caller, as far as we can know. */
+  ifUndelivered(undo: () => void): void;
+  /** The answer is made, and on its way from now on. */
+  made(answer: Response): Response;
+  /** There will be another answer. */
+  failed(): void;
+};
+
+/**
+ * The way of an answer that hands something over: if it cannot be made, or its caller hangs up before all of it is on its
+ * way, what it hands over is taken back, as nobody knows of it.
+ *
+ * @example
+ * const delivery = createDelivery(c);
+ * delivery.ifUndelivered(() => leaseDesk.undelivered(jobs));
+ * return delivery.made(answerJson(c, 200, jobs));
+ */
+export function createDelivery(c: ApiContext): Delivery {
+  let gone: AbortSignal | undefined;
+  let undo: (() => void) | undefined;
+  // Most requests never ask.
+  const hungUp = () => (gone ??= hangUpOf(c));
+  return {
+    get hungUp() {
+      return hungUp();
+    },
+    ifUndelivered: (work) => void (undo = work),
+    made(answer) {
+      if (undo && hungUp().aborted) undo();
+      else if (undo) hungUp().addEventListener("abort", undo, { once: true });
+      return answer;
+    },
+    failed: () => undo?.(),
+  };
+}

@@ -1,0 +1,140 @@
+import { queue as queueSchema, queueLimits, queueList, queueName, type Queue } from "@atlasqueue/contract";
+import {
+  pauseQueue,
+  queueStats,
+  resumeQueue,
+  setLimits,
+  type QueueRef,
+  type QueueStats,
+} from "@atlasqueue/core/internal";
+import { z } from "zod";
+import type { RouteDeps } from "../route/deps.ts";
+import { exampleQueue } from "../route/examples.ts";
+import { noBody } from "../route/operation.ts";
+import { route } from "../route/route.ts";
+
+const path = z.strictObject({ queue: queueName });
+const limits_body_bytes_max = 16_384;
+
+const listQueues = route(
+  {
+    method: "get",
+    path: "/v1/queues",
+    id: "listQueues",
+    tag: "Queues",
+    summary: "List the queues",
+    description: "The counts are kept, not counted: this costs the same whatever the history.",
+    scope: "read",
+    answers: {
+      200: {
+        description: "Every queue that has had a job, or was paused.",
+        schema: queueList,
+        example: { items: [exampleQueue] },
+      },
+    },
+    problems: ["validation"],
+  },
+  async ({ deps, tenant }) => ({ items: (await queueStats(deps, tenant)).map(showQueue) }),
+);
+
+const pause = route(
+  {
+    method: "post",
+    path: "/v1/queues/{queue}/pause",
+    id: "pauseQueue",
+    tag: "Queues",
+    summary: "Hand out no more jobs of a queue",
+    description:
+      "What runs goes on running, and jobs are still accepted. Any name may be paused: a queue comes to be with its first job.",
+    scope: "admin",
+    request: { path, body: noBody },
+    answers: {
+      200: { description: "The queue, paused.", schema: queueSchema, example: { ...exampleQueue, paused: true } },
+    },
+    problems: ["validation", "too_many_queues"],
+  },
+  (call) =>
+    changed(call, async (ref) => {
+      await call.deps.queueBound.admit(ref.tenant, [ref.queue]);
+      await pauseQueue(call.deps, ref);
+    }),
+);
+
+const resume = route(
+  {
+    method: "post",
+    path: "/v1/queues/{queue}/resume",
+    id: "resumeQueue",
+    tag: "Queues",
+    summary: "Hand out jobs of a queue again",
+    scope: "admin",
+    request: { path, body: noBody },
+    answers: { 200: { description: "The queue, not paused.", schema: queueSchema } },
+    problems: ["validation"],
+  },
+  (call) => changed(call, (ref) => resumeQueue(call.deps, ref)),
+);
+
+const limitQueue = route(
+  {
+    method: "put",
+    path: "/v1/queues/{queue}/limits",
+    id: "limitQueue",
+    tag: "Queues",
+    summary: "Set how many jobs of a queue run at once, and how often one starts",
+    description:
+      "All limits are set; one that is left out or null is taken away. They are strict, over all workers: never exceeded, " +
+      "and a worker that dies keeps its place until its leases are taken back. What runs already runs on. " +
+      "`group_concurrency` is one when nothing is set; with more, jobs of a group run side by side, and its order is only " +
+      "that in which they start. `rate` allows so many starts within any period; `group_rate` the same for each group.",
+    scope: "admin",
+    request: {
+      path,
+      body: {
+        schema: queueLimits,
+        example: { concurrency: 7, rate: { limit: 100, period_seconds: 60 } },
+        bytes_max: limits_body_bytes_max,
+      },
+    },
+    answers: { 200: { description: "The queue, with its limits.", schema: queueSchema, example: exampleQueue } },
+    problems: ["validation", "too_many_queues"],
+  },
+  (call) =>
+    changed(call, async (ref) => {
+      await call.deps.queueBound.admit(ref.tenant, [ref.queue]);
+      call.deps.followUps.limitsChanged(ref, await setLimits(call.deps, ref, call.body));
+    }),
+);
+
+/** How the queues stand, and the switch and the limits of each. */
+export const queueRoutes = [listQueues, pause, resume, limitQueue];
+
+type AboutQueue = { deps: RouteDeps; tenant: string; path: { queue: string } };
+
+/** Change a queue, and tell how it is then. */
+async function changed(
+  { deps, tenant, path: { queue } }: AboutQueue,
+  apply: (ref: QueueRef) => Promise<unknown>,
+): Promise<Queue> {
+  await apply({ tenant, queue });
+  const [stats] = await queueStats(deps, tenant, { queue });
+  return showQueue(stats ?? { ...nothing, queue });
+}
+
+/** A queue without jobs, about which nobody decided anything. */
+const nothing: Omit<QueueStats, "queue"> = {
+  paused_at: null,
+  counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },
+  limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null },
+  oldest_queued_at: null,
+};
+
+function showQueue({ queue, paused_at, counts, limits, oldest_queued_at }: QueueStats): Queue {
+  return {
+    queue,
+    paused: paused_at !== null,
+    counts,
+    limits,
+    oldest_queued_at: oldest_queued_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,34 @@
+import { answerEmpty, answerJson, answerText } from "../http/answers/answer.ts";
+import { answerFixed, type Fixed, type Text } from "../http/answers/cached.ts";
+import type { ApiContext } from "../http/context.ts";
+import { resultKindOf } from "./call.ts";
+import type { Operation } from "./operation.ts";
+
+type Chosen = { status: number; body: unknown; headers?: Record<string, string> };
+
+/** How what an operation's handler returns becomes an answer. */
+export function answererOf(operation: Operation): (c: ApiContext, result: unknown) => Response {
+  const kind = resultKindOf(operation);
+  switch (kind) {
+    case "body": {
+      const [status] = Object.keys(operation.answers).map(Number) as [number];
+      return (c, body) => answerJson(c, status, body);
+    }
+    case "chosen":
+      return (c, result) => {
+        const { status, body, headers } = result as Chosen;
+        return answerJson(c, status, body, headers);
+      };
+    case "empty":
+      return answerEmpty;
+    case "text":
+      return (c, result) => {
+        const { body, content_type, headers } = result as Text;
+        return answerText(c.get("request_id"), 200, body, content_type, headers);
+      };
+    case "fixed":
+      return (c, result) => answerFixed(c, result as Fixed);
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,86 @@
+import type { Scope } from "@atlasqueue/contract";
+import type { z } from "zod";
+import type { Fixed, Text } from "../http/answers/cached.ts";
+import type { Caller } from "../http/context.ts";
+import type { RouteDeps } from "./deps.ts";
+import type { Answer, Operation } from "./operation.ts";
+
+/** A request as its handler sees it: let in, and checked by what its operation says of it. */
+export type Call<O extends Operation> = {
+  deps: RouteDeps;
+  path: Checked<Requested<O>, "path">;
+  query: Checked<Requested<O>, "query">;
+  body: Requested<O> extends { body: { schema: infer S extends z.ZodType } } ? z.output<S> : undefined;
+  /** Of the body, as it was sent. */
+  bytes: number;
+  idempotency_key: KeyOf<Requested<O>>;
+  /** Aborts when the caller hangs up before all of its answer is on its way. */
+  readonly hungUp: AbortSignal;
+  /**
+   * The answer hands something over: `undo` is called if it cannot be made, or the caller hangs up before all of it is on
+   * its way.
+   */
+  ifUndelivered(undo: () => void): void;
+  /** Work among the requests that wait for the database, for an operation whose gate is its "own". */
+  hold<T>(work: () => Promise<T>): Promise<T>;
+} & (O extends { scope: Scope } ? Known : unknown);
+
+/** Of a request that showed what it may do. */
+type Known = {
+  /** The tenant whose things the request may touch: its caller's. */
+  tenant: string;
+  caller: Caller;
+};
+
+type Requested<O> = O extends { request: infer R } ? R : unknown;
+type Checked<R, Part extends string> = R extends Record<Part, infer S extends z.ZodObject> ? z.output<S> : undefined;
+type KeyOf<R> = R extends { idempotency_key: "required" }
+  ? string
+  : R extends { idempotency_key: "optional" }
+    ? string | undefined
+    : undefined;
+
+/**
+ * What a handler returns: the body alone where there is one answer without headers of its own, nothing for 204, a file
+ * that clients keep where there is a 304, a text where the answer is no JSON; otherwise the status that it chose, with
+ * what belongs to it.
+ */
+export type Result<O extends Operation> = 304 extends keyof O["answers"]
+  ? Fixed
+  : IsOne<keyof O["answers"]> extends true
+    ? OnlyResult<O["answers"][keyof O["answers"]], keyof O["answers"]>
+    : Chosen<O["answers"]>;
+
+type OnlyResult<A, Status> = Status extends 204
+  ? void
+  : A extends { content_type: string }
+    ? Text
+    : A extends { headers: object }
+      ? { status: Status; body: BodyOf<A> } & HeadersOf<A>
+      : BodyOf<A>;
+
+type Chosen<Answers> = {
+  [Status in keyof Answers]: { status: Status; body: BodyOf<Answers[Status]> } & HeadersOf<Answers[Status]>;
+}[keyof Answers];
+
+type BodyOf<A> = A extends { schema: infer S extends z.ZodType } ? z.output<S> : undefined;
+
+type HeadersOf<A> = A extends { headers: infer H }
+  ? { headers: Record<Lowercase<keyof H & string>, string> }
+  : A extends { some_headers: infer H }
+    ? { headers?: Partial<Record<Lowercase<keyof H & string>, string>> }
+    : { headers?: never };
+
+type IsOne<T, All = T> = T extends unknown ? ([All] extends [T] ? true : false) : never;
+
+/** How an operation's results become answers: the same distinction when it runs. */
+export type ResultKind = "fixed" | "text" | "empty" | "body" | "chosen";
+
+export function resultKindOf({ answers }: Operation): ResultKind {
+  const [[status, only], ...others] = Object.entries(answers) as [[string, Answer], ...[string, Answer][]];
+  if (304 in answers) return "fixed";
+  if (others.length > 0) return "chosen";
+  if (status === "204") return "empty";
+  if (only.content_type !== undefined) return "text";
+  return only.headers ? "chosen" : "body";
+}

@@ -1,0 +1,86 @@
+import { showValue, validate, type Fault } from "@atlasqueue/contract";
+import type { z } from "zod";
+import { invalid } from "../http/answers/problem.ts";
+import { readJson } from "../http/body/body.ts";
+import { requireNoBody } from "../http/body/no-body.ts";
+import type { BodyBounds } from "../http/body/read-bytes.ts";
+import type { ApiContext } from "../http/context.ts";
+import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
+import { readQuery, refuseQuery } from "../http/input/query.ts";
+import type { Body, Operation } from "./operation.ts";
+
+/** What a request says, checked by what its operation takes. */
+export type Input = {
+  path: unknown;
+  query: unknown;
+  body: unknown;
+  bytes: number;
+  idempotency_key: string | undefined;
+};
+
+/**
+ * How requests of an operation are read: the path, the query, then the key and the body, whose faults are told together.
+ * A request without a body is read at once.
+ *
+ * @example
+ * const { path, body } = await readerOf(operation, deps)(c);
+ */
+export function readerOf(
+  operation: Operation,
+  limits: { body_bytes_max: number },
+): (c: ApiContext) => Input | Promise<Input> {
+  const { request = {}, any_query } = operation;
+  const params = Object.entries(request.path?.shape ?? {}) as [string, z.ZodType<string>][];
+  const { query, body, idempotency_key } = request;
+
+  const readHead = (c: ApiContext): Input => ({
+    path: params.length === 0 ? undefined : readPath(c, params),
+    query: query ? readQuery(c, query) : any_query ? undefined : refuseQuery(c),
+    body: undefined,
+    bytes: 0,
+    idempotency_key: undefined,
+  });
+  if (!body) return readHead;
+
+  const bounds = boundsOf(body, limits);
+  return async (c) => {
+    const head = readHead(c);
+    if (body.optional) {
+      await requireNoBody(c);
+      return head;
+    }
+    const sent = await readJson(c, bounds);
+    const key = readKey(c, idempotency_key);
+    const checked = validate(body.schema, sent.value);
+    const faults = [...(typeof key === "object" ? [key] : []), ...(checked.kind === "invalid" ? checked.faults : [])];
+    if (typeof key === "object" || checked.kind === "invalid") throw invalid(faults);
+    return { ...head, body: checked.value, bytes: sent.bytes, idempotency_key: key };
+  };
+}
+
+function boundsOf({ bytes_max, bytes_always = 0, error_at }: Body, limits: { body_bytes_max: number }): BodyBounds {
+  return { bytes_max: bytes_max ?? Math.max(limits.body_bytes_max, bytes_always), error_at };
+}
+
+/** The parts of the path by their names; 422 for one that is not what it must be. */
+function readPath(c: ApiContext, params: [string, z.ZodType<string>][]): Record<string, string> {
+  const path: Record<string, string> = {};
+  for (const [name, schema] of params) {
+    const text = c.req.param(name);
+    const parsed = schema.safeParse(text);
+    if (!parsed.success)
+      throw invalid([{ pointer: `path:${name}`, message: `must be ${schema.description}; got ${showValue(text)}` }]);
+    path[name] = parsed.data;
+  }
+  return path;
+}
+
+/** The key, or what is wrong with it. One that need not be sent must be a key where it is. */
+function readKey(
+  c: ApiContext,
+  wanted: NonNullable<Operation["request"]>["idempotency_key"],
+): string | Fault | undefined {
+  if (wanted === undefined) return undefined;
+  if (wanted === "optional" && c.req.header("idempotency-key") === undefined) return undefined;
+  return readIdempotencyKey(c);
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { testApp } from "../../test/test-app.ts";
+import { noAuthentication } from "../access/authenticate.ts";
+import { createRateLimiter } from "../access/rate-limiter.ts";
+import { createGate, type Gate } from "../http/gate.ts";
+import { createCursors } from "../http/input/cursor.ts";
+import { noBody, type Operation } from "./operation.ts";
+import { route, type Route } from "./route.ts";
+import { addRoutes } from "./serve.ts";
+
+const said = { tag: "Jobs", summary: "A route of a test", problems: [] } as const;
+const found = { 200: { description: "What was found.", schema: z.object({ text: z.string() }) } };
+const thing = {
+  ...said,
+  method: "post",
+  path: "/v1/things/{name}",
+  id: "postThing",
+  scope: "submit",
+  request: {
+    path: z.strictObject({ name: z.string().max(3).describe("a short name") }),
+    query: z.strictObject({ colour: z.enum(["red"]).optional() }),
+    idempotency_key: "required",
+    body: { schema: z.strictObject({ size: z.int().max(9) }), example: { size: 1 }, bytes_max: 100 },
+  },
+  answers: { 201: { description: "Made.", schema: z.object({ text: z.string() }), headers: { Location: "Where." } } },
+} as const satisfies Operation;
+
+const calls: unknown[] = [];
+const undone: string[] = [];
+const held: number[] = [];
+const gate: Gate = {
+  ...createGate(),
+  hold(_holder, bytes, work) {
+    held.push(bytes);
+    return work();
+  },
+};
+
+const routes: Route[] = [
+  route(thing, ({ tenant, path: { name }, query: { colour }, body: { size }, idempotency_key }) => {
+    calls.push({ tenant, name, colour, size, idempotency_key });
+    return { status: 201, body: { text: name }, headers: { location: `/v1/things/${name}` } };
+  }),
+  route(
+    { ...said, method: "get", path: "/v1/now", id: "getNow", gate: "own", any_query: true, answers: found },
+    () => ({ text: "now" }),
+  ),
+  route(
+    {
+      ...said,
+      method: "delete",
+      path: "/v1/now",
+      id: "deleteNow",
+      request: { body: noBody },
+      answers: { 204: { description: "Gone." } },
+    },
+    async () => {},
+  ),
+  route(
+    { ...said, method: "get", path: "/v1/unmade", id: "getUnmade", gate: "own", answers: found },
+    async ({ ifUndelivered }) => {
+      ifUndelivered(() => undone.push("unmade"));
+      // What no JSON can say.
+      return { text: 1n as unknown as string };
+    },
+  ),
+  route(
+    {
+      ...said,
+      method: "post",
+      path: "/v1/many",
+      id: "postMany",
+      scope: "submit",
+      request: { body: { schema: z.strictObject({ many: z.int() }), example: { many: 1 } } },
+      permits: ({ many }: { many: number }) => many,
+      answers: found,
+    },
+    () => ({ text: "done" }),
+  ),
+];
+
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp();
+  const { observe } = api.deps;
+  const limiter = createRateLimiter(api.deps, { limit: 100, period_ms: 86_400_000 });
+  addRoutes(api.app, routes, {
+    ...api.deps,
+    gate,
+    cursors: createCursors(randomBytes(32)),
+    access: { authenticator: noAuthentication, limiter, observe },
+  });
+});
+afterAll(() => api.stop());
+
+const post = (path: string, body: unknown, key?: string) =>
+  api.send("POST", path, undefined, body, key === undefined ? {} : { "idempotency-key": key });
+const pointers = async (response: Response) =>
+  ((await response.json()) as { errors: { pointer: string }[] }).errors.map(({ pointer }) => pointer);
+
+test("a handler is given what was checked, and its answer has the status and headers that it chose", async () => {
+  const response = await post("/v1/things/ab?colour=red", { size: 9 }, "k");
+  expect([response.status, response.headers.get("location")]).toEqual([201, "/v1/things/ab"]);
+  expect(await response.json()).toEqual({ text: "ab" });
+  expect(calls).toEqual([{ tenant: "default", name: "ab", colour: "red", size: 9, idempotency_key: "k" }]);
+  expect(held).toEqual([JSON.stringify({ size: 9 }).length]);
+});
+
+test("the path is checked first, then the query, then the key and the body together", async () => {
+  const bad = { size: 10 };
+  expect(await pointers(await post("/v1/things/long?shade=1", bad))).toEqual(["path:name"]);
+  expect(await pointers(await post("/v1/things/ab?shade=1", bad))).toEqual(["query:shade"]);
+  expect(await pointers(await post("/v1/things/ab", bad))).toEqual(["header:Idempotency-Key", "/size"]);
+  expect((await post("/v1/things/ab", { size: " ".repeat(100) }, "k")).status).toBe(413);
+  expect(calls).toHaveLength(1);
+});
+
+test("an operation without a query takes none, unless it says that any will do", async () => {
+  const send = (method: string, query: string) => api.send(method, `/v1/now${query}`);
+  expect((await send("GET", "?a=1")).status).toBe(200);
+  expect(await pointers(await send("DELETE", "?a=1"))).toEqual(["query:a"]);
+  expect((await send("DELETE", "")).status).toBe(204);
+});
+
+test("a path of the table takes its own methods, and says which", async () => {
+  const response = await api.send("PUT", "/v1/now");
+  expect([response.status, response.headers.get("allow")]).toEqual([405, "DELETE, GET, HEAD"]);
+});
+
+test("what an answer hands over is taken back when the answer cannot be made", async () => {
+  expect((await api.get("/v1/unmade")).status).toBe(500);
+  expect(undone).toEqual(["unmade"]);
+});
+
+test("a request for many things takes as many permits, and is refused before its handler runs", async () => {
+  const left = async (many: number) => {
+    const { headers } = await post("/v1/many", { many });
+    return Number(/r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]);
+  };
+  expect((await left(1)) - (await left(3))).toBe(3);
+  const handled = held.length;
+  expect((await post("/v1/many", { many: 100 })).status).toBe(429);
+  expect(held).toHaveLength(handled);
+});
+
+test("a handler that returns what its operation does not say is not even compiled", () => {
+  // @ts-expect-error: the operation has no 200.
+  route(thing, () => ({ status: 200, body: { text: "" }, headers: { location: "/" } }));
+  // @ts-expect-error: its 201 has a Location.
+  route(thing, () => ({ status: 201, body: { text: "" } }));
+  // @ts-expect-error: there is no such field in its body.
+  route(thing, ({ body }) => ({ status: 201, body: { text: body.colour }, headers: { location: "/" } }));
+  // @ts-expect-error: without a scope there is no tenant.
+  route({ ...said, method: "get", path: "/", id: "get", answers: found }, ({ tenant }) => ({ text: tenant }));
+});

@@ -1,0 +1,171 @@
+import {
+  createdToken,
+  createToken as createTokenBody,
+  jobId,
+  rotateToken as rotateTokenBody,
+  tokenList,
+  type CreatedToken,
+} from "@atlasqueue/contract";
+import {
+  createToken,
+  listTokens,
+  revokeToken,
+  rotateToken,
+  showToken,
+  type MadeToken,
+} from "@atlasqueue/core/internal";
+import { z } from "zod";
+import { invalid, ProblemError } from "../http/answers/problem.ts";
+import type { Caller } from "../http/context.ts";
+import { exampleId } from "../route/examples.ts";
+import { route } from "../route/route.ts";
+
+const path = z.strictObject({ id: jobId });
+
+const created: CreatedToken = {
+  id: exampleId,
+  name: "billing",
+  hint: "aq_3fJ2",
+  scopes: ["submit", "read"],
+  created_at: "2030-01-31T12:00:00.000Z",
+  expires_at: null,
+  last_used_at: null,
+  token: "aq_3fJ2mPq0eXw8sYb5nVt7kRc1uHd9gLz4aQo6iEf2jWxCHECK1",
+};
+const { token: _, ...listed } = created;
+
+const list = route(
+  {
+    method: "get",
+    path: "/v1/tokens",
+    id: "listTokens",
+    tag: "Tokens",
+    summary: "List the tokens",
+    description: "Never the tokens themselves, which are kept as digests.",
+    scope: "admin",
+    answers: { 200: { description: "Every token that works.", schema: tokenList, example: { items: [listed] } } },
+    problems: ["validation"],
+  },
+  async ({ deps, tenant }) => ({ items: (await listTokens(deps, tenant)).map(showToken) }),
+);
+
+const create = route(
+  {
+    method: "post",
+    path: "/v1/tokens",
+    id: "createToken",
+    tag: "Tokens",
+    summary: "Make a token",
+    description: "It does not outlive the token that asks for it. With `AUTH=disabled`: 403, as nobody knows who asks.",
+    scope: "admin",
+    request: { body: { schema: createTokenBody, example: { name: "billing", scopes: ["submit", "read"] } } },
+    answers: {
+      201: {
+        description: "The token; no other answer has it again.",
+        schema: createdToken,
+        example: created,
+      },
+    },
+    problems: ["too_many_tokens"],
+  },
+  async ({ deps, tenant, caller, body }) => {
+    const outcome = await createToken(deps, { tenant, ...body, made_by: makerOf(caller) });
+    switch (outcome.kind) {
+      case "created":
+        return show(outcome);
+      case "too_many":
+        throw tooMany();
+      case "outlives":
+        throw outlives(body.expires_in_seconds, outcome.seconds_max);
+      case "maker_gone":
+        throw makerGone();
+      default:
+        return outcome satisfies never;
+    }
+  },
+);
+
+const rotate = route(
+  {
+    method: "post",
+    path: "/v1/tokens/{id}/rotate",
+    id: "rotateToken",
+    tag: "Tokens",
+    summary: "Replace a token",
+    description:
+      "The old one goes on working for `overlap_seconds`, so that nobody is locked out meanwhile. A token has one " +
+      "successor until that is revoked; the new one does not outlive the token that asks for it.",
+    scope: "admin",
+    request: { path, body: { schema: rotateTokenBody, example: { overlap_seconds: 3_600 } } },
+    answers: {
+      201: { description: "The new token.", schema: createdToken, example: created },
+    },
+    problems: ["not_found", "token_rotated", "too_many_tokens"],
+  },
+  async ({ deps, tenant, caller, path: { id }, body }) => {
+    const outcome = await rotateToken(deps, { tenant, id, ...body, made_by: makerOf(caller) });
+    switch (outcome.kind) {
+      case "rotated":
+        return show(outcome);
+      case "unknown":
+        throw unknown();
+      case "rotated_before":
+        throw new ProblemError("token_rotated", `${outcome.successor} took its place; rotate or revoke that one`);
+      case "maker_gone":
+        throw makerGone();
+      case "too_many":
+        throw tooMany();
+      default:
+        return outcome satisfies never;
+    }
+  },
+);
+
+const revoke = route(
+  {
+    method: "delete",
+    path: "/v1/tokens/{id}",
+    id: "revokeToken",
+    tag: "Tokens",
+    summary: "End a token at once",
+    scope: "admin",
+    request: { path },
+    answers: { 204: { description: "It works no more." } },
+    problems: ["validation", "not_found"],
+  },
+  async ({ deps, tenant, path: { id } }) => {
+    if (!(await revokeToken(deps, tenant, id))) throw unknown();
+  },
+);
+
+/**
+ * Tokens of the caller's own tenant. A token may revoke itself: whoever finds that theirs has leaked must be able to
+ * close the door behind them.
+ */
+export const tokenRoutes = [list, create, rotate, revoke];
+
+/** Who asks for a token. While nothing checks who calls, any page that reached us could walk away with one. */
+function makerOf({ token_id }: Caller): string {
+  if (token_id !== undefined) return token_id;
+  throw new ProblemError(
+    "forbidden",
+    "With AUTH=disabled no tokens are made over HTTP; `atlasqueue tokens create` makes them, beside the database",
+  );
+}
+
+/** The only answer that has the token itself. */
+const show = ({ token, row }: MadeToken): CreatedToken => ({ ...showToken(row), token });
+
+const unknown = () => new ProblemError("not_found", "There is no token with this id");
+const makerGone = () =>
+  new ProblemError("unauthorized", "The token was revoked or has expired", {
+    headers: { "www-authenticate": 'Bearer realm="atlasqueue", error="invalid_token"' },
+  });
+const outlives = (given: number | undefined, seconds_max: number) =>
+  invalid([
+    {
+      pointer: "/expires_in_seconds",
+      message: `must be at most ${seconds_max}, as the token that asks expires then; got ${given}`,
+    },
+  ]);
+const tooMany = () => new ProblemError("too_many_tokens", "Revoke one that is not used any more");

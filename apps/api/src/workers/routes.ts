@@ -1,0 +1,53 @@
+import { workerList, type Worker } from "@atlasqueue/contract";
+import { SignalUnavailableError, type SeenWorker } from "@atlasqueue/core/internal";
+import { ProblemError } from "../http/answers/problem.ts";
+import { route } from "../route/route.ts";
+
+const exampleWorker: Worker = {
+  id: "box-17-4fa2c1",
+  host: "box",
+  pid: 17,
+  queues: ["mails"],
+  handlers: ["email.send"],
+  concurrency: 10,
+  active: 4,
+  last_seen: "2030-01-31T12:00:00.000Z",
+  state: "running",
+};
+
+const listWorkers = route(
+  {
+    method: "get",
+    path: "/v1/workers",
+    id: "listWorkers",
+    tag: "Queues",
+    summary: "List the workers that live",
+    description:
+      "Those that said so within the last five seconds, in Redis. Workers that lease over HTTP announce nothing.",
+    scope: "read",
+    // It asks Redis alone.
+    gate: "own",
+    answers: {
+      200: { description: "The tenant's workers.", schema: workerList, example: { items: [exampleWorker] } },
+    },
+    problems: ["validation", "signal_unavailable"],
+  },
+  async ({ deps, tenant }) => {
+    const workers = await deps.signal.presence.list(tenant).catch(tellAway);
+    return { items: workers.map(showWorker) };
+  },
+);
+
+export const workerRoutes = [listWorkers];
+
+/** Nobody else knows: an empty list would say that no worker lives. */
+function tellAway(error: unknown): never {
+  if (!(error instanceof SignalUnavailableError)) throw error;
+  const detail = "Workers announce themselves there. Jobs are taken and run all the same";
+  throw new ProblemError("signal_unavailable", detail, { headers: { "retry-after": "1" } });
+}
+
+function showWorker({ id, host, pid, queues, handlers, concurrency, active, last_seen, state }: SeenWorker): Worker {
+  const lists = { queues: [...queues], handlers: [...handlers] };
+  return { id, host, pid, ...lists, concurrency, active, last_seen: last_seen.toISOString(), state };
+}

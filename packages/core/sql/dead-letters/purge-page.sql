@@ -1,0 +1,26 @@
+-- $1 tenant
+-- $2 queue
+-- $3 type
+-- $4 after_us
+-- $5 after_id
+-- $6 until_us
+WITH 
+  page AS MATERIALIZED (
+    SELECT id, dead_at FROM (
+      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AS found FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
+    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500), taken AS MATERIALIZED (
+    SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') AND true
+    FOR UPDATE SKIP LOCKED
+  ), gone AS (
+    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM taken)) RETURNING id, tenant, queue
+  ), attempts AS (
+    DELETE FROM job_attempts WHERE job_id = ANY(ARRAY(SELECT id FROM taken))
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, dead)
+    SELECT tenant, queue, -count(*) FROM gone GROUP BY tenant, queue
+  )
+  SELECT (SELECT count(*)::int FROM page) AS found, 
+    CASE WHEN (SELECT count(*) FROM page) = 500
+      THEN (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM page ORDER BY dead_at DESC, id DESC LIMIT 1)
+      ELSE (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id OFFSET 19999 LIMIT 1) END AS reached, (SELECT json_agg(id) FROM gone) AS ids;

@@ -1,0 +1,6 @@
+-- $1 ids
+-- $2 tenant
+SELECT id, tenant, queue, type, priority, attempts, max_attempts, timeout_seconds, backoff, last_error, group_key,
+         coalesce(worker_id, '') AS worker_id,
+         EXISTS (SELECT FROM queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)) AS limited
+  FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $2;

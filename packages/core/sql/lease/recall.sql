@@ -1,0 +1,22 @@
+-- $1 worker_id
+-- $2 tenant
+-- $3 lease_seconds_left
+-- $4 claims_max
+WITH batches AS MATERIALIZED (
+    SELECT token, job_ids FROM lease_batches WHERE worker_id = $1 ORDER BY check_at LIMIT $4::int FOR UPDATE SKIP LOCKED
+  ), running AS MATERIALIZED (
+    SELECT batches.token, jobs.id
+    FROM batches CROSS JOIN LATERAL unnest(batches.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
+    WHERE jobs.lease_token = batches.token AND jobs.status = 'running' AND ($2 = '*' OR jobs.tenant = $2)
+  ), free AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM running)) FOR NO KEY UPDATE SKIP LOCKED
+  ), ended AS (
+    UPDATE jobs SET locked_until = now() FROM running
+    WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = running.id AND jobs.lease_token = running.token AND jobs.status = 'running'
+      AND ($2 = '*' OR jobs.tenant = $2) AND jobs.locked_until > now() AND jobs.locked_until <= now() + make_interval(secs => $3::float8)
+    RETURNING jobs.id, running.token
+  ), sooner AS (
+    UPDATE lease_batches SET check_at = now() WHERE token IN (SELECT token FROM ended)
+  )
+  SELECT (SELECT count(*)::int FROM ended) AS recalled, (SELECT count(*)::int FROM batches) AS batches,
+         (SELECT count(*)::int FROM running WHERE id NOT IN (SELECT id FROM ended)) AS open;

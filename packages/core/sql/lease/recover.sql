@@ -1,0 +1,54 @@
+-- $1 claims_max
+-- $2 error
+WITH due AS MATERIALIZED (
+    SELECT token, job_ids FROM lease_batches WHERE check_at <= now()
+    ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+  ), running AS MATERIALIZED (
+    SELECT due.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
+    FROM due CROSS JOIN LATERAL unnest(due.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
+    WHERE jobs.lease_token = due.token AND jobs.status = 'running'
+  ), ended AS MATERIALIZED (
+    SELECT id FROM running WHERE locked_until <= now()
+  ), free AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM ended)) FOR NO KEY UPDATE SKIP LOCKED
+  ), recovered AS (
+    UPDATE jobs SET
+      status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,
+      ready_at = CASE WHEN attempts < max_attempts THEN run_at END,
+      dead_at = CASE WHEN attempts >= max_attempts THEN now() END,
+      finished_at = CASE WHEN attempts >= max_attempts THEN now() END,
+      holds_group = CASE WHEN attempts < max_attempts THEN holds_group END,
+      dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
+      last_error = $2, lease_token = NULL, locked_until = NULL, updated_at = now()
+    FROM running
+    WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = running.id
+      AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.locked_until <= now()
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.type, jobs.status, jobs.attempts,
+              'running' AS from_status, jobs.status AS to_status,
+              running.worker_id, running.started_at
+  ), history AS (
+    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
+    SELECT id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM recovered GROUP BY tenant, queue
+  ), dead AS (
+    SELECT tenant, queue, group_key FROM recovered WHERE status = 'dead'
+  ), handed AS (
+    INSERT INTO group_handovers (tenant, queue, group_key)
+    SELECT DISTINCT tenant, queue, group_key FROM dead WHERE group_key IS NOT NULL
+  ), still_open AS (
+    SELECT token, greatest(min(locked_until), now() + CASE WHEN min(locked_until) <= now() THEN interval '3 seconds'
+                                                           ELSE interval '1 second' END) AS check_at
+    FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
+  ), kept AS (
+    UPDATE lease_batches SET check_at = still_open.check_at FROM still_open WHERE lease_batches.token = still_open.token
+  ), gone AS (
+    DELETE FROM lease_batches USING due
+    WHERE lease_batches.token = due.token AND due.token NOT IN (SELECT token FROM still_open)
+  )
+  SELECT (SELECT count(*)::int FROM due) AS batches,
+         (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,
+                                            'status', status, 'attempts', attempts, 'worker_id', worker_id,
+                                            'group_key', group_key))
+          FROM recovered) AS jobs;

@@ -1,0 +1,3 @@
+SELECT (extract(epoch FROM (SELECT min(due_at) FROM jobs) - now()) * 1000)::float8 AS due_in_ms, 
+    (extract(epoch FROM (SELECT min(next_at) FROM schedules WHERE paused_at IS NULL) - now()) * 1000)::float8 AS schedule_in_ms, 
+    (extract(epoch FROM (SELECT check_at FROM lease_batches ORDER BY check_at LIMIT 1) - now()) * 1000)::float8 AS lease_check_in_ms, now() >= pg_postmaster_start_time() + interval '3 seconds' AS server_settled, (SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL AS any_queued, EXISTS (SELECT FROM queue_changes) AS any_changes, (SELECT max(dead_at) FROM jobs) AS newest_dead, EXISTS (SELECT FROM group_handovers) AS any_handovers, EXISTS (SELECT FROM arrivals) AS any_arrivals;

@@ -1,0 +1,27 @@
+-- $1 after
+-- $2 before
+-- $3 jobs_max
+-- $4 succeeded_seconds
+-- $5 dead_seconds
+WITH old AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
+  ), free AS MATERIALIZED (
+    SELECT id FROM jobs
+    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND (
+      (status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
+      OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
+      AND (kept_until IS NULL OR kept_until <= now())
+      AND NOT EXISTS (SELECT FROM idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
+      AND NOT EXISTS (SELECT FROM unique_keys AS known WHERE known.job_id = jobs.id AND window_ends_at > now())
+    FOR UPDATE SKIP LOCKED
+  ), gone AS (
+    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM free))
+    RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
+  ), attempts AS (
+    DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM gone GROUP BY tenant, queue
+  )
+  SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
+         (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead;

@@ -1,0 +1,10 @@
+-- $1 tenant
+-- $2 queue
+-- $3 priority
+-- $4 ready_at
+-- $5 id
+SELECT id, tenant, queue, priority, to_char(ready_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ready
+  FROM jobs
+  WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2
+    AND (priority < $3::int OR priority = $3::int AND (ready_at, id) > ($4::text::timestamptz, $5::uuid))
+  ORDER BY priority DESC, ready_at, id LIMIT 1000;

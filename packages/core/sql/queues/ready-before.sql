@@ -1,0 +1,9 @@
+-- $1 tenant
+-- $2 queue
+-- $3 next_id
+-- $4 gap_seconds_min
+-- $5 jobs_max
+SELECT id, tenant, queue, priority FROM jobs
+  WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2 AND priority = 0
+    AND ready_at < (SELECT ready_at FROM jobs WHERE id = $3::uuid) - make_interval(secs => $4::float8)
+  ORDER BY ready_at, id LIMIT $5::int;

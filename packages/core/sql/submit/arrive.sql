@@ -1,0 +1,43 @@
+-- $1 ids
+-- $2 tenants
+-- $3 queues
+-- $4 types
+-- $5 priorities
+-- $6 max_attempts
+-- $7 timeout_seconds
+-- $8 run_at
+-- $9 delay_seconds
+-- $10 groups
+-- $11 backoffs
+-- $12 payloads
+-- $13 key
+-- $14 request_hash
+-- $15 key_ttl_seconds
+-- $16 unique_key
+-- $17 on_conflict
+-- $18 window_seconds
+WITH asked AS MATERIALIZED (SELECT * FROM (
+  SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
+  FROM ROWS FROM (
+    unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
+           $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
+    json_array_elements($11::text::json), json_array_elements($12::text::json)
+  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload)
+) AS input), made AS (
+    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+                      payload, status, blocked_seq, group_key)
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
+           payload, 'blocked', 0, group_key
+    FROM asked
+    RETURNING tenant, queue
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, blocked)
+    SELECT tenant, queue, count(*) FROM made GROUP BY tenant, queue
+  ), arrived AS (
+    INSERT INTO arrivals (job_id, tenant, queue, group_key, unique_key, on_conflict, window_seconds,
+                          idempotency_key, request_hash, key_ttl_seconds)
+    SELECT id, tenant, queue, group_key, nullif($16::text, ''), nullif($17::text, ''), nullif($18::text, '')::float8,
+           nullif($13::text, ''), decode(nullif($14::text, ''), 'hex'), $15::float8
+    FROM asked
+  )
+  SELECT now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked;

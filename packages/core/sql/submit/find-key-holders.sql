@@ -1,0 +1,21 @@
+-- $1 key_tenants
+-- $2 keys
+-- $3 unique_tenants
+-- $4 unique_queues
+-- $5 unique_keys
+SELECT keys.tenant AS of_tenant, NULL AS of_queue, keys.key AS of_key, encode(keys.request_hash, 'hex') AS request_hash,
+         (keys.expires_at <= now() OR jobs.id IS NULL) AS spent, NULL::boolean AS window_over, keys.job_id AS held_by, NULL AS version,
+         (
+    SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN true
+                ELSE pg_logical_emit_message(true, 'atlasqueue', '') IS NOT NULL END) AS replicated, jobs.*
+  FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key)) AS wanted
+  JOIN idempotency_keys AS keys USING (tenant, key)
+  LEFT JOIN jobs ON jobs.id = keys.job_id
+  UNION ALL
+  SELECT names.tenant, names.queue, names.key, NULL, false, names.window_ends_at <= now(), names.job_id, names.check_at::text,
+         (
+    SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN true
+                ELSE pg_logical_emit_message(true, 'atlasqueue', '') IS NOT NULL END) AS replicated, jobs.*
+  FROM (SELECT DISTINCT * FROM unnest($3::text[], $4::text[], $5::text[]) AS wanted(tenant, queue, key)) AS wanted
+  JOIN unique_keys AS names USING (tenant, queue, key)
+  LEFT JOIN jobs ON jobs.id = names.job_id;

@@ -1,0 +1,23 @@
+-- $1 tenant
+-- $2 id
+-- $3 overlap_seconds
+-- $4 new_id
+-- $5 hash
+-- $6 hint
+-- $7 made_by
+WITH maker AS (SELECT id, expires_at FROM tokens WHERE tenant = $1 AND id = nullif($7::text, '')::uuid AND (tokens.expires_at IS NULL OR tokens.expires_at > now())), before AS MATERIALIZED (
+    SELECT * FROM tokens WHERE tenant = $1 AND id = $2::text::uuid AND (tokens.expires_at IS NULL OR tokens.expires_at > now()) FOR UPDATE
+  ), made AS (
+    INSERT INTO tokens (tenant, id, name, hash, hint, scopes, expires_at)
+    SELECT tenant, $4::text::uuid, name, decode($5, 'hex'), $6, scopes,
+      least(now() + (expires_at - created_at), (SELECT expires_at FROM maker))
+    FROM before
+    WHERE rotated_to IS NULL AND (SELECT count(*) FROM tokens WHERE tenant = $1 AND (tokens.expires_at IS NULL OR tokens.expires_at > now())) < 200 AND ($7::text = '' OR EXISTS (SELECT FROM maker))
+    RETURNING id, name, hint, scopes, created_at, expires_at, last_used_at
+  ), ending AS (
+    UPDATE tokens
+    SET expires_at = least(tokens.expires_at, now() + make_interval(secs => $3::float8)), rotated_to = made.id
+    FROM before, made WHERE tokens.id = before.id
+  )
+  SELECT $7::text = '' OR EXISTS (SELECT FROM maker) AS maker, EXISTS (SELECT FROM before) AS found,
+    (SELECT rotated_to FROM before) AS successor, (SELECT to_json(made) FROM made) AS made;

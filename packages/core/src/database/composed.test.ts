@@ -1,0 +1,44 @@
+import { readdir } from "node:fs/promises";
+import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { composedStatements } from "./composed.ts";
+
+const source = new URL("..", import.meta.url);
+const snapshots = new URL("../../sql/", import.meta.url);
+
+let own: TestDatabase;
+beforeAll(async () => {
+  own = await testDatabase();
+  const files = await readdir(source, { recursive: true });
+  for (const file of files) if (/(?<!\.test|-main)\.ts$/.test(file)) await import(new URL(file, source).href);
+});
+afterAll(() => own.drop());
+
+const named = ({ parameters }: { parameters: readonly string[] }) =>
+  parameters.map((name, at) => `-- $${at + 1} ${name}\n`).join("");
+
+test("each composed statement stands whole in sql/, as PostgreSQL gets it, with its parameters named", async () => {
+  const statements = composedStatements();
+  const names = statements.map(({ name }) => name);
+  expect(names.length).toBeGreaterThan(60);
+  expect(new Set(names).size).toBe(names.length);
+  for (const statement of statements) {
+    const text = `${named(statement)}${statement.text.trim()};\n`;
+    await expect(text).toMatchFileSnapshot(new URL(`${statement.name}.sql`, snapshots).pathname);
+  }
+  const files = await readdir(snapshots, { recursive: true });
+  const there = files.filter((file) => file.endsWith(".sql")).map((file) => file.replace(/\.sql$/, ""));
+  expect(there.filter((name) => !names.includes(name))).toEqual([]);
+});
+
+test("PostgreSQL takes each of them, and counts as many parameters as are named", async () => {
+  for (const { name, parameters, text } of composedStatements()) {
+    await own.database.sql.unsafe(`PREPARE one AS ${text}`).catch((error: unknown) => {
+      throw new Error(`${name}: ${String(error)}`);
+    });
+    const [row] = await own.database.sql`
+      SELECT cardinality(parameter_types)::int AS count FROM pg_prepared_statements WHERE name = 'one'`;
+    await own.database.sql.unsafe("DEALLOCATE one");
+    expect([name, row?.count]).toEqual([name, parameters.length]);
+  }
+});
