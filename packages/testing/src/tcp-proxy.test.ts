@@ -121,3 +121,19 @@ test("new connections go where it points now, open ones stay", async () => {
   old.socket.write("b");
   await eventually(() => expect(old.said.heard).toBe("AB"));
 });
+
+test("what is said takes a while each way and keeps its order, of what was said before the delay ended too", async () => {
+  const { socket, said } = dial();
+  socket.write("a");
+  await eventually(() => expect(said.heard).toBe("A"));
+  proxy.delay(200);
+  const asked = performance.now();
+  socket.write("b");
+  await eventually(() => expect(said.heard).toBe("AB"));
+  expect(performance.now() - asked).toBeGreaterThan(395);
+  for (const letter of "cdefgh") socket.write(letter);
+  await new Promise((resolve) => setImmediate(resolve));
+  proxy.delay(0);
+  socket.end("i");
+  await eventually(() => expect(said).toEqual({ heard: "ABCDEFGHI", end: "closed" }));
+});

@@ -26,6 +26,8 @@ export type TcpProxy = {
   cutQuestionsAfter(bytes: number): void;
   /** What the server answers, chunk by chunk, is replaced by what this gives for it (in latin1, so that bytes stay bytes). */
   alterAnswers(alter: (text: string) => string): void;
+  /** From now on what is said takes so long each way, of open connections too, as over a long cable. */
+  delay(ms: number): void;
   /** New connections go there, as when a name moves; those that are open stay where they are. */
   pointAt(url: string): void;
   close(): Promise<void>;
@@ -45,6 +47,7 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   let target = new URL(server_url);
   let mode: "served" | "black" | "refused" = "served";
   let accepted = 0;
+  let delay_ms = 0;
   const bytes_left = { questions: Infinity, answers: Infinity };
   let alter: ((text: string) => string) | undefined;
   const pairs = new Set<Pair>();
@@ -56,7 +59,8 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   };
   /** A socket without a listener for "data" stops reading, and its peer would notice that nobody does. */
   const carry = (pair: Pair, from: Socket, to: Socket, allowed: (chunk: Buffer) => Buffer) => {
-    from.on("data", (read) => {
+    const after = inOrder(() => delay_ms);
+    const pass = (read: Buffer) => {
       const chunk = from === pair.server && alter ? Buffer.from(alter(read.toString("latin1")), "latin1") : read;
       if (pair.dead) return;
       const passed = allowed(chunk);
@@ -71,12 +75,13 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
       pairs.delete(pair);
       to.end(passed, () => to.resetAndDestroy());
       from.resetAndDestroy();
-    });
-    from.on("end", () => pair.dead || to.end());
+    };
+    from.on("data", (read) => after(() => pass(read)));
+    from.on("end", () => after(() => pair.dead || to.end()));
     from.on("error", () => pair.dead || cut(pair));
     from.on("close", () => {
       pairs.delete(pair);
-      if (!pair.dead) to.destroy();
+      after(() => pair.dead || to.destroy());
     });
   };
   const metered = (way: keyof typeof bytes_left) => (chunk: Buffer) => {
@@ -136,6 +141,9 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     alterAnswers(next) {
       alter = next;
     },
+    delay(ms) {
+      delay_ms = ms;
+    },
     pointAt(next_url) {
       target = new URL(next_url);
     },
@@ -143,5 +151,19 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
       for (const pair of pairs) cut(pair);
       await new Promise((resolve) => listener.close(resolve));
     },
+  };
+}
+
+/** Does things after the delay that holds when they are given, none before one that was given earlier; at once without one. */
+function inOrder(delay_ms: () => number): (act: () => unknown) => void {
+  const line: { at: number; act: () => unknown }[] = [];
+  const next = () => {
+    while (line[0] && line[0].at <= performance.now()) line.shift()?.act();
+    if (line[0]) setTimeout(next, line[0].at - performance.now());
+  };
+  return (act) => {
+    if (delay_ms() === 0 && line.length === 0) return void act();
+    line.push({ at: performance.now() + delay_ms(), act });
+    if (line.length === 1) next();
   };
 }

@@ -2,11 +2,12 @@ import type postgres from "postgres";
 import { cancelLate, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
-import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
+import { certainlyNotApplied, DatabaseTimeoutError, isAnswer } from "./errors.ts";
+import { patienceLeft } from "./patience.ts";
 
 /**
- * Run a query with the database's deadline, or a shorter one. One that is late is taken out of the driver's queue, or
- * cancelled on the server, and throws `DatabaseTimeoutError`. Whether a query that failed took effect is what
+ * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `patienceLeft`).
+ * One that is late is taken out of the driver's queue, or cancelled on the server, and throws `DatabaseTimeoutError`. Whether a query that failed took effect is what
  * `outcomeUnknown(error)` says.
  *
  * @example
@@ -21,22 +22,28 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
   let timeout: DatabaseTimeoutError | undefined;
   let over = false;
   let stop: () => void = () => {};
+  const began_at = performance.now();
   const deadline = new Promise<never>((_, reject) => {
-    stop = onDeadline(
-      timeout_ms,
-      () => driver.state?.socket.bytesRead ?? 0,
-      () => {
-        timeout = new DatabaseTimeoutError(timeout_ms, driver.state ? "unknown" : "not_applied");
-        reject(timeout);
-        const settled = () => void (over = true);
-        query.then(settled, settled);
-        void cancelLate(database, { query: driver, text: driver.string ?? "", isOver: () => over });
-      },
-    );
+    const allow = (ms: number): void => {
+      stop = onDeadline(ms, () => driver.state?.socket.bytesRead ?? 0, late);
+    };
+    const late = (): void => {
+      const left_ms = patienceLeft({ began_at, sent_at: driver.sentAt, timeout_ms }, database.pulse, performance.now());
+      if (left_ms > 0) return allow(left_ms);
+      timeout = new DatabaseTimeoutError(timeout_ms, driver.state ? "unknown" : "not_applied");
+      reject(timeout);
+      const settled = () => void (over = true);
+      query.then(settled, settled);
+      void cancelLate(database, { query: driver, text: driver.string ?? "", isOver: () => over });
+    };
+    allow(timeout_ms);
   });
   try {
-    return await Promise.race([query, deadline]);
+    const rows = await Promise.race([query, deadline]);
+    database.pulse.answered_at = performance.now();
+    return rows;
   } catch (error) {
+    if (isAnswer(error)) database.pulse.answered_at = performance.now();
     throw timeout ?? (driver.state ? error : certainlyNotApplied(error));
   } finally {
     stop();

@@ -1,5 +1,6 @@
 import postgres from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
+import type { Pulse } from "./patience.ts";
 import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;
@@ -10,6 +11,8 @@ export type Database = {
   timeout_ms: number;
   /** One connection of its own beside the pool, opened when a late statement must be looked for. */
   control: Sql;
+  /** Shared by all that use the pool, with whatever deadlines. */
+  pulse: Pulse;
   connections(): Connections;
   /**
    * Call `hear` each time a connection that was in use ends by anything but our own will: the server crashed, stopped or
@@ -30,7 +33,7 @@ export type DatabaseOptions = {
   url: string;
   /** Connections at most. */
   connections_max: number;
-  /** A query that has not answered by then is cancelled and counts as "database away". */
+  /** A query that was sent and has not answered by then is cancelled and counts as "database away". */
   timeout_ms: number;
   /** Off for poolers that cannot keep them; PgBouncer 1.21 and newer can. */
   prepared_statements?: boolean;
@@ -87,6 +90,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     sql,
     control,
     timeout_ms: options.timeout_ms,
+    pulse: { answered_at: -Infinity },
     connections() {
       const { idle, busy, waiting } = (sql as unknown as Loaded).load();
       return { open: idle + busy, busy, max: options.connections_max, waiting };

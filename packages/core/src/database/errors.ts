@@ -30,6 +30,11 @@ export function outcomeUnknown(error: unknown): boolean {
   return !notApplied.has(error) && (error as { severity?: unknown }).severity !== "ERROR";
 }
 
+/** True when the server itself said no to a statement, and so is there. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof Error && (error as Error & { severity?: unknown }).severity === "ERROR";
+}
+
 /**
  * True for errors that say nothing about the data: the server is away, starting, stopping, out of room, or late, or a
  * deadlock or a failover broke the transaction. The same call may succeed later.

@@ -3,6 +3,7 @@ import { cancelLate, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
+import { patienceLeft } from "./patience.ts";
 import type { Execute, Statement } from "./statement.ts";
 
 /**
@@ -26,6 +27,7 @@ const transaction_deadlines = 3;
 export async function inTransaction<T>(database: Database, work: (execute: Execute) => Promise<T>): Promise<T> {
   const { timeout_ms } = database;
   let committing = false;
+  let begun = false;
   let late = false;
   let over = false;
   let stop: () => void = () => {};
@@ -38,6 +40,8 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
       ms,
       () => sent?.state?.socket.bytesRead ?? 0,
       () => {
+        const left_ms = begun ? 0 : patienceLeft(waiting, database.pulse, performance.now());
+        if (left_ms > 0) return allow(left_ms);
         late = true;
         reject(new DatabaseTimeoutError(ms, committing ? "unknown" : "not_applied"));
         // A COMMIT that waits for a standby must not lose its connection.
@@ -45,9 +49,12 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
       },
     );
   };
+  // Its BEGIN may have to wait for a connection.
+  const waiting = { began_at: performance.now(), sent_at: undefined, timeout_ms };
   allow(timeout_ms);
 
   const transaction = database.sql.begin("isolation level read committed", async (tx) => {
+    begun = true;
     const work_ms = timeout_ms * transaction_deadlines;
     const last = performance.now() + work_ms;
     /** Asked of the clock too: after a pause of the event loop the timer may not have run yet. */

@@ -49,10 +49,14 @@ async function claimUnderLock<L extends Lease>(
       text: lockQueues[form],
       params: [tenant, textArray(claimer.queues)],
     });
+    // Every statement is a way there and back for which others of the queue wait.
+    if (locked.length === 0) return [];
     const names = textArray(locked.map(({ queue }) => queue));
     const rooms = await execute<Room>({ text: roomOf, params: [tenant, names] });
     tellThrottled(claimer, rooms);
-    const open = textArray(rooms.filter(({ room }) => room > 0).map(({ queue }) => queue));
+    const withRoom = rooms.filter(({ room }) => room > 0);
+    if (withRoom.length === 0) return [];
+    const open = textArray(withRoom.map(({ queue }) => queue));
     const [text, last] = typeof which === "number" ? [oldest[width], which] : [byId[width], uuidArray(which)];
     const params = [lease_token, worker_id, claimer.lease_seconds, tenant, open, last];
     return execute<L>({ text, params });

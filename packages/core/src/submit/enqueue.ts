@@ -49,18 +49,19 @@ export async function enqueue(
 
 /** `enqueue` in one go: undefined are those whose keys others kept taking. Send those again, and none of the others. */
 export async function enqueueOnce(
-  deps: Deps,
+  execute: Execute,
+  deps: Pick<Deps, "observe">,
   submissions: readonly Submission[],
   options: EnqueueOptions,
 ): Promise<(EnqueueOutcome | undefined)[]> {
   const drafts = submissions.map(draft);
   const outcomes: Outcomes = new Map();
-  await store(executeOn(deps.database), drafts, outcomes, options);
+  await store(execute, drafts, outcomes, options);
   return told(deps, submissions, drafts, outcomes);
 }
 
 function told(
-  deps: Deps,
+  deps: Pick<Deps, "observe">,
   submissions: readonly Submission[],
   drafts: readonly Draft[],
   outcomes: Outcomes,

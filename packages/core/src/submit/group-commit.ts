@@ -1,4 +1,5 @@
 import { DatabaseTimeoutError, isUnavailable } from "../database/errors.ts";
+import { waits_max } from "../database/patience.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
 
 /** Rows and payload bytes of one INSERT at most. */
@@ -13,7 +14,10 @@ const watch_ms = 100;
 const rest_ms_max = 20;
 
 export type GroupCommit = {
-  /** Resolves when the job is durable; rejects when it cannot be, or when nobody knows by the deadline. */
+  /**
+   * Resolves when the job is durable; rejects when it cannot be, or when nobody knows by the deadline. While the database
+   * answers others of the line, that is three deadlines away.
+   */
   submit(submission: Submission, bytes: number): Promise<EnqueueOutcome>;
   /** Resolves when all that was submitted has been answered. */
   idle(): Promise<void>;
@@ -31,13 +35,14 @@ type Request = {
  * Group commit: the jobs that come in while an INSERT is under way share the next one, and one push to each list.
  * With nothing under way a job goes at once, so an idle system waits for nobody. A row that PostgreSQL refuses is the
  * trouble of its own request: the others are sent again without it. So is a key that others took meanwhile: that request
- * (undefined in the answer of `store`) goes with a later batch, until its deadline.
+ * (undefined in the answer of `store`) goes with a later batch, until its deadline. `store` says whenever the database
+ * has answered one of its statements.
  *
  * @example
  * const line = createGroupCommit((submissions) => enqueueOnce(deps, submissions, options), database.timeout_ms);
  */
 export function createGroupCommit(
-  store: (submissions: readonly Submission[]) => Promise<(EnqueueOutcome | undefined)[]>,
+  store: (submissions: readonly Submission[], answered: () => void) => Promise<(EnqueueOutcome | undefined)[]>,
   timeout_ms: number,
   { rows_max = batch_rows_max }: { rows_max?: number } = {},
 ): GroupCommit {
@@ -46,6 +51,8 @@ export function createGroupCommit(
   const resting = new Set<readonly Request[]>();
   let flights = 0;
   let watch: NodeJS.Timeout | undefined;
+  let answered_at = -Infinity;
+  const answered = () => void (answered_at = performance.now());
   const idle: (() => void)[] = [];
 
   const busy = () => flights > 0 || waiting.length > 0 || resting.size > 0;
@@ -72,7 +79,10 @@ export function createGroupCommit(
   const fly = async (batch: Request[]): Promise<void> => {
     if (batch.length === 0) return;
     try {
-      const outcomes = await store(batch.map((one) => one.submission));
+      const outcomes = await store(
+        batch.map((one) => one.submission),
+        answered,
+      );
       const again: Request[] = [];
       batch.forEach((one, at) => {
         const outcome = outcomes[at];
@@ -100,9 +110,11 @@ export function createGroupCommit(
     }, rest_ms_max * Math.random());
   };
 
-  /** Nobody waits longer than the deadline, however many INSERTs before theirs hang. */
+  /** Nobody waits longer than the deadline, however many INSERTs before theirs hang, unless the line moves. */
   const rejectLate = () => {
-    const late = performance.now() - timeout_ms;
+    const now = performance.now();
+    const moves = now - answered_at < timeout_ms;
+    const late = now - timeout_ms * (moves ? waits_max : 1);
     const isLate = (one: Request) => one.at <= late;
     for (const one of [...flying, ...[...resting].flat()])
       if (isLate(one)) one.reject(new DatabaseTimeoutError(timeout_ms));

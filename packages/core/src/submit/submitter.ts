@@ -1,3 +1,4 @@
+import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -33,8 +34,14 @@ export function createSubmitter(
   deps: Deps & { followUps: Pick<FollowUps, "submitted"> },
   options: EnqueueOptions,
 ): Submitter {
-  const store = async (submissions: readonly Submission[]) => {
-    const outcomes = await enqueueOnce(deps, submissions, options);
+  const execute = executeOn(deps.database);
+  const store = async (submissions: readonly Submission[], answered: () => void) => {
+    const telling: Execute = async (statement) => {
+      const rows = await execute(statement);
+      answered();
+      return rows as never;
+    };
+    const outcomes = await enqueueOnce(telling, deps, submissions, options);
     // Not waited for: the jobs are durable, and the next INSERT need not stand behind Redis.
     deps.followUps.submitted(outcomes.filter((one) => one !== undefined));
     return outcomes;

@@ -5,6 +5,8 @@ import type { WatchedSocket } from "../socket.ts";
 /** What the driver's types leave out. `state` is of the connection that the query was sent over; null before. */
 export type Sent = {
   state: { pid: number | null; socket: WatchedSocket } | null;
+  /** When it was given to that connection; of our patch. */
+  sentAt?: number;
   /** The text as it was sent. */
   string?: string;
   canceller: ((query: unknown) => Promise<void>) | null;

@@ -1,5 +1,5 @@
-import { SignalUnavailableError } from "@atlasqueue/core/internal";
-import type { WorkerDeps } from "../deps.ts";
+import { SignalUnavailableError } from "../../signal/signal.ts";
+import type { LoopDeps } from "../loop-deps.ts";
 
 /** After the database's return: settlements and renewals go first, so that no lease that ran out meanwhile is taken from a worker that lives. */
 const grace_ms = 3_000;
@@ -13,9 +13,10 @@ const mark = "outage";
 export type OutageWatch = {
   /** The database failed here: the whole fleet is told. Never rejects. */
   failed(): Promise<void>;
-  /** A connection broke here: the server may have crashed, and forgotten the last renewals. */
+  /** A connection broke here: the server may have crashed, and forgotten the last renewals of others. */
   broke(): void;
-  /** All that is held here was renewed since. */
+  /** And those of what is held here: from now on until `renewed`, nobody's leases are ended here. */
+  renewing(): void;
   renewed(): void;
   /** The database has just answered here. Whether leases that have run out may be ended. */
   settledIn(): Promise<boolean>;
@@ -29,7 +30,7 @@ export type OutageWatch = {
  * const outage = createOutageWatch(deps);
  * if (await outage.settledIn()) await recoverAll(deps);
  */
-export function createOutageWatch(deps: WorkerDeps): OutageWatch {
+export function createOutageWatch(deps: LoopDeps): OutageWatch {
   /** What was sent before the return may be waited for as long as the deadline, and is sent anew then. */
   const lasts_ms = deps.database.timeout_ms + grace_ms;
   let away = false;
@@ -59,6 +60,8 @@ export function createOutageWatch(deps: WorkerDeps): OutageWatch {
     },
     broke() {
       away = true;
+    },
+    renewing() {
       renewing = true;
     },
     renewed() {
