@@ -22,17 +22,17 @@ import type { Served } from "./served.ts";
 import { startJobs } from "./start-jobs.ts";
 
 export type ConsumerConfig = {
-  /** Claims are of one tenant each: whose is said with each. */
+  /** Each claim is for one tenant, named with it. */
   claimer: Omit<Claimer, "tenant">;
   served: Served;
   handlers: ReadonlyMap<string, Handler>;
   poll_timeout_seconds: number;
 };
 
-/** While Redis is away, how long an idle worker rests between two looks into Postgres; half of it is chance. */
+/** While Redis is away, how long an idle worker rests between two looks into Postgres; half of it is random. */
 const poll_ms_max = 1_000;
 const rest_after_outage_ms = 500;
-/** Claims under way at once: while one is on its way back, the next is taken. */
+/** Claims under way at once: while one is on its way back, the next is made. */
 const claims_max = 2;
 
 type Parts = {
@@ -45,7 +45,7 @@ type Parts = {
 
 /**
  * Keeps the free slots filled: takes as many ids as there are slots, claims them in one statement, starts each handler
- * as its lease comes back. With nothing there it waits on the signal; without a signal it looks into Postgres.
+ * as its lease comes back. With nothing ready it waits on the signal; without a signal it looks into Postgres.
  */
 export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortSignal): Promise<void> {
   const { deps, running, returns } = parts;
@@ -71,7 +71,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     return leases.length;
   };
 
-  /** Claim and start, while the slots are kept free for what comes back. */
+  /** Claim and start, keeping slots free for what comes back. */
   const claimAll = async ({ tenant, ids }: NextIds): Promise<void> => {
     const freeSlots = running.reserve(ids.length);
     try {
@@ -95,7 +95,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       const next = await nextIds(room);
       const claiming = claimAll(next).finally(() => claims.delete(claiming));
       claims.add(claiming);
-      // Fewer than asked for: nothing waits, so there is nothing to overlap with.
+      // Fewer than asked for: nothing is waiting, so there is nothing to overlap with.
       if (next.ids.length < room) await claiming;
     } catch (error) {
       if (error instanceof SignalUnavailableError)
@@ -108,10 +108,10 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
 
 type NextIds = { tenant: string; ids: string[] };
 
-/** Tenants looked at, one after the other, before there is a wait for all of them at once. */
+/** Tenants looked at one after another before waiting for all of them at once. */
 const looks_max = 8;
 
-/** Ids of one tenant to claim, at most as many as asked for; none when the wait for one was in vain. */
+/** Ids of one tenant to claim, at most as many as asked for; none when none came in time. */
 function idSource({ deps, sweeper }: Parts, { served, poll_timeout_seconds }: ConsumerConfig, stop: AbortSignal) {
   let turn = 0;
   /** Each queue comes first in turn, so that a full one does not starve the others. */
@@ -140,7 +140,7 @@ function idSource({ deps, sweeper }: Parts, { served, poll_timeout_seconds }: Co
   };
 }
 
-/** Without a signal: the oldest of each tenant that has ready jobs, in turn, until the slots are full. */
+/** Without a signal: the oldest jobs of each tenant that has ready ones, in turn, until the slots are full. */
 async function claimOldest(
   { deps, running }: Parts,
   { served }: ConsumerConfig,

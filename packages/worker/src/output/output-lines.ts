@@ -1,11 +1,11 @@
 import { StringDecoder } from "node:string_decoder";
 
-/** A longer line is told in pieces, so that one without an end is told as well, and not kept. */
+/** A longer line is reported in pieces, so that one without an end is reported too, not kept. */
 const line_chars_max = 8_192;
 
 export type OutputLines = { write(chunk: string | Uint8Array): void; end(): void };
 
-/** Lines out of text that comes in pieces. Empty ones are left out. */
+/** Lines from text that arrives in pieces. Empty ones are left out. */
 export function outputLines(tell: (line: string) => void): OutputLines {
   const decoder = new StringDecoder("utf8");
   let rest = "";

@@ -5,7 +5,7 @@ import type { JobContext } from "../handler.ts";
 import type { OutputStream } from "../output/job-output.ts";
 import { signalOf, type LazyAbort } from "./lazy-abort.ts";
 
-/** Where a handler's words go. Shared by all jobs of a worker. */
+/** Where a handler's output goes. Shared by all jobs of a worker. */
 export type Hearing = {
   logger: Logger;
   progress(lease: Lease, progress: Json): void;
@@ -16,8 +16,8 @@ export type Hearing = {
 };
 
 /**
- * A class for its getters: on the prototype they cost nothing, in a literal a microsecond for each job. What they give
- * is made when it is first used, and most jobs use none of it.
+ * A class, for its getters: on the prototype they cost nothing, in a literal a microsecond per job. What they return is
+ * made on first use, and most jobs use none of it.
  */
 export class Context implements JobContext {
   readonly job: JobContext["job"];
@@ -41,11 +41,11 @@ export class Context implements JobContext {
     const { id, type, attempt } = this.job;
     return (this.#logger ??= this.#hearing.logger.child({ job_id: id, job_type: type, attempt }));
   }
-  /** What was logged so far, undefined when that is nothing. */
+  /** What was logged so far; undefined if nothing. */
   get lines(): LogLine[] | undefined {
     return this.#lines;
   }
-  // Functions that need no `this`: handlers take them out of the context.
+  // Functions without `this`: handlers destructure the context.
   get progress(): JobContext["progress"] {
     return (done, note) => {
       const told = { done: Number.isFinite(done) ? Math.min(Math.max(0, done), 1) : 0 };

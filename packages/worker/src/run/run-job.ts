@@ -11,7 +11,7 @@ export type Surroundings = { hearing: Hearing; children: ChildPool };
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
- * stored, a timeout and whatever is thrown are failures of that job alone. Aborting `lazy` aborts the handler's signal.
+ * stored, a timeout and anything thrown fail that job alone. Aborting `lazy` aborts the handler's signal.
  */
 export async function runJob(
   lease: Lease,
