@@ -81,7 +81,7 @@ async function everythingElse(round: number): Promise<void> {
     { type: "noop", group: named("own") },
   );
   const leases = await take([first]);
-  expect(await extendLeases(deps, leases, 30)).toEqual({ lost: [], locked: [] });
+  expect(await extendLeases(deps, leases, 30)).toMatchObject({ lost: [], locked: [] });
   expect(await cancel(deps, "default", second)).toMatchObject({ kind: "cancelled" });
   expect(await complete(deps, [{ lease: leases[0] as Lease, result: null }])).toEqual([{ kind: "applied" }]);
   expect((await advanceGroups(deps, 500)).ready.map(({ id }) => id)).toContain(third);
@@ -115,7 +115,7 @@ test("ten run side by side while a transaction that replaces one of them stays o
   const submitted = await own.database.sql.begin(async (tx) => {
     const answer = await queue.submitIn(tx, { type: "noop", unique: { key: "held", on_conflict: "replace" } });
     for (let beat = 0; beat < 20; beat += 1) {
-      expect(await extendLeases(deps, leases, 30)).toEqual({ lost: [], locked: [] });
+      expect(await extendLeases(deps, leases, 30)).toMatchObject({ lost: [], locked: [] });
       await own.database.sql`UPDATE lease_batches SET check_at = now()`;
       expect(await recoverExpired(deps, 50)).toMatchObject({ requeued: [], dead: [] });
     }
