@@ -17,12 +17,12 @@ const additions = jobStatuses.map((status) => `${status} = total.${status} + exc
  * while ((await foldCounts(deps, 1_000)) === 1_000);
  */
 export async function foldCounts(deps: Pick<Deps, "database">, rows_max: number): Promise<number> {
-  const [row] = await executeOn(deps.database)<{ folded: number }>({ text: fold, params: [rows_max] });
+  const [row] = await executeOn(deps.database)<{ folded: number }>({ text: folding, params: [rows_max] });
   return row?.folded ?? 0;
 }
 
 // Folders skip each other's changes, and lock the totals in one order over all processes: they never deadlock.
-const fold = composed(
+const folding = composed(
   "counts/fold",
   ["rows_max"],
   `

@@ -14,7 +14,7 @@ import { announce } from "../signal/announce.ts";
  */
 export async function promoteDue(deps: Deps, jobs_max: number): Promise<ReadyJob[]> {
   const promoted = await executeOn(deps.database)<ReadyJob & { attempts: number; run_at: Date }>({
-    text: promote,
+    text: promotion,
     params: [jobs_max],
   });
   if (promoted.length === 0) return [];
@@ -23,7 +23,7 @@ export async function promoteDue(deps: Deps, jobs_max: number): Promise<ReadyJob
   return promoted.toSorted((a, b) => a.run_at.getTime() - b.run_at.getTime());
 }
 
-const promote = composed(
+const promotion = composed(
   "maintenance/promote",
   ["jobs_max"],
   `
