@@ -17,7 +17,7 @@ import {
 } from "@atlasqueue/core/internal";
 import { watchConsuming } from "./consume/consume-watch.ts";
 import { consume } from "./consume/consumer.ts";
-import type { Hearing } from "./run/context.ts";
+import type { Sinks } from "./run/context.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./consume/drain.ts";
 import type { Handler } from "./handler.ts";
@@ -103,7 +103,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const children = createChildPool(config.isolation ?? {}, (pid, stream, line) =>
     deps.logger.warn({ event: "process_output", pid, stream, line }, "process_output"),
   );
-  const hearing: Hearing = {
+  const sinks: Sinks = {
     logger: deps.logger,
     progress: createProgressReporter(deps, stopped.signal),
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
@@ -121,7 +121,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const watch = watchConsuming(deps, running, poll_timeout_seconds);
   const consuming = consume(
-    { deps: watch.deps, running, settler, sweeper, returns, children, hearing },
+    { deps: watch.deps, running, settler, sweeper, returns, children, sinks },
     { claimer, served, handlers, poll_timeout_seconds },
     draining.signal,
   );

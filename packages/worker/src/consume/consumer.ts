@@ -14,7 +14,7 @@ import {
   type Sweeper,
 } from "@atlasqueue/core/internal";
 import type { Handler } from "../handler.ts";
-import { runJob, type Surroundings } from "../run/run-job.ts";
+import { runJob, type Runtime } from "../run/run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { Settler } from "../hold/settler.ts";
 import type { WorkerDeps } from "../deps.ts";
@@ -41,7 +41,7 @@ type Parts = {
   settler: Settler;
   sweeper: Sweeper;
   returns: LeaseReturns;
-} & Surroundings;
+} & Runtime;
 
 /**
  * Keeps the free slots filled: takes as many ids as there are slots, claims them in one statement, starts each handler
@@ -73,13 +73,13 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
 
   /** Claim and start, keeping slots free for what comes back. */
   const claimAll = async ({ tenant, ids }: NextIds): Promise<void> => {
-    const freeSlots = running.reserve(ids.length);
+    const giveUpRoom = running.reserve(ids.length);
     try {
       await claimed(tenant, (claimer) => claim(deps, ids, claimer));
     } catch (error) {
-      await tellTrouble(deps, error, stop);
+      await reportTrouble(deps, error, stop);
     } finally {
-      freeSlots();
+      giveUpRoom();
     }
   };
 
@@ -100,7 +100,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     } catch (error) {
       if (error instanceof SignalUnavailableError)
         await pollPostgres(deps, error, stop, () => claimOldest(parts, config, claimed));
-      else await tellTrouble(deps, error, stop);
+      else await reportTrouble(deps, error, stop);
     }
   }
   await Promise.all(claims);
@@ -171,7 +171,7 @@ async function pollPostgres(
   try {
     if ((await claimSome()) > 0) return;
   } catch (error) {
-    return tellTrouble(deps, error, stop);
+    return reportTrouble(deps, error, stop);
   }
   deps.observe({ event: "signal_failed", during: "wait", error: reason.message });
   await pause(poll_ms_max * (0.5 + Math.random() / 2), stop);
@@ -192,7 +192,7 @@ async function start(parts: Parts, config: ConsumerConfig, job: RunningJob): Pro
   settler.settle(job, outcome);
 }
 
-async function tellTrouble(deps: WorkerDeps, error: unknown, stop: AbortSignal): Promise<void> {
+async function reportTrouble(deps: WorkerDeps, error: unknown, stop: AbortSignal): Promise<void> {
   if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
   else deps.logger.error({ err: error }, "claim_failed");
   await pause(rest_after_outage_ms * (0.5 + Math.random()), stop);

@@ -9,9 +9,9 @@ test("a claim is settled to the last job only when those not yet begun are settl
   const [one, other] = leases("a", "b") as [Lease, Lease];
   running.claimed([one, other]);
   running.settled(running.add(one));
-  expect(running.takeSettledBatches(10)).toEqual([]);
+  expect(running.takeSettledClaims(10)).toEqual([]);
   running.settled(running.add(other));
-  expect(running.takeSettledBatches(10)).toEqual(["t"]);
+  expect(running.takeSettledClaims(10)).toEqual(["t"]);
 });
 
 test("a claim with a job that is not started is left to the sweep", () => {
@@ -20,5 +20,5 @@ test("a claim with a job that is not started is left to the sweep", () => {
   running.claimed([one, other]);
   running.settled(running.add(one));
   running.notStarted(other);
-  expect(running.takeSettledBatches(10)).toEqual([]);
+  expect(running.takeSettledClaims(10)).toEqual([]);
 });

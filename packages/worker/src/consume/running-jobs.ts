@@ -20,7 +20,7 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
   let changed: (() => void)[] = [];
   // By claim token, the jobs not settled yet, including those not begun; and the claims settled to the last job.
   const unsettled = new Map<string, number>();
-  const settledBatches: string[] = [];
+  const settledClaims: string[] = [];
 
   const tell = () => {
     if (changed.length === 0) return;
@@ -77,14 +77,14 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
       const left = unsettled.get(token);
       if (left === undefined) return;
       if (left > 1) unsettled.set(token, left - 1);
-      else if (unsettled.delete(token)) settledBatches.push(token);
+      else if (unsettled.delete(token)) settledClaims.push(token);
     },
     /** No longer ours, but not settled by us: its claim is left to the sweep. */
     leave,
     /** Take a job from its handler: the lease is lost, or given back. */
     abandon,
     /** The claims whose last job has been settled since the last call. */
-    takeSettledBatches: (batches_max: number) => settledBatches.splice(0, batches_max),
+    takeSettledClaims: (batches_max: number) => settledClaims.splice(0, batches_max),
     all: () => [...jobs.values()],
     handlingCount: () => handling,
     size: () => jobs.size,

@@ -1,12 +1,5 @@
 import { isUnavailable } from "@atlasqueue/core";
-import {
-  aboutLease,
-  extendLeases,
-  forgetLeaseBatches,
-  pause,
-  type Lease,
-  type OutageWatch,
-} from "@atlasqueue/core/internal";
+import { aboutLease, extendLeases, forgetClaims, pause, type Lease, type OutageWatch } from "@atlasqueue/core/internal";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
 
@@ -70,7 +63,7 @@ export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop
   do {
     await pause(forget_ms, stop);
     try {
-      await forgetLeaseBatches(deps, running.takeSettledBatches(forget_batches_max));
+      await forgetClaims(deps, running.takeSettledClaims(forget_batches_max));
     } catch (error) {
       // The sweep will clear them when their leases would have ended.
       if (!isUnavailable(error)) deps.logger.error({ err: error }, "forget_lease_batches_failed");

@@ -47,7 +47,7 @@ async function runTask(
   try {
     const handler = handlersOf((await import(module)) as object, module).find(({ type }) => type === lease.type);
     if (!handler) throw new Error(`${module} exports no handler for type ${JSON.stringify(lease.type)}`);
-    const hearing = {
+    const sinks = {
       logger: createLogger(log_level as LogLevel, "", { write: (line) => tell({ kind: "logged", line }) }),
       progress: (_lease: Lease, progress: Json) => tell({ kind: "progress", progress } as FromChild["said"]),
       output: () => {},
@@ -55,7 +55,7 @@ async function runTask(
       log: (line: string) => tell({ kind: "line", line }),
     };
     tell({ kind: "begun" });
-    const context = new Context(lease, lazy, hearing);
+    const context = new Context(lease, lazy, sinks);
     return succeeded(handler, await output.of(() => handler.run(lease.payload, context)));
   } catch (thrown) {
     return failed(thrown);

@@ -1,7 +1,7 @@
 import { errorData, storableText } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
-import type { Context, Hearing } from "../run/context.ts";
+import type { Context, Sinks } from "../run/context.ts";
 import type { Handler } from "../handler.ts";
 import { succeeded, type Outcome } from "../run/outcome.ts";
 import type { ChildPool } from "./child-pool.ts";
@@ -18,7 +18,7 @@ export async function runIsolated(
   handler: Handler,
   lease: Lease,
   context: Context,
-  hearing: Hearing,
+  sinks: Sinks,
   started: () => void,
 ): Promise<Outcome> {
   const task = { module: handler.module ?? "", lease, log_level: context.logger.level };
@@ -30,11 +30,11 @@ export async function runIsolated(
         case "logged":
           return relay(context.logger, word.line);
         case "output":
-          return hearing.output(lease, word.stream, word.line);
+          return sinks.output(lease, word.stream, word.line);
         case "line":
           return context.log(word.line);
         case "progress":
-          return hearing.progress(lease, word.progress);
+          return sinks.progress(lease, word.progress);
         default:
           word satisfies never;
       }
