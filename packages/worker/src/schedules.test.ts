@@ -47,7 +47,7 @@ function work(handler: () => void) {
   return { ...recorded, at };
 }
 
-test("a schedule from code runs its job at each slot, within a fraction of the time between two sweeps", async () => {
+test("a schedule made in code runs its job at each slot, within a fraction of the time between two sweeps", async () => {
   const queue = createQueue({ databaseUrl: own.url });
   onTestFinished(() => queue.close());
   await queue.schedules.put({ name: "hourly", cron: "0 * * * *", job: { type: "tick" } });
@@ -74,7 +74,7 @@ test("a schedule from code runs its job at each slot, within a fraction of the t
   });
 });
 
-test("code puts, pauses, resumes, lists and deletes schedules, and is told what is wrong with one", async () => {
+test("code puts, pauses, resumes, lists and deletes schedules, and learns what is wrong with one", async () => {
   const queue = createQueue({ databaseUrl: own.url, tenant: "acme" });
   onTestFinished(() => queue.close());
   const { schedules } = queue;
@@ -96,7 +96,7 @@ test("code puts, pauses, resumes, lists and deletes schedules, and is told what 
   ]);
 });
 
-test("while a schedule cannot be fired, the sweep goes on once a second and no faster", async () => {
+test("while a schedule cannot be fired, the sweep goes on once a second, no faster", async () => {
   const queue = createQueue({ databaseUrl: own.url });
   onTestFinished(() => queue.close());
   await clock.set("2026-11-21T08:30:00Z");
