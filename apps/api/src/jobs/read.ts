@@ -81,7 +81,7 @@ export const get = route(
     if (wait_seconds === 0) return find();
     const over = new AbortController();
     const stop = AbortSignal.any([over.signal, call.hungUp]);
-    const finished = deps.finishWatch.until({ tenant, id }, wait_seconds * 1_000, stop);
+    const finished = deps.finishedWaits.until({ tenant, id }, wait_seconds * 1_000, stop);
     try {
       const found = await find();
       if (isFinal(found.status)) return found;
