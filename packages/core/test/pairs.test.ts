@@ -9,6 +9,7 @@ import { cancel } from "../src/jobs/cancel.ts";
 import { claim, claimReady } from "../src/lease/claim.ts";
 import { complete } from "../src/settle/complete.ts";
 import { extendLeases } from "../src/lease/extend.ts";
+import { heartbeat } from "../src/lease/heartbeat.ts";
 import { fail } from "../src/settle/fail.ts";
 import { recallLeases } from "../src/lease/recall.ts";
 import { recoverExpired } from "../src/lease/recover.ts";
@@ -53,6 +54,9 @@ const batches: Record<string, Move> = {
 
 /** Moves of one job: they wait for it, and for nothing else. */
 const singles: Record<string, Move> = {
+  // It shortens the lease, and so moves when the sweep looks at its claim as well.
+  heartbeat: ({ tenant, held, leases }, deps) =>
+    heartbeat(deps, tenant, { id: held, lease_token: leases[0]?.lease_token ?? "", lease_seconds: 20, progress: 1 }),
   "cancel a running job": ({ tenant, held }, deps) => cancel(deps, tenant, held),
   "cancel in a group": ({ tenant, group }, deps) => cancel(deps, tenant, String(group[0])),
   "cancel a blocked job": ({ tenant, group }, deps) => cancel(deps, tenant, String(group[1])),
