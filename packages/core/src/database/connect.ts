@@ -37,6 +37,8 @@ export type DatabaseOptions = {
   timeout_ms: number;
   /** Off for poolers that cannot keep them; PgBouncer 1.21 and newer can. */
   prepared_statements?: boolean;
+  /** How long a connection stays open unused: a server has few, and all processes share them. Default 20. */
+  idle_seconds?: number;
   /** Shown in pg_stat_activity. */
   application_name?: string;
 };
@@ -44,8 +46,6 @@ export type DatabaseOptions = {
 /** What our patch lets the driver say of its pool. */
 type Loaded = { load(): { idle: number; busy: number; waiting: number } };
 
-/** How long a connection stays that nobody uses: a server has few, and all processes share them. */
-const idle_seconds_max = 20;
 /** After so long without a word a connection is asked whether it is still there. */
 const keep_alive_seconds = 10;
 
@@ -65,7 +65,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     connect_timeout: Math.max(1, Math.ceil(options.timeout_ms / 1_000)),
     // Its default grows to 20 s, and would outlast the database's absence by as much.
     backoff: (tries: number) => Math.min(0.025 * 2 ** tries, 0.5),
-    idle_timeout: idle_seconds_max,
+    idle_timeout: options.idle_seconds ?? 20,
     keep_alive: keep_alive_seconds,
     // One question at a time on each connection: another would wait behind a slow one, be cut with it, and be what a
     // cancellation hits that comes late.
