@@ -11,7 +11,7 @@ import {
   type Signal,
 } from "@atlasqueue/core";
 import { addFleetGauges, addServerGauges, requireSignal, signingKey } from "@atlasqueue/core/internal";
-import { createSweeper } from "@atlasqueue/worker";
+import { clearAway, createSweeper } from "@atlasqueue/worker";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
 import { requireDatabase } from "./health/check-database.ts";
@@ -58,6 +58,8 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       queues: leaseDesk.askedFor,
       discover: async () => {},
     }).run();
+    // In turns with the workers, and alone where all of those are remote.
+    const clearing = clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal);
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
       // Those that wait are answered first, or the server would wait for them.
@@ -66,7 +68,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       await server.stop(config.shutdown_ms);
       await services.leaseDesk.returned();
       await services.submitter.close();
-      await Promise.all([authenticator.close(), sweeping]);
+      await Promise.all([authenticator.close(), sweeping, clearing]);
       await services.followUps.stop();
       await closeParts();
       // What is still unwritten would be written at exit, bit by bit.

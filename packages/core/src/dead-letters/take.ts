@@ -2,13 +2,13 @@ import { pageConditions, placeOf, stretch_jobs_max, type DeadPage } from "./page
 
 /**
  * Parts of a WITH that lock the dead letters of a page, after `pageParams` at most so many, the longest dead first.
- * `page` are those that match; `taken` are their rows, without those that somebody else has in hand (or of a group, when
- * `only` says so), and `reached` is where a walk has come to: the row of a statement ends with `reachedFrom`.
+ * `page` are those that match; `taken` are their rows, without those that somebody else has in hand (or that `only`
+ * leaves out), and `reached` is where a walk has come to: the row of a statement ends with `reachedFrom`.
  *
  * The inner LIMIT bounds what a rare filter reads, the outer one ends the reading as soon as the page is full: neither
  * may be materialized.
  */
-export function takeDead(kind: DeadPage["kind"], rows_max: number, only = "true"): string {
+export function takeDead(kind: DeadPage["kind"], rows_max: number, { before = "", only = "true" } = {}): string {
   const { within, matches } = pageConditions[kind];
   const bounded = `
     SELECT id, dead_at FROM (
@@ -16,7 +16,7 @@ export function takeDead(kind: DeadPage["kind"], rows_max: number, only = "true"
     ) AS stretch WHERE found ORDER BY dead_at, id LIMIT ${rows_max}`;
   const stillMeant = kind === "ids" ? pageConditions.ids.matches : within;
   return `
-  page AS MATERIALIZED (${bounded}), taken AS MATERIALIZED (
+  page AS MATERIALIZED (${bounded}), ${before} taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${stillMeant} AND ${only}
     FOR UPDATE SKIP LOCKED

@@ -36,7 +36,7 @@ export type Signal = {
   endOverflow(queue: QueueRef): Promise<void>;
   /** True for one caller over all processes in each period: so that a fleet sweeps once, not once a worker. */
   takeTurn(name: string, period_ms: number): Promise<boolean>;
-  /** Leave a mark of this name that lasts so long from now on, for all processes that share the signal. */
+  /** Leave a mark of this name that lasts so long from now on at least, for all processes that share the signal. */
   mark(name: string, lasts_ms: number): Promise<void>;
   /** Whether somebody's mark of this name lasts still. */
   isMarked(name: string): Promise<boolean>;

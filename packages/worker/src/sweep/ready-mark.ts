@@ -1,14 +1,24 @@
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
-import { takeTurn } from "./take-turn.ts";
 
 const seen_ms = 3_000;
+const name = "ready";
 
 /** Whoever asked Postgres saw ready jobs: for the others, so that an idle fleet asks once and not once a worker. */
 export async function markReady(deps: WorkerDeps): Promise<void> {
-  await takeTurn(deps, "ready", seen_ms);
+  await unlessAway(() => deps.signal.mark(name, seen_ms), undefined);
 }
 
-/** Somebody saw ready jobs a moment ago. A turn that is taken is the mark; to look for it, take it for a millisecond. */
-export async function readyWasSeen(deps: WorkerDeps): Promise<boolean> {
-  return !(await takeTurn(deps, "ready", 1));
+/** Somebody saw ready jobs a moment ago. Where nobody can say, everybody looks in a turn of its own. */
+export function readyWasSeen(deps: WorkerDeps): Promise<boolean> {
+  return unlessAway(() => deps.signal.isMarked(name), false);
+}
+
+async function unlessAway<T>(ask: () => Promise<T>, away: T): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof SignalUnavailableError) return away;
+    throw error;
+  }
 }

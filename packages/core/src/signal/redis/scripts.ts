@@ -106,6 +106,11 @@ for i = 1, #ARGV do
 end
 return removed`;
 
+/** KEYS: mark. ARGV: for how long. Another process may have asked for longer: that stays. (PEXPIRE … GT is of Redis 7.) */
+const mark = `
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) end
+return 1`;
+
 /** Loaded by digest, and sent whole again by the client when Redis has forgotten them. */
 export const scripts = {
   signalPush: { lua: push, numberOfKeys: 3 },
@@ -119,5 +124,6 @@ export const scripts = {
   workersAnnounce: { lua: announceScript, numberOfKeys: 2 },
   workersList: { lua: listScript, numberOfKeys: 1 },
   workersSilent: { lua: silentScript, numberOfKeys: 1 },
+  signalMark: { lua: mark, numberOfKeys: 1 },
   setAside: { lua: setAsideScript, numberOfKeys: 2 },
 };
