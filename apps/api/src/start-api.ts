@@ -10,8 +10,14 @@ import {
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
-import { addFleetGauges, addServerGauges, requireSignal, signingKey } from "@atlasqueue/core/internal";
-import { clearAway, createSweeper } from "@atlasqueue/worker";
+import {
+  addFleetGauges,
+  addServerGauges,
+  requireSignal,
+  signingKey,
+  clearAway,
+  createSweeper,
+} from "@atlasqueue/core/internal";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
 import { requireDatabase } from "./health/check-database.ts";

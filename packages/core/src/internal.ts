@@ -1,7 +1,5 @@
 // What our own apps and packages need besides what users import. It changes without notice.
 export { countDrift } from "./counts/drift.ts";
-export { forgetEmptyQueues } from "./counts/fold.ts";
-export { foldAll } from "./counts/folder.ts";
 export { isBadRow } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
 export { serverConnections } from "./database/server/connections.ts";
@@ -9,12 +7,10 @@ export { schemaState } from "./database/schema-state.ts";
 export type { JobRow } from "./database/schema/index.ts";
 export { clockSkewMs } from "./database/server/clock.ts";
 export { createReadiness } from "./database/server/readiness.ts";
-export { refreshStatistics, statisticsAreStale } from "./database/server/refresh-statistics.ts";
 export { requirePostgres } from "./database/server/version.ts";
 export { purgeAll, replayAll } from "./dead-letters/bulk.ts";
 export { listDead } from "./dead-letters/list.ts";
 export type { DeadFilter, DeadPlace } from "./dead-letters/pages.ts";
-export { projectDeadLetters } from "./dead-letters/project.ts";
 export { defaultTenant, type Deps, type QueueRef } from "./deps.ts";
 export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
 export { advanceAll } from "./groups/advancer.ts";
@@ -27,25 +23,18 @@ export { listJobs } from "./jobs/list.ts";
 export { retry } from "./jobs/retry.ts";
 export { showJob } from "./jobs/show.ts";
 export { createFinishWatch, type FinishWatch } from "./jobs/wait-finished.ts";
-export { adoptStrays, countStrays } from "./lease/adopt-strays.ts";
 export { claim, claimReady } from "./lease/claim.ts";
 export { extendLeases } from "./lease/extend.ts";
 export { forgetLeaseBatches } from "./lease/forget-claims.ts";
 export { heartbeat } from "./lease/heartbeat.ts";
 export { aboutLease, type Claimer, type Lease, type LeasedJob } from "./lease/lease.ts";
-export { recallLeases } from "./lease/recall.ts";
 export { recoverExpired } from "./lease/recover.ts";
 export { reportProgress } from "./lease/report-progress.ts";
 export { createLeaseReturns, type LeaseReturns } from "./lease/returns.ts";
-export { forgetPastStarts } from "./limits/note-starts.ts";
-export { refillQueue } from "./limits/refill.ts";
 export { setLimits } from "./limits/set.ts";
-export { clearResults } from "./maintenance/clear-results.ts";
-export { createOutlook, type SweepOutlook } from "./maintenance/outlook.ts";
+export { createOutlook } from "./maintenance/outlook.ts";
 export { promoteAll } from "./maintenance/promoter.ts";
-export { firstId, prune, pruneKeys, pruneUniqueKeys } from "./maintenance/prune.ts";
 export { rebuildSignals } from "./maintenance/rebuild-signals.ts";
-export { resignalOrphans } from "./maintenance/resignal.ts";
 export { defaultRetention, firstIdAt } from "./maintenance/retention.ts";
 export { addFleetGauges, addServerGauges } from "./observe/gauges.ts";
 export { logDestination } from "./observe/log.ts";
@@ -65,11 +54,10 @@ export {
 export { parseSettings, setting } from "./program/settings.ts";
 export { createQueueBound, TooManyQueuesError, type QueueBound } from "./queue-bound/queue-bound.ts";
 export { queueDepths } from "./queues/depths.ts";
-export { forgetUndecidedQueues } from "./queues/forget-undecided.ts";
 export { oldestReady, type OldestReady } from "./queues/oldest-ready.ts";
 export { oldestWaiting } from "./queues/oldest-waiting.ts";
 export { pauseQueue, resumeQueue } from "./queues/pause.ts";
-export { readyAmong, readyQueuesOf, readyTenants, top, type ReadyQueue } from "./queues/ready-queues.ts";
+export { readyAmong, readyTenants, top } from "./queues/ready-queues.ts";
 export { queueStats, type QueueStats } from "./queues/stats.ts";
 export { workLeft } from "./queues/work-left.ts";
 export { createLeaseDesk, type LeaseDesk } from "./remote/long-poll.ts";
@@ -77,7 +65,6 @@ export { settleRemote, type Ack, type Nack, type RemoteOutcome, type RemoteSettl
 export { cronFault } from "./schedules/cron.ts";
 export { deleteSchedule } from "./schedules/delete.ts";
 export { findSchedule, type SeenSchedule } from "./schedules/find.ts";
-export { fireAll } from "./schedules/fire-due.ts";
 export { listSchedules } from "./schedules/list.ts";
 export { pauseSchedule, resumeSchedule } from "./schedules/pause.ts";
 export { showSchedule } from "./schedules/show.ts";
@@ -90,17 +77,10 @@ export { announce, hint } from "./signal/announce.ts";
 export { hostSignal } from "./signal/ipc/host.ts";
 export { ipcSignal } from "./signal/ipc/signal.ts";
 export { defaultKeys } from "./signal/keys.ts";
-export {
-  allTenants,
-  presence_beat_ms,
-  presence_ttl_ms,
-  type SeenWorker,
-  type WorkerPresence,
-} from "./signal/presence.ts";
+export { allTenants, presence_beat_ms, type SeenWorker, type WorkerPresence } from "./signal/presence.ts";
 export { requireSignal } from "./signal/require-signal.ts";
 export { SignalUnavailableError, wakeMark, type SignalState } from "./signal/signal.ts";
 export { localPermits, type Permit, type RateLimit } from "./signal/token-bucket.ts";
-export { admitAll } from "./submit/arrivals/admitter.ts";
 export { enqueueAll } from "./submit/enqueue-all.ts";
 export { enqueue, type EnqueueOptions } from "./submit/enqueue.ts";
 export type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
@@ -116,3 +96,10 @@ export { rotateToken } from "./tokens/rotate.ts";
 export type { MadeToken } from "./tokens/rows.ts";
 export { signingKey } from "./tokens/signing-key.ts";
 export { hashToken, newToken, tokenForm } from "./tokens/token.ts";
+export { clearAway } from "./maintenance/cleaner.ts";
+export { createDuties } from "./maintenance/sweep/duties.ts";
+export { createOutageWatch, type OutageWatch } from "./maintenance/sweep/outage-watch.ts";
+export { createReadyRound } from "./maintenance/sweep/ready-round.ts";
+export { recoverAll } from "./maintenance/sweep/recover-all.ts";
+export { createServedQueues } from "./maintenance/sweep/served-queues.ts";
+export { createSweeper, type Sweeper } from "./maintenance/sweep/sweeper.ts";

@@ -14,5 +14,3 @@ export type { WorkerDeps } from "./deps.ts";
 export { captureOutput } from "./output/capture-output.ts";
 export { outputLines } from "./output/output-lines.ts";
 export { startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
-export { createSweeper, type Sweeper } from "./sweep/sweeper.ts";
-export { clearAway } from "./sweep/janitor.ts";

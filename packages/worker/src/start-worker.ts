@@ -3,14 +3,17 @@ import { hostname } from "node:os";
 import type { BackoffPolicy, Retention } from "@atlasqueue/core";
 import {
   aboutLease,
-  announce,
-  createFollowUps,
   allTenants,
+  announce,
+  type Claimer,
+  clearAway,
+  createFollowUps,
   createLeaseReturns,
+  createOutageWatch,
+  createSweeper,
   defaultRetention,
   defaultTenant,
   pause,
-  type Claimer,
 } from "@atlasqueue/core/internal";
 import { watchConsuming } from "./consume/consume-watch.ts";
 import { consume } from "./consume/consumer.ts";
@@ -26,9 +29,6 @@ import { createProgressReporter } from "./run/progress-reporter.ts";
 import { runningJobs } from "./consume/running-jobs.ts";
 import { createServed } from "./consume/served.ts";
 import { createSettler } from "./hold/settler.ts";
-import { clearAway } from "./sweep/janitor.ts";
-import { createOutageWatch } from "./sweep/outage-watch.ts";
-import { createSweeper } from "./sweep/sweeper.ts";
 
 export type WorkerConfig = {
   handlers: readonly Handler[];

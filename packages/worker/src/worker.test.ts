@@ -211,7 +211,7 @@ test("results are cleared when they have had their time", async () => {
   // As if it had been made and finished an hour ago.
   const hour_ago = firstIdAt(new Date(Date.now() - 3_600_000));
   await sql()`UPDATE jobs SET finished_at = finished_at - interval '1 hour', id = ${hour_ago} WHERE id = ${id ?? ""}`;
-  // Another fleet, whose janitor's turn has not been taken.
+  // Another fleet, whose cleaner's turn has not been taken.
   useSignal(memorySignal);
   work([], { result_ttl_seconds: 60 });
   await becomes(hour_ago, { status: "succeeded", result: null });

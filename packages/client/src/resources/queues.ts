@@ -1,4 +1,4 @@
-import { limits, type Queue, type QueueLimitsInput, type QueuePage } from "@atlasqueue/contract";
+import { limits as bounds, type Queue, type QueueLimitsInput, type QueuePage } from "@atlasqueue/contract";
 import { listPages } from "../http/list-pages.ts";
 import { segment, type CallOptions, type Send } from "../http/transport.ts";
 
@@ -26,7 +26,7 @@ export function queueCalls(send: Send): QueueCalls {
       const pageOf = async (query: { cursor?: string | number | undefined }) =>
         (await send({ method: "GET", path: "/v1/queues", query, repeat: "always" }, call)).body as QueuePage;
       const queues: Queue[] = [];
-      for await (const queue of listPages({ pageSize: limits.queues_listed_max }, pageOf)) queues.push(queue);
+      for await (const queue of listPages({ pageSize: bounds.queues_listed_max }, pageOf)) queues.push(queue);
       return queues;
     },
     pause: (queue, call) => post(queue, "pause", call),

@@ -1,5 +1,6 @@
 -- $1 handovers_max
-WITH noted AS MATERIALIZED (
+WITH 
+  noted AS MATERIALIZED (
     SELECT note.ctid AS note, seen.tenant, seen.queue, seen.group_key, seen.heads
     FROM group_handovers AS note
     LEFT JOIN LATERAL (
@@ -53,7 +54,7 @@ WITH noted AS MATERIALIZED (
     INSERT INTO queue_changes (tenant, queue, blocked, queued, scheduled)
     SELECT tenant, queue, -count(*), count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'scheduled') FROM released GROUP BY tenant, queue
   )
-  SELECT (SELECT count(*)::int FROM gone) AS handovers,
+  SELECT (SELECT count(*)::int FROM noted) AS looked_at, (SELECT count(*)::int FROM gone) AS handovers,
          EXISTS (SELECT FROM group_handovers WHERE ctid NOT IN (SELECT ctid FROM gone)) AS left,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status))
           FROM released) AS released;

@@ -9,6 +9,6 @@ WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE jobs.id = ANY((SELECT 
     UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
     WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND ((jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) OR false) AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off'
-    RETURNING jobs.id
+    RETURNING jobs.id, locked_until
   )
-  SELECT held.id, renewed.id IS NOT NULL AS renewed FROM held LEFT JOIN renewed ON renewed.id = held.id;
+  SELECT held.id, renewed.locked_until FROM held LEFT JOIN renewed ON renewed.id = held.id;

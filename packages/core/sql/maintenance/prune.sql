@@ -3,16 +3,22 @@
 -- $3 jobs_max
 -- $4 succeeded_seconds
 -- $5 dead_seconds
-WITH old AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
-  ), gone AS (
-    DELETE FROM jobs USING old
-    WHERE jobs.id = old.id AND (
+WITH turn AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock(4715308921) AS ours
+  ), old AS MATERIALIZED (
+    SELECT id FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
+    ORDER BY id LIMIT $3::int
+  ), free AS MATERIALIZED (
+    SELECT id FROM jobs
+    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND (
       (status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
       AND (kept_until IS NULL OR kept_until <= now())
       AND NOT EXISTS (SELECT FROM idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
       AND NOT EXISTS (SELECT FROM unique_keys AS known WHERE known.job_id = jobs.id AND window_ends_at > now())
+    FOR UPDATE SKIP LOCKED
+  ), gone AS (
+    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM free))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), attempts AS (
     DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)

@@ -5,6 +5,7 @@ import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { countChanges } from "../counts/changes.ts";
 import { slotsOf } from "./join.ts";
+import type { Form } from "../database/skip-locked.ts";
 
 /**
  * `handovers` is how many notes were dealt with; as many as the limit means there may be more. `left` is true when there
@@ -21,14 +22,20 @@ export type Advanced = { handovers: number; left: boolean; ready: ReadyJob[] };
  * const { ready } = await advanceGroups(deps, 500);
  */
 export async function advanceGroups(deps: Deps, handovers_max: number): Promise<Advanced> {
-  const [row] = await executeOn(deps.database)<{ handovers: number; left: boolean; released: Released[] | null }>({
-    text,
-    params: [handovers_max],
-  });
+  const { looked_at, ...first } = await pass(deps, "quick", handovers_max);
+  // Notes of groups whose next jobs are locked fill the page, and may hide others.
+  if (looked_at < handovers_max || first.handovers === looked_at) return first;
+  const rest = await pass(deps, "careful", handovers_max);
+  return { handovers: first.handovers + rest.handovers, left: rest.left, ready: [...first.ready, ...rest.ready] };
+}
+
+async function pass(deps: Deps, form: Form, handovers_max: number): Promise<Advanced & { looked_at: number }> {
+  type Row = { looked_at: number; handovers: number; left: boolean; released: Released[] | null };
+  const [row] = await executeOn(deps.database)<Row>({ text: texts[form], params: [handovers_max] });
   const released = row?.released ?? [];
   if (released.length > 0) deps.observe({ event: "groups_advanced", count: released.length });
   const ready = released.filter(({ status }) => status === "queued");
-  return { handovers: row?.handovers ?? 0, left: row?.left ?? false, ready };
+  return { looked_at: row?.looked_at ?? 0, handovers: row?.handovers ?? 0, left: row?.left ?? false, ready };
 }
 
 type Released = ReadyJob & { status: "queued" | "scheduled" };
@@ -44,11 +51,8 @@ const groupOfNote = (columns: string, lock: string) => `LATERAL (
 // that of a group of which a job to go next is locked: to pass over the job alone would break the order.
 // `still` are those let through before that have not finished. The jobs are found by `= ANY`, never by a join, which
 // PostgreSQL could plan as a reading of the whole table.
-const text = composed(
-  "groups/advance",
-  ["handovers_max"],
-  `
-  WITH noted AS MATERIALIZED (
+const quick = `
+  noted AS MATERIALIZED (
     SELECT note.ctid AS note, seen.tenant, seen.queue, seen.group_key, seen.heads
     FROM group_handovers AS note
     LEFT JOIN ${groupOfNote("*", "OFFSET 0")} AS seen ON true
@@ -71,7 +75,40 @@ const text = composed(
   ), next AS MATERIALIZED (
     SELECT * FROM wanted WHERE NOT EXISTS (
       SELECT FROM unnest(wanted.ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM had))
-  ), released AS (
+  )`;
+
+// The same, but a note whose next jobs are locked does not count: they are locked note by note, before the LIMIT.
+const careful = `
+  noted AS MATERIALIZED (
+    SELECT note.ctid AS note, seen.tenant, seen.queue, seen.group_key, turn.still, wanted.ids
+    FROM group_handovers AS note
+    LEFT JOIN ${groupOfNote("*", "OFFSET 0")} AS seen ON true
+    LEFT JOIN ${groupOfNote("last_seq, heads", "FOR UPDATE SKIP LOCKED")} AS locked ON true
+    CROSS JOIN LATERAL (
+      SELECT ${slotsOf("seen")} AS slots,
+             ARRAY(SELECT jobs.id FROM jobs WHERE jobs.id = ANY(locked.heads)
+                   AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still
+      WHERE seen.tenant IS NULL OR (locked.last_seq, locked.heads) = (seen.last_seq, seen.heads) OFFSET 0
+    ) AS turn
+    CROSS JOIN LATERAL (
+      SELECT ARRAY(
+        SELECT id FROM jobs
+        WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0
+        ORDER BY blocked_seq LIMIT greatest(0, turn.slots - cardinality(turn.still))) AS ids OFFSET 0
+    ) AS wanted
+    CROSS JOIN LATERAL (
+      SELECT ARRAY(
+        SELECT id FROM jobs WHERE id = ANY(wanted.ids) AND blocked_seq > 0 FOR UPDATE SKIP LOCKED) AS ids OFFSET 0
+    ) AS had
+    WHERE ${unsynced} AND cardinality(had.ids) = cardinality(wanted.ids)
+    LIMIT $1::int
+  ), next AS MATERIALIZED (
+    SELECT DISTINCT ON (tenant, queue, group_key) tenant, queue, group_key, still, ids
+    FROM noted WHERE tenant IS NOT NULL ORDER BY tenant, queue, group_key
+  )`;
+
+const textOf = (next: string) => `
+  WITH ${next}, released AS (
     UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
                     due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
@@ -95,8 +132,11 @@ const text = composed(
     queued: "count(*) FILTER (WHERE status = 'queued')",
     scheduled: "count(*) FILTER (WHERE status = 'scheduled')",
   })}
-  SELECT (SELECT count(*)::int FROM gone) AS handovers,
+  SELECT (SELECT count(*)::int FROM noted) AS looked_at, (SELECT count(*)::int FROM gone) AS handovers,
          EXISTS (SELECT FROM group_handovers WHERE ctid NOT IN (SELECT ctid FROM gone)) AS left,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status))
-          FROM released) AS released`,
-);
+          FROM released) AS released`;
+const texts: Record<Form, string> = {
+  quick: composed("groups/advance", ["handovers_max"], textOf(quick)),
+  careful: composed("groups/advance-carefully", ["handovers_max"], textOf(careful)),
+};

@@ -257,3 +257,19 @@ test("a thousand wait in one group, and adding to it is as quick as ever", async
   const [row] = await own.database.sql`SELECT blocked_seq::int FROM jobs WHERE id = ${a ?? ""}`;
   expect(row?.["blocked_seq"]).toBe(501);
 });
+
+test("groups whose next jobs are in a stranger's hand, however many, hide none that may go on", async () => {
+  const names = Array.from({ length: 60 }, (_, at) => `held-${at}`);
+  const firsts = await add(...names.map((group) => ({ group })), { group: "free" });
+  const nexts = await add(...names.map((group) => ({ group })), { group: "free" });
+  const leases = await claim(deps, firsts, claimer);
+  // One by one, so that their notes stand in this order.
+  for (const lease of leases) await complete(deps, [{ lease, result: null }]);
+  await own.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ANY(${`{${nexts.slice(0, -1).join(",")}}`}::uuid[]) FOR UPDATE`;
+    expect(await advanceGroups(deps, 50)).toMatchObject({ handovers: 1, left: true, ready: [{ id: nexts.at(-1) }] });
+    expect(await advanceGroups(deps, 50)).toMatchObject({ handovers: 0, left: true, ready: [] });
+  });
+  expect(await advanceGroups(deps, 100)).toMatchObject({ handovers: 60, left: false });
+  expect(new Set(await statuses(...nexts))).toEqual(new Set(["queued"]));
+});

@@ -8,9 +8,9 @@ import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /**
  * `lost` are not held any more, unless the caller settled them itself meanwhile, so it is the caller who tells.
- * `locked` are held, but somebody's transaction has their rows: repeat it soon.
+ * `locked` are held, but somebody's transaction has their rows: repeat it soon. The others hold until `locked_until`.
  */
-export type Extended<L> = { lost: L[]; locked: L[] };
+export type Extended<L> = { lost: L[]; locked: L[]; locked_until: Date | undefined };
 
 /**
  * running → running, until now + `lease_seconds`: the heartbeat of every job a worker runs, in one statement. A lease
@@ -24,15 +24,16 @@ export async function extendLeases<L extends Pick<Lease, "id" | "lease_token">>(
   leases: readonly L[],
   lease_seconds: number,
 ): Promise<Extended<L>> {
-  if (leases.length === 0) return { lost: [], locked: [] };
-  const rows = await executeOn(deps.database)<{ id: string; renewed: boolean }>({
+  if (leases.length === 0) return { lost: [], locked: [], locked_until: undefined };
+  const rows = await executeOn(deps.database)<{ id: string; locked_until: Date | null }>({
     text: renew,
     params: [...leaseParams(leases), lease_seconds],
   });
-  const found = new Map(rows.map(({ id, renewed }) => [id, renewed]));
+  const found = new Map(rows.map(({ id, locked_until }) => [id, locked_until]));
   return {
     lost: leases.filter(({ id }) => !found.has(id)),
-    locked: leases.filter(({ id }) => found.get(id) === false),
+    locked: leases.filter(({ id }) => found.get(id) === null),
+    locked_until: rows.find(({ locked_until }) => locked_until !== null)?.locked_until ?? undefined,
   };
 }
 
@@ -43,7 +44,7 @@ const renew = composed(
   WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")}, renewed AS (
     UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
     WHERE ${isFree} AND ${holdsLease} AND ${unsynced}
-    RETURNING jobs.id
+    RETURNING jobs.id, locked_until
   )
-  SELECT held.id, renewed.id IS NOT NULL AS renewed FROM held LEFT JOIN renewed ON renewed.id = held.id`,
+  SELECT held.id, renewed.locked_until FROM held LEFT JOIN renewed ON renewed.id = held.id`,
 );

@@ -63,7 +63,7 @@ test("one locked job stops no recovery of the others, and its worker has the fir
   expect(await recoverExpired(deps, 50)).toMatchObject({ requeued: [], batches: 0 });
   const [lease] = leases.slice(4);
   if (!lease) throw new Error("ten were leased");
-  expect(await extendLeases(deps, [lease], 30)).toEqual({ lost: [], locked: [] });
+  expect(await extendLeases(deps, [lease], 30)).toMatchObject({ lost: [], locked: [] });
 });
 
 test("one locked job stops no recall of the others", async () => {

@@ -27,17 +27,22 @@ export async function clearResults(
   return { jobs: step?.jobs ?? 0, last: step?.last ?? undefined, more: step?.looked_at === jobs_max };
 }
 
-// No index may help here (decisions/2026-11-20-storage.md): a walk along the primary key. Of all tenants.
+// No index may help here (decisions/2026-11-20-storage.md): a walk along the primary key. Of all tenants. What somebody's
+// transaction holds is passed over until the next full pass.
 const text = composed(
   "maintenance/clear-results",
   ["after", "before", "jobs_max", "ttl_seconds"],
   `
   WITH old AS MATERIALIZED (
     SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
+  ), free AS MATERIALIZED (
+    SELECT id FROM jobs
+    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL
+      AND finished_at < now() - make_interval(secs => $4::float8)
+    FOR NO KEY UPDATE SKIP LOCKED
   ), cleared AS (
-    UPDATE jobs SET result = NULL FROM old
-    WHERE jobs.id = old.id AND status = 'succeeded' AND result IS NOT NULL
-      AND finished_at < now() - make_interval(secs => $4::float8) AND ${unsynced}
+    UPDATE jobs SET result = NULL
+    WHERE id = ANY(ARRAY(SELECT id FROM free)) AND status = 'succeeded' AND ${unsynced}
     RETURNING jobs.id
   )
   SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,

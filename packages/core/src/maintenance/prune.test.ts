@@ -10,6 +10,7 @@ import { createSubmitter } from "../submit/submitter.ts";
 import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
+import { clearResults } from "./clear-results.ts";
 import { firstId, prune, pruneKeys } from "./prune.ts";
 
 let own: TestDatabase;
@@ -20,6 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
+/** Well below any deadline, well above what a statement takes. */
+const waited_ms_max = 3_000;
 const hour = 3_600_000;
 /** A job as it stands some hours after it was made and, perhaps, finished. */
 const insert = async (status: string, made_hours_ago: number, finished_hours_ago: number | null): Promise<string> => {
@@ -35,6 +38,26 @@ const insert = async (status: string, made_hours_ago: number, finished_hours_ago
     .sql`INSERT INTO job_attempts (job_id, attempt, finished_at, outcome) VALUES (${id}, 1, now(), 'failed')`;
   return id;
 };
+
+test("a finished job or a key that a stranger's transaction holds keeps no other from going", async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count += 1) ids.push(await insert("succeeded", 30, 25));
+  await own.database.sql`
+    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+    SELECT 'default', 'key-' || number, '', ${ids[0] ?? ""}::uuid, now() - interval '1 hour' FROM generate_series(1, 5) AS number`;
+  await own.database.sql`UPDATE jobs SET result = '1'`;
+  await own.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ${ids[2] ?? ""} FOR UPDATE`;
+    await stranger`SELECT FROM idempotency_keys WHERE key = 'key-3' FOR UPDATE`;
+    const started = performance.now();
+    expect(await clearResults(deps, 60, firstId, firstIdAt(new Date()), 10)).toMatchObject({ jobs: 4 });
+    expect(await prune(deps, { succeeded_hours: 1, dead_hours: 1 }, firstId, 10)).toMatchObject({ jobs: 4 });
+    expect(await pruneKeys(deps, 10)).toBe(4);
+    expect(performance.now() - started).toBeLessThan(waited_ms_max);
+  });
+  expect(await prune(deps, { succeeded_hours: 1, dead_hours: 1 }, firstId, 10)).toMatchObject({ jobs: 1 });
+  expect(await pruneKeys(deps, 10)).toBe(1);
+});
 
 test("finished jobs go when their time is up, with their attempts; the others stay", async () => {
   const gone = [await insert("succeeded", 30, 25), await insert("cancelled", 30, 25), await insert("dead", 200, 110)];
@@ -145,9 +168,13 @@ test("a job scheduled for the next moment is made ready by the process that sche
 
 test("what is due later is left to the sweep", () => {
   const promoter = createPromoter({ ...deps, signal: memorySignal() });
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  const before = timers();
   promoter.expectIn(60_000);
+  expect(timers()).toBe(before);
+  promoter.expectIn(1_000);
+  expect(timers()).toBe(before + 1);
   promoter.stop();
-  expect(process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length).toBeLessThan(5);
 });
 
 test("while another process takes a step there is nothing to do", async () => {

@@ -14,8 +14,8 @@ export const firstId = "00000000-0000-0000-0000-000000000000";
  * succeeded | cancelled | dead → gone, with their attempts, when they have been finished longer than they are kept, and
  * no key names them that still holds: neither an idempotency key nor a unique one with a window.
  * A step looks at `jobs_max` jobs in the order of their ids, which is that of their creation, so that no index on the
- * time of finishing is needed. Jobs that are kept are passed over until the next pass. While another process takes a step
- * there is nothing to do, and the pass is over.
+ * time of finishing is needed. Jobs that are kept, or whose rows somebody's transaction holds, are passed over until the
+ * next pass. While another process takes a step there is nothing to do, and the pass is over.
  *
  * @example
  * const { next } = await prune(deps, retention, firstId, 1_000);
@@ -50,14 +50,17 @@ const pruneStep = composed(
   ), old AS MATERIALIZED (
     SELECT id FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
     ORDER BY id LIMIT $3::int
-  ), gone AS (
-    DELETE FROM jobs USING old
-    WHERE jobs.id = old.id AND (
+  ), free AS MATERIALIZED (
+    SELECT id FROM jobs
+    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND (
       (status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
       AND (kept_until IS NULL OR kept_until <= now())
       AND NOT EXISTS (SELECT FROM idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
       AND NOT EXISTS (SELECT FROM unique_keys AS known WHERE known.job_id = jobs.id AND window_ends_at > now())
+    FOR UPDATE SKIP LOCKED
+  ), gone AS (
+    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM free))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), attempts AS (
     DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)
@@ -75,7 +78,8 @@ export async function pruneKeys(deps: Deps, keys_max: number): Promise<number> {
 const pruneSpent = `
   WITH gone AS (
     DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int))
+      SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int
+      FOR UPDATE SKIP LOCKED))
       AND expires_at <= now()
     RETURNING 1
   )

@@ -5,9 +5,10 @@ import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiter
 import { announce, hint } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
+import { renewedIfLate } from "./renewed-if-late.ts";
 import type { Claimer, LeasedJob } from "../lease/lease.ts";
 
-/** Ids in a list can be stale; how many times in a row a call takes others for them. */
+/** Ids in a list can be stale; how many times in a row a call takes others for them, before it asks Postgres. */
 const takes_max = 5;
 /** Calls of one line that claim at once: the rest of it must not wait for connections until their deadline. */
 const claims_max = 8;
@@ -33,7 +34,9 @@ export function createHandout(
       unanswered: deps.returns.unanswered,
       cut_off: (jobs) => void announce(deps, jobs, "front"),
     };
-    const jobs = await claimJobs(deps, ids === "oldest" ? call.jobs_max : ids, claimer);
+    const asked_at = performance.now();
+    const claimed = await claimJobs(deps, ids === "oldest" ? call.jobs_max : ids, claimer);
+    const jobs = await renewedIfLate(deps, claimed, call.lease_seconds, asked_at);
     if (!gone.aborted || jobs.length === 0) return jobs;
     void deps.returns.giveBack(jobs);
     return [];
@@ -75,7 +78,8 @@ export function createHandout(
         const jobs = await claimFor(call, gone, ids);
         if (jobs.length > 0) return jobs;
       }
-      return [];
+      // The list is full of ids of jobs that are gone: behind them may be some that are ready.
+      return gone.aborted ? [] : claimFor(call, gone, "oldest");
     },
 
     /** Hand out what the signal has, after an id or a mark that ended the wait. */

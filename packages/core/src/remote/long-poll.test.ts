@@ -22,6 +22,8 @@ import type { ReadyJob, Signal } from "../signal/signal.ts";
 import { cancel } from "../jobs/cancel.ts";
 import type { LeasedJob } from "../lease/lease.ts";
 import { enqueue } from "../submit/enqueue.ts";
+import { claimReady } from "../lease/claim.ts";
+import { recoverExpired } from "../lease/recover.ts";
 
 const never = new AbortController().signal;
 let own: TestDatabase;
@@ -242,6 +244,16 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     }
   });
 
+  test("a call that cannot wait gets the job behind any number of signals of jobs that are gone", async () => {
+    const stale = await store(...many(60));
+    for (const { id } of stale) await cancel(deps, "default", id);
+    await announce(deps, stale);
+    const [id] = await add({});
+    const jobs = await desk.lease(call({ wait_ms: 0, jobs_max: 2 }), never);
+    expect(jobs.map((job) => job.id)).toEqual([id]);
+    expect(await desk.lease(call({ wait_ms: 0 }), never)).toEqual([]);
+  });
+
   test("what is leased is the whole job as it is then", async () => {
     const [id = ""] = await add({ payload: { to: "a" } });
     const [held] = (await desk.lease(call(), never)) as [LeasedJob];
@@ -268,6 +280,69 @@ describe("without a signal", () => {
     const jobs = await store({ queue: "held" }, { queue: "other" });
     expect(await other.done).toEqual([jobs[1]?.id]);
     expect(held.got.ids).toBeUndefined();
+  });
+});
+
+/** A database whose answers to claims are held on their way until the promise that `hold` gives. */
+const lateClaims = (hold: () => Promise<unknown>): typeof own.database => ({
+  ...own.database,
+  sql: new Proxy(own.database.sql, {
+    get(sql, name) {
+      if (name !== "unsafe") return Reflect.get(sql, name) as unknown;
+      return (text: string, ...rest: [string[], object]) => {
+        const query = sql.unsafe(text, ...rest);
+        if (!text.includes("attempts = attempts + 1")) return query;
+        const then = query.then.bind(query);
+        const held = async (rows: unknown) => {
+          await hold();
+          return rows;
+        };
+        return Object.assign(query, {
+          // oxlint-disable-next-line unicorn/no-thenable
+          then: (...on: Parameters<Promise<unknown>["then"]>) => then(held as never).then(...on),
+        });
+      };
+    },
+  }),
+});
+
+describe("a claim whose answer comes when its lease has ended", () => {
+  const lease_seconds = 3;
+  /** More than a third of the lease passes; the rest of it in a moment. */
+  const ends = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 1_050));
+    await own.database.sql`UPDATE jobs SET locked_until = now()`;
+    await own.database.sql`UPDATE lease_batches SET check_at = now()`;
+  };
+  const openWith = (hold: () => Promise<unknown>) => {
+    const signal = memorySignal();
+    deps = { database: lateClaims(hold), observe: recorded.observe, signal };
+    desk = createLeaseDesk({ ...deps, followUps: createFollowUps(deps) });
+  };
+
+  test("hands out nothing that another worker has by now", async () => {
+    const others: unknown[] = [];
+    openWith(async () => {
+      await ends();
+      const plain = { database: own.database, observe: recorded.observe };
+      await recoverExpired(plain, 50);
+      others.push(...(await claimReady(plain, 1, { ...call({ worker_id: "other" }), queues: ["default"] })));
+    });
+    const [id = ""] = await add({});
+    expect(await desk.lease(call({ wait_ms: 0, lease_seconds }), never)).toEqual([]);
+    expect(others).toMatchObject([{ id }]);
+    expect(await read(id)).toMatchObject({ status: "running", worker_id: "other" });
+  });
+
+  test("hands out what nobody has recovered yet, with a lease that is whole again", async () => {
+    openWith(ends);
+    const [id = ""] = await add({});
+    const [job] = await desk.lease(call({ wait_ms: 0, lease_seconds }), never);
+    const stored = await read(id);
+    expect(job).toMatchObject({ id, attempts: 1, locked_until: stored?.locked_until });
+    const [row] = await own.database.sql<{ renewed: boolean }[]>`
+      SELECT locked_until >= started_at + interval '4 seconds' AS renewed FROM jobs WHERE id = ${id}`;
+    expect(row?.renewed).toBe(true);
   });
 });
 

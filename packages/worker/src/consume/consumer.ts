@@ -11,6 +11,7 @@ import {
   type Lease,
   type LeaseReturns,
   readyAmong,
+  type Sweeper,
 } from "@atlasqueue/core/internal";
 import type { Handler } from "../handler.ts";
 import { runJob, type Surroundings } from "../run/run-job.ts";
@@ -19,7 +20,6 @@ import type { Settler } from "../hold/settler.ts";
 import type { WorkerDeps } from "../deps.ts";
 import type { Served } from "./served.ts";
 import { startJobs } from "./start-jobs.ts";
-import type { Sweeper } from "../sweep/sweeper.ts";
 
 export type ConsumerConfig = {
   /** Claims are of one tenant each: whose is said with each. */

@@ -1,8 +1,14 @@
 import { isUnavailable } from "@atlasqueue/core";
-import { aboutLease, extendLeases, forgetLeaseBatches, pause, type Lease } from "@atlasqueue/core/internal";
+import {
+  aboutLease,
+  extendLeases,
+  forgetLeaseBatches,
+  pause,
+  type Lease,
+  type OutageWatch,
+} from "@atlasqueue/core/internal";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
-import type { OutageWatch } from "../sweep/outage-watch.ts";
 
 /** `outage` is told of renewals that failed. */
 export type KeeperDeps = WorkerDeps & { outage: OutageWatch };

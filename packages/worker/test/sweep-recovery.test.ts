@@ -1,8 +1,7 @@
-import { claim, createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
+import { claim, createFollowUps, type FollowUps, recoverAll } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { workerHarness } from "../../test/harness.ts";
-import { recoverAll } from "./recover-all.ts";
+import { workerHarness } from "./harness.ts";
 
 const harness = workerHarness();
 let followUps: FollowUps;

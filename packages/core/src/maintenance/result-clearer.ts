@@ -1,5 +1,8 @@
-import { clearResults, firstId, firstIdAt, pause } from "@atlasqueue/core/internal";
-import type { WorkerDeps } from "../deps.ts";
+import { clearResults } from "./clear-results.ts";
+import { firstId } from "./prune.ts";
+import { firstIdAt } from "./retention.ts";
+import { pause } from "../pause.ts";
+import type { LoopDeps } from "./loop-deps.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;
@@ -13,7 +16,7 @@ const overlap_ms = 600_000;
  * Clears the results of jobs that succeeded long enough ago: at each call those that have come of age since the last
  * one, and every six hours all that were passed over because they had not finished yet.
  */
-export function createResultClearer(deps: WorkerDeps, ttl_seconds: number | undefined, stop: AbortSignal) {
+export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefined, stop: AbortSignal) {
   let reached: string | undefined;
   let full_pass_at = -Infinity;
 

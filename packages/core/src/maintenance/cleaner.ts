@@ -1,16 +1,12 @@
-import { isUnavailable, type Retention } from "@atlasqueue/core";
-import {
-  firstId,
-  forgetEmptyQueues,
-  forgetUndecidedQueues,
-  forgetPastStarts,
-  hint,
-  pause,
-  prune,
-  pruneKeys,
-  pruneUniqueKeys,
-} from "@atlasqueue/core/internal";
-import type { WorkerDeps } from "../deps.ts";
+import { isUnavailable } from "../database/errors.ts";
+import { type Retention } from "./retention.ts";
+import { forgetEmptyQueues } from "../counts/fold.ts";
+import { forgetPastStarts } from "../limits/note-starts.ts";
+import { firstId, prune, pruneKeys, pruneUniqueKeys } from "./prune.ts";
+import { pause } from "../pause.ts";
+import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
+import { hint } from "../signal/announce.ts";
+import type { LoopDeps } from "./loop-deps.ts";
 import { createResultClearer } from "./result-clearer.ts";
 import { takeTurn } from "./take-turn.ts";
 
@@ -25,7 +21,7 @@ const rest_ms_min = 20;
  * steps, so that nobody's latency shows it.
  */
 export async function clearAway(
-  deps: WorkerDeps,
+  deps: LoopDeps,
   retention: Retention,
   result_ttl_seconds: number | undefined,
   stop: AbortSignal,
@@ -46,7 +42,7 @@ export async function clearAway(
   }
 }
 
-async function passOver(deps: WorkerDeps, retention: Retention, stop: AbortSignal): Promise<void> {
+async function passOver(deps: LoopDeps, retention: Retention, stop: AbortSignal): Promise<void> {
   let after: string | undefined = firstId;
   let keys_left = true;
   let starts_left = true;

@@ -1,5 +1,5 @@
-import { SignalUnavailableError } from "@atlasqueue/core/internal";
-import type { WorkerDeps } from "../deps.ts";
+import { SignalUnavailableError } from "../../signal/signal.ts";
+import type { LoopDeps } from "../loop-deps.ts";
 
 /** After the database's return: settlements and renewals go first, so that no lease that ran out meanwhile is taken from a worker that lives. */
 const grace_ms = 3_000;
@@ -30,7 +30,7 @@ export type OutageWatch = {
  * const outage = createOutageWatch(deps);
  * if (await outage.settledIn()) await recoverAll(deps);
  */
-export function createOutageWatch(deps: WorkerDeps): OutageWatch {
+export function createOutageWatch(deps: LoopDeps): OutageWatch {
   /** What was sent before the return may be waited for as long as the deadline, and is sent anew then. */
   const lasts_ms = deps.database.timeout_ms + grace_ms;
   let away = false;

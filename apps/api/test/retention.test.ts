@@ -2,8 +2,8 @@ import { connectDatabase, createLogger, memorySignal } from "@atlasqueue/core";
 import { firstIdAt, submit } from "@atlasqueue/core/internal";
 import { eventually, recordEvents, submission, testDatabase } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { readApiConfig } from "./config.ts";
-import { startApi } from "./start-api.ts";
+import { readApiConfig } from "../src/config.ts";
+import { startApi } from "../src/start-api.ts";
 
 test("an API removes what has been kept long enough, as its workers may all be remote ones", async () => {
   const own = await testDatabase();

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { readyAmong, type QueueRef } from "@atlasqueue/core/internal";
-import type { WorkerDeps } from "../deps.ts";
+import { type QueueRef } from "../../deps.ts";
+import { readyAmong } from "../../queues/ready-queues.ts";
+import type { LoopDeps } from "../loop-deps.ts";
 import { offer } from "./offer.ts";
-import { takeTurn } from "./take-turn.ts";
+import { takeTurn } from "../take-turn.ts";
 
 /** Queues asked for in one statement, and how long one look may go on signalling. */
 const queues_max = 2_000;
@@ -16,7 +17,7 @@ export type ServedBySweep = { queues(): readonly QueueRef[]; discover(): Promise
  * sweep or two, however many queues there are that nobody serves. When they are too many for one look, the
  * next one goes on where it ended. Processes that serve the same queues take turns.
  */
-export function createServedQueues(deps: WorkerDeps, served: ServedBySweep) {
+export function createServedQueues(deps: LoopDeps, served: ServedBySweep) {
   let first = 0;
   let known: { names: string; turn: string } | undefined;
 

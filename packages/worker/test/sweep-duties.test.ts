@@ -1,9 +1,14 @@
-import { claim, createFollowUps, enqueue, type FollowUps } from "@atlasqueue/core/internal";
+import {
+  claim,
+  createDuties,
+  createFollowUps,
+  createServedQueues,
+  enqueue,
+  type FollowUps,
+} from "@atlasqueue/core/internal";
 import { submission } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { workerHarness } from "../../test/harness.ts";
-import { createDuties } from "./duties.ts";
-import { createServedQueues } from "./served-queues.ts";
+import { workerHarness } from "./harness.ts";
 
 const harness = workerHarness();
 let followUps: FollowUps;

@@ -1,6 +1,9 @@
-import { isUnavailable } from "@atlasqueue/core";
-import { pause, presence_ttl_ms, recallLeases, SignalUnavailableError } from "@atlasqueue/core/internal";
-import type { WorkerDeps } from "../deps.ts";
+import { isUnavailable } from "../../database/errors.ts";
+import { recallLeases } from "../../lease/recall.ts";
+import { pause } from "../../pause.ts";
+import { presence_ttl_ms } from "../../signal/presence.ts";
+import { SignalUnavailableError } from "../../signal/signal.ts";
+import type { LoopDeps } from "../loop-deps.ts";
 
 /** Claims of one worker looked at in one statement. */
 const lease_batches_max = 200;
@@ -10,7 +13,7 @@ const lease_batches_max = 200;
  * Redis and in Postgres alike and its process, on this machine, is gone; so every process looks, whoever sweeps. The
  * fleet's sweep then recovers their jobs.
  */
-export async function watchMachine(deps: WorkerDeps, period_ms: number, stop: AbortSignal): Promise<void> {
+export async function watchMachine(deps: LoopDeps, period_ms: number, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     try {
       await recallVanished(deps);
@@ -23,7 +26,7 @@ export async function watchMachine(deps: WorkerDeps, period_ms: number, stop: Ab
   }
 }
 
-async function recallVanished(deps: WorkerDeps): Promise<void> {
+async function recallVanished(deps: LoopDeps): Promise<void> {
   for (const worker of await deps.signal.presence.vanished()) {
     const { open, batches } = await recallLeases(deps, worker, presence_ttl_ms / 1_000, lease_batches_max);
     if (open === 0 && batches < lease_batches_max) await deps.signal.presence.withdraw(worker);

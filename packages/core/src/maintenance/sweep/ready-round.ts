@@ -1,5 +1,5 @@
-import { readyQueuesOf, readyTenants, top, type ReadyQueue } from "@atlasqueue/core/internal";
-import type { WorkerDeps } from "../deps.ts";
+import { readyQueuesOf, readyTenants, top, type ReadyQueue } from "../../queues/ready-queues.ts";
+import type { LoopDeps } from "../loop-deps.ts";
 import { offer } from "./offer.ts";
 
 /** Of all tenants in one sweep. */
@@ -14,7 +14,7 @@ const cursors_max = 10_000;
  * tenant has the same share of a sweep and a cursor of its own, so one with ten thousand queues holds up no other.
  * Returns how many jobs were signalled again.
  */
-export function createReadyRound(deps: WorkerDeps): () => Promise<number> {
+export function createReadyRound(deps: LoopDeps): () => Promise<number> {
   let tenant_below = top;
   const below = new Map<string, string>();
 

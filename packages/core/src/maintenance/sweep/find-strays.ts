@@ -1,7 +1,9 @@
-import { isUnavailable } from "@atlasqueue/core";
-import { adoptStrays, countStrays, firstId, pause } from "@atlasqueue/core/internal";
-import type { WorkerDeps } from "../deps.ts";
-import { takeTurn } from "./take-turn.ts";
+import { isUnavailable } from "../../database/errors.ts";
+import { adoptStrays, countStrays } from "../../lease/adopt-strays.ts";
+import { firstId } from "../prune.ts";
+import { pause } from "../../pause.ts";
+import type { LoopDeps } from "../loop-deps.ts";
+import { takeTurn } from "../take-turn.ts";
 
 /** Over the whole fleet: from one look at whether there are any to the next. */
 const look_ms = 30_000;
@@ -14,7 +16,7 @@ const rest_ms_min = 20;
  * The net under the claims' rows: finds jobs that run for ever, as no claim says when to look at them. Whether there
  * are any is a cheap question; only then are all jobs walked over, with rests twice as long as the steps.
  */
-export async function findStrays(deps: WorkerDeps, stop: AbortSignal): Promise<void> {
+export async function findStrays(deps: LoopDeps, stop: AbortSignal): Promise<void> {
   let walked_at = -Infinity;
   while (!stop.aborted) {
     try {
@@ -31,7 +33,7 @@ export async function findStrays(deps: WorkerDeps, stop: AbortSignal): Promise<v
   }
 }
 
-async function walk(deps: WorkerDeps, strays: number, stop: AbortSignal): Promise<number> {
+async function walk(deps: LoopDeps, strays: number, stop: AbortSignal): Promise<number> {
   let found = 0;
   for (let after: string | undefined = firstId; after !== undefined && found < strays && !stop.aborted;) {
     const started = performance.now();

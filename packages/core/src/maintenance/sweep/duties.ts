@@ -1,22 +1,19 @@
-import { isUnavailable } from "@atlasqueue/core";
-import {
-  admitAll,
-  advanceAll,
-  fireAll,
-  foldAll,
-  hint,
-  promoteAll,
-  refreshStatistics,
-  statisticsAreStale,
-  type SweepOutlook,
-} from "@atlasqueue/core/internal";
-import type { MovingDeps } from "../deps.ts";
+import { isUnavailable } from "../../database/errors.ts";
+import { foldAll } from "../../counts/folder.ts";
+import { refreshStatistics, statisticsAreStale } from "../../database/server/refresh-statistics.ts";
+import { advanceAll } from "../../groups/advancer.ts";
+import { type SweepOutlook } from "../outlook.ts";
+import { promoteAll } from "../promoter.ts";
+import { fireAll } from "../../schedules/fire-due.ts";
+import { hint } from "../../signal/announce.ts";
+import { admitAll } from "../../submit/arrivals/admitter.ts";
+import type { SweepDeps } from "../loop-deps.ts";
 import { createDeadLetterProjection } from "./dead-letter-projection.ts";
 import { markReady } from "./ready-mark.ts";
 import { createReadyRound } from "./ready-round.ts";
 import { recoverAll } from "./recover-all.ts";
 import { createServedQueues, type ServedBySweep } from "./served-queues.ts";
-import { takeTurn } from "./take-turn.ts";
+import { takeTurn } from "../take-turn.ts";
 
 const statistics_ms = 10_000;
 
@@ -31,7 +28,7 @@ export type Swept = { fired: number; promoted: number; recovered: number; resign
  * @example
  * const swept = await createDuties(deps, served).start(outlook, { asked: false, settled_in: true });
  */
-export function createDuties(deps: MovingDeps, served: ServedBySweep) {
+export function createDuties(deps: SweepDeps, served: ServedBySweep) {
   const projectDeadLetters = createDeadLetterProjection(deps);
   const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);

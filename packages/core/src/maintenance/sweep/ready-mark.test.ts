@@ -1,6 +1,8 @@
-import { createLogger, memorySignal, noSignal } from "@atlasqueue/core";
 import { recordEvents } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
+import { createLogger } from "../../observe/log.ts";
+import { memorySignal } from "../../signal/memory/signal.ts";
+import { noSignal } from "../../signal/none.ts";
 import { markReady, readyWasSeen } from "./ready-mark.ts";
 
 const parts = {

@@ -1,13 +1,11 @@
 import { connectDatabase, memorySignal } from "@atlasqueue/core";
-import { createFollowUps } from "@atlasqueue/core/internal";
+import { createFollowUps, createOutageWatch, createSweeper } from "@atlasqueue/core/internal";
 import { eventually, recordEvents, tcpProxy } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { gate, workerHarness } from "../../test/harness.ts";
-import { defineHandler } from "../handler.ts";
-import { startWorker } from "../start-worker.ts";
-import { createOutageWatch } from "./outage-watch.ts";
-import { createSweeper } from "./sweeper.ts";
+import { gate, workerHarness } from "./harness.ts";
+import { defineHandler } from "../src/handler.ts";
+import { startWorker } from "../src/start-worker.ts";
 
 const harness = workerHarness();
 

@@ -1,13 +1,14 @@
-import { isUnavailable } from "@atlasqueue/core";
-import { createOutlook, pause, type SweepOutlook } from "@atlasqueue/core/internal";
-import type { MovingDeps } from "../deps.ts";
+import { isUnavailable } from "../../database/errors.ts";
+import { createOutlook, type SweepOutlook } from "../outlook.ts";
+import { pause } from "../../pause.ts";
+import type { SweepDeps } from "../loop-deps.ts";
 import { createDuties } from "./duties.ts";
 import { findStrays } from "./find-strays.ts";
 import { createOutageWatch } from "./outage-watch.ts";
 import { readyWasSeen } from "./ready-mark.ts";
 import type { ServedBySweep } from "./served-queues.ts";
 import { watchMachine } from "./recall-vanished.ts";
-import { takeTurn } from "./take-turn.ts";
+import { takeTurn } from "../take-turn.ts";
 
 /** One sweep over the whole fleet in so long: an idle system asks the database less than once a second. */
 const sweep_ms = 1_200;
@@ -25,7 +26,7 @@ const sweep_ms_max = 2_500;
  * queues that this process takes jobs from: they are looked after first.
  */
 export function createSweeper(
-  deps: MovingDeps,
+  deps: SweepDeps,
   stop: AbortSignal,
   served: ServedBySweep,
   outage = createOutageWatch(deps),

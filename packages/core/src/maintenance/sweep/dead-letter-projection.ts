@@ -1,11 +1,11 @@
-import { projectDeadLetters } from "@atlasqueue/core/internal";
-import type { WorkerDeps } from "../deps.ts";
+import { projectDeadLetters } from "../../dead-letters/project.ts";
+import type { LoopDeps } from "../loop-deps.ts";
 
 /** Even when nothing points to a difference, the list is gone over once in so long. */
 const full_projection_ms = 30_000;
 
 /** Keeps the Redis list of dead letters what Postgres says, and asks Postgres only when there may be a difference. */
-export function createDeadLetterProjection(deps: WorkerDeps): (newest_dead: Date | null) => Promise<void> {
+export function createDeadLetterProjection(deps: LoopDeps): (newest_dead: Date | null) => Promise<void> {
   let projected_at = -Infinity;
   let projected_newest: number | undefined;
   let round = 0;

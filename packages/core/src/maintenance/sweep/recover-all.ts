@@ -1,5 +1,6 @@
-import { announce, recoverExpired } from "@atlasqueue/core/internal";
-import type { MovingDeps } from "../deps.ts";
+import { recoverExpired } from "../../lease/recover.ts";
+import { announce } from "../../signal/announce.ts";
+import type { SweepDeps } from "../loop-deps.ts";
 
 /** Claims looked at in one statement; each may be of hundreds of jobs. */
 const lease_batches_max = 50;
@@ -7,7 +8,7 @@ const lease_batches_max = 50;
 const rounds_max = 20;
 
 /** Make the jobs of workers that went silent ready again, and show those that are dead by it. Returns how many. */
-export async function recoverAll(deps: MovingDeps): Promise<number> {
+export async function recoverAll(deps: SweepDeps): Promise<number> {
   let total = 0;
   for (let round = 0; round < rounds_max; round += 1) {
     const { requeued, dead, batches } = await recoverExpired(deps, lease_batches_max);

@@ -1,11 +1,10 @@
 import type { Signal } from "@atlasqueue/core";
-import { enqueue } from "@atlasqueue/core/internal";
+import { createReadyRound, enqueue } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { drivers, workerHarness } from "../../test/harness.ts";
-import { defineHandler } from "../handler.ts";
-import { createReadyRound } from "./ready-round.ts";
+import { drivers, workerHarness } from "./harness.ts";
+import { defineHandler } from "../src/handler.ts";
 
 const harness = workerHarness();
 const noop = defineHandler("noop", z.looseObject({}), () => "done");

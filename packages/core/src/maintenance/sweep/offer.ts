@@ -1,0 +1,11 @@
+import { refillQueue } from "../../limits/refill.ts";
+import { resignalOrphans } from "../resignal.ts";
+import { type ReadyQueue } from "../../queues/ready-queues.ts";
+import type { LoopDeps } from "../loop-deps.ts";
+
+/** Signal what is missing of a queue with ready jobs. Returns how many jobs were found to be. */
+export async function offer(deps: LoopDeps, queue: ReadyQueue): Promise<number> {
+  if (!queue.limited) return resignalOrphans(deps, queue);
+  await refillQueue(deps, queue);
+  return 0;
+}
