@@ -1,10 +1,10 @@
 import { createClaimCleaner } from "./lease/claim-cleaner.ts";
-import { createCountFolder } from "./counts/folder.ts";
+import { createCounts } from "./counts/fold.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { JobRow } from "./database/schema/index.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { createGroupAdvancer } from "./groups/advancer.ts";
-import { createPromoter } from "./maintenance/promoter.ts";
+import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
 import { createRefiller } from "./limits/refill.ts";
 import { announce, hint } from "./signal/announce.ts";
@@ -67,7 +67,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const refiller = createRefiller(deps);
   const promoter = createPromoter(deps);
   const claims = createClaimCleaner(deps);
-  const counts = createCountFolder(deps);
+  const counts = createCounts(deps);
   const underWay = new Set<Promise<unknown>>();
   let stopped = false;
 

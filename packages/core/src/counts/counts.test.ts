@@ -1,7 +1,7 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { foldAll } from "./folder.ts";
+import { foldAll } from "./fold.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import type { Deps } from "../deps.ts";
 import { deadByNow } from "../dead-letters/count.ts";

@@ -3,6 +3,7 @@ import { jobStatuses } from "@atlasqueue/contract";
 import { unsynced } from "../database/unsynced.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import type { Signal } from "../signal/signal.ts";
 
 const sums = jobStatuses.map((status) => `sum(${status})`).join(", ");
 const additions = jobStatuses.map((status) => `${status} = total.${status} + excluded.${status}`).join(", ");
@@ -16,12 +17,12 @@ const additions = jobStatuses.map((status) => `${status} = total.${status} + exc
  * while ((await foldCounts(deps, 1_000)) === 1_000);
  */
 export async function foldCounts(deps: Pick<Deps, "database">, rows_max: number): Promise<number> {
-  const [row] = await executeOn(deps.database)<{ folded: number }>({ text: fold, params: [rows_max] });
+  const [row] = await executeOn(deps.database)<{ folded: number }>({ text: folding, params: [rows_max] });
   return row?.folded ?? 0;
 }
 
 // Folders skip each other's changes, and lock the totals in one order over all processes: they never deadlock.
-const fold = composed(
+const folding = composed(
   "counts/fold",
   ["rows_max"],
   `
@@ -53,3 +54,53 @@ const forget = composed(
   DELETE FROM queue_counts WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM queue_counts WHERE ${empty} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${empty}`,
 );
+
+/** One fold over the whole fleet in so long. */
+const turn_ms = 1_100;
+const batch_max = 1_000;
+/** Statements in one fold, so that nobody is kept from other duties. */
+const batches_max = 50;
+
+/** Add the changes to the totals until less than a batch is left. */
+export async function foldAll(deps: Pick<Deps, "database">): Promise<void> {
+  for (let batch = 0; batch < batches_max; batch += 1) if ((await foldCounts(deps, batch_max)) < batch_max) return;
+}
+
+export type Counts = {
+  /** This process has moved jobs. */
+  touch(): void;
+  stop(): void;
+};
+
+/**
+ * Keeps the table of changes short where no worker runs that would sweep it: a process that submits folds what is
+ * there about once a second, in turns with the others, and only while it submits.
+ *
+ * @example
+ * const folder = createCounts(deps);
+ * folder.touch();
+ */
+export function createCounts(deps: Deps & { signal: Signal }): Counts {
+  let timer: NodeJS.Timeout | undefined;
+  const fold = async () => {
+    try {
+      // Without Redis every process folds: they skip each other's rows.
+      if (await deps.signal.takeTurn("counts", turn_ms).catch(() => true)) await foldAll(deps);
+    } catch (error) {
+      // The next fold finds the same rows; nothing may be thrown from a timer.
+      deps.observe({ event: "counts_failed", error: String(error) });
+    }
+  };
+  return {
+    touch() {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void fold();
+      }, turn_ms).unref();
+    },
+    stop() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}

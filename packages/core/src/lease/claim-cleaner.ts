@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.ts";
-import { forgetEndedBatches } from "./forget-ended-claims.ts";
+import { forgetEndedClaims } from "./forget-claims.ts";
 
 export type ClaimCleaner = {
   /** Jobs of these claims have been settled. */
@@ -28,7 +28,7 @@ export function createClaimCleaner(deps: Deps): ClaimCleaner {
     const all = [...tokens];
     tokens.clear();
     try {
-      for (let at = 0; at < all.length; at += batch_max) await forgetEndedBatches(deps, all.slice(at, at + batch_max));
+      for (let at = 0; at < all.length; at += batch_max) await forgetEndedClaims(deps, all.slice(at, at + batch_max));
     } catch {
       // The sweep finds them; nothing may be thrown from a timer.
     }

@@ -53,7 +53,7 @@ async function claimUnderLock<L extends Lease>(
     if (locked.length === 0) return [];
     const names = textArray(locked.map(({ queue }) => queue));
     const rooms = await execute<Room>({ text: roomOf, params: [tenant, names] });
-    tellThrottled(claimer, rooms);
+    reportThrottled(claimer, rooms);
     const withRoom = rooms.filter(({ room }) => room > 0);
     if (withRoom.length === 0) return [];
     const open = textArray(withRoom.map(({ queue }) => queue));
@@ -70,7 +70,7 @@ async function claimUnderLock<L extends Lease>(
 
 type Room = { queue: string; room: number; retry_in_ms: number | null };
 
-function tellThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[]): void {
+function reportThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[]): void {
   for (const { queue, room, retry_in_ms } of rooms)
     if (room === 0 && retry_in_ms !== null) throttled?.({ tenant, queue }, Math.max(0, retry_in_ms));
 }

@@ -107,7 +107,7 @@ async function addLimited<L extends Lease>(
 ): Promise<void> {
   if (typeof which !== "number" && which.length === 0) return;
   try {
-    leases.push(...tellTaken(deps, await claimLimited<L>(deps, claimer, which, width)));
+    leases.push(...reportTaken(deps, await claimLimited<L>(deps, claimer, which, width)));
   } catch (error) {
     // Those that are leased already must not be thrown away with it.
     if (leases.length === 0) throw error;
@@ -126,7 +126,7 @@ async function claimWith<L extends Lease>(
   const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];
   try {
     const rows = await executeOn(deps.database)<L>({ text, params });
-    return tellTaken(
+    return reportTaken(
       deps,
       rows.map((row) => Object.assign(row, { tenant, lease_token, worker_id })),
     );
@@ -136,7 +136,7 @@ async function claimWith<L extends Lease>(
   }
 }
 
-function tellTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
+function reportTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
   for (const one of leases) deps.observe({ event: "lease_acquired", ...aboutLease(one) });
   return leases;
 }

@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { draft, mismatchedTwins, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
-import { tellEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
+import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { look, type EnqueueOptions } from "./enqueue.ts";
 import { insertJobs, type Draft } from "./insert-jobs.ts";
@@ -46,7 +46,7 @@ export async function enqueueAll(
     drafts.forEach((one, at) => {
       const outcome = outcomes.get(one);
       if (outcome && (!refused || isRefusal(outcome)))
-        tellEnqueued(deps.observe, submissions[at] as Submission, outcome);
+        reportEnqueued(deps.observe, submissions[at] as Submission, outcome);
     });
     if (refused) return refusalOf(drafts.map((one) => outcomes.get(one)));
     const stored = drafts.flatMap((one) => outcomes.get(one) ?? []);

@@ -5,7 +5,7 @@ import { pause } from "../pause.ts";
 import { findKeyHolders, type KeyHolders } from "./find-key-holders.ts";
 import { arrive } from "./arrivals/arrive.ts";
 import { draft, hasKey, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
-import { tellEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
+import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { forgetSpentKeys } from "../maintenance/forget-spent-keys.ts";
 import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";
@@ -68,7 +68,7 @@ function told(
 ): (EnqueueOutcome | undefined)[] {
   return drafts.map((one, at) => {
     const outcome = outcomes.get(one);
-    if (outcome) tellEnqueued(deps.observe, submissions[at] as Submission, outcome);
+    if (outcome) reportEnqueued(deps.observe, submissions[at] as Submission, outcome);
     return outcome;
   });
 }

@@ -68,11 +68,11 @@ export function createGroupCommit(
         for (const one of batch) flying.delete(one);
         flights -= 1;
         kick();
-        tellIdle();
+        resolveIdle();
       });
     });
   };
-  const tellIdle = () => {
+  const resolveIdle = () => {
     if (!busy()) for (const resolve of idle.splice(0)) resolve();
   };
 
@@ -106,7 +106,7 @@ export function createGroupCommit(
       waiting.unshift(...requests);
       rejectLate();
       kick();
-      tellIdle();
+      resolveIdle();
     }, rest_ms_max * Math.random());
   };
 

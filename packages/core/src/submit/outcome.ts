@@ -41,7 +41,7 @@ export function delaysAmong(outcomes: readonly EnqueueOutcome[]): number[] {
 }
 
 /** One event for each outcome; by the submission, as the outcome may carry no job. */
-export function tellEnqueued(observe: Observe, { tenant, request }: Submission, outcome: EnqueueOutcome): void {
+export function reportEnqueued(observe: Observe, { tenant, request }: Submission, outcome: EnqueueOutcome): void {
   const about = { tenant, job_type: request.type, queue: request.queue };
   switch (outcome.kind) {
     case "created":

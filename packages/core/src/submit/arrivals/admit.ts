@@ -6,7 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { findKeyHolders, type UniqueName } from "../find-key-holders.ts";
 import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
 import { hasKey, oncePerKey, settleConflicts } from "../drafts.ts";
-import { tellEnqueued, type EnqueueOutcome } from "../outcome.ts";
+import { reportEnqueued, type EnqueueOutcome } from "../outcome.ts";
 import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
 import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
 import type { Draft } from "../insert-jobs.ts";
@@ -67,7 +67,7 @@ export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitte
   if (!done) return { outcomes: [], ended: [], left: left.map(({ id }) => id) };
   for (const [one, outcome] of outcomesOf(plan, rowOf, done)) outcomes.set(one, outcome);
   const settled = [...outcomes].filter(([{ id }]) => !done.lost.has(id));
-  for (const [{ tenant, request }, outcome] of settled) tellEnqueued(deps.observe, { tenant, request }, outcome);
+  for (const [{ tenant, request }, outcome] of settled) reportEnqueued(deps.observe, { tenant, request }, outcome);
   return {
     outcomes: settled.map(([, outcome]) => outcome),
     ended: settled.filter(([, { kind }]) => kind !== "created").map(([{ id }]) => id),
