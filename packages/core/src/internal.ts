@@ -1,4 +1,4 @@
-// What our own apps and packages need besides what users import. It changes without notice.
+// What only our own apps and packages need. It changes without notice.
 export { countDrift } from "./counts/drift.ts";
 export { isBadRow } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";

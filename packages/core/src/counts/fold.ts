@@ -10,8 +10,8 @@ const additions = jobStatuses.map((status) => `${status} = total.${status} + exc
 
 /**
  * Add up to `rows_max` of the changes to the totals of their queues. Returns how many; fewer than asked for means that
- * none is left but those that others have in hand. One statement, so a reader sees each change once, before or after;
- * not synced to disk, as a crash forgets the sum and the deletions together.
+ * only those locked by others are left. One statement, so a reader sees each change once, before or after; not synced
+ * to disk, as a crash forgets the sum and the deletions together.
  *
  * @example
  * while ((await foldCounts(deps, 1_000)) === 1_000);
@@ -21,7 +21,7 @@ export async function foldCounts(deps: Pick<Deps, "database">, rows_max: number)
   return row?.folded ?? 0;
 }
 
-// Folders skip each other's changes, and lock the totals in one order over all processes: they never deadlock.
+// Folds skip each other's changes, and lock the totals in the same order in all processes: they never deadlock.
 const folding = composed(
   "counts/fold",
   ["rows_max"],
@@ -39,8 +39,8 @@ const folding = composed(
 );
 
 /**
- * Forget the totals of queues that have no job left, at most so many: names come and go, and a table of all that ever
- * were would only grow. A total that somebody is adding to is passed over.
+ * Forget a bounded number of totals of queues without jobs: names come and go, and a table of all there ever were would
+ * only grow. A total being added to is skipped.
  */
 export async function forgetEmptyQueues(deps: Pick<Deps, "database">, queues_max: number): Promise<void> {
   await executeOn(deps.database)({ text: forget, params: [queues_max] });
@@ -55,10 +55,10 @@ const forget = composed(
     SELECT ctid FROM queue_counts WHERE ${empty} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${empty}`,
 );
 
-/** One fold over the whole fleet in so long. */
+/** One fold per this time across the whole fleet. */
 const turn_ms = 1_100;
 const batch_max = 1_000;
-/** Statements in one fold, so that nobody is kept from other duties. */
+/** Statements in one fold, leaving time for other duties. */
 const batches_max = 50;
 
 /** Add the changes to the totals until less than a batch is left. */
@@ -73,8 +73,8 @@ export type Counts = {
 };
 
 /**
- * Keeps the table of changes short where no worker runs that would sweep it: a process that submits folds what is
- * there about once a second, in turns with the others, and only while it submits.
+ * Keeps the table of changes short where no worker is running to sweep it: a process that submits folds what is there
+ * about once a second, taking turns with the others, and only while it submits.
  *
  * @example
  * const folder = createCounts(deps);

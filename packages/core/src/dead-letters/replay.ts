@@ -6,16 +6,15 @@ import type { ReadyJob } from "../signal/signal.ts";
 import { startAnew } from "../jobs/start-anew.ts";
 import { reachedFrom, takeDead } from "./take.ts";
 
-/** `found` is how many matched, `ids` those that were replayed, `ready` those of them to be signalled. */
+/** `found` is how many matched, `ids` those replayed, `ready` those of them to be signalled. */
 export type Replayed = { found: number; reached: DeadPlace | null; ids: string[]; ready: ReadyJob[] };
 
-/** Rows locked at once: 20 ms, so that nobody waits for a replay of a hundred thousand. */
+/** Rows locked at once: 20 ms, so that nothing waits for a replay of a hundred thousand. */
 const rows_max = 500;
 
 /**
- * dead → queued (or blocked, in a group), now and as if they were new: one step over dead letters, the longest dead
- * first. Those that somebody else has in hand are found and passed over, and so are those whose groups somebody has: a
- * later call finds them again.
+ * dead → queued (or blocked, in a group), now and as if they were new: one step over dead letters, longest dead first.
+ * Locked ones are found and skipped, as are those whose group is locked: a later call finds them again.
  *
  * @example
  * const { ready } = await replay(deps, page);
@@ -52,9 +51,9 @@ async function step(deps: Deps, page: DeadPage, groups: Groups): Promise<Replaye
 }
 
 /**
- * Groups that have a row are locked first, each if it is free: nobody is waited for. Those without one get it, in the
- * order of all statements that make groups, and so in a statement of their own that holds no other: two that each hold one
- * and wait for the other's cannot be.
+ * Groups that have a row are locked first, if they are free: nothing is waited for. Groups without a row get one in a
+ * separate statement, in the order that all statements use to create them: it holds no other group, so that no two
+ * statements can each hold a group and wait for the other's.
  */
 type Groups = "present" | "absent";
 

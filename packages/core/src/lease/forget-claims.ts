@@ -5,8 +5,8 @@ import { uuidArray } from "../database/literals.ts";
 import type { Deps } from "../deps.ts";
 
 /**
- * Delete claims none of whose jobs run any more, as their holder knows. Spares the sweep a look; a crash before this
- * costs that look and nothing else, so it is not synced to disk.
+ * Delete claims whose jobs, as their holder knows, have all ended. Spares the sweep a look; a crash before this costs
+ * only that look, so it is not synced to disk.
  */
 export async function forgetClaims(deps: Deps, tokens: readonly string[]): Promise<void> {
   if (tokens.length === 0) return;
@@ -20,14 +20,14 @@ const forget = composed(
 );
 
 /**
- * Delete those of the claims none of whose jobs run any more, for whoever settled some of their jobs and does not know
- * of the others. A crash before this costs the sweep a look and nothing else, so it is not synced to disk.
+ * Delete those of the claims whose jobs have all ended, for callers that settled some of the jobs and do not know about
+ * the others. A crash before this costs the sweep only a look, so it is not synced to disk.
  */
 export async function forgetEndedClaims(deps: Pick<Deps, "database">, tokens: readonly string[]): Promise<void> {
   if (tokens.length > 0) await executeOn(deps.database)({ text: forgetEnded, params: [uuidArray(tokens)] });
 }
 
-// By primary key of the jobs, claim by claim: as a join it would be planned for the average claim, whatever that is.
+// By primary key of the jobs, claim by claim: as a join it would be planned for the average claim, whatever its size.
 const forgetEnded = composed(
   "lease/forget-ended-claims",
   ["tokens"],

@@ -4,12 +4,12 @@ import type { LoopDeps } from "../loop-deps.ts";
 const seen_ms = 3_000;
 const name = "ready";
 
-/** Whoever asked Postgres saw ready jobs: for the others, so that an idle fleet asks once and not once a worker. */
+/** Mark that ready jobs were seen in Postgres, so that an idle fleet asks once, not once per worker. */
 export async function markReady(deps: LoopDeps): Promise<void> {
   await unlessAway(() => deps.signal.mark(name, seen_ms), undefined);
 }
 
-/** Somebody saw ready jobs a moment ago. Where nobody can say, everybody looks in a turn of its own. */
+/** Whether ready jobs were seen a moment ago. */
 export function readyWasSeen(deps: LoopDeps): Promise<boolean> {
   return unlessAway(() => deps.signal.isMarked(name), false);
 }

@@ -16,15 +16,15 @@ type Given<M extends Call["method"]> = Extract<Call, { method: M }>["given"];
 
 type QueueLook = Awaited<ReturnType<Signal["look"]>>;
 type DeadLook = Awaited<ReturnType<Signal["deadLetters"]["look"]>>;
-/** What JSON leaves of it: no member that is undefined. */
+/** As JSON leaves it: without undefined members. */
 type Json<T> = { [K in keyof T]?: T[K] };
 const withNone = <T extends object, K extends keyof T>(seen: Json<T>, name: K): T =>
   ({ [name]: undefined, ...seen }) as T;
 
 /**
- * The signal of another process, which lends it by `hostSignal` over a channel: how a worker in a process of its own is
- * woken without Redis. The other process looks into its own memory, so an answer that takes `answer_ms_max` is none; one
- * that lies in the pipe already when this process comes to look for it is in time.
+ * The signal of another process, lent by `hostSignal` over a channel: how a worker in its own process is woken without
+ * Redis. The other process only looks into its memory, so after `answer_ms_max` no answer is expected any more; one that
+ * is already in the pipe when this process comes to look counts.
  *
  * @example
  * const parent = parentChannel({ hear: (message) => void signal.hear(message) });

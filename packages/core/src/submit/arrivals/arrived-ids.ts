@@ -3,19 +3,19 @@ import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { payloadBytes } from "../../lease/payload-bytes.ts";
 
-/** In the order of their ids: that in which they came. `more` says that the page ends before they do. */
+/** In id order, which is the order they came in. `more`: there are others after this page. */
 export type ArrivedPage = { ids: string[]; more: boolean };
 type Row = { id: string; fits: boolean };
 
-/** What the payloads of a page may weigh together: its jobs are read whole. One goes whatever it weighs. */
+/** The most payload bytes in a page, as its jobs are read whole. The first job is in it whatever its size. */
 const page_bytes_max = 4 * 1_048_576;
 
-/** Jobs that have arrived and wait to be admitted, after an id. */
+/** Arrived jobs waiting to be admitted, after an id. */
 export async function arrivedAfter(deps: Pick<Deps, "database">, after: string, ids_max: number): Promise<ArrivedPage> {
   return pageOf(await executeOn(deps.database)<Row>({ text: following, params: [after, ids_max] }), ids_max);
 }
 
-/** Those of the ids that wait to be admitted, and those that came before them in their groups. */
+/** Those of the ids that wait to be admitted, and those ahead of them in their groups. */
 export async function arrivedUpTo(
   deps: Pick<Deps, "database">,
   ids: readonly string[],
