@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { ScheduleRef } from "./find.ts";
 
-/** Schedules of every tenant that have a slot that has come, longest ago first, but for some. */
+/** All tenants' schedules with a slot due, longest due first, except the given ones. */
 export async function dueSchedules(
   deps: Pick<Deps, "database">,
   limit: number,
