@@ -42,10 +42,13 @@ export { pause } from "./pause.ts";
 export { openChannel, parentChannel, type Channel } from "./program/process-channel.ts";
 export { exitOnTrouble, troubleLine } from "./program/process.ts";
 export {
+  keptFor,
+  retentionSettings,
   retryPolicy,
   retrySettings,
   serverConfig,
   serverSettings,
+  type KeptFor,
   type ServerConfig,
 } from "./program/server-settings.ts";
 export { parseSettings, setting } from "./program/settings.ts";
@@ -65,7 +68,7 @@ export { findSchedule, type SeenSchedule } from "./schedules/find.ts";
 export { listSchedules } from "./schedules/list.ts";
 export { pauseSchedule, resumeSchedule } from "./schedules/pause.ts";
 export { showSchedule } from "./schedules/show.ts";
-export { createSchedule, putSchedule, type StoreOutcome } from "./schedules/store.ts";
+export { createSchedule, putSchedule } from "./schedules/store.ts";
 export { complete } from "./settle/complete.ts";
 export { fail, type Failure } from "./settle/fail.ts";
 export { verdictAfterFailure } from "./settle/verdict.ts";

@@ -1,0 +1,101 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startBrowser } from "../../test/browser.ts";
+import { testApp } from "../../test/test-app.ts";
+import { operations } from "../routes.ts";
+import { startServer, type RunningServer } from "../server.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+let server: RunningServer;
+let browser: Browser;
+beforeAll(async () => {
+  [api, browser] = await Promise.all([testApp(), startBrowser()]);
+  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop(100);
+  await api?.stop();
+});
+
+/** A page that remembers every complaint of the browser, and every address it asked for. */
+async function watchedPage() {
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  const asked: string[] = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("requestfailed", (request) => complaints.push(`${request.url()} failed`));
+  page.on("response", (response) => response.status() >= 400 && complaints.push(`${response.url()} is an error`));
+  page.on("request", (request) => asked.push(request.url()));
+  return { page, complaints, asked };
+}
+
+test("the page shows every operation in a real browser, which has nothing to complain about", async () => {
+  const { page, complaints, asked } = await watchedPage();
+  const response = await page.goto(`${server.url}/docs`);
+  expect(response?.headers()["content-security-policy"]).toContain("default-src 'none'");
+  await page
+    .locator(".opblock")
+    .nth(operations.length - 1)
+    .waitFor();
+  const shown = await page.locator(".opblock-summary-path").evaluateAll((all) => all.map((one) => one.textContent));
+  expect(shown.map((path) => path?.replaceAll("\u200b", "")).toSorted()).toEqual(
+    operations.map(({ path }) => path).toSorted(),
+  );
+  expect(complaints).toEqual([]);
+  expect(asked.filter((url) => !url.startsWith(server.url) && !url.startsWith("data:"))).toEqual([]);
+});
+
+test("an operation can be opened and tried from the page", async () => {
+  const { page, complaints } = await watchedPage();
+  await page.goto(`${server.url}/docs`);
+  const health = page.locator("#operations-Health_and_metrics-getHealth");
+  await health.locator(".opblock-summary-control").click();
+  await health.getByRole("button", { name: "Try it out" }).click();
+  await health.getByRole("button", { name: "Execute" }).click();
+  await health.locator(".live-responses-table .response-col_status", { hasText: "200" }).waitFor();
+  expect(await health.locator(".live-responses-table").textContent()).toContain("atlasqueue-api");
+  expect(complaints).toEqual([]);
+});
+
+test("a submission is described by its fields, their limits and an example", async () => {
+  const { page, complaints } = await watchedPage();
+  await page.goto(`${server.url}/docs#/Jobs/submitJob`);
+  const submit = page.locator("#operations-Jobs-submitJob.is-open");
+  await submit.getByText("mail.send").first().waitFor();
+  const text = (await submit.textContent()) ?? "";
+  for (const part of ["Idempotency-Key", "mail.send", "201", "422"]) expect(text).toContain(part);
+  expect(complaints).toEqual([]);
+});
+
+test.each([
+  ["/docs", "text/html; charset=utf-8"],
+  ["/docs/swagger-ui-bundle.js", "text/javascript; charset=utf-8"],
+  ["/docs/swagger-ui.css", "text/css; charset=utf-8"],
+  ["/docs/start.js", "text/javascript; charset=utf-8"],
+  ["/docs/icon.svg", "image/svg+xml"],
+  ["/openapi.json", "application/json"],
+])("%s is %s, and is not sent again to who has it", async (path, type) => {
+  const first = await api.get(path);
+  expect(first.status).toBe(200);
+  expect(first.headers.get("content-type")).toBe(type);
+  expect(first.headers.get("cache-control")).toBe("no-cache");
+  const etag = first.headers.get("etag") ?? "";
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+    const again = await api.get(path, { "if-none-match": known });
+    expect(again.status, known).toBe(304);
+    expect(await again.text()).toBe("");
+    expect(again.headers.get("etag")).toBe(etag);
+  }
+  expect((await api.get(path, { "if-none-match": '"other"' })).status).toBe(200);
+});
+
+test.each(["package.json", "index.html", "..%2Fpackage.json", "..%2f..%2f..%2fpackage.json", "constructor", "%2e%2e"])(
+  "no other file can be asked for: %s",
+  async (name) => {
+    const response = await api.get(`/docs/${name}`);
+    expect(response.status).toBe(404);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+  },
+);

@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { ProblemError } from "../http/answers/problem.ts";
+import { route } from "../route/route.ts";
+import { docsFileNames } from "./files.ts";
+
+const about = { method: "get", tag: "This document", gate: "own", any_query: true } as const;
+const cached = { ETag: "Changes with the content; send it back as `If-None-Match`." };
+const unchanged = { description: "What the `If-None-Match` of the request names is still right." };
+
+const openApi = route(
+  {
+    ...about,
+    path: "/openapi.json",
+    id: "getOpenApi",
+    summary: "This document",
+    answers: {
+      200: {
+        description: "OpenAPI 3.1.",
+        schema: z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) }),
+        headers: cached,
+      },
+      304: unchanged,
+    },
+    problems: [],
+  },
+  ({ deps }) => deps.docs.document,
+);
+
+const page = route(
+  {
+    ...about,
+    path: "/docs",
+    id: "getDocs",
+    summary: "This document for people",
+    description: "A page that shows every operation and can try it. It loads nothing from anywhere else.",
+    answers: {
+      200: { description: "A page.", schema: z.string(), content_type: "text/html", headers: cached },
+      304: unchanged,
+    },
+    problems: [],
+  },
+  ({ deps }) => deps.docs.page,
+);
+
+const file = route(
+  {
+    ...about,
+    path: "/docs/{file}",
+    id: "getDocsFile",
+    summary: "A script, style sheet or picture of that page",
+    request: {
+      // Any text here: a name that is none of these is a file that there is not.
+      path: z.strictObject({
+        file: z.string().meta({ description: "a file that the page names", enum: docsFileNames }),
+      }),
+    },
+    answers: {
+      200: { description: "The file.", schema: z.string(), content_type: "*/*", headers: cached },
+      304: unchanged,
+    },
+    problems: ["not_found"],
+  },
+  async ({ deps, path }) => {
+    const found = await deps.docs.file(path.file);
+    if (!found) throw new ProblemError("not_found", "The documentation has no such file");
+    return found;
+  },
+);
+
+/** The description of the API itself, for programs and for people. */
+export const docsRoutes = [openApi, page, file];

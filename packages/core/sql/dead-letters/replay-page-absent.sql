@@ -1,0 +1,62 @@
+-- $1 tenant
+-- $2 queue
+-- $3 type
+-- $4 after_us
+-- $5 after_id
+-- $6 until_us
+WITH 
+  page AS MATERIALIZED (
+    SELECT id, dead_at FROM (
+      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AS found FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
+    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500),  taken AS MATERIALIZED (
+    SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') AND group_key IS NOT NULL AND NOT EXISTS (SELECT FROM job_groups AS known WHERE known.tenant = jobs.tenant AND known.queue = jobs.queue AND known.group_key = jobs.group_key)
+    FOR UPDATE SKIP LOCKED
+  ),
+       
+  
+  members AS MATERIALIZED (
+    SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
+    FROM taken WHERE group_key IS NOT NULL AND status <> 'failed'), joined AS (
+    INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
+    SELECT members.tenant, members.queue, group_key, count(*), least(count(*), coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)),
+           (array_agg(id ORDER BY place))[1 : coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)]
+    FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY members.tenant COLLATE "C", members.queue COLLATE "C", members.group_key COLLATE "C"
+    ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
+      last_seq = known.last_seq + excluded.last_seq,
+      admitted = least(excluded.last_seq, greatest(0, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1) - cardinality(known.heads))),
+      heads = known.heads || excluded.heads[1 : coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1) - cardinality(known.heads)]
+    RETURNING tenant, queue, group_key, last_seq, admitted
+  ), seated AS MATERIALIZED (
+    SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
+           row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1) = 1 AS is_strict
+    FROM members JOIN joined USING (tenant, queue, group_key)
+    WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
+  ), queued AS (
+    UPDATE jobs SET status = CASE WHEN NOT may_run THEN 'blocked' ELSE 'queued' END,
+                    ready_at = CASE WHEN may_run IS NOT FALSE THEN now() END,
+                    blocked_seq = CASE WHEN NOT may_run THEN seq END,
+                    holds_group = CASE WHEN may_run AND is_strict THEN jobs.group_key ELSE jobs.holds_group END,
+                    run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
+                    finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
+                    last_error = NULL, progress = NULL, result = NULL
+    FROM taken LEFT JOIN seated USING (id)
+    WHERE jobs.id = taken.id
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status, taken.status AS was
+  ), moved AS (
+    SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
+  )
+  SELECT (SELECT count(*)::int FROM page) AS found, 
+    CASE WHEN (SELECT count(*) FROM page) = 500
+      THEN (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM page ORDER BY dead_at DESC, id DESC LIMIT 1)
+      ELSE (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id OFFSET 19999 LIMIT 1) END AS reached, (SELECT json_agg(id) FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL AND NOT EXISTS (SELECT FROM job_groups AS known WHERE known.tenant = jobs.tenant AND known.queue = jobs.queue AND known.group_key = jobs.group_key)) AS absent, (
+    SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status)
+                    ORDER BY id) FROM queued) AS jobs;
