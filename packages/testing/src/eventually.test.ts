@@ -12,7 +12,7 @@ test("a first success needs no waiting", async () => {
   expect(await eventually(() => "here", { timeout_ms: 0 })).toBe("here");
 });
 
-test("the last error is thrown with what was waited for and how long", async () => {
+test("the last error is thrown, with what was waited for and how long", async () => {
   let tries = 0;
   const failing = eventually(() => expect(++tries).toBe(-1), {
     ...soon,
