@@ -4,12 +4,11 @@ import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
 import { patienceLeft } from "./patience.ts";
-import type { Execute, Statement } from "./statement.ts";
+import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
 /**
- * How many deadlines of one statement all the statements of a transaction have together. Each may take a round trip or
- * two (a new connection parses a statement first), and over a line of 200 ms there and back they add up; a server that
- * is away shows at the first statement.
+ * How many deadlines of one statement all the statements of a transaction have together. Each takes a round trip, and
+ * over a line of 200 ms there and back they add up; a server that is away shows at the first statement.
  */
 const transaction_deadlines = 3;
 
@@ -64,7 +63,7 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
       return left_ms;
     };
     const execute = async <Row>({ text, params }: Statement) => {
-      const query = tx.unsafe(text, [...params], { prepare: true });
+      const query = tx.unsafe(text, [...params], sentWhole);
       sent = query as unknown as Sent;
       return (await bounded(database, query, Math.min(timeout_ms, left()))) as unknown as readonly Row[];
     };
@@ -91,6 +90,6 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
 /**
  * A condition that is always true, for the first statement of a transaction that locks what others need: should this
  * process stop between two statements (a handler that burns the processor, SIGSTOP, a cut cable), the server ends the
- * transaction and its locks by itself. Of this transaction alone, so it holds through any pooler.
+ * transaction and its locks by itself. It never stops within one, as they are sent whole. Of this transaction alone, so it holds through any pooler.
  */
 export const notHeldIdle = "(SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL";
