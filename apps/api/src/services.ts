@@ -1,6 +1,6 @@
 import type { Signal } from "@atlasqueue/core";
 import {
-  createFinishWatch,
+  createFinishedWaits,
   createFollowUps,
   createLeaseDesk,
   createQueueBound,
@@ -19,7 +19,7 @@ export function createServices(
     followUps,
     submitter: createSubmitter({ ...deps, followUps }, options),
     leaseDesk: createLeaseDesk({ ...deps, followUps }),
-    finishWatch: createFinishWatch(deps),
+    finishedWaits: createFinishedWaits(deps),
     queueBound: createQueueBound(deps, options),
   };
 }

@@ -60,7 +60,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
       // Those that wait are answered first, or the server would wait for them.
-      await Promise.all([services.leaseDesk.close(), services.finishWatch.close()]);
+      await Promise.all([services.leaseDesk.close(), services.finishedWaits.close()]);
       draining.abort();
       await server.stop(config.shutdown_ms);
       await services.leaseDesk.returned();

@@ -45,7 +45,7 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
     async stop() {
       await deps.leaseDesk.close();
       await deps.leaseDesk.returned();
-      deps.finishWatch.close();
+      deps.finishedWaits.close();
       await deps.submitter.close();
       await deps.followUps.stop();
       await drop();

@@ -46,7 +46,7 @@ function writePnpm(): void {
 
 type Said = { code: number; text: string };
 
-/** Runs a block of the README as it stands, except for the names that a reader replaces and the free ports. */
+/** Runs a block of the README as written, except for the names a reader replaces and the free ports. */
 function paste(at: number, replaced: Record<string, string> = {}): Promise<Said> {
   let command = (commands[at] ?? "exit 99").replaceAll("http://127.0.0.1:8000", started.api_url);
   for (const [name, value] of Object.entries(replaced)) {
@@ -78,7 +78,7 @@ test("the tour's commands do what the README says", { timeout: 60_000 }, async (
   expect(again.text).toContain(id);
   expect((await paste(3)).text).toMatch(/\n422\n$/);
 
-  const told = /lines with its `job_id`:\s([^.]*)\./.exec(tour)?.[1]?.match(/\w+/g) ?? [];
+  const told = /Follow the job by its `job_id`:\s([^.]*)\./.exec(tour)?.[1]?.match(/\w+/g) ?? [];
   expect(told).toHaveLength(5);
   await eventually(() => {
     const events = started.process.logs.filter(({ job_id }) => job_id === id).map(({ event }) => event);

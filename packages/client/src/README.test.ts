@@ -16,11 +16,11 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test("the README's examples run as they stand, one after the other", async () => {
+test("the README's examples run as written, one after the other", async () => {
   const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = ""]) => block);
   expect(blocks).toHaveLength(3);
   const program = blocks.join("\n").replaceAll("http://127.0.0.1:8000", api.url);
-  // From this folder, where the package finds itself by its name.
+  // In this folder the package can import itself by name.
   const said = await run(process.execPath, ["--input-type=module-typescript", "--eval", program], { cwd: folder });
   const lines = said.stdout.trim().split("\n");
   expect(lines[0]).toBe("true");

@@ -39,7 +39,7 @@ const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   return found;
 };
 
-test("a submitted job can be read, and the same key is the same job", async () => {
+test("a submitted job can be read, and the same key gives the same job", async () => {
   const job = { type: "a", payload: { n: 1 }, idempotency_key: randomUUID() };
   const first = await client.submit(job);
   expect(first).toMatchObject({ created: true, job: { type: "a", payload: { n: 1 }, status: "queued" } });
@@ -58,7 +58,7 @@ test("a definition checks the payload before anything is sent", async () => {
   expect(await failed(client.submit(sendEmail, { too: "ada@example.org" }))).toBeInstanceOf(PayloadError);
 });
 
-test("what is wrong with a job is named", async () => {
+test("an invalid job's error names what is wrong", async () => {
   const error = await failed(client.submit({ type: "a", max_attempts: 26 }));
   expect(error).toBeInstanceOf(ValidationError);
   expect(error).toMatchObject({
@@ -70,7 +70,7 @@ test("what is wrong with a job is named", async () => {
   expect(await failed(client.submit({ type: "a", payload: { x: "x".repeat(300_000) } }))).toBeInstanceOf(TooLargeError);
 });
 
-test("many jobs go in as few requests as they fit, with answers in their order", async () => {
+test("many jobs go in as few requests as possible, with answers in order", async () => {
   const jobs = Array.from({ length: 1_203 }, (_, n) =>
     sendEmail.submission({ to: `p${n}@example.org` }, { queue: "many" }),
   );
@@ -85,7 +85,7 @@ test("many jobs go in as few requests as they fit, with answers in their order",
   expect(bad).toMatchObject({ name: "ValidationError", errors: [{ pointer: "/jobs/1/type" }] });
 });
 
-test("a list goes over all pages, newest first, and ends at its limit", async () => {
+test("a list spans all pages, newest first, and ends at its limit", async () => {
   const ids: string[] = [];
   for (let n = 0; n < 7; n += 1) ids.unshift((await client.submit({ type: "listed", queue: "lists" })).id);
   const listed = async (filter: object) => (await all(client.list({ queue: "lists", ...filter }))).map(({ id }) => id);
@@ -96,7 +96,7 @@ test("a list goes over all pages, newest first, and ends at its limit", async ()
   expect(await failed(all(client.list({ pageSize: 201 })))).toBeInstanceOf(ValidationError);
 });
 
-test("a page may be empty and have another after it", async () => {
+test("a page may be empty and still be followed by another", async () => {
   const pages = [
     { items: [], next_cursor: "two" },
     { items: [{ id: "1" }], next_cursor: null },
@@ -110,7 +110,7 @@ test("a page may be empty and have another after it", async () => {
   expect(asked[1]).toContain("cursor=two");
 });
 
-test("wait resolves when the job is final, and is a TimeoutError before", async () => {
+test("wait resolves when the job is final, or rejects with a TimeoutError", async () => {
   const { id } = await client.submit({ type: "a", queue: "waits" });
   const early = await failed(client.wait(id, { timeoutMs: 50 }));
   expect(early).toBeInstanceOf(TimeoutError);
@@ -131,7 +131,7 @@ test("wait outlives an API that goes away and comes back", async () => {
   expect(await waiting).toMatchObject({ status: "cancelled" });
 });
 
-test("a wait is ended by its signal", async () => {
+test("a signal ends a wait", async () => {
   const { id } = await client.submit({ type: "a", queue: "waits" });
   const stop = new AbortController();
   const waiting = failed(client.wait(id, { signal: stop.signal }));
@@ -139,7 +139,7 @@ test("a wait is ended by its signal", async () => {
   expect(String(await waiting)).toBe("Error: enough");
 });
 
-test("a job is cancelled, retried, explained, and its attempts are told", async () => {
+test("a job is cancelled, retried and explained, and its attempts are listed", async () => {
   const { id } = await client.submit({ type: "a", queue: "life", max_attempts: 1 });
   expect(await client.explain(id)).toMatchObject({
     status: "queued",
@@ -158,7 +158,7 @@ test("a job is cancelled, retried, explained, and its attempts are told", async 
   expect(await failed(client.get("not-an-id"))).toBeInstanceOf(ValidationError);
 });
 
-test("a lease is kept, shown and settled by hand; another's is a LeaseLostError", async () => {
+test("a lease is renewed, shown and settled by hand; someone else's is a LeaseLostError", async () => {
   const { id } = await client.submit({ type: "a", queue: "hand" });
   const held = await leaseOne("hand");
   const { locked_until } = await client.heartbeat(held, { leaseSeconds: 600, progress: { done: 0.5 } });
@@ -171,7 +171,7 @@ test("a lease is kept, shown and settled by hand; another's is a LeaseLostError"
   expect(await client.ack(held)).toMatchObject({ status: "succeeded" });
 });
 
-test("many are settled at once, each with its outcome", async () => {
+test("many jobs are settled at once, each with its outcome", async () => {
   await client.submitMany([
     { type: "a", queue: "both" },
     { type: "a", queue: "both", max_attempts: 1 },

@@ -13,17 +13,17 @@ export type ClientOptions = {
   url: string;
   /** An API token, `aq_…`. Without one the API must run with AUTH=disabled. */
   token?: string;
-  /** Default: the runtime's. */
+  /** Default: the runtime's own. */
   fetch?: typeof fetch;
-  /** Of one try, beside the time it is to wait on the server. Default 10,000. */
+  /** For one try, on top of the time it waits on the server. Default 10,000. */
   timeoutMs?: number;
-  /** Tries after the first, where trying again is safe. Default 5; 0 for none. */
+  /** Tries after the first, where retrying is safe. Default 5; 0 for none. */
   retries?: number;
-  /** No try starts later than this after the first, so a Retry-After past it is an error at once. Default 60,000. */
+  /** No try starts later than this after the first, so a longer Retry-After is an error at once. Default 60,000. */
   retryMaxMs?: number;
   /**
-   * Requests under way at once that wait for jobs, however many jobs are waited for. Default 32; for a browser that
-   * speaks HTTP/1.1, whose 6 connections a host are also needed for the rest, 4.
+   * Requests waiting for jobs at once, however many jobs are waited for. Default 32; use 4 in a browser that speaks
+   * HTTP/1.1, whose 6 connections per host are also needed for everything else.
    */
   waitsMax?: number;
 };
@@ -35,16 +35,16 @@ export type Client = JobCalls &
     readonly deadLetters: DeadLetterCalls;
     readonly schedules: ScheduleCalls;
     /**
-     * Run the jobs of a queue in this process: lease them, hand them to their handlers, renew the leases, settle. One
-     * function takes jobs of every type; a list of `defineHandler(…)` those of its types. Throws a TypeError or
-     * RangeError for options that cannot be; once started nothing rejects, and an API that is away is waited for.
+     * Run the jobs of a queue in this process: lease them, hand them to their handlers, renew the leases, settle. A
+     * single function takes jobs of every type; a list of `defineHandler(…)`, those of its types. Throws a TypeError or
+     * RangeError for invalid options; once started, nothing rejects, and while the API is away the worker waits for it.
      */
     work(queue: string, handlers: WorkHandlers, options?: WorkOptions): RemoteWorker;
   };
 
 /**
  * A client of the HTTP API, on `fetch` alone. Nothing is sent until a call; there is nothing to close. Throws a
- * TypeError when the URL or the token cannot be one.
+ * TypeError when the URL or the token is malformed.
  *
  * @example
  * const client = createClient({ url: "http://127.0.0.1:8000", token });
@@ -73,7 +73,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** Refused here, without being shown: as a header, fetch would put it into its message. */
+/** Refused here, without being shown: fetch would put a bad header into its message. */
 function checkedToken(token: string | undefined): string | undefined {
   if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return token;
   throw new TypeError("token must be printable ASCII without spaces");

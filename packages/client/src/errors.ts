@@ -1,6 +1,6 @@
 import type { Job, JobError, Problem } from "@atlasqueue/contract";
 
-/** What is known about a failed call beside its message. */
+/** What is known about a failed call besides its message. */
 export type ErrorFacts = {
   status?: number | undefined;
   problem?: Problem | undefined;
@@ -18,13 +18,13 @@ export type ErrorFacts = {
  */
 export class AtlasQueueError extends Error {
   override readonly name: string = "AtlasQueueError";
-  /** Of the answer; undefined when there was none. */
+  /** The answer's status; undefined when there was no answer. */
   readonly status: number | undefined;
-  /** What the API said (RFC 9457), when it was the API that answered. */
+  /** What the API said (RFC 9457), if it was the API that answered. */
   readonly problem: Problem | undefined;
   /** Finds the request in the API's log. */
   readonly requestId: string | undefined;
-  /** How long the server asked to be left alone. */
+  /** How long the server asked callers to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -36,24 +36,24 @@ export class AtlasQueueError extends Error {
   }
 }
 
-/** 401 or 403: no token, one that is not known or has expired, or one that does not allow this. */
+/** 401 or 403: no token, an unknown or expired one, or one that does not allow this. */
 export class AuthError extends AtlasQueueError {
   override readonly name = "AuthError";
 }
 
-/** 404: nothing here has this id, or it belongs to somebody else. */
+/** 404: nothing here has this id, or it belongs to another tenant. */
 export class NotFoundError extends AtlasQueueError {
   override readonly name = "NotFoundError";
 }
 
-/** 409: what was asked does not fit the job's status. */
+/** 409: the request does not fit the job's status. */
 export class ConflictError extends AtlasQueueError {
   override readonly name: string = "ConflictError";
 }
 
 /**
- * The job is not held under this lease any more: stop working on it. After a nack whose first answer was lost on the
- * way it may also mean that the nack was done and the job has gone on since.
+ * The job is no longer held under this lease: stop working on it. After a nack whose first answer was lost it may also
+ * mean that the nack took effect and the job has moved on since.
  */
 export class LeaseLostError extends ConflictError {
   override readonly name = "LeaseLostError";
@@ -77,12 +77,12 @@ export class ValidationError extends AtlasQueueError {
   }
 }
 
-/** The idempotency key was used for another job before: one of the two is a mistake. */
+/** The idempotency key was already used for a different job: one of the two is a mistake. */
 export class IdempotencyMismatchError extends AtlasQueueError {
   override readonly name = "IdempotencyMismatchError";
 }
 
-/** 413: a body, payload or result larger than the server takes. */
+/** 413: a body, payload or result larger than the server accepts. */
 export class TooLargeError extends AtlasQueueError {
   override readonly name = "TooLargeError";
 }
@@ -97,12 +97,12 @@ export class UnavailableError extends AtlasQueueError {
   override readonly name = "UnavailableError";
 }
 
-/** No answer came in time, or a job was not final in time. Whether the request was carried out is not known. */
+/** No answer came in time, or a job was not final in time. Whether the request was carried out is unknown. */
 export class TimeoutError extends AtlasQueueError {
   override readonly name = "TimeoutError";
 }
 
-/** No connection, or one that broke. `refused` when it was never made, so that nothing was carried out. */
+/** No connection, or one that broke. `refused` when it was never made, so nothing was carried out. */
 export class NetworkError extends AtlasQueueError {
   override readonly name = "NetworkError";
   readonly refused: boolean;
@@ -112,12 +112,12 @@ export class NetworkError extends AtlasQueueError {
   }
 }
 
-/** A success that is not the API's: perhaps the URL is another server's, or something stands in between. */
+/** A success that is not the API's: perhaps the URL is another server's, or something sits in between. */
 export class UnexpectedAnswerError extends AtlasQueueError {
   override readonly name = "UnexpectedAnswerError";
 }
 
-/** The job whose result was asked for is dead: `error` is what its handler threw last, `job` says the rest. */
+/** The job whose result was asked for is dead: `error` is what its handler last threw; `job` has the rest. */
 export class JobFailedError extends AtlasQueueError {
   override readonly name = "JobFailedError";
   readonly job: Job;

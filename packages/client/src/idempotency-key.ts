@@ -1,14 +1,14 @@
 import { idempotencyKeyAccepts, isIdempotencyKey } from "@atlasqueue/contract";
 
-/** 128 random bits in hexadecimal. Not crypto.randomUUID, which browsers keep from pages without TLS. */
+/** 128 random bits in hexadecimal. Not crypto.randomUUID, which browsers withhold from pages without TLS. */
 export function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /**
- * A key as the header carries it: quoted, so that spaces at its ends and quotes in it mean themselves, as they do in a
- * batch. Throws a TypeError for a key that no header can hold.
+ * A key as the header carries it: quoted, so that spaces at its ends and quotes inside count, as they do in a batch.
+ * Throws a TypeError for a key that no header can hold.
  */
 export function keyHeader(key: string): string {
   if (!isIdempotencyKey(key)) throw new TypeError(`idempotency_key must be ${idempotencyKeyAccepts}`);

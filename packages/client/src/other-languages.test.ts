@@ -19,7 +19,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs the page's one block of a language as it stands, except for the port. */
+/** Runs the page's one block for a language as written, except for the port. */
 async function runBlock(language: string, command: string, args: string[], file: string): Promise<string> {
   const blocks = [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))];
   expect(blocks).toHaveLength(1);

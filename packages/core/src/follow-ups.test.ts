@@ -46,7 +46,7 @@ const die = async (id: string): Promise<void> => {
 };
 const settledAs = (id: string, became: "succeeded" | "dead") => ({ job: { ...main, id, group_key: "g" }, became });
 
-test("what is final is told to those that wait; a dead job is in the list as well, a retry is neither", async () => {
+test("a final job is announced to those waiting, and a dead one is listed too; a retry is neither", async () => {
   const job = { ...main, group_key: null };
   await followUps.settled([
     { job: { ...job, id: "a" }, became: "succeeded" },
@@ -57,14 +57,14 @@ test("what is final is told to those that wait; a dead job is in the list as wel
   expect(await deps.signal.deadLetters.page(0, 10)).toEqual(["b"]);
 });
 
-test("the next job of a group goes when the one before it is dead", async () => {
+test("the next job of a group goes when the one before it dies", async () => {
   const [first = "", next] = await store({ group: "g" }, { group: "g" });
   await die(first);
   await followUps.settled([settledAs(first, "dead")]);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([next]));
 });
 
-test("a retried job that dies again before it has left the list of dead letters stays in it", async () => {
+test("a retried job that dies again before leaving the list of dead letters stays in it", async () => {
   const [id = ""] = await store({});
   await die(id);
   const { deadLetters } = deps.signal;
@@ -73,7 +73,7 @@ test("a retried job that dies again before it has left the list of dead letters 
   const remove = deadLetters.remove.bind(deadLetters);
   deadLetters.remove = async (ids) => {
     await die(id);
-    // In the list still, so this adds nothing.
+    // Still in the list, so this adds nothing.
     expect(await deadLetters.add([id])).toBe(0);
     return remove(ids);
   };
@@ -81,7 +81,7 @@ test("a retried job that dies again before it has left the list of dead letters 
   expect(await deadLetters.page(0, 10)).toEqual([id]);
 });
 
-test("a limited queue's next job is offered when one was cancelled, and when the limits have changed", async () => {
+test("a limited queue's next job is offered when one is cancelled, and when the limits change", async () => {
   const changed = await setLimits(deps, main, { ...unlimited, concurrency: 1 });
   const [id] = await store({});
   followUps.limitsChanged(main, changed);
@@ -91,7 +91,7 @@ test("a limited queue's next job is offered when one was cancelled, and when the
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
 });
 
-test("more of a group may run when the queue says so: every group with jobs that wait is looked at, and no other", async () => {
+test("when a queue lets more of a group run, every group with waiting jobs is looked at, and no other", async () => {
   const groups = Array.from({ length: 1_200 }, (_, at) => ({ group: `g${at}` }));
   await store(...groups, ...groups.slice(0, 1_100));
   const noted = () => own.database.sql`SELECT DISTINCT group_key FROM group_handovers`;
@@ -111,7 +111,7 @@ test("more of a group may run when the queue says so: every group with jobs that
   expect(await setLimits(deps, main, { ...unlimited, group_concurrency: 1 })).toEqual({ groups_widened: false });
 });
 
-test("a database that is away is told and fails no follow-up: the move itself was committed", async () => {
+test("a database outage is reported and fails no follow-up: the move itself was committed", async () => {
   const recorded = recordEvents();
   const away = new Proxy(own.database, {
     get: (database, name) => {

@@ -1,10 +1,10 @@
 import { createClaimCleaner } from "./lease/claim-cleaner.ts";
-import { createCountFolder } from "./counts/folder.ts";
+import { createCounts } from "./counts/fold.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { JobRow } from "./database/schema/index.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { createGroupAdvancer } from "./groups/advancer.ts";
-import { createPromoter } from "./maintenance/promoter.ts";
+import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
 import { createRefiller } from "./limits/refill.ts";
 import { announce, hint } from "./signal/announce.ts";
@@ -18,45 +18,47 @@ export type Settled = {
   job: QueueRef & {
     id: string;
     group_key: string | null;
-    /** Its queue has limits, or may have some: another job may start. */
+    /** Its queue has, or may have, limits: another job may start. */
     limited?: boolean | undefined;
   };
   became: "succeeded" | "dead" | { due_in_ms: number };
-  /** The claim it was under, when nobody but the follow-ups clears it away. */
+  /** The claim it was under, if only the follow-ups clear it away. */
   claim?: string | undefined;
 };
 
-/** Groups of a queue that are looked at in one statement, when more of their jobs may run at once. */
+/** Groups of a queue looked at in one statement, when more of their jobs may run at once. */
 const noted_groups_max = 1_000;
 
-/** Each is for a move that has been committed, and none of them rejects. */
+/** Each is called after a move was committed, and none of them rejects. */
 export type FollowUps = {
-  /** Jobs came in. Nothing has to wait for it: they are durable. */
+  /** Jobs came in. Nothing has to wait for this: they are durable. */
   submitted(outcomes: readonly EnqueueOutcome[]): void;
-  /** Jobs that had arrived with callers' transactions were admitted, or ended. Resolves when they have been signalled. */
+  /** Jobs that arrived with callers' transactions were admitted, or ended. Resolves when they have been signalled. */
   admitted(admitted: Pick<Admitted, "outcomes" | "ended">): Promise<void>;
-  /** Attempts ended, in whatever way. Resolves when all that need to know of it in Redis have been told. */
+  /** Attempts ended, one way or another. Resolves when Redis has been brought up to date. */
   settled(settled: readonly Settled[]): Promise<void>;
   cancelled(job: JobRow): Promise<void>;
-  /** Stopped jobs start anew: `ready` are those to be signalled, `were_dead` the ids of those that were dead letters. */
+  /**
+   * Stopped jobs start over: `ready` are those to be signalled, `were_dead` the ids of those that were dead letters.
+   */
   retried(jobs: { ready: readonly ReadyJob[]; were_dead: readonly string[] }): Promise<void>;
   /** Dead letters were replayed or purged: they leave the list in Redis. */
   noLongerDead(ids: readonly string[]): Promise<void>;
-  /** A queue may have more room, or less. Nothing has to wait for it. */
+  /** A queue may have more room, or less. Nothing has to wait for this. */
   limitsChanged(queue: QueueRef, changed: LimitsSet): void;
-  /** Jobs of a queue could not be claimed because of its rate; in so many milliseconds there is room again. */
+  /** Jobs of a queue could not be claimed because of its rate; after `retry_in_ms` there is room again. */
   throttled(queue: QueueRef, retry_in_ms: number): void;
-  /** Resolves when nothing is under way. Timers may be set still. */
+  /** Resolves when nothing is under way. Timers may still be set. */
   idle(): Promise<void>;
-  /** Ends the timers, after what is under way: the sweep of another process does what is left. */
+  /** Ends the timers, after what is under way: another process's sweep does the rest. */
   stop(): Promise<void>;
 };
 
 /**
- * What has to happen after a commit, in the one place for it: signals, notices to those that wait for a result, the
- * list of dead letters, the next job of a group, offers of a limited queue, the timer of a retry, the claims and the
- * counts. All of it makes things happen at once that the sweep would do, a second or more later, so a process that dies
- * in the middle loses none of it.
+ * The one place for what must happen after a commit: signals, notices to those waiting for a result, the list of dead
+ * letters, the next job of a group, offers of a limited queue, the timer of a retry, the claims and the counts. All of
+ * it only does at once what the sweep would do a second or more later, so a process that dies in the middle loses
+ * nothing.
  *
  * @example
  * const followUps = createFollowUps({ database, signal, observe });
@@ -67,11 +69,11 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const refiller = createRefiller(deps);
   const promoter = createPromoter(deps);
   const claims = createClaimCleaner(deps);
-  const counts = createCountFolder(deps);
+  const counts = createCounts(deps);
   const underWay = new Set<Promise<unknown>>();
   let stopped = false;
 
-  /** The move itself has been committed, so whatever goes wrong here is told and left to the sweep. */
+  /** The move itself has been committed, so anything that goes wrong here is reported and left to the sweep. */
   const track = async (work: Promise<unknown>): Promise<void> => {
     underWay.add(work);
     try {
@@ -92,7 +94,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   };
 
   /**
-   * A worker may have run one of them and seen it die by now: it found the id in the list still, added nothing, and we
+   * By now a worker may have run one of them and seen it die: it found the id still in the list, added nothing, and we
    * took it out. So Postgres is asked afterwards, and a job that dies from here on is added by its worker.
    */
   const noLongerDead = async (ids: readonly string[]): Promise<void> => {
@@ -106,7 +108,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   };
 
   const follow = (outcomes: readonly EnqueueOutcome[]): Promise<unknown> => {
-    // Where nobody sweeps, the table of changes would grow for as long as jobs come in.
+    // Without a sweep, the table of changes would grow as long as jobs come in.
     counts.touch();
     if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
     return announce(deps, readyAmong(outcomes));

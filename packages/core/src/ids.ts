@@ -7,9 +7,9 @@ let last_ms = -Infinity;
 let count = 0;
 
 /**
- * A new UUIDv7. Ids of one process sort in the order they were made: within a millisecond, and while the clock stands
+ * A new UUIDv7. Ids of one process sort in the order they were made: within a millisecond, and while the clock is
  * behind where it was, they count up from a random number (RFC 9562 §6.2, method 1). Random bytes are drawn for many
- * ids at once, as a draw costs twenty times what an id does.
+ * ids at once, as a draw costs twenty times as much as an id.
  *
  * @example
  * const id = newId(); // "019aa1f9-de03-7328-b096-eaadbdcc78dd"
@@ -23,7 +23,7 @@ export function newId(): string {
   const now = Date.now();
   if (now > last_ms) {
     last_ms = now;
-    // Half the counter's range, so that counting up does not run over.
+    // Half the counter's range, so that counting up does not overflow.
     count = new DataView(random.buffer, random.byteOffset).getUint32(0) >>> 1;
   } else count += 1;
   return v7({ random, msecs: last_ms, seq: count });

@@ -1,4 +1,4 @@
-// What our own apps and packages need besides what users import. It changes without notice.
+// What only our own apps and packages need. It changes without notice.
 export { countDrift } from "./counts/drift.ts";
 export { isBadRow } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
@@ -22,10 +22,10 @@ export { listJobsAt } from "./jobs/list-at.ts";
 export { listJobs } from "./jobs/list.ts";
 export { retry } from "./jobs/retry.ts";
 export { showJob } from "./jobs/show.ts";
-export { createFinishWatch, type FinishWatch } from "./jobs/wait-finished.ts";
+export { createFinishedWaits, type FinishedWaits } from "./jobs/wait-finished.ts";
 export { claim, claimReady } from "./lease/claim.ts";
 export { extendLeases } from "./lease/extend.ts";
-export { forgetLeaseBatches } from "./lease/forget-claims.ts";
+export { forgetClaims } from "./lease/forget-claims.ts";
 export { heartbeat } from "./lease/heartbeat.ts";
 export { aboutLease, type Claimer, type Lease, type LeasedJob } from "./lease/lease.ts";
 export { recoverExpired } from "./lease/recover.ts";
@@ -33,7 +33,7 @@ export { reportProgress } from "./lease/report-progress.ts";
 export { createLeaseReturns, type LeaseReturns } from "./lease/returns.ts";
 export { setLimits } from "./limits/set.ts";
 export { createOutlook } from "./maintenance/outlook.ts";
-export { promoteAll } from "./maintenance/promoter.ts";
+export { promoteAll } from "./maintenance/promote.ts";
 export { rebuildSignals } from "./maintenance/rebuild-signals.ts";
 export { defaultRetention, firstIdAt } from "./maintenance/retention.ts";
 export { addFleetGauges, addServerGauges } from "./observe/gauges.ts";

@@ -1,4 +1,4 @@
-/** Wait, at most `ms`, or until the signal aborts. Never rejects. */
+/** Wait at most `ms`, or until the signal aborts. Never rejects. */
 export function pause(ms: number, stop?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (stop?.aborted) return resolve();

@@ -26,11 +26,11 @@ import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
 
 export type QueueOptions = {
   databaseUrl: string;
-  /** Without it, workers find the jobs through their sweep, within a second or two. */
+  /** Without it, workers find the jobs by their sweep, within a second or two. */
   redisUrl?: string;
   keys?: SignalKeys;
   tenant?: string;
-  /** A submit that is not committed by then rejects. Default 10,000. */
+  /** A submit not committed by then rejects. Default 10,000. */
   timeoutMs?: number;
   /** How long an idempotency key is remembered. Default a day. */
   idempotencyTtlSeconds?: number;
@@ -43,41 +43,41 @@ export type QueueOptions = {
 export type QueueJob = SubmitJobInput & { idempotency_key?: string };
 
 /**
- * `created` is false when the key was used for the same job before, or a job with its unique key is there: the id is that
- * job's.
+ * `created` is false when the key was already used for the same job, or a job with its unique key exists: the id is
+ * that job's.
  */
 export type Submitted = { id: string; status: JobStatus; created: boolean };
 
 export type Queue = {
-  /** Resolves when the job is durable. Jobs submitted side by side share one commit. */
+  /** Resolves when the job is durable. Jobs submitted concurrently share one commit. */
   submit(job: QueueJob): Promise<Submitted>;
   /**
-   * Any number of jobs, answers in their order, which is the order of groups as well. All are checked first; then they are stored 500 at a time, each part a
-   * transaction of its own. When one part fails, or a key was used for another job, the promise rejects and others may
-   * be stored: with keys it is safe to call again.
+   * Any number of jobs, answered in the same order, which is also the order within groups. All are checked first; then
+   * they are stored 500 at a time, each part in its own transaction. When one part fails, or a key was used for another
+   * job, the promise rejects and other parts may be stored: with keys it is safe to call again.
    */
   submitMany(jobs: readonly QueueJob[]): Promise<Submitted[]>;
   /**
-   * Store a job in your own transaction (postgres.js, drizzle or node-postgres): it exists when that commits and never
-   * when it rolls back. Call `announce` with the answers after the commit; jobs that nobody announces are found by the
-   * workers' sweep within a second or two.
+   * Store a job in your own transaction (postgres.js, drizzle or node-postgres): it exists if that commits, and never
+   * did if it rolls back. Call `announce` with the answers after the commit; jobs that are not announced are found by
+   * the workers' sweep within a second or two.
    *
    * Your transaction may stay open for as long as you like: a job with an idempotency key, a unique key or a group only
-   * arrives with it (its status is `blocked`), and gets its keys and its place in the group after the commit. A key that is
-   * used already, or a unique one that is held and `on_conflict` is "reject", is told at once. What others do before your
-   * commit you learn from the job: it ends as `cancelled`, and its `last_error` names the job that has the key. Among
-   * jobs that arrive, the order of a group is that in which they were submitted, of those that are committed when the
-   * first of them is announced or swept; a job that is submitted by itself meanwhile goes before them.
+   * arrives with it (its status is `blocked`), and gets its keys and its place in the group after the commit. A key
+   * already used, or a unique one already held with `on_conflict` "reject", is reported at once. Conflicts with what
+   * others commit before you do show in the job: it ends as `cancelled`, and its `last_error` names the job that has
+   * the key. Arrivals that are committed when the first of them is announced or swept enter their group in the order
+   * they were submitted; a job submitted on its own meanwhile goes before them.
    */
   submitIn(tx: CallerTransaction, job: QueueJob): Promise<Submitted>;
   announce(...submitted: Submitted[]): Promise<void>;
-  /** Jobs that come back by cron: put, look, pause, delete. */
+  /** Jobs that recur by cron: put, look, pause, delete. */
   readonly schedules: Schedules;
-  /** Answers what was submitted, then closes the connections. */
+  /** Waits until everything submitted is answered, then closes the connections. */
   close(): Promise<void>;
 };
 
-/** The job is not valid; `faults` say which fields, what they take and what they got. */
+/** The job is not valid; `faults` name the fields, what they accept and what they got. */
 export class InvalidJobError extends Error {
   override readonly name = "InvalidJobError";
   readonly faults: readonly Fault[];
@@ -87,7 +87,7 @@ export class InvalidJobError extends Error {
   }
 }
 
-/** The key was used for another job before. */
+/** The key was already used for another job. */
 export class IdempotencyMismatchError extends Error {
   override readonly name = "IdempotencyMismatchError";
   constructor(key: string | undefined) {
@@ -95,7 +95,7 @@ export class IdempotencyMismatchError extends Error {
   }
 }
 
-/** A job with the unique key is there, and `on_conflict` is "reject". Nothing was stored. */
+/** A job with the unique key exists, and `on_conflict` is "reject". Nothing was stored. */
 export class UniqueConflictError extends Error {
   override readonly name = "UniqueConflictError";
   readonly job_id: string;
@@ -111,7 +111,7 @@ const bulk_lanes = 3;
 const announceable_max = 10_000;
 
 /**
- * Submit jobs from your own code, past HTTP. The database must have been migrated.
+ * Submit jobs from your own code, without HTTP. The database must be migrated.
  *
  * @example
  * const queue = createQueue({ databaseUrl, redisUrl });
@@ -134,7 +134,7 @@ export function createQueue(options: QueueOptions): Queue {
   const enqueueOptions = { idempotency_ttl_seconds: options.idempotencyTtlSeconds ?? 86_400 };
   const followUps = createFollowUps(deps);
   const submitter = createSubmitter({ ...deps, followUps }, enqueueOptions);
-  // What `submitIn` made and `announce` has not been given yet.
+  // What `submitIn` made and `announce` has not been called with yet.
   const unannounced = new Map<string, ReadyJob | "arrived">();
 
   const submissionOf = ({ idempotency_key, ...job }: QueueJob): Submission => {
@@ -145,7 +145,7 @@ export function createQueue(options: QueueOptions): Queue {
     return { tenant, request: checked.value, idempotency_key };
   };
 
-  /** They are durable: what cannot be done now, as the database is away, the sweep does. */
+  /** They are durable: what cannot be done now, because the database is away, the sweep does. */
   const admitAnnounced = async (ids: readonly string[]): Promise<void> => {
     try {
       await admitThese({ ...deps, followUps }, ids);
@@ -164,7 +164,7 @@ export function createQueue(options: QueueOptions): Queue {
     async submitMany(jobs) {
       const submissions = jobs.map(submissionOf);
       const outcomes: EnqueueOutcome[] = Array.from({ length: submissions.length });
-      // Signalled in the order of the jobs, whichever part is stored first.
+      // Signalled in job order, whichever part is stored first.
       let signalled: Promise<unknown> = Promise.resolve();
       const store = async (from: number) => {
         const before = signalled;
@@ -186,7 +186,7 @@ export function createQueue(options: QueueOptions): Queue {
           });
         }
       };
-      // Parts side by side could be committed in another order than they stand in.
+      // Concurrent parts could be committed out of order.
       const inOrder = jobs.some(({ group, unique }) => group !== undefined || unique !== undefined);
       const lanes = inOrder ? 1 : bulk_lanes;
       await Promise.all(Array.from({ length: lanes }, lane));

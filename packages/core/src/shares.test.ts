@@ -7,7 +7,7 @@ const fill = (shares: ReturnType<typeof createShares>, holder: string): number =
   return taken;
 };
 
-test("one alone gets three quarters, and each that comes later still finds room", () => {
+test("a single holder gets three quarters, and each later one still finds room", () => {
   const shares = createShares(10_000);
   expect(fill(shares, "a")).toBe(7_500);
   expect(shares.take("a", 1)).toBe("share_full");
@@ -15,7 +15,7 @@ test("one alone gets three quarters, and each that comes later still finds room"
   for (const holder of ["c", "d", "e"]) expect(fill(shares, holder)).toBeGreaterThan(0);
 });
 
-test("what is given back is there again, for everybody", () => {
+test("room given back is available again, to everyone", () => {
   const shares = createShares(8);
   expect(fill(shares, "a")).toBe(6);
   shares.give("a", 6);
@@ -29,7 +29,7 @@ test("the first of a holder fits wherever there is room, and nothing where there
   expect(shares.take("c", 1)).toBe("full");
 });
 
-test("a refusal says what there is no room for, and whose room it is", () => {
+test("a refusal says what there is no room for, and whose share it is", () => {
   const shares = createShares(4);
   fill(shares, "a");
   expect(() => takeOrThrow(shares, "a", 1, "waits")).toThrow("The tenant has its share of the waits");

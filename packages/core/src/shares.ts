@@ -1,16 +1,18 @@
 export type Shares = {
-  /** Ask for room. `share_full`: the holder has its share, and others still find room; `full`: there is none left. */
+  /**
+   * Ask for room. `share_full`: the holder has used its share, but others still find room; `full`: there is none left.
+   */
   take(holder: string, amount: number): "taken" | "share_full" | "full";
   give(holder: string, amount: number): void;
 };
 
-/** What a holder may have for each part that is left for all others. */
+/** How much a holder may have for each part left for all others. */
 const parts = 3;
 
 /**
- * Room that many share. Nobody may hold more than three times of what is left: one alone gets three quarters, two three
- * sevenths each, and whoever comes after any number of greedy ones still finds some. A fixed share would be too little for
- * the only tenant and too much for the tenth.
+ * Room shared by many. No holder may have more than three times what is left: one alone gets three quarters, two get
+ * three sevenths each, and a newcomer after any number of greedy ones still finds some. A fixed share would be too
+ * little for an only tenant and too much for the tenth.
  *
  * @example
  * const waits = createShares(10_000);
@@ -33,14 +35,14 @@ export function createShares(max: number): Shares {
     give(holder, amount) {
       const own = (held.get(holder) ?? 0) - amount;
       taken -= amount;
-      // No trace of who has gone: holders are as many as there are addresses.
+      // Keep no trace of those that left: there can be as many holders as addresses.
       if (own > 0) held.set(holder, own);
       else held.delete(holder);
     },
   };
 }
 
-/** There is no room for this: `share` when others would still find some. */
+/** There is no room: `share` when others would still find some. */
 export class NoRoomError extends Error {
   override readonly name = "NoRoomError";
   readonly share: boolean;
@@ -51,7 +53,7 @@ export class NoRoomError extends Error {
 }
 
 /**
- * The same for callers who cannot go on without it. Throws `NoRoomError`; `what` it is, in the plural, is for its message.
+ * The same for callers that cannot go on without it. Throws `NoRoomError`; `what`, in the plural, is for its message.
  */
 export function takeOrThrow(shares: Shares, holder: string, amount: number, what: string): void {
   const taken = shares.take(holder, amount);

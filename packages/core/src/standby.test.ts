@@ -11,8 +11,8 @@ import { complete } from "./settle/complete.ts";
 import { enqueue } from "./submit/enqueue.ts";
 import { fail } from "./settle/fail.ts";
 
-// A PostgreSQL that is to wait for a synchronous standby, of which there is none. What our program does, it does as a
-// role without any privilege.
+// A PostgreSQL told to wait for a synchronous standby that does not exist. Our program runs as a role without any
+// privilege.
 
 let servers: Servers;
 let admin: Database;
@@ -47,7 +47,7 @@ afterAll(async () => {
 async function standby(name: string): Promise<void> {
   await admin.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
   await admin.sql`SELECT pg_reload_conf()`;
-  // Each session reads it for itself, between two statements.
+  // Each session reads it separately, between two statements.
   await eventually(async () => {
     const asked = await bounded(deps.database, deps.database.sql`SHOW synchronous_standby_names`);
     expect(asked).toEqual([{ synchronous_standby_names: name }]);
@@ -57,14 +57,14 @@ async function standby(name: string): Promise<void> {
   });
 }
 
-/** How many statements wait for the standby. */
+/** How many statements are waiting for the standby. */
 async function waiting(): Promise<number> {
   const [row] = await admin.sql<{ waiting: number }[]>`
     SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
   return row?.waiting ?? 0;
 }
 
-/** What an impatient person does, or a shutdown: what waited is committed here then, and nowhere else. */
+/** What an impatient operator or a shutdown does: what waited is then committed here, and nowhere else. */
 async function endWaits(): Promise<void> {
   await admin.sql`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
   await eventually(async () => expect(await waiting()).toBe(0));
@@ -90,7 +90,7 @@ const submit = (key?: string, unique?: string) =>
 const kindOf = async (work: ReturnType<typeof submit>) => (await work)[0]?.kind;
 const stored = async (): Promise<number> => (await admin.sql`SELECT FROM jobs`).length;
 
-test("a wait for the standby that somebody cancels is an error that leaves the outcome unknown", async () => {
+test("a cancelled wait for the standby is an error that leaves the outcome unknown", async () => {
   await admin.sql`CREATE TABLE noted (at int); GRANT INSERT ON noted TO plain`.simple();
   const patient = connectDatabase({ url, connections_max: 1, timeout_ms: 20_000 });
   await standby("nobody");
@@ -102,12 +102,12 @@ test("a wait for the standby that somebody cancels is an error that leaves the o
   await patient.close();
 });
 
-test("a job that waits for the standby stays waiting, and its key answers only when the standby has it", async () => {
+test("a job waiting for the standby goes on waiting, and its key answers only when the standby has it", async () => {
   const before = await stored();
   await standby("nobody");
   await expectUnknown(submit("one"));
   await expectUnknown(submit("one"));
-  // Cancelled by us, it would be seen by everybody, and lost with this server.
+  // If we cancelled it, everyone would see it, and it would be lost with this server.
   await eventually(async () => expect(await waiting()).toBe(1));
   expect(await stored()).toBe(before);
 
@@ -121,7 +121,7 @@ test("a job that waits for the standby stays waiting, and its key answers only w
   expect(await stored()).toBe(before + 1);
 });
 
-test("a wait for the standby is not cancelled when nobody could say what the statement waits for", async () => {
+test("a wait for the standby is not cancelled when it is unknown what the statement waits for", async () => {
   const before = await stored();
   let looks = 0;
   const real = deps.database.control;
@@ -157,7 +157,7 @@ const verdict = { kind: "dead", reason: "attempts_exhausted" } as const;
 test.each([
   ["success", (lease: Lease) => complete(deps, [{ lease, result: 1 }]), "applied"],
   ["failure", (lease: Lease) => fail(deps, [{ lease, error: "no", verdict }]), "dead"],
-])("a %s that is told again is only settled when the standby has it", async (_, settle, kind) => {
+])("a repeated %s is only settled when the standby has it", async (_, settle, kind) => {
   const [outcome] = await submit();
   const id = outcome && "job" in outcome ? outcome.job.id : "";
   const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
@@ -171,7 +171,7 @@ test.each([
   expect(await settle(lease as Lease)).toMatchObject([{ kind }]);
 });
 
-test("without a standby's name a look writes nothing", async () => {
+test("without a standby configured a look writes nothing", async () => {
   await submit("quiet");
   const written = async () => (await admin.sql`SELECT pg_current_wal_insert_lsn()::text AS at`)[0]?.["at"];
   await eventually(async () => {

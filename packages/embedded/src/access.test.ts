@@ -52,7 +52,7 @@ const userOf = (pid: number) => Number(execFileSync("ps", ["-o", "uid=", "-p", S
 const argumentsOf = (pid: number) =>
   execFileSync("ps", ["-ww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" });
 
-test("PostgreSQL lets nobody in without the password, which a file for its user alone holds", async () => {
+test("PostgreSQL lets no one in without the password, kept in a file only its user can read", async () => {
   const server = await start(join(openFolder(), "postgres"));
   const { password } = new URL(server.url);
   expect(password).toMatch(/^[\w-]{32}$/);
@@ -69,7 +69,7 @@ test("PostgreSQL lets nobody in without the password, which a file for its user 
   expect(argumentsOf(server.pid)).not.toContain(password);
 });
 
-test("Redis lets nobody in without the password, which is not among its arguments, and never runs as root", async () => {
+test("Redis lets no one in without the password, which is not among its arguments, and never runs as root", async () => {
   for (const server of [await redisIn(join(openFolder(), "redis")), await startRedis()]) {
     onTestFinished(() => server.stop());
     const { password } = new URL(server.url);
@@ -95,7 +95,7 @@ test("passwords stay the same from start to start", async () => {
   expect(await passwords()).toEqual(await passwords());
 });
 
-test("data of an earlier version, open to every local user, keeps its rows and rules and is open no longer", async () => {
+test("data from an earlier version, open to every local user, keeps its rows and rules and is no longer open", async () => {
   const dataDir = join(openFolder(), "postgres");
   const first = await start(dataDir);
   await ask(first.url, "create table kept as select 1 as number");
@@ -114,7 +114,7 @@ test("data of an earlier version, open to every local user, keeps its rows and r
   );
 });
 
-test("a password file that does not fit the data says how to mend it", async () => {
+test("a password file that does not match the data says how to fix it", async () => {
   const dataDir = join(openFolder(), "postgres");
   const first = await start(dataDir);
   await first.stop();
@@ -128,14 +128,14 @@ test("a password file that does not fit the data says how to mend it", async () 
 });
 
 test(
-  "links and FIFOs planted in a data folder lead to no write outside it, and stop nobody",
+  "links and FIFOs planted in a data folder lead to no write outside it, and block nothing",
   { timeout: 60_000 },
   async () => {
     const folder = openFolder();
     const [dataDir, dir] = [join(folder, "postgres"), join(folder, "redis")];
     const first = [await start(dataDir), await redisIn(dir)];
     await Promise.all(first.map((server) => server.stop()));
-    // As root that file could be any on the machine.
+    // As root that could be any file on the machine.
     const target = join(closedFolder(), "target");
     writeFileSync(target, "untouched");
     const names = ["owner", "url", "url.new", `owner.${process.pid}`, `owner.stale.${process.pid}`];
@@ -157,14 +157,14 @@ test(
     expect([dataDir, dir].map((place) => statSync(place).uid)).toEqual(users.map(({ uid }) => uid));
     if (isRoot) expect(statSync(target).uid).toBe(0);
 
-    // PostgreSQL's own file: where its user may not write, it does not start.
+    // PostgreSQL's own file: if its user may not write it, the server does not start.
     symlinkSync(target, postmaster);
     await expect(start(dataDir).then((server) => server.stop())).rejects.toThrow(/postmaster\.pid/);
     expect(readFileSync(target, "utf8")).toBe("untouched");
   },
 );
 
-test("in somebody's own folder root starts the servers as that person, and what others could have put there is not given away", async () => {
+test("in a user's own folder root starts the servers as that user, and does not give away what others could have put there", async () => {
   const folder = openFolder();
   if (isRoot) chownSync(folder, nobody, nobody);
   const server = await start(join(folder, "clone", ".atlasqueue", "postgres"));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A temporary folder every user may enter, removed after the test. mkdtemp's own mode lets only us in. */
+/** A temporary folder any user may enter, removed after the test. mkdtemp's own mode lets only us in. */
 export function openFolder(): string {
   const folder = closedFolder();
   chmodSync(folder, 0o755);

@@ -1,5 +1,5 @@
-// Starts both servers in the folder given, prints their ids as JSON, and waits to be killed; with "exit" it leaves by
-// itself instead, without stopping them.
+// Starts both servers in the folder given, prints their ids as JSON, and waits to be killed; with "exit" it exits
+// instead, without stopping them.
 import { join } from "node:path";
 import { startPostgres, startRedis } from "../src/index.ts";
 

@@ -28,8 +28,8 @@ const exempt: Record<string, string> = {
   "database/server/readiness.ts": "asks for a job that cannot be, to learn whether the database answers",
   "maintenance/clear-results.ts": "the cleaner's, over all tenants",
   "lease/extend.ts": "by the lease's token, for workers beside the database",
-  "lease/forget-ended-claims.ts": "by the lease's token, and deletes only claims that have ended, whoever names them",
-  "lease/forget-claims.ts": "by the lease's token, for workers beside the database",
+  "lease/forget-claims.ts":
+    "by the lease's token: a holder's own, or those of claims that have ended, whoever names them",
   "queues/forget-undecided.ts": "the cleaner's, over all tenants",
   "lease/fence.ts": "the fence itself; a remote worker's ids go through find-leased first",
   "tokens/note-use.ts": "ids of tokens that were just shown to us",

@@ -4,7 +4,7 @@ import type { z } from "zod";
 
 export { DoNotRetryError, PayloadError, RetryAfterError } from "@atlasqueue/contract";
 
-/** What a handler gets beside its payload. */
+/** What a handler gets besides its payload. */
 export type JobContext = {
   job: {
     id: string;
@@ -19,26 +19,29 @@ export type JobContext = {
   /** Writes JSON lines that carry the job's id, type and attempt. */
   logger: Logger;
   /**
-   * How far it is, from 0 to 1, shown with the job while it runs. Costs nothing to say often: the newest is stored once a
-   * second at most, and what is said in the last second may not be.
+   * How far it is, from 0 to 1, shown with the job while it runs. Call it as often as you like: the newest value is
+   * stored at most once a second, and one from the last second may not be.
    */
   progress(done: number, note?: string): void;
-  /** Keep a line with this attempt: the newest hundred of at most 1,000 characters are. Stored when the attempt ends. */
+  /** Keep a line with this attempt: the newest hundred, of at most 1,000 characters. Stored when the attempt ends. */
   log(line: string): void;
 };
 
-/** Returning stores the result; throwing fails the attempt, and the job is tried again after its backoff. */
+/** Returning stores the result; throwing fails the attempt, and the job is retried after its backoff. */
 export type HandlerFunction<P> = (payload: P, context: JobContext) => Promise<unknown> | unknown;
 
 export type HandlerOptions = {
-  /** The attempt fails with a TimeoutError after so long. A job's own `timeout_seconds` comes first. Default: none. */
+  /**
+   * The attempt fails with a TimeoutError after this time. A job's own `timeout_seconds` takes precedence. Default:
+   * none.
+   */
   timeout_seconds?: number;
   /** False: what it returns is not stored, and the job's result is null. Default true. */
   keep_result?: boolean;
   /**
-   * Run it in a process of its own, so that it cannot hold up the worker: at its timeout the process is killed, whatever
-   * it does. The process loads the module again and finds the handler among its exports. `true` where the worker loads the
-   * module itself (WORKER_HANDLERS); else say which one it is: `{ module: import.meta.url }`.
+   * Run it in its own process, so that it cannot hold up the worker: at its timeout the process is killed, whatever it
+   * does. The process loads the module again and finds the handler among its exports. `true` where the worker loads the
+   * module itself (WORKER_HANDLERS); otherwise name the module: `{ module: import.meta.url }`.
    */
   isolate?: boolean | { module: string };
 };
@@ -46,7 +49,7 @@ export type HandlerOptions = {
 export type Handler = {
   readonly type: string;
   readonly options: HandlerOptions;
-  /** The URL of the module that exports it, when that is known. */
+  /** The URL of the module that exports it, if known. */
   readonly module: string | undefined;
   /** Parses, then runs. Rejects with a PayloadError when the payload does not fit the schema. */
   readonly run: (payload: Json, context: JobContext) => Promise<unknown>;
@@ -55,8 +58,8 @@ export type Handler = {
 const handlers = new WeakSet<object>();
 
 /**
- * Define what happens to jobs of a type: one that `defineJob` made, or a name and the schema of its payload. The schema
- * checks the payload of every job before the function sees it. Throws a RangeError for a timeout_seconds out of range.
+ * Define what happens to jobs of a type: one made by `defineJob`, or a name and a payload schema. The schema checks
+ * every job's payload before the function sees it. Throws a RangeError for a timeout_seconds out of range.
  *
  * @example
  * export const handleEmail = defineHandler(sendEmail, async ({ to }, { signal }) => {
@@ -102,14 +105,17 @@ function makeHandler(
     type,
     options,
     module: typeof options.isolate === "object" ? options.isolate.module : undefined,
-    // The overloads saw to it that the function takes what the schema makes.
+    // The overloads ensure that the function takes what the schema makes.
     run: async (payload, context) => run((await parse(payload)) as never, context),
   };
   handlers.add(handler);
   return handler;
 }
 
-/** The handlers among a module's exports: by any name, as default, or in an array. `url` is where it was loaded from. */
+/**
+ * The handlers among a module's exports: by any name, as the default, or in an array. `url` is where it was loaded
+ * from.
+ */
 export function handlersOf(module: object, url: string): Handler[] {
   const found = [...new Set(Object.values(module).flat())].filter(isHandler);
   return found.map((handler) => {

@@ -11,7 +11,7 @@ const refuse = () => {
 const mute = new Proxy({}, { get: refuse, getPrototypeOf: refuse });
 const { add, becomes, read, work } = workerHarness();
 
-describe("one bad job is a failure of that job alone", () => {
+describe("a bad job fails that job alone", () => {
   const hostile: [string, Handler | undefined, string][] = [
     ["an unknown type", undefined, 'UnknownType: no handler for type "constructor"'],
     [
@@ -116,7 +116,7 @@ describe("one bad job is a failure of that job alone", () => {
     await becomes(id, { status: "succeeded", attempts: 2 });
   });
 
-  test.each([NaN, Infinity, -Infinity])("a delay of %s is as if none was given", async (delay_ms) => {
+  test.each([NaN, Infinity, -Infinity])("a delay of %s counts as none given", async (delay_ms) => {
     work([
       defineHandler("noop", any, (_payload, { job }) => {
         if (job.attempt === 1) throw new RetryAfterError("busy", delay_ms);
@@ -126,7 +126,7 @@ describe("one bad job is a failure of that job alone", () => {
     await becomes(id, { status: "succeeded", attempts: 2 });
   });
 
-  test("the data of the last error is kept with the dead job, that of the others is not", async () => {
+  test("the last error's data is kept with the dead job, that of earlier ones is not", async () => {
     work([
       defineHandler("noop", any, (_payload, { job }) => {
         throw Object.assign(new Error("no tea"), { data: { attempt: job.attempt } });
@@ -136,7 +136,7 @@ describe("one bad job is a failure of that job alone", () => {
     await becomes(id, { status: "dead", last_error: "Error: no tea", result: { error_data: { attempt: 2 } } });
   });
 
-  test("a job's own timeout comes before its handler's", async () => {
+  test("a job's own timeout takes precedence over its handler's", async () => {
     work([defineHandler("noop", any, () => new Promise(() => {}), { timeout_seconds: 3_600 })]);
     const [id] = await add({ timeout_seconds: 1, max_attempts: 1 });
     await becomes(id, { status: "dead", last_error: "TimeoutError: the handler ran longer than 1 s" });

@@ -8,14 +8,14 @@ import { z } from "zod";
 import { defineHandler } from "./handler.ts";
 import { startWorker } from "./start-worker.ts";
 
-// A database whose transactions see, unless they say otherwise, only what was committed when they began.
+// A database whose transactions by default see only what was committed when they began.
 
 let own: TestDatabase;
 let deps: Deps;
 beforeAll(async () => {
   own = await testDatabase();
   await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_isolation = 'repeatable read'`);
-  // Of sessions that begin from here on.
+  // For sessions that begin from here on.
   await own.database.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()`;
   deps = { database: connectDatabase({ url: own.url, connections_max: 8, timeout_ms: 15_000 }), observe: () => {} };
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const jobs = 20;
 
-test("a limit of 1 never runs 2, however many workers there are", async () => {
+test("a limit of 1 never lets 2 run, however many workers there are", async () => {
   expect(await deps.database.sql`SHOW default_transaction_isolation`).toEqual([
     { default_transaction_isolation: "repeatable read" },
   ]);
@@ -70,7 +70,7 @@ test("a limit of 1 never runs 2, however many workers there are", async () => {
   await signal.close();
 }, 90_000);
 
-test("of claims at the same moment at most one gets a job of a limit of 1, though all of them began before it was taken", async () => {
+test("of simultaneous claims under a limit of 1 at most one gets a job, even if all of them began before it was taken", async () => {
   await setLimits(deps, { tenant: "default", queue: "narrow" }, queueLimits.parse({ concurrency: 1 }));
   const outcomes = await enqueue(
     deps,
@@ -80,7 +80,7 @@ test("of claims at the same moment at most one gets a job of a limit of 1, thoug
   const ids = outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
   const claimer = { tenant: "default", queues: ["narrow"], worker_id: "w", lease_seconds: 30 };
   let taken = 0;
-  // The first opens the connections, and those that wait for each other are more from round to round.
+  // The first round opens the connections, and more wait for each other from round to round.
   for (let round = 0; round < 5; round += 1) {
     const claims = await Promise.all(ids.map((id) => claim(deps, [id], claimer)));
     const leases = claims.flat();
@@ -94,13 +94,13 @@ test("of claims at the same moment at most one gets a job of a limit of 1, thoug
   expect(taken).toBeGreaterThan(0);
 });
 
-test("a caller's transaction submits though its snapshot is older, and the first with the key has it", async () => {
+test("a caller's transaction with an older snapshot can still submit, and the first job with the key has it", async () => {
   const queue = createQueue({ databaseUrl: own.url });
   const { plain, keyed, grouped, holder } = await deps.database.sql.begin(
     "isolation level repeatable read",
     async (tx) => {
       await tx`SELECT count(*) FROM jobs`;
-      // What the caller's transaction cannot see any more.
+      // Something the caller's transaction can no longer see.
       const before = await queue.submit({ type: "noop", idempotency_key: "meanwhile" });
       await queue.submit({ type: "noop", queue: "ordered", group: "g" });
       return {

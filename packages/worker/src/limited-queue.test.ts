@@ -24,7 +24,7 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
   });
   const limit = (limits: QueueLimitsInput) => setLimits(deps(), main, queueLimits.parse(limits));
 
-  test("two workers run all jobs of a limited queue, and never more at once than the limit", async () => {
+  test("two workers run all jobs of a limited queue, never more at once than the limit", async () => {
     await limit({ concurrency: 3 });
     let running = 0;
     let most = 0;
@@ -40,14 +40,14 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
     expect(most).toBe(3);
   });
 
-  test("a rate lets so many start in its period, and the others when it has passed", async () => {
+  test("a rate lets its number start in a period, and the others after it", async () => {
     await limit({ rate: { limit: 2, period_seconds: 0.3 } });
     work([defineHandler("noop", any, () => {})], { poll_timeout_seconds: 1 });
     const jobs = await add({}, {}, {}, {}, {});
     for (const id of jobs) await becomes(id, { status: "succeeded" });
     const rows = await sql()<{ started_at: Date }[]>`SELECT started_at FROM jobs ORDER BY started_at`;
     const times = rows.map(({ started_at }) => started_at.getTime());
-    // Of any three in a row, the first and the last lie a period apart, but for the time until the lock was had.
+    // Of any three in a row, the first and the last are a period apart, give or take the wait for the lock.
     for (let at = 2; at < times.length; at += 1)
       expect((times[at] ?? 0) - (times[at - 2] ?? 0)).toBeGreaterThanOrEqual(250);
   });

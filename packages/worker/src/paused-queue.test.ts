@@ -40,7 +40,7 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
     const waiting = await add({ payload: { n: 1 } }, { payload: { n: 2 } }, { payload: { n: 3 }, delay_seconds: 0.1 });
     open();
     await becomes(first, { status: "succeeded" });
-    // The worker is at work meanwhile: it makes a job due, and runs one of another queue that came after them.
+    // The worker is at work meanwhile: it promotes a due job, and runs a later one from another queue.
     await becomes(waiting[2], { status: "queued" });
     const [mail] = await add({ queue: "mail", payload: { n: "mail" } });
     await becomes(mail, { status: "succeeded" });
@@ -59,7 +59,7 @@ test("the jobs of a paused queue are not signalled again and again", async () =>
   const { open, opened } = gate();
   work([defineHandler("noop", any, open)], { queues: ["mail"] });
   await add({});
-  // Popped in vain, as a worker of the queue would.
+  // Popped in vain, as one of the queue's workers would.
   const [id = ""] = await deps().signal.take([main], 10);
   expect(await claim(deps(), [id], { ...main, queues: ["default"], worker_id: "w", lease_seconds: 30 })).toEqual([]);
   await sql()`UPDATE jobs SET ready_at = ready_at - interval '1 minute', updated_at = updated_at - interval '1 minute'`;

@@ -10,7 +10,7 @@ const { add, becomes, deps, read, sql, work } = workerHarness();
 const any = z.looseObject({});
 const attempts = (id: string | undefined) => listAttempts(deps(), "default", id ?? "");
 
-test("a handler's progress is seen while it runs, the newest word of many", async () => {
+test("a handler's progress is seen while it runs, the newest of many values", async () => {
   const { open, opened } = gate();
   work([
     defineHandler("noop", any, async (_payload, { progress }) => {
@@ -24,7 +24,7 @@ test("a handler's progress is seen while it runs, the newest word of many", asyn
   await becomes(id, { status: "succeeded" });
 });
 
-test("what a handler logs is kept with its attempt, bounded, and a succeeded attempt is told once", async () => {
+test("what a handler logs is kept with its attempt, bounded, and a succeeded attempt is listed once", async () => {
   work([
     defineHandler("chatty", any, (_payload, context) => {
       const { attempt } = context.job;
@@ -61,7 +61,7 @@ test("jobs of a group keep their log too", async () => {
   }
 });
 
-test("progress and log come out of a process of its own, killed or not", async () => {
+test("progress and log come out of an isolated process, killed or not", async () => {
   work(isolatedHandlers);
   const [id] = await add({ type: "talk", max_attempts: 1 });
   await eventually(async () => expect((await read(id))?.progress).toEqual({ done: 0.5 }));

@@ -10,7 +10,7 @@ const { add, becomes, useSignal, work } = workerHarness();
 const any = z.looseObject({});
 const noop = defineHandler("noop", any, () => "done");
 const bad = defineHandler("bad", any, () => Promise.reject(new Error("no")));
-/** Nothing but a look into Postgres finds a job in time while a wait on the signal lasts so long. */
+/** While a wait on the signal lasts this long, only a look into Postgres finds a job in time. */
 const patient = { poll_timeout_seconds: 60 };
 
 let server: Awaited<ReturnType<typeof ownRedis>>;
@@ -32,11 +32,11 @@ beforeEach(async () => {
   useSignal(() => redisSignal({ url: proxy.url, keys }));
   return () => proxy.close();
 });
-/** A job that ran says that the worker waits on its signal now. */
+/** Once a job has run, the worker is waiting on its signal. */
 const isIdle = async () => becomes((await add({}))[0], { status: "succeeded" });
 const listed = async () => new Set(await redis.lrange(keys.dead_letters, 0, -1));
 
-test("while Redis is full, jobs run all the same; those that die are in the list when there is room again", async () => {
+test("while Redis is full, jobs still run; those that die are in the list once there is room again", async () => {
   work([noop, bad], patient);
   await isIdle();
   await redis.config("SET", "maxmemory", "1");
@@ -49,7 +49,7 @@ test("while Redis is full, jobs run all the same; those that die are in the list
   await eventually(async () => expect(await listed()).toEqual(new Set(dead)), { timeout_ms: 20_000 });
 }, 60_000);
 
-test("while Redis answers nothing, jobs run all the same; those that die are in the list when it is back", async () => {
+test("while Redis does not answer, jobs still run; those that die are in the list once it is back", async () => {
   work([noop, bad], patient);
   await isIdle();
   proxy.blackhole();
@@ -59,7 +59,7 @@ test("while Redis answers nothing, jobs run all the same; those that die are in 
   await eventually(async () => expect(await listed()).toEqual(new Set(dead)), { timeout_ms: 20_000 });
 }, 60_000);
 
-test("a list of dead letters that somebody replaced by something else is made anew, with all of them", async () => {
+test("a list of dead letters that was replaced by something else is rebuilt, with all of them", async () => {
   work([noop, bad], patient);
   const [before] = await add({ type: "bad", max_attempts: 1 });
   await eventually(async () => expect(await listed()).toEqual(new Set([before])));

@@ -33,7 +33,7 @@ function work(handler: () => void) {
   return recorded;
 }
 
-test("a schedule from code runs its job at each slot, within a fraction of the time between two sweeps", async () => {
+test("a schedule made in code runs its job at each slot, within a fraction of the time between two sweeps", async () => {
   const queue = createQueue({ databaseUrl: own.url });
   onTestFinished(() => queue.close());
   await queue.schedules.put({ name: "hourly", cron: "0 * * * *", job: { type: "tick" } });
@@ -49,7 +49,7 @@ test("a schedule from code runs its job at each slot, within a fraction of the t
     late_ms.push(fired && "late_ms" in fired ? fired.late_ms : Infinity);
   }
   await eventually(() => expect(runs).toBe(3));
-  // The median: a busy machine is late now and then.
+  // The median, as a busy machine is late now and then.
   expect(late_ms.toSorted((a, b) => a - b)[1]).toBeLessThan(250);
   expect(await queue.schedules.get("hourly")).toMatchObject({
     timezone: "UTC",
@@ -64,7 +64,7 @@ test("a schedule from code runs its job at each slot, within a fraction of the t
   });
 });
 
-test("code puts, pauses, resumes, lists and deletes schedules, and is told what is wrong with one", async () => {
+test("code puts, pauses, resumes, lists and deletes schedules, and learns what is wrong with one", async () => {
   const queue = createQueue({ databaseUrl: own.url, tenant: "acme" });
   onTestFinished(() => queue.close());
   const { schedules } = queue;
@@ -86,7 +86,7 @@ test("code puts, pauses, resumes, lists and deletes schedules, and is told what 
   ]);
 });
 
-test("while a schedule cannot be fired, the sweep goes on once a second and no faster", async () => {
+test("while a schedule cannot be fired, the sweep goes on once a second, no faster", async () => {
   const queue = createQueue({ databaseUrl: own.url });
   onTestFinished(() => queue.close());
   await clock.set("2026-11-21T08:30:00Z");

@@ -17,7 +17,7 @@ import {
 } from "@atlasqueue/core/internal";
 import { watchConsuming } from "./consume/consume-watch.ts";
 import { consume } from "./consume/consumer.ts";
-import type { Hearing } from "./run/context.ts";
+import type { Sinks } from "./run/context.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./consume/drain.ts";
 import type { Handler } from "./handler.ts";
@@ -32,24 +32,24 @@ import { createSettler } from "./hold/settler.ts";
 
 export type WorkerConfig = {
   handlers: readonly Handler[];
-  /** Queues this worker serves, of each of its tenants. Default: the queue "default". */
+  /** Queues this worker serves, for each of its tenants. Default: the queue "default". */
   queues?: readonly string[];
-  /** Whose queues: `*` for all tenants, fair among them. Default: those of the default tenant. */
+  /** Whose queues: `*` for all tenants, served fairly. Default: the default tenant's. */
   tenants?: readonly string[] | "*";
   /** Handlers at once. Default 10. */
   concurrency?: number;
-  /** How long a claim holds without a renewal; a crashed worker's job waits this long. Default 30. */
+  /** How long a lease holds without a renewal; a crashed worker's job waits this long. Default 30. */
   lease_seconds?: number;
   /** How long one wait on the signal lasts. Default 5. */
   poll_timeout_seconds?: number;
   backoff?: BackoffPolicy;
-  /** Bounds of the processes in which handlers with `isolate` run. Default: as many as there are processors. */
+  /** Bounds for the processes that run handlers with `isolate`. Default: one per processor. */
   isolation?: ChildPoolConfig;
   /** How long finished jobs are kept. Default: a week, and thirty days for dead ones. */
   retention?: Retention;
   /** How long the results of succeeded jobs are kept. Default: as long as the jobs. */
   result_ttl_seconds?: number | undefined;
-  /** Default: made of the host, the process and chance. */
+  /** Default: made from the host, the process and a random part. */
   worker_id?: string;
 };
 
@@ -57,22 +57,22 @@ export type Worker = {
   id: string;
   /**
    * Stop taking jobs, let the running handlers finish until the deadline, then abort them and give their jobs back
-   * with no attempt spent. Resolves when nothing is held any more. Never rejects.
+   * with no attempt spent. Resolves when nothing is held. Never rejects.
    */
   stop(options: { deadline_ms: number }): Promise<void>;
   /**
-   * Resolves when nothing is left to do in its queues: no job is ready, none becomes so within `due_within_seconds`, and
-   * none runs here. It goes on working; `stop` it then.
+   * Resolves when nothing is left to do in its queues: no job is ready, none will be within `due_within_seconds`, and
+   * none runs here. The worker goes on; `stop` it then.
    */
   empty(options: { due_within_seconds: number }): Promise<void>;
-  /** For how long it has taken no jobs though it should; 0 while all is well. */
+  /** How long it has taken no jobs although it should; 0 while all is well. */
   stuckForMs(): number;
 };
 
 const unsettled_max = 2_000;
-/** A timer asked for longer fires at once. */
+/** A timer set for longer fires at once. */
 const timer_ms_max = 2 ** 31 - 1;
-/** What the last words to the database may take, after the deadline. */
+/** How long the last words to the database may take, after the deadline. */
 const farewell_ms_max = 5_000;
 
 /**
@@ -103,7 +103,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const children = createChildPool(config.isolation ?? {}, (pid, stream, line) =>
     deps.logger.warn({ event: "process_output", pid, stream, line }, "process_output"),
   );
-  const hearing: Hearing = {
+  const sinks: Sinks = {
     logger: deps.logger,
     progress: createProgressReporter(deps, stopped.signal),
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
@@ -121,7 +121,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const watch = watchConsuming(deps, running, poll_timeout_seconds);
   const consuming = consume(
-    { deps: watch.deps, running, settler, sweeper, returns, children, hearing },
+    { deps: watch.deps, running, settler, sweeper, returns, children, sinks },
     { claimer, served, handlers, poll_timeout_seconds },
     draining.signal,
   );

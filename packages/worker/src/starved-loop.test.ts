@@ -10,7 +10,7 @@ import { startWorker } from "./start-worker.ts";
 const any = z.looseObject({});
 const { add, becomes, deps, named, read, sql } = workerHarness();
 
-/** Keep the processor, and with it the event loop, as a handler may. */
+/** Hog the processor, and with it the event loop, as a handler may. */
 function burn(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until;);
 }
@@ -20,7 +20,7 @@ const url = () => {
   return `postgres://${user}:${String(pass ?? "")}@${String(host)}:${String(port)}/${database}`;
 };
 
-test("handlers that keep the processor for longer than the database's deadline cost no attempt of another job", async () => {
+test("handlers that hog the processor past the database's deadline cost no other job an attempt", async () => {
   const database = connectDatabase({ url: url(), connections_max: 4, timeout_ms: 300 });
   const worker = startWorker(
     { ...deps(), database },
@@ -68,7 +68,7 @@ test("a job whose claim is answered after it was settled elsewhere is not starte
   await worker.stop({ deadline_ms: 0 });
 });
 
-test("a job whose claim is answered late, and that nobody took, is renewed and started", async () => {
+test("a job whose claim is answered late, and that no one else took, is renewed and started", async () => {
   const waited = gate();
   let held = false;
   const database = steppingDatabase(deps().database, async (step, _number, text) => {

@@ -34,7 +34,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     await becomes(bad, { status: "dead", last_error: expect.stringMatching(/^PayloadError: .*at a$/) });
   });
 
-  test("jobs that waited before the worker came are run, oldest first, higher priorities before them", async () => {
+  test("jobs from before the worker started are run, higher priorities first, then oldest first", async () => {
     const order: unknown[] = [];
     const ids = await add(
       { payload: { n: 1 } },
@@ -47,7 +47,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     expect(order).toEqual([3, 1, 2, 4]);
   });
 
-  test("a failing job is tried again until it succeeds, and its errors are kept", async () => {
+  test("a failing job is retried until it succeeds, and its errors are kept", async () => {
     work([
       defineHandler("flaky", any, (_payload, { job }) => {
         if (job.attempt < 3) throw new TypeError(`attempt ${job.attempt}`);
@@ -80,7 +80,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     expect(job?.started_at?.getTime()).toBeGreaterThanOrEqual(job?.run_at.getTime() ?? Infinity);
   });
 
-  test("no more handlers run at once than the concurrency allows", async () => {
+  test("no more handlers run at once than concurrency allows", async () => {
     let now = 0;
     let most = 0;
     const { open, opened } = gate();
@@ -115,7 +115,7 @@ test("jobs without a signal are found in every queue of a fleet whose workers se
 });
 
 describe("leases", () => {
-  test("a lease is renewed while the handler runs, so nobody else gets the job", async () => {
+  test("a lease is renewed while the handler runs, so no one else gets the job", async () => {
     const { open, opened } = gate();
     work([defineHandler("noop", any, () => opened)], { lease_seconds: 0.6 });
     work([defineHandler("noop", any, () => opened)], { lease_seconds: 0.6 });
@@ -146,7 +146,7 @@ describe("leases", () => {
     await becomes(id, { status: "succeeded", result: "second", attempts: 2 });
   });
 
-  test("jobs whose worker vanished are run by another", async () => {
+  test("a vanished worker's jobs are run by another", async () => {
     const [id] = await add({});
     const gone = { tenant: "default", queues: ["default"], worker_id: "gone", lease_seconds: 0.3 };
     expect(await claim(deps(), [id ?? ""], gone)).toHaveLength(1);
@@ -155,14 +155,14 @@ describe("leases", () => {
   });
 });
 
-test("claims that are settled to the last job are forgotten, so that the sweep has nothing to look at", async () => {
+test("claims settled to the last job are forgotten, so that the sweep has nothing to look at", async () => {
   work([defineHandler("noop", any, () => null)]);
   const ids = await add(...Array.from({ length: 30 }, () => ({})));
   for (const id of ids) await becomes(id, { status: "succeeded" });
   await eventually(async () => expect(await sql()`SELECT FROM lease_batches`).toHaveLength(0));
 });
 
-describe("a worker that stops", () => {
+describe("a stopping worker", () => {
   test("finishes what runs and takes nothing new", async () => {
     const { open, opened } = gate();
     const started = gate();
@@ -204,14 +204,14 @@ test("a handler whose results are not kept may return anything, and the job's re
   await becomes(id, { status: "succeeded", result: null });
 });
 
-test("results are cleared when they have had their time", async () => {
+test("results are cleared when their time is up", async () => {
   work([defineHandler("noop", any, () => "kept for a minute")]);
   const [id] = await add({});
   await becomes(id, { status: "succeeded", result: "kept for a minute" });
-  // As if it had been made and finished an hour ago.
+  // As if it had been submitted and finished an hour ago.
   const hour_ago = firstIdAt(new Date(Date.now() - 3_600_000));
   await sql()`UPDATE jobs SET finished_at = finished_at - interval '1 hour', id = ${hour_ago} WHERE id = ${id ?? ""}`;
-  // Another fleet, whose cleaner's turn has not been taken.
+  // Another fleet, in which the cleaner's turn is still free.
   useSignal(memorySignal);
   work([], { result_ttl_seconds: 60 });
   await becomes(hour_ago, { status: "succeeded", result: null });

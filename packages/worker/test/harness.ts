@@ -23,13 +23,13 @@ export const drivers: Record<string, () => Signal> = {
   memory: () => memorySignal(),
 };
 
-/** A promise that a test resolves when it likes. */
+/** A promise a test resolves when it likes. */
 export function gate(): { open(): void; opened: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { open: resolve, opened: promise };
 }
 
-/** Workers over a database of the test file's own; they are stopped, and the tables emptied, after each test. */
+/** Workers on the test file's own database; after each test they are stopped and the tables emptied. */
 export function workerHarness() {
   const logger = createLogger("silent", "test");
   const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };

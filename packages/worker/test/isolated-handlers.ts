@@ -5,7 +5,7 @@ import { defineHandler, DoNotRetryError } from "../src/index.ts";
 const any = z.looseObject({});
 const isolate = { module: import.meta.url };
 
-/** Handlers that a worker could not bear in its own process. */
+/** Handlers that would take down a worker's own process. */
 export const isolatedHandlers = [
   defineHandler(
     "spin",

@@ -2,7 +2,7 @@ import type { Metrics, Signal } from "@atlasqueue/core";
 import type {
   Deps,
   EnqueueOptions,
-  FinishWatch,
+  FinishedWaits,
   FollowUps,
   LeaseDesk,
   QueueBound,
@@ -23,7 +23,7 @@ export type Services = Deps &
     queueBound: QueueBound;
     followUps: FollowUps;
     leaseDesk: LeaseDesk;
-    finishWatch: FinishWatch;
+    finishedWaits: FinishedWaits;
     body_bytes_max: number;
     payload_bytes_max: number;
     /** Default: nobody may provision tenants. */

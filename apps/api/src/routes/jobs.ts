@@ -16,7 +16,7 @@ import {
   retry,
   showJob,
   type Deps,
-  type FinishWatch,
+  type FinishedWaits,
   type FollowUps,
   type JobRow,
 } from "@atlasqueue/core/internal";
@@ -38,7 +38,7 @@ export type JobRouteDeps = Deps & {
   signal: Signal;
   gate: Gate;
   cursors: Cursors;
-  finishWatch: FinishWatch;
+  finishedWaits: FinishedWaits;
   followUps: FollowUps;
 };
 
@@ -64,7 +64,7 @@ export function jobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
     const { wait_seconds } = readQuery(c, getJobQuery);
     if (wait_seconds === 0) return answerJson(c, 200, showJob(await find(c, id)));
     const over = new AbortController();
-    const finished = deps.finishWatch.until(
+    const finished = deps.finishedWaits.until(
       { tenant: tenantOf(c), id },
       wait_seconds * 1_000,
       AbortSignal.any([over.signal, hangUpOf(c)]),

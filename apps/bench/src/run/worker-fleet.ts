@@ -18,7 +18,7 @@ export async function startFleet(servers: ServerUrls, processes: number): Promis
     succeeded.map((_, at) => startProgram(file, servers, (message) => hear(at, message as Message))),
   );
   const total = () => succeeded.reduce((sum, count) => sum + count, 0);
-  const tellAll = (order: "start" | "stop") => {
+  const orderAll = (order: "start" | "stop") => {
     for (const { tell } of programs) tell(order);
   };
   return {
@@ -34,10 +34,10 @@ export async function startFleet(servers: ServerUrls, processes: number): Promis
         if (working === 0) stopped.resolve();
       };
       const start = performance.now();
-      tellAll("start");
+      orderAll("start");
       await all.promise;
       const elapsed_ms = performance.now() - start;
-      tellAll("stop");
+      orderAll("stop");
       await stopped.promise;
       return elapsed_ms;
     },

@@ -1,6 +1,6 @@
 import { createPostgresBackend, runMigrations, withBackend } from "bullmq";
 import { Pool } from "pg";
-import { tellError } from "./tell-error.ts";
+import { reportError } from "./report-error.ts";
 import type { Payload, Variant } from "./variant.ts";
 
 const queue_name = "bench";
@@ -20,14 +20,14 @@ export const bullmqPostgres: Variant = {
     const connection = { connectionString: servers.postgres, max: connections_max };
     const defaultJobOptions = { removeOnComplete: true, removeOnFail: true };
     const queue = new Queue<Payload>(queue_name, { connection, defaultJobOptions });
-    queue.on("error", tellError);
+    queue.on("error", reportError);
     await queue.waitUntilReady();
     return {
       add: (payload) => queue.add("noop", payload),
       addMany: (payloads) => queue.addBulk(payloads.map((data) => ({ name: "noop", data }))),
       async work(handle) {
         const worker = new Worker<Payload>(queue_name, async (job) => handle(job.data), { connection, concurrency });
-        worker.on("error", tellError);
+        worker.on("error", reportError);
         await worker.waitUntilReady();
         return {
           async settled() {

@@ -1,5 +1,5 @@
 import { Queue, Worker, type ConnectionOptions } from "bullmq";
-import { tellError } from "./tell-error.ts";
+import { reportError } from "./report-error.ts";
 import type { BenchQueue, Payload, ServerUrls, Variant } from "./variant.ts";
 
 const queue_name = "bench";
@@ -31,14 +31,14 @@ function bullmq(name: string, title: string, store: Variant["store"], urlOf: (se
 
 async function openQueue(connection: ConnectionOptions): Promise<BenchQueue> {
   const queue = new Queue<Payload>(queue_name, { connection, defaultJobOptions });
-  queue.on("error", tellError);
+  queue.on("error", reportError);
   await queue.waitUntilReady();
   return {
     add: (payload) => queue.add("noop", payload),
     addMany: (payloads) => queue.addBulk(payloads.map((data) => ({ name: "noop", data }))),
     async work(handle) {
       const worker = new Worker<Payload>(queue_name, async (job) => handle(job.data), { connection, concurrency });
-      worker.on("error", tellError);
+      worker.on("error", reportError);
       await worker.waitUntilReady();
       return {
         async settled() {

@@ -1,5 +1,5 @@
 import { PgBoss } from "pg-boss";
-import { tellError } from "./tell-error.ts";
+import { reportError } from "./report-error.ts";
 import type { Payload, Variant } from "./variant.ts";
 
 const queue_name = "bench";
@@ -25,7 +25,7 @@ export const pgBoss: Variant = {
       useListenNotify: true,
       schedule: false,
     });
-    boss.on("error", tellError);
+    boss.on("error", reportError);
     await boss.start();
     await boss.createQueue(queue_name, { notify: true });
     return {

@@ -1,6 +1,6 @@
 /**
- * What is wrong with the URL of an API, in words that follow "must be"; undefined when it is one. Fetch would refuse a user
- * and a password with both in its message.
+ * What is wrong with the URL of an API, worded to follow "must be"; undefined when nothing is. Fetch would refuse a
+ * user and a password and show both in its message.
  *
  * @example
  * faultOfUrl("http://me:secret@localhost"); // "without a user and password; a token says who calls"
@@ -13,7 +13,7 @@ export function faultOfUrl(text: string): string | undefined {
   return undefined;
 }
 
-/** The URL without a slash at its end. Throws a TypeError, which does not show it. */
+/** The URL without a trailing slash. Throws a TypeError, which does not show the URL. */
 export function baseUrl(text: string): string {
   const fault = faultOfUrl(text);
   if (fault !== undefined) throw new TypeError(`url must be ${fault}`);

@@ -20,7 +20,7 @@ import { parseRetryAfter } from "./retry.ts";
 
 type ErrorClass = new (message: string, facts: ErrorFacts) => AtlasQueueError;
 
-/** By the last part of the problem's `type`, where the status alone does not say which. */
+/** By the last part of the problem's `type`, where the status alone is not enough. */
 const byProblem = new Map<string | undefined, ErrorClass>([
   ["lease-lost", LeaseLostError],
   ["job-finished", JobFinishedError],
@@ -44,8 +44,8 @@ const byStatus = new Map<number, ErrorClass>([
 ]);
 
 /**
- * The error that an answer is. `what` was asked ("GET /v1/jobs/17"), `text` the body: a problem when the API answered,
- * anything when something in between did.
+ * The error an answer stands for. `what` was asked ("GET /v1/jobs/17"), and `text` is the body: a problem if the API
+ * answered, anything if something in between did.
  */
 export function errorOfAnswer(what: string, response: Response, text: string): AtlasQueueError {
   const problem = readProblem(text);
@@ -76,7 +76,7 @@ function readProblem(text: string): Problem | undefined {
   }
 }
 
-/** What `fetch` threw, in words; `hide` takes out what must not be read. */
+/** What `fetch` threw, in words; `hide` removes what must not be shown. */
 export function networkError(what: string, thrown: unknown, hide: (text: string) => string): NetworkError {
   const reasons: string[] = [];
   const codes: unknown[] = [];
@@ -90,14 +90,14 @@ export function networkError(what: string, thrown: unknown, hide: (text: string)
   return new NetworkError(`${what}: ${hide(words)}`, { cause: thrown, refused: codes.some(isRefusal) });
 }
 
-/** OpenSSL's words for a server that does not answer its greeting in kind name its own source files. */
+/** OpenSSL's message for a server that does not speak TLS names its own source files. */
 function tlsWords(reasons: readonly string[]): string | undefined {
   return reasons.some((reason) => /wrong version number|packet length too long|EPROTO/i.test(reason))
     ? "the server does not speak TLS there; is its URL http:// and not https://?"
     : undefined;
 }
 
-/** No connection was made, as Node and Bun call it. Deno and browsers do not tell, so there it is not known. */
+/** No connection was made, as Node and Bun report it. Deno and browsers do not say, so there it is unknown. */
 function isRefusal(code: unknown): boolean {
   return ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"].includes(String(code));
 }

@@ -4,8 +4,8 @@ type Query = Record<string, string | number | undefined>;
 const page_items_default = 50;
 
 /**
- * The items of all pages, a page at a time as they are read. A page may be short, or empty, and have another after it:
- * only the cursor says where the end is.
+ * The items of all pages, fetched a page at a time as they are read. A page may be short, or empty, and still be
+ * followed by another: only the cursor marks the end.
  */
 export async function* listPages<T>(
   { limit = Infinity, pageSize = page_items_default, ...filter }: { limit?: number; pageSize?: number } = {},

@@ -6,25 +6,25 @@ const broken = new NetworkError("x", { cause: undefined, refused: false });
 const refused = new NetworkError("x", { cause: undefined, refused: true });
 const answered = (status: number) => new AtlasQueueError("x", { status });
 
-test("the wait grows with the tries, with full jitter, up to 10 s", () => {
+test("the wait grows with each try, with full jitter, up to 10 s", () => {
   expect([0, 1, 2, 9, 1_000].map((tries) => backoffMs(tries, 1))).toEqual([200, 400, 800, 10_000, 10_000]);
   expect(backoffMs(3, 0)).toBe(0);
 });
 
-test("what is safe to repeat is repeated whenever it may help", () => {
+test("a request that is safe to repeat is repeated whenever that may help", () => {
   for (const error of [broken, refused, new TimeoutError("x"), ...[429, 502, 503, 504].map(answered)])
     expect(mayRepeat(error, "always"), String(error)).toBe(true);
   for (const error of [...[400, 401, 404, 409, 422, 500].map(answered), new Error("a fault of ours")])
     expect(mayRepeat(error, "always"), String(error)).toBe(false);
 });
 
-test("what is not is repeated only when the server did nothing", () => {
+test("one that is not is repeated only when the server did nothing", () => {
   for (const error of [refused, answered(429), answered(503)]) expect(mayRepeat(error, "undone")).toBe(true);
   for (const error of [broken, new TimeoutError("x"), answered(502), answered(504)])
     expect(mayRepeat(error, "undone")).toBe(false);
 });
 
-test("Retry-After is waited for in full, and one past the time left is no wait at all", () => {
+test("Retry-After is waited out in full, and one longer than the time left means no wait at all", () => {
   const error = new RateLimitError("x", { status: 429, retry_after_ms: 3_000 });
   const call = { repeat: "always" as const, tries: 1, retries: 5, left_ms: 60_000 };
   expect(nextTryInMs(error, call, 0)).toBe(3_000);

@@ -1,15 +1,15 @@
 import { AtlasQueueError, NetworkError, TimeoutError } from "../errors.ts";
 
 /**
- * Which failures a request may be sent again after. `always`: doing it twice is as doing it once, so whenever it may
- * help. `undone`: only when the server did not carry it out, as far as anybody can tell.
+ * After which failures a request may be sent again. `always`: whenever it may help, as doing it twice is the same as
+ * doing it once. `undone`: only when the server did not carry it out, as far as anyone can tell.
  */
 export type Repeat = "always" | "undone";
 
 const base_ms = 200;
 const backoff_ms_max = 10_000;
 
-/** Exponential with full jitter: from 0 to 200 ms, 400 ms, … 10 s, so that clients that failed together part. */
+/** Exponential with full jitter: from 0 to 200 ms, 400 ms, … 10 s, so that clients that failed together spread out. */
 export function backoffMs(tries: number, random: number): number {
   return random * Math.min(backoff_ms_max, base_ms * 2 ** Math.min(tries, 16));
 }
@@ -25,8 +25,8 @@ export function mayRepeat(error: unknown, repeat: Repeat): boolean {
 }
 
 /**
- * How long to wait before the next try, or undefined when there is none: the error does not allow it, or the tries or
- * the time are used up. What the server asked for with Retry-After is never shortened.
+ * How long to wait before the next try, or undefined when there is none: the error does not allow it, or no tries or
+ * time are left. A Retry-After from the server is never shortened.
  */
 export function nextTryInMs(
   error: unknown,

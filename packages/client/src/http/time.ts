@@ -1,7 +1,7 @@
-/** A timer asked for longer fires at once. */
+/** A timer set for longer fires at once. */
 const timer_ms_max = 2 ** 31 - 1;
 
-/** Wait, at most `ms`, or until the signal aborts. Never rejects. */
+/** Wait at most `ms`, or until the signal aborts. Never rejects. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -16,8 +16,8 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Do something that takes a signal, for `ms` at most. Rejects with `late()` when the time is up and with the signal's
- * reason when that aborts, at once, even if what is done does not listen. The timer and the listener go with it:
+ * Do something that takes a signal, for at most `ms`. Rejects with `late()` when the time is up and with the signal's
+ * reason when it aborts, at once, even if the work ignores its signal. The timer and the listener are removed with it:
  * AbortSignal.timeout would keep a timer for every request until it fires.
  */
 export async function within<T>(

@@ -12,7 +12,7 @@ import {
   type ClientOptions,
 } from "../index.ts";
 
-// A network that breaks in the right moment: what the real API cannot be made to do.
+// A network that breaks at the right moment, which the real API cannot be made to do.
 
 const json = (status: number, body: object, headers: Record<string, string> = {}): Answer => ({
   status,
@@ -24,7 +24,7 @@ const problem = (status: number, kind: string, detail = "because") =>
 const job = { id: "17", status: "queued" };
 const away = json(503, {}, { "retry-after": "0" });
 
-/** A client of a server that gives these answers in turn, the last one again and again. */
+/** A client of a server that gives these answers in turn, repeating the last one. */
 async function clientOf(answers: Answer[], options: Partial<ClientOptions> = {}) {
   let next = 0;
   const server = await httpReceiver(() => answers[Math.min(next++, answers.length - 1)] ?? "hang_up");
@@ -33,7 +33,7 @@ async function clientOf(answers: Answer[], options: Partial<ClientOptions> = {})
 }
 const keysOf = (requests: readonly ReceivedRequest[]) => requests.map(({ headers }) => headers["idempotency-key"]);
 
-test("a submit is tried again with the key and the body of the first try", async () => {
+test("a submit is retried with the key and the body of the first try", async () => {
   const { client, server } = await clientOf(["hang_up", away, json(429, {}), json(201, job)]);
   const submitted = await client.submit({ type: "a", payload: { n: 1 } });
   expect(submitted).toMatchObject({ id: job.id, job, created: true });
@@ -42,7 +42,7 @@ test("a submit is tried again with the key and the body of the first try", async
   expect(server.requests.map(({ body }) => body)).toEqual(Array(4).fill('{"type":"a","payload":{"n":1}}'));
 });
 
-test("two submits have two keys, and a key of one's own is sent as it is", async () => {
+test("two submits have two keys, and the caller's own key is sent unchanged", async () => {
   const { client, server } = await clientOf([json(201, job)]);
   await client.submit({ type: "a" });
   await client.submit({ type: "a" });
@@ -53,7 +53,7 @@ test("two submits have two keys, and a key of one's own is sent as it is", async
   await expect(client.submit({ type: "a", idempotency_key: "ключ" })).rejects.toThrow("printable ASCII");
 });
 
-test("a lease is not asked for again when its answer was lost, as jobs may have been leased by it", async () => {
+test("a lease is not asked for again when its answer was lost, as it may have leased jobs", async () => {
   const { client, server } = await clientOf(["hang_up", json(200, { jobs: [] })]);
   await expect(client.lease("default", { workerId: "w" })).rejects.toThrow(NetworkError);
   expect(server.requests).toHaveLength(1);
@@ -65,7 +65,7 @@ test("a lease that was refused is asked for again", async () => {
   expect(server.requests).toHaveLength(3);
 });
 
-test("a server that is not there is a network error that knows that nothing was done", async () => {
+test("an absent server is a network error that knows nothing was done", async () => {
   const { client, server } = await clientOf([], { retries: 1 });
   await server.close();
   const error = await client.lease("default", { workerId: "w" }).catch((thrown: unknown) => thrown);
@@ -73,7 +73,7 @@ test("a server that is not there is a network error that knows that nothing was 
   expect(error).toMatchObject({ refused: true, message: expect.stringContaining("ECONNREFUSED") });
 });
 
-test("a Retry-After past the time for retries is an error at once, which says how long", async () => {
+test("a Retry-After longer than the time for retries is an error at once, which says how long", async () => {
   const { client, server } = await clientOf([json(429, {}, { "retry-after": "120" })]);
   const error = await client.get("17").catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(RateLimitError);
@@ -81,13 +81,13 @@ test("a Retry-After past the time for retries is an error at once, which says ho
   expect(server.requests).toHaveLength(1);
 });
 
-test("tries end: the last error is the call's", async () => {
+test("when the tries run out, the call rejects with the last error", async () => {
   const { client, server } = await clientOf([away], { retries: 2 });
   await expect(client.get("17")).rejects.toThrow(UnavailableError);
   expect(server.requests).toHaveLength(3);
 });
 
-test("a server that never answers is a timeout, and a caller's abort is the caller's reason", async () => {
+test("a server that never answers is a timeout, and an abort rejects with the caller's reason", async () => {
   const never = new Promise<Answer>(() => {});
   const server = await httpReceiver(() => never);
   onTestFinished(() => server.close());
@@ -110,7 +110,7 @@ test("the deadline holds for a fetch that does not listen to its signal", async 
   await expect(client.get("17")).rejects.toThrow(TimeoutError);
 });
 
-test("a cancel whose answer was lost is done when the job is cancelled", async () => {
+test("a cancel whose answer was lost succeeds if the job is cancelled", async () => {
   const done = await clientOf(["hang_up", problem(409, "job-finished"), json(200, { id: "17", status: "cancelled" })]);
   expect(await done.client.cancel("17")).toMatchObject({ status: "cancelled" });
   const late = await clientOf(["hang_up", problem(409, "job-finished"), json(200, { id: "17", status: "succeeded" })]);
@@ -120,7 +120,7 @@ test("a cancel whose answer was lost is done when the job is cancelled", async (
   expect(first.server.requests).toHaveLength(1);
 });
 
-test("the token is sent, and is in no error", async () => {
+test("the token is sent, and appears in no error", async () => {
   const token = "aq_secret-1";
   const { client, server } = await clientOf([problem(401, "unauthorized", `the token ${token} is unknown`)], { token });
   const error = await client.get("17").catch((thrown: unknown) => thrown);
@@ -134,7 +134,7 @@ test("the token is sent, and is in no error", async () => {
   expect(() => createClient({ url: "http://localhost?x=1" })).toThrow(/^url must be without a query/);
 });
 
-test("a page of somebody else's is an error that says so", async () => {
+test("somebody else's page is an error that says so", async () => {
   const { client } = await clientOf([{ status: 200, body: "<html>Welcome to the hotel</html>" }]);
   await expect(client.get("17")).rejects.toThrow(UnexpectedAnswerError);
   const proxy = await clientOf([{ status: 502, body: "<html>Bad gateway</html>" }], { retries: 0 });
@@ -157,7 +157,7 @@ test("a path before /v1 is kept, and a name is one segment of the path", async (
   await expect(client.get("")).rejects.toThrow("not an id");
 });
 
-test("https:// to a server that speaks plain HTTP is told in words, not in OpenSSL's", async () => {
+test("https:// to a server that speaks plain HTTP is explained in our words, not OpenSSL's", async () => {
   const server = await httpReceiver(() => json(200, job));
   onTestFinished(() => server.close());
   const client = createClient({ url: server.url.replace("http:", "https:"), retries: 0 });

@@ -3,11 +3,11 @@ import { errorOfAnswer, networkError } from "./error-of.ts";
 import { nextTryInMs, type Repeat } from "./retry.ts";
 import { pause, within } from "./time.ts";
 
-/** Of one call, in place of the client's own. */
+/** For one call, in place of the client's own. */
 export type CallOptions = {
   /** Aborting rejects the call with the signal's reason. */
   signal?: AbortSignal;
-  /** Of one try. A call that waits on the server has this on top of that wait. */
+  /** For one try. A call that waits on the server gets this on top of that wait. */
   timeoutMs?: number;
   /** Tries after the first. */
   retries?: number;
@@ -28,20 +28,20 @@ type Call = {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   query?: Record<string, string | number | undefined>;
-  /** Written once, so that every try says the same. */
+  /** Serialized once, so that every try sends the same. */
   body?: string;
   headers?: Record<string, string>;
   repeat: Repeat;
   /** How long the server may hold the answer back. */
   hold_ms?: number;
-  /** Told before each further try. */
+  /** Called before each further try. */
   onRepeat?: () => void;
 };
 
 type Answer = { status: number; body: unknown };
 export type Send = (call: Call, options?: CallOptions) => Promise<Answer>;
 
-/** Sends requests: each try with a deadline, again after what passes, and every failure as a typed error. */
+/** Sends requests: each try has a deadline, passing failures are retried, and every failure is a typed error. */
 export function createTransport(own: TransportOptions): Send {
   const hide = (text: string) => (own.token ? text.replaceAll(own.token, "[token]") : text);
 
@@ -61,7 +61,7 @@ export function createTransport(own: TransportOptions): Send {
     });
     const text = await response.text();
     if (!response.ok) throw errorOfAnswer(what, response, hide(text));
-    // There is nothing to say.
+    // Nothing to add.
     if (response.status === 204) return { status: 204, body: {} };
     return { status: response.status, body: parseAnswer(what, response.status, text) };
   };
@@ -96,20 +96,20 @@ function urlOf(base: string, { path, query = {} }: Call): string {
   return `${base}${path}${pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : ""}`;
 }
 
-/** Not checked against a schema: an older client must bear the fields of a newer server. */
+/** Not checked against a schema: an older client must accept a newer server's fields. */
 function parseAnswer(what: string, status: number, text: string): unknown {
   try {
     const body: unknown = JSON.parse(text);
     if (typeof body === "object" && body !== null) return body;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new UnexpectedAnswerError(`${what}: ${status}, but the body is not a JSON object: is this AtlasQueue's URL?`, {
     status,
   });
 }
 
-/** A name as one segment of a path. Throws a TypeError for those that a URL would read as another path. */
+/** A name as one segment of a path. Throws a TypeError for names that a URL would read as another path. */
 export function segment(name: string): string {
   if (name === "" || name === "." || name === "..") throw new TypeError(`not an id or a name: ${JSON.stringify(name)}`);
   return encodeURIComponent(name);

@@ -2,35 +2,35 @@ import type { BulkAnswer, Job, JobPage } from "@atlasqueue/contract";
 import { listPages } from "../http/list-pages.ts";
 import type { CallOptions, Send } from "../http/transport.ts";
 
-/** Dead letters: these, those of a queue or a type or both, or every one. */
+/** Which dead letters: by id, by queue or type or both, or all of them. */
 export type DeadLetterChoice = { ids: readonly string[] } | { queue?: string; type?: string } | { all: true };
 
 export type DeadLetterFilter = {
   queue?: string;
   type?: string;
-  /** Jobs in all. Default: every one there is. */
+  /** Jobs in total. Default: all there are. */
   limit?: number;
-  /** Jobs a request, 1 to 200. Default 50. */
+  /** Jobs per request, 1 to 200. Default 50. */
   pageSize?: number;
 };
 
-/** Beside what is named here, a call rejects as every call may: AuthError, ValidationError, UnavailableError, … */
+/** Besides what is listed here, a call may reject like any other: AuthError, ValidationError, UnavailableError, … */
 export type DeadLetterCalls = {
-  /** Those that died last first, a page at a time as they are read. */
+  /** Most recently dead first, fetched a page at a time as they are read. */
   list(filter?: DeadLetterFilter, call?: CallOptions): AsyncGenerator<Job, void, undefined>;
   /**
-   * Queue dead letters again, with all their attempts. `changed` is less than `matched` when the time of a request was
-   * up: ask again. With `dryRun` nothing is changed.
+   * Queue dead letters again, with all their attempts. `changed` is less than `matched` when a request ran out of time:
+   * ask again. With `dryRun` nothing is changed.
    */
   replay(which: DeadLetterChoice, options?: { dryRun?: boolean }, call?: CallOptions): Promise<BulkAnswer>;
-  /** Delete dead letters for good. As `replay`. */
+  /** Delete dead letters for good. Otherwise like `replay`. */
   purge(which: DeadLetterChoice, options?: { dryRun?: boolean }, call?: CallOptions): Promise<BulkAnswer>;
 };
 
 export function deadLetterCalls(send: Send): DeadLetterCalls {
   const change = async (verb: "replay" | "purge", which: DeadLetterChoice, dry_run: boolean, call?: CallOptions) => {
     const body = JSON.stringify({ ...which, dry_run });
-    // Not after a lost answer: by then a job may have died again, which is another replay.
+    // Not after a lost answer: by then a job may have died again, and that would be a second replay.
     const repeat = dry_run ? "always" : "undone";
     return (await send({ method: "POST", path: `/v1/dlq/${verb}`, body, repeat }, call)).body as BulkAnswer;
   };

@@ -19,8 +19,8 @@ import { createWaits, type WaitOptions } from "../results/waits.ts";
 import { submitInParts, type Submitted } from "./submit-many.ts";
 
 /**
- * The handle of a job that was submitted. `created` is false when the key was used for the same job before, an earlier
- * try of the same call included; `job` is what it was then, all of it, or its id and status as one of many.
+ * The handle of a submitted job. `created` is false when the key was already used for the same job, even by an earlier
+ * try of the same call; `job` is the job as it was then: all of it, or id and status when one of many.
  */
 export type SubmittedJob<Result = Json, Fields = Job> = Handle<Result> & { created: boolean; job: Fields };
 
@@ -29,19 +29,19 @@ export type ListFilter = {
   type?: string;
   status?: JobStatus;
   group?: string;
-  /** Jobs in all. Default: every one there is. */
+  /** Jobs in total. Default: all there are. */
   limit?: number;
-  /** Jobs a request, 1 to 200. Default 50. */
+  /** Jobs per request, 1 to 200. Default 50. */
   pageSize?: number;
 };
 
-/** Beside what is named here, a call rejects as every call may: AuthError, RateLimitError, UnavailableError, … */
+/** Besides what is listed here, a call may reject like any other: AuthError, RateLimitError, UnavailableError, … */
 export type JobCalls = {
   /**
-   * Store a job; resolves when it is durable. Without an idempotency key one is made, so that a repeated try makes no
-   * second job; give your own to be safe across a restart of your program. A payload that does not fit a definition
-   * rejects with PayloadError before anything is sent. Rejects with ValidationError, IdempotencyMismatchError,
-   * TooLargeError (payload 256 KiB).
+   * Store a job; resolves when it is durable. Without an idempotency key one is generated, so that a repeated try makes
+   * no second job; pass your own to be safe across a restart of your program. A payload that does not fit its
+   * definition rejects with PayloadError before anything is sent. Rejects with ValidationError,
+   * IdempotencyMismatchError, TooLargeError (payload 256 KiB).
    */
   submit(job: JobSubmission, call?: CallOptions): Promise<SubmittedJob>;
   submit<Input, Result>(
@@ -51,29 +51,29 @@ export type JobCalls = {
     call?: CallOptions,
   ): Promise<SubmittedJob<Result>>;
   /**
-   * Any number of jobs, handles in their order. Up to 1,000 jobs and 1 MiB go in one request, all of it stored or none;
-   * more go in parts, one after the other, and when one fails those before it are stored: with keys of your own it is
-   * safe to call again. Rejects as `submit`, the ValidationError naming every bad job of its part.
+   * Any number of jobs, with handles in the same order. Up to 1,000 jobs and 1 MiB go in one request, stored whole or
+   * not at all; more go in parts, one after another, and when one fails those before it are stored: with your own keys
+   * it is safe to call again. Rejects like `submit`; the ValidationError names every bad job of its part.
    */
   submitMany(jobs: readonly JobSubmission[], call?: CallOptions): Promise<SubmittedJob<Json, Submitted>[]>;
-  /** The handle of a job whose id was kept; of a definition's type, its result is what the definition makes of it. */
+  /** The handle of a job whose id you kept; given a definition, its result is what the definition makes of it. */
   handle(id: string): Handle;
   handle<Result>(id: string, definition: JobDefinition<never, unknown, Result>): Handle<Result>;
   /** Rejects with NotFoundError. */
   get(id: string, call?: CallOptions): Promise<Job>;
-  /** Newest first, a page at a time as they are read. Jobs that come meanwhile are not among them. */
+  /** Newest first, fetched a page at a time as they are read. Jobs submitted meanwhile are not included. */
   list(filter?: ListFilter, call?: CallOptions): AsyncGenerator<Job, void, undefined>;
   /**
    * The job when it is final: succeeded, dead or cancelled. Rejects with TimeoutError after `timeoutMs` (default a
-   * minute; Infinity for ever) and with NotFoundError; an API that is away meanwhile is waited for. However many jobs
-   * are waited for, `waitsMax` requests of the client are under way for it at most.
+   * minute; Infinity for no limit) and with NotFoundError; while the API is away it waits for it. However many jobs are
+   * waited for, the client has at most `waitsMax` requests under way for that.
    */
   wait(id: string, options?: WaitOptions): Promise<Job>;
-  /** End a job that is not final; the handler of a running one is aborted. Rejects with JobFinishedError. */
+  /** End a job that is not final; if it is running, its handler is aborted. Rejects with JobFinishedError. */
   cancel(id: string, call?: CallOptions): Promise<Job>;
   /** Queue a dead, cancelled or failed job again, now and with all its attempts. Rejects with NotRetryableError. */
   retry(id: string, call?: CallOptions): Promise<Job>;
-  /** Every run of a job, what became of it and why. Rejects with NotFoundError. */
+  /** Every attempt of a job, how it ended and why. Rejects with NotFoundError. */
   attempts(id: string, call?: CallOptions): Promise<Attempt[]>;
   /** Why a job is not running now. Rejects with NotFoundError. */
   explain(id: string, call?: CallOptions): Promise<Explanation>;
@@ -137,14 +137,14 @@ export function jobCalls(send: Send, waits_max: number): JobCalls {
       try {
         return await post(id, "cancel", "always", call, () => (repeated = true));
       } catch (error) {
-        // The answer to the first try may have been lost on the way, and this be its own work.
+        // The first try's answer may have been lost, and this be its doing.
         if (!repeated || !(error instanceof JobFinishedError)) throw error;
         const job = await get(id, call);
         if (job.status === "cancelled") return job;
         throw error;
       }
     },
-    // Not after a lost answer: by then the job may have run and died again, which is another retry.
+    // Not after a lost answer: by then the job may have run and died again, and that would be a second retry.
     retry: (id, call) => post(id, "retry", "undone", call),
     async attempts(id, call) {
       const path = `/v1/jobs/${segment(id)}/attempts`;
@@ -160,7 +160,7 @@ export function jobCalls(send: Send, waits_max: number): JobCalls {
 /** A result without a schema. */
 const asItIs = <Result>(result: Json): Result => result as Result;
 
-/** By the method: a submission made of somebody's JSON may have a field of that name. */
+/** Told apart by the method: a submission made from someone's JSON may have a field of that name. */
 function isDefinition<Input, Result>(
   given: JobSubmission | JobDefinition<Input, unknown, Result>,
 ): given is JobDefinition<Input, unknown, Result> {

@@ -12,13 +12,13 @@ import {
 } from "@atlasqueue/contract";
 import { segment, type CallOptions, type Send } from "../http/transport.ts";
 
-/** A job that is yours until `locked_until`, which a heartbeat moves on. */
+/** A job that is yours until `locked_until`, which a heartbeat extends. */
 export type LeasedJob = LeaseAnswer["jobs"][number];
-/** What proves that a job is yours: a LeasedJob, or these two of it that you kept. */
+/** What proves that a job is yours: a LeasedJob, or these two fields of it. */
 export type Held = { job: { id: string }; lease_token: string };
 
 export type LeaseOptions = {
-  /** Says to people who holds the job. */
+  /** Shows people which worker holds the job. */
   workerId: string;
   /** 1 to 3,600. Default 30. */
   leaseSeconds?: number;
@@ -29,24 +29,24 @@ export type LeaseOptions = {
 };
 
 /**
- * Jobs by hand; `work` does all of this for you. Beside what is named here, a call rejects as every call may:
+ * Leasing by hand; `work` does all of this for you. Besides what is listed here, a call may reject like any other:
  * AuthError, ValidationError, RateLimitError, UnavailableError, …
  */
 export type LeaseCalls = {
   /**
-   * Take jobs that are ready; none when there are none in time. Not sent again when the answer is lost on the way: what
-   * it leased comes back when the lease ends.
+   * Take jobs that are ready; none when none become ready in time. Not sent again when the answer is lost: what it
+   * leased comes back when the lease ends.
    */
   lease(queue: string, options: LeaseOptions, call?: CallOptions): Promise<LeasedJob[]>;
   /**
-   * The job has succeeded; `result` is any JSON, 256 KiB at most: a TypeError for what JSON would change without a word.
-   * The same ack again is fine. LeaseLostError.
+   * The job has succeeded; `result` is any JSON, at most 256 KiB. Throws a TypeError for what JSON would silently
+   * change. Repeating the same ack is fine. LeaseLostError.
    */
   ack(held: Held, result?: Json, call?: CallOptions): Promise<Job>;
   /**
-   * The attempt failed. `error` is stored as "Type: message", 4,096 characters of it, a string as it is, and its `data`
-   * (16 KiB of JSON) when it was the last one. The job is tried again after its backoff, after `delaySeconds`, or with
-   * `retry: false` never. LeaseLostError.
+   * The attempt failed. `error` is stored as "Type: message" (a string as it is), up to 4,096 characters, and its
+   * `data` (16 KiB of JSON) if it was the last attempt. The job is retried after its backoff, after `delaySeconds`, or
+   * with `retry: false` never. LeaseLostError.
    */
   nack(
     held: Held,
@@ -54,7 +54,7 @@ export type LeaseCalls = {
     options?: { retry?: boolean | undefined; delaySeconds?: number | undefined; data?: Json | undefined },
     call?: CallOptions,
   ): Promise<Job>;
-  /** Hold the job for `leaseSeconds` (default 30) from now, and show how far it is. LeaseLostError. */
+  /** Hold the job for `leaseSeconds` (default 30) from now, and report its progress. LeaseLostError. */
   heartbeat(
     held: Held,
     options?: { leaseSeconds?: number; progress?: Json },
@@ -65,7 +65,7 @@ export type LeaseCalls = {
 };
 
 export function leaseCalls(send: Send): LeaseCalls {
-  // All but `lease` are fenced by the token: done twice, they change nothing the second time.
+  // All but `lease` are fenced by the token: the second time they change nothing.
   const post = async (path: string, fields: object, call: CallOptions | undefined): Promise<unknown> =>
     (await send({ method: "POST", path, body: JSON.stringify(fields), repeat: "always" }, call)).body;
   const path = ({ job }: Held, verb: string) => `/v1/jobs/${segment(job.id)}/${verb}`;

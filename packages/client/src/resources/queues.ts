@@ -2,15 +2,15 @@ import type { Queue, QueueLimitsInput, QueueList } from "@atlasqueue/contract";
 import { segment, type CallOptions, type Send } from "../http/transport.ts";
 
 export type QueueCalls = {
-  /** Every queue: whether it is paused, its jobs by status, since when its oldest one waits. */
+  /** Every queue: whether it is paused, its jobs by status, how long its oldest has waited. */
   queues(call?: CallOptions): Promise<Queue[]>;
-  /** Start no more jobs of a queue; they are still accepted, and those that run go on. Again is fine. */
+  /** Start no more jobs of a queue; jobs are still accepted, and running ones go on. Safe to repeat. */
   pause(queue: string, call?: CallOptions): Promise<Queue>;
-  /** Undo `pause`. Again is fine. */
+  /** Undo `pause`. Safe to repeat. */
   resume(queue: string, call?: CallOptions): Promise<Queue>;
   /**
-   * Limit a queue: jobs at once, jobs of a group at once, starts in a period. They replace the limits it has: what is left
-   * out is unlimited, and jobs of a group go one by one. Rejects with ValidationError.
+   * Limit a queue: jobs at once, jobs of a group at once, starts in a period. These replace its current limits: what is
+   * left out is unlimited, except that jobs of a group go one by one. Rejects with ValidationError.
    */
   setLimits(queue: string, limits: QueueLimitsInput, call?: CallOptions): Promise<Queue>;
 };

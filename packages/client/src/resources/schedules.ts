@@ -1,21 +1,21 @@
 import type { CreateScheduleInput, Schedule, SchedulePage } from "@atlasqueue/contract";
 import { segment, type CallOptions, type Send } from "../http/transport.ts";
 
-/** Jobs that come back by cron. A name that there is none of is a `NotFoundError`. */
+/** Jobs that recur by cron. An unknown name is a `NotFoundError`. */
 export type ScheduleCalls = {
-  /** Create a schedule. Rejects with ConflictError when there is one of this name. */
+  /** Create a schedule. Rejects with ConflictError when the name is taken. */
   create(schedule: CreateScheduleInput, call?: CallOptions): Promise<Schedule>;
-  /** Create a schedule or replace it. Again is fine: with the same cron and time zone it keeps its place. */
+  /** Create a schedule or replace it. Safe to repeat: with the same cron and time zone it keeps its position. */
   put(schedule: CreateScheduleInput, call?: CallOptions): Promise<Schedule>;
   /** With its next five runs. */
   get(name: string, call?: CallOptions): Promise<Schedule>;
-  /** All of them, in the order of their names. */
+  /** All of them, ordered by name. */
   list(call?: CallOptions): AsyncIterable<Schedule>;
-  /** Fire nothing. Again is fine. */
+  /** Fire nothing. Safe to repeat. */
   pause(name: string, call?: CallOptions): Promise<Schedule>;
-  /** Fire again, from the next run on. Again is fine. */
+  /** Fire again, from the next run on. Safe to repeat. */
   resume(name: string, call?: CallOptions): Promise<Schedule>;
-  /** The jobs that it made stay. */
+  /** The jobs it made stay. */
   delete(name: string, call?: CallOptions): Promise<void>;
 };
 
@@ -25,7 +25,7 @@ export function scheduleCalls(send: Send): ScheduleCalls {
     (await send({ method: "POST", path: `${pathOf(name)}/${verb}`, repeat: "always" }, call)).body as Schedule;
   return {
     async create(schedule, call) {
-      // Sent again when it may have been done, it would be told that there is one.
+      // Sent again after taking effect, it would be told that the name is taken.
       const body = JSON.stringify(schedule);
       return (await send({ method: "POST", path: "/v1/schedules", body, repeat: "undone" }, call)).body as Schedule;
     },
@@ -50,7 +50,7 @@ export function scheduleCalls(send: Send): ScheduleCalls {
     pause: (name, call) => post(name, "pause", call),
     resume: (name, call) => post(name, "resume", call),
     async delete(name, call) {
-      // Sent again when it may have been done, it would be told that there is none.
+      // Sent again after taking effect, it would be told that there is no such schedule.
       await send({ method: "DELETE", path: pathOf(name), repeat: "undone" }, call);
     },
   };

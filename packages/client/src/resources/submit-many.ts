@@ -2,14 +2,14 @@ import { limits, type JobSubmission, type SubmittedBatch } from "@atlasqueue/con
 import { randomKey } from "../idempotency-key.ts";
 import type { CallOptions, Send } from "../http/transport.ts";
 
-/** `created` is false when the key was used for the same job before. */
+/** `created` is false when the key was already used for the same job. */
 export type Submitted = SubmittedBatch["jobs"][number];
 
 const opening = '{"jobs":[';
 const closing = "]}";
 const text_bytes_max = limits.body_bytes_max - opening.length - closing.length;
 
-/** Any number of jobs, in requests as large as the server takes, one after the other: the order of a group is kept. */
+/** Any number of jobs, in requests as large as the server accepts, one after another: group order is kept. */
 export async function submitInParts(
   send: Send,
   jobs: readonly JobSubmission[],
@@ -24,7 +24,7 @@ export async function submitInParts(
   return submitted;
 }
 
-/** The jobs as JSON. One too large for any request makes a part of its own, and the server says that it is. */
+/** The jobs as JSON. One too large for any request becomes its own part, and the server says so. */
 function* partsOf(jobs: readonly JobSubmission[]): Generator<string[]> {
   const encoder = new TextEncoder();
   let part: string[] = [];

@@ -2,7 +2,7 @@ import type { Worker, WorkerList } from "@atlasqueue/contract";
 import type { CallOptions, Send } from "../http/transport.ts";
 
 export type WorkerCalls = {
-  /** The workers that were heard of within the last seconds. Those that lease over HTTP announce nothing. */
+  /** The workers heard from in the last seconds. Those that lease over HTTP announce nothing. */
   workers(call?: CallOptions): Promise<Worker[]>;
 };
 

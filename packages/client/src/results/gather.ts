@@ -9,9 +9,9 @@ type Results<H extends Handles> = { -readonly [At in keyof H]: ResultOf<H[At]> }
 type ResultsOrErrors<H extends Handles> = { -readonly [At in keyof H]: ResultOf<H[At]> | Error };
 
 /**
- * The results of many jobs, in the order of the handles. Rejects with the first failure to come, as `Promise.all` does,
- * and waits for no other then; with `returnErrors` each failure stands in its place instead. `timeoutMs` (default a
- * minute) is for all of them together.
+ * The results of many jobs, in the order of the handles. Rejects with the first failure, like `Promise.all`, and stops
+ * waiting for the others; with `returnErrors` each failure is in its place instead. `timeoutMs` (default a minute)
+ * covers all of them together.
  *
  * @example
  * const [user, orders] = await gather([await client.submit(loadUser, { id }), await client.submit(loadOrders, { id })]);
@@ -34,7 +34,7 @@ export async function gather(
   });
 }
 
-/** What became of one of many; pending when nothing did by the end of the wait. */
+/** What became of one of many; pending if the wait ended first. */
 export type Slot<H = Handle> =
   | { kind: "succeeded"; handle: H; result: ResultOf<H> }
   | { kind: "failed"; handle: H; error: unknown }
@@ -43,16 +43,16 @@ export type Slot<H = Handle> =
 export type WaitedFor<H = Handle> = {
   /** One for each handle, in their order. */
   slots: Slot<H>[];
-  /** The handles of those that succeeded or failed, in their order. */
+  /** The handles of those that succeeded or failed, in order. */
   done: H[];
   /** The others, to wait for again. */
   pending: H[];
 };
 
 /**
- * Wait until all of the jobs are final, the first is, or the first has failed, and at most `timeoutMs` (default a
- * minute; Infinity for ever). Rejects only for the `signal`: what went wrong with one job is in its slot, and the end of
- * the time leaves slots pending.
+ * Wait until all of the jobs are final, the first one is, or the first has failed, at most `timeoutMs` (default a
+ * minute; Infinity for no limit). Rejects only for the `signal`: what went wrong with a job is in its slot, and slots
+ * are still pending when time runs out.
  *
  * @example
  * const { done, pending } = await waitAll(handles, { timeoutMs: 5_000, returnWhen: "first_error" });
@@ -67,7 +67,7 @@ export async function waitAll<H extends Handle<unknown>>(
     if (timeoutMs < Infinity) void pause(timeoutMs, ending).then(stop);
     const follow = async (handle: H, at: number): Promise<void> => {
       try {
-        // One clock for all: a job that is not final at its end is pending, not failed.
+        // One clock for all: a job that is not final when it runs out is pending, not failed.
         const result = (await handle.result({ timeoutMs: Infinity, signal: ending })) as ResultOf<H>;
         slots[at] = { kind: "succeeded", handle, result };
         if (returnWhen === "first") stop();
@@ -86,7 +86,7 @@ export async function waitAll<H extends Handle<unknown>>(
   return { slots, done: of(["succeeded", "failed"]), pending: of(["pending"]) };
 }
 
-/** Do something with a signal that aborts when the caller's does, and when it is stopped. */
+/** Do something with a signal that aborts when the caller's does, or when stopped. */
 async function whileWaiting<T>(
   outer: AbortSignal | undefined,
   act: (signal: AbortSignal, stop: () => void) => Promise<T>,

@@ -4,17 +4,17 @@ import type { CallOptions } from "../http/transport.ts";
 import type { WaitForJob, WaitOptions } from "./waits.ts";
 
 /**
- * A submitted job, to ask for what becomes of it. `submit` and `submitMany` make them, and `client.handle(id)` makes one
- * of an id that was kept. As JSON it is its plain fields.
+ * A submitted job, to follow. `submit` and `submitMany` make handles, and `client.handle(id)` makes one from an id you
+ * kept. As JSON it is its plain fields.
  */
 export type Handle<Result = Json> = {
   readonly id: string;
-  /** What the job is now. Rejects with NotFoundError. */
+  /** The job's status now. Rejects with NotFoundError. */
   status(call?: CallOptions): Promise<JobStatus>;
   /**
    * What the handler returned, when the job has succeeded. Rejects with JobFailedError when it is dead, JobCancelledError
-   * when it is cancelled, TimeoutError after `timeoutMs` (default a minute; Infinity for ever), PayloadError when the
-   * definition's schema of results does not take it, and NotFoundError. An API that is away meanwhile is waited for.
+   * when it is cancelled, TimeoutError after `timeoutMs` (default a minute; Infinity for no limit), PayloadError when
+   * the definition's result schema does not accept it, and NotFoundError. While the API is away it waits for it.
    */
   result(options?: WaitOptions): Promise<Result>;
 };
@@ -37,7 +37,7 @@ export function createHandle<Result, Fields extends { id: string }>(
   };
 }
 
-/** Throws what a final job without a result is. */
+/** Throws the error for a final job without a result. */
 function resultOf(job: Job): Json {
   if (job.status === "succeeded") return job.result;
   if (job.status === "cancelled") throw new JobCancelledError(job);

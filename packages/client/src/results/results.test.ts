@@ -37,7 +37,7 @@ class OutOfStock extends DoNotRetryError {
   }
 }
 
-/** Two jobs of a queue, of which the first is leased by hand. */
+/** Two jobs of a queue; the first is leased by hand. */
 async function twoJobs(queue: string) {
   const handles = await client.submitMany([
     { type: "a", queue, max_attempts: 1 },
@@ -52,7 +52,7 @@ test("100 jobs with 20 % random failures: all 100 results through handles", { ti
   const seed = Math.random();
   const fails = Array.from({ length: 100 }, (_, n) => (n * 7 + Math.floor(seed * 100)) % 5 === 0);
   const worker = client.work("hundred", ({ n }, { job }) => {
-    // Each fails once in a while, and is tried again; every fifth fails for good.
+    // Each fails now and then and is retried; every fifth fails for good.
     if (Math.random() < 0.2 && job.attempts < 3) throw new Error("not this time");
     if (fails[Number(n)]) throw Object.assign(new OutOfStock(`tea ${String(n)}`), { name: "OutOfStock" });
     return { n: Number(n) };
@@ -68,7 +68,7 @@ test("100 jobs with 20 % random failures: all 100 results through handles", { ti
   expect(results.filter((result) => result instanceof JobFailedError)).toHaveLength(20);
 });
 
-test("a handle tells the status, and the result as the definition makes it", async () => {
+test("a handle gives the status, and the result as the definition makes it", async () => {
   const handle = await client.submit(add, { a: 1, b: 2 }, { queue: "typed" });
   expect(await handle.status()).toBe("queued");
   expect(await failed(handle.result({ timeoutMs: 20 }))).toBeInstanceOf(TimeoutError);
@@ -101,7 +101,7 @@ test("a failed job's error carries name, message and data", async () => {
   });
 });
 
-test("data is of the last error alone, and gone when the job is retried", async () => {
+test("data comes from the last error alone, and is gone when the job is retried", async () => {
   const { id } = await client.submit({ type: "a", queue: "last", max_attempts: 2 });
   for (const [attempt, status, result] of [
     [1, "failed", null],
@@ -114,7 +114,7 @@ test("data is of the last error alone, and gone when the job is retried", async 
   expect(await client.retry(id)).toMatchObject({ status: "queued", result: null });
 });
 
-test("a cancelled job and one that is not there are errors of their own", async () => {
+test("a cancelled job and an unknown one have their own errors", async () => {
   const handle = await client.submit({ type: "a", queue: "ends" });
   const waiting = failed(handle.result());
   await client.cancel(handle.id);
@@ -131,7 +131,7 @@ test("gather rejects with the first failure and does not wait for the others", a
   expect(await gather([])).toEqual([]);
 });
 
-test("waitAll ends with the first, or the first error, and says what is pending", async () => {
+test("waitAll ends with the first job, or the first error, and says what is pending", async () => {
   const { handles, held } = await twoJobs("first");
   const pending = await waitAll(handles, { timeoutMs: 50 });
   expect(pending).toMatchObject({ done: [], slots: [{ kind: "pending" }, { kind: "pending" }] });
@@ -150,7 +150,7 @@ test("waitAll ends with the first, or the first error, and says what is pending"
   });
 });
 
-test("a wait for many is ended by its signal", async () => {
+test("a signal ends a wait for many", async () => {
   const { handles } = await twoJobs("signal");
   const stop = new AbortController();
   const waits = [gather(handles, { signal: stop.signal }), waitAll(handles, { signal: stop.signal })].map(failed);
@@ -158,7 +158,7 @@ test("a wait for many is ended by its signal", async () => {
   expect((await Promise.all(waits)).map(String)).toEqual(["Error: enough", "Error: enough"]);
 });
 
-test("however many are waited for, few requests are under way, and stuck jobs hold up no others", async () => {
+test("however many jobs are waited for, few requests are under way, and stuck jobs hold up no others", async () => {
   let now = 0;
   let most = 0;
   const narrow = createClient({

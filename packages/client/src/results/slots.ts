@@ -1,5 +1,5 @@
 /**
- * So many at once, the others in line: first come, first served.
+ * A limited number at once, the others in line: first come, first served.
  *
  * @example
  * const slots = createSlots(6);
@@ -7,7 +7,7 @@
  */
 export function createSlots(slots_max: number) {
   let free = slots_max;
-  // A Set keeps the order, and lets one that gave up go from the middle.
+  // A Set keeps the order, and lets one that gave up leave from the middle.
   const line = new Set<() => void>();
 
   const leave = (): void => {
@@ -40,7 +40,7 @@ export function createSlots(slots_max: number) {
         signal.addEventListener("abort", giveUp, { once: true });
       });
     },
-    /** Whether anybody stands in line. */
+    /** Whether anyone is in line. */
     crowded: () => line.size > 0,
   };
 }

@@ -5,7 +5,7 @@ import type { CallOptions } from "../http/transport.ts";
 import { createSlots } from "./slots.ts";
 
 export type WaitOptions = {
-  /** Rejects with TimeoutError then; the job goes on. Default a minute, Infinity for ever. */
+  /** Rejects with TimeoutError after that; the job goes on. Default a minute; Infinity for no limit. */
   timeoutMs?: number | undefined;
   /** Aborting rejects with its reason; the job goes on. */
   signal?: AbortSignal | undefined;
@@ -13,18 +13,18 @@ export type WaitOptions = {
 
 export type WaitForJob = (id: string, options?: WaitOptions) => Promise<Job>;
 
-/** Of one request that waits on the server: shorter than what proxies and load balancers cut. */
+/** For one request that waits on the server: shorter than proxies and load balancers allow. */
 const hold_seconds_max = 20;
 const poll_ms = 250;
-/** Between two looks of one slot at jobs that are not final, while others wait for the slot. */
+/** Between two looks by one slot at jobs that are not final, while others wait for the slot. */
 const crowd_pause_ms = 100;
-/** For the answer that says what the job was at the end of a wait. */
+/** For the answer with the job's status at the end of a wait. */
 const last_word_ms_max = 1_000;
 
 /**
- * Waits for jobs with at most `waits_max` requests at once, however many wait. As long as there are no more waits than
- * that, each is a request which the server holds back until its job is final. With more, they take turns: each has a
- * quick look and goes to the end of the line, so that no job that is not final holds up those that are.
+ * Waits for jobs with at most `waits_max` requests at once, however many wait. Up to that number, each wait is a
+ * request that the server holds until its job is final. Beyond it, they take turns: each has a quick look and goes to
+ * the end of the line, so that unfinished jobs do not hold up finished ones.
  */
 export function createWaits(
   look: (id: string, call: CallOptions, hold_seconds: number) => Promise<Job>,
@@ -47,7 +47,7 @@ export function createWaits(
         const now = performance.now();
         if (now >= deadline)
           throw new TimeoutError(`job ${id} was ${job.status} after ${timeout_ms} ms, and is left as it is`);
-        // A server that answers early, as one that stops does, must not be asked again at once.
+        // A server that answers early, because it is stopping, must not be asked again at once.
         const early = hold_seconds === 0 || now - asked < hold_seconds * 1_000 - poll_ms;
         const pause_ms = slots.crowded() ? crowd_pause_ms : poll_ms;
         if (early) await pause(Math.min(pause_ms, deadline - now), signal);

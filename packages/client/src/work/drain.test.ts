@@ -32,11 +32,11 @@ test("a stop lets the running handlers finish and takes nothing new", async () =
   expect(await client.get(first)).toMatchObject({ status: "succeeded", attempts: 1 });
   expect(await client.get(second)).toMatchObject({ status: "queued", attempts: 0 });
   expect(named("handler_start")).toHaveLength(1);
-  // The call that was waiting has taken nothing with it: the next worker gets the job at once.
+  // The waiting call has taken nothing with it: the next worker gets the job at once.
   expect(await client.lease("drain", { workerId: "next" })).toMatchObject([{ job: { id: second } }]);
 });
 
-test("at the deadline a handler is aborted and its job given back, ready at once", async () => {
+test("at the deadline a handler is aborted and its job is given back, ready at once", async () => {
   let reason: unknown;
   const { worker } = work(
     "deadline",
@@ -75,7 +75,7 @@ test("an outcome is kept while the API is away, and delivered when it is back", 
   await eventually(() => expect(named("api_unavailable").map(({ during }) => during)).toContain("settle"));
   await api.start();
   expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
-  // And it leases again.
+  // And it leases jobs again.
   expect(await client.wait(await submit("kept"))).toMatchObject({ status: "succeeded" });
 });
 

@@ -1,6 +1,6 @@
 import type { Job } from "@atlasqueue/contract";
 
-/** What a remote worker tells. `api_unavailable` is told at each failed try, and the worker goes on trying. */
+/** What a remote worker reports. `api_unavailable` is reported at each failed try, and the worker keeps trying. */
 export type WorkEvent =
   | { event: "handler_start"; job: Job }
   | { event: "job_settled"; job: Job; outcome: "succeeded" | "failed" | "dead"; error?: string }
@@ -16,15 +16,15 @@ export function careful(observe: Observe): Observe {
     try {
       observe(event);
     } catch {
-      // Its own trouble.
+      // Its own problem.
     }
   };
 }
 
-/** Without an observer, trouble is said: a worker whose token has expired must not be silent about it. */
+/** Without an observer, trouble goes to the console: a worker whose token has expired must not stay silent. */
 export function warnOfTrouble(event: WorkEvent): void {
   if (!("error" in event) || event.event === "job_settled") return;
   const about = event.event === "api_unavailable" ? `during ${event.during}` : `job ${event.job.id}`;
-  // oxlint-disable-next-line eslint/no-console -- the one place where this package speaks, unless it is told not to.
+  // oxlint-disable-next-line eslint/no-console -- the one place where this package prints, unless told not to.
   console.warn(`atlasqueue ${event.event}, ${about}: ${String(event.error)}`);
 }

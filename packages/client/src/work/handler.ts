@@ -1,20 +1,23 @@
 import { limits, type Job, type JobDefinition, type Json } from "@atlasqueue/contract";
 
-/** What a handler gets beside its payload. */
+/** What a handler gets besides its payload. */
 export type RemoteContext = {
   /** As it was leased; `attempts` counts this one. */
   job: Job;
   /** Aborts at the timeout, when the lease is lost, and at the deadline of a stop. Pass it to what you await. */
   signal: AbortSignal;
-  /** Show how far the job is: any JSON. The last one wins, and is sent at most once a second. Never throws. */
+  /** Report how far the job is, as any JSON. The latest wins, sent at most once a second. Never throws. */
   progress(value: Json): void;
 };
 
-/** Returning stores the result; throwing fails the attempt, and the job is tried again after its backoff. */
+/** Returning stores the result; throwing fails the attempt, and the job is retried after its backoff. */
 export type HandlerFunction<Payload> = (payload: Payload, context: RemoteContext) => unknown;
 
 export type HandlerOptions = {
-  /** The attempt fails with a TimeoutError after so long. A job's own `timeout_seconds` comes first. Default: none. */
+  /**
+   * The attempt fails with a TimeoutError after this time. A job's own `timeout_seconds` takes precedence. Default:
+   * none.
+   */
   timeoutSeconds?: number;
 };
 
@@ -26,8 +29,8 @@ export type Handler = {
 };
 
 /**
- * Define what happens to jobs of a type. The function sees only payloads that fit the definition, and runs at least once
- * for each job, so it must bear being run twice. Throws a RangeError for a timeoutSeconds out of range.
+ * Define what happens to jobs of a type. The function sees only payloads that fit the definition, and runs at least
+ * once for each job, so it must tolerate being run twice. Throws a RangeError for a timeoutSeconds out of range.
  *
  * @example
  * const handleEmail = defineHandler(sendEmail, async ({ to }, { signal }) => deliver(to, signal));

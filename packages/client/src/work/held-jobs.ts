@@ -1,7 +1,7 @@
 import type { Json } from "@atlasqueue/contract";
 import type { LeasedJob } from "../resources/leases.ts";
 
-/** A job that this worker holds. `settling` from the moment its outcome is known. */
+/** A job that this worker holds. `settling` once its outcome is known. */
 export type HeldJob = {
   readonly leased: LeasedJob;
   /** The handler's signal. */
@@ -11,11 +11,11 @@ export type HeldJob = {
   ends_at_ms: number;
   /** Not sent yet. */
   progress: { value: Json } | undefined;
-  /** Tells the keeper of the lease to look again. */
+  /** Tells the lease keeper to look again. */
   wake: () => void;
 };
 
-/** How many outcomes may wait for the API beside the running handlers: when it is away, leasing stops. */
+/** How many outcomes may wait for the API besides the running handlers; beyond that, leasing stops. */
 const unsettled_max = 1_000;
 
 /** The jobs a worker holds, and its free slots. A slot is free again when its handler ends or its lease is lost. */
@@ -44,7 +44,7 @@ export function heldJobs(concurrency: number) {
       jobs.add(job);
       return job;
     },
-    /** True while the job is ours: its outcome counts. */
+    /** True while the job is ours, so that its outcome counts. */
     holds: (job: HeldJob) => jobs.has(job),
     handlerEnded(job: HeldJob): void {
       job.phase = "settling";

@@ -10,8 +10,8 @@ export type KeeperDeps = { calls: LeaseCalls; held: HeldJobs; observe: Observe; 
 const progress_ms_min = 1_000;
 
 /**
- * Renews the lease of one job three times a lease until the job has left, and carries its progress. A handler is
- * aborted when the API says that the lease is lost, and when it could not be renewed in time: from then on another
+ * Renews the lease of one job three times per lease until the job is gone, and carries its progress. A handler is
+ * aborted when the API says that the lease is lost, or when it could not be renewed in time: from then on another
  * worker may have the job.
  */
 export async function keepLease({ calls, held, observe, lease_seconds }: KeeperDeps, job: HeldJob): Promise<void> {
@@ -20,7 +20,7 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
   let progress_at_ms = -Infinity;
 
   const lose = () => {
-    // An outcome on its way may still be in time: its settlement tells.
+    // An outcome on its way may still be in time; its settlement will show.
     if (job.phase === "settling" || !held.holds(job)) return;
     held.abandon(job, new LeaseLostError(`job ${job.leased.job.id} is not held any more`));
     observe({ event: "lease_lost", job: job.leased.job, during: "handling" });
@@ -38,7 +38,7 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
     const { progress } = job;
     job.progress = undefined;
     if (progress) progress_at_ms = asked_ms;
-    // A try that is still under way when the lease ends has failed.
+    // A try still under way when the lease ends has failed.
     const timeoutMs = job.phase === "handling" ? Math.max(1, Math.min(10_000, job.ends_at_ms - asked_ms)) : 10_000;
     const options = { leaseSeconds: lease_seconds, ...(progress ? { progress: progress.value } : {}) };
     try {
@@ -50,7 +50,7 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
       if (!held.holds(job)) return;
       if (error instanceof LeaseLostError || error instanceof NotFoundError) return lose();
       if (progress && isRefusal(error)) {
-        // It must not cost the lease: the next heartbeat goes at once, and without it.
+        // Bad progress must not cost the lease: the next heartbeat goes at once, without it.
         observe({ event: "progress_refused", job: job.leased.job, error });
         due_at_ms = asked_ms;
         continue;
@@ -64,12 +64,12 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
   }
 }
 
-/** The API has read the request and will not have it, now or later; or it cannot even be written as JSON. */
+/** The API has read the request and will never accept it, or it cannot even be written as JSON. */
 export function isRefusal(error: unknown): boolean {
   return !(error instanceof AtlasQueueError) || [400, 413, 422].includes(error.status ?? 0);
 }
 
-/** Until the time has come, or the job has left or has something to tell. */
+/** Until it is time, or the job is gone or has something to report. */
 async function sleep(job: HeldJob, ms: number): Promise<void> {
   const woken = new AbortController();
   job.wake = () => woken.abort();

@@ -7,8 +7,8 @@ export type Outcome =
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
- * stored, a timeout and whatever is thrown are failures of that job alone, worded as the worker beside the database
- * words them.
+ * stored, a timeout and anything thrown fail that job alone, in the same words as in a worker with a database
+ * connection.
  */
 export async function runJob(
   handler: Handler | undefined,

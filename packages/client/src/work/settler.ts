@@ -11,17 +11,17 @@ import type { Outcome } from "./run-job.ts";
 type Settlement = { job: HeldJob; outcome: Outcome };
 
 const batch_max = 200;
-/** Under the 1 MiB of a body, with room for what surrounds the results. */
+/** Below the 1 MiB of a body, leaving room for what surrounds the results. */
 const batch_bytes_max = 900_000;
-/** An error text may be six bytes a character as JSON, and its data come on top. */
+/** As JSON, an error text may take six bytes a character, and its data comes on top. */
 const error_bytes_max = 25_000 + limits.error_data_bytes_max;
 const surrounding_bytes = 200;
 /** Leases are running out meanwhile. */
 const retry_ms_max = 2_000;
 
 /**
- * Brings outcomes to the API. Idle, an outcome goes at once; what comes while a request is under way goes together in
- * the next. An API that is away is waited for until the lease has ended.
+ * Sends outcomes to the API. When idle, an outcome goes at once; those that come while a request is under way go
+ * together in the next. While the API is away it keeps trying until the lease ends.
  */
 export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observe) {
   const waiting: Settlement[] = [];
@@ -31,7 +31,7 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
 
   const flushAll = async (): Promise<void> => {
     flushing = true;
-    // After this turn of the event loop: handlers that end in the same turn share the request.
+    // After this turn of the event loop, so that handlers ending in the same turn share a request.
     await pause(0);
     while (waiting.length > 0) await deliver(takeBatch(waiting));
     flushing = false;
@@ -89,7 +89,7 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
     }
   };
 
-  /** One outcome that the API will not have must not hold up its neighbours, nor its own job's failure. */
+  /** An outcome the API will not accept must not hold up its neighbours, nor its own job's failure. */
   const refused = async (batch: Settlement[], error: unknown): Promise<void> => {
     const [first] = batch;
     if (batch.length > 1 || !first) {

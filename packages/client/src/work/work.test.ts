@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** A remote worker for the time of a test, with what it told. */
+/** A remote worker for one test, with what it reported. */
 function work(
   queue: string,
   handlers: HandlerFunction<JsonObject> | Handler | readonly Handler[],
@@ -41,7 +41,7 @@ const submit = async (queue: string, fields: { payload?: JsonObject; max_attempt
 
 const sum = defineJob("sum", z.object({ a: z.number(), b: z.number().default(2) }));
 
-test("a job is run by the handler of its type, and what that returns is its result", async () => {
+test("a job is run by the handler for its type, and what that returns is its result", async () => {
   work("typed", [
     defineHandler(sum, ({ a, b }, { job }) => ({ sum: a + b, attempt: job.attempts })),
     defineHandler(defineJob("nothing", z.object({})), () => {}),
@@ -61,12 +61,12 @@ test("one function takes jobs of every type", async () => {
 test.each<[string, Handler["run"], string]>([
   ["an error", () => Promise.reject(new TypeError("no address")), "TypeError: no address"],
   ["a thrown string", () => Promise.reject("text"), "NonError: text"],
-  ["a result that is no JSON", async () => ({ n: 1n }), "ResultError: "],
+  ["a result that is not JSON", async () => ({ n: 1n }), "ResultError: "],
   ["a result with a NUL", async () => "\0", "ResultError: the result at / must not contain the NUL"],
   ["a result that is too large", async () => "x".repeat(300_000), "ResultError: the result is 300002 bytes"],
   ["an error with a NUL", () => Promise.reject(new Error("a\0b")), "Error: a\u{fffd}b"],
   ["a last word", () => Promise.reject(new DoNotRetryError("gone")), "DoNotRetryError: gone"],
-])("%s is a failure of that job alone", async (name, run, says) => {
+])("%s fails that job alone", async (name, run, says) => {
   const queue = `fails-${name.replaceAll(" ", "-")}`;
   const { named } = work(queue, { type: "a", options: {}, run });
   const id = await submit(queue, { max_attempts: name === "a last word" ? 5 : 1 });
@@ -76,7 +76,7 @@ test.each<[string, Handler["run"], string]>([
   await eventually(() => expect(named("job_settled")).toMatchObject([{ outcome: "dead", error: dead.last_error }]));
 });
 
-test("a type without a handler and a payload that does not fit are failures, not the worker's end", async () => {
+test("a type without a handler and a payload that does not fit fail the job, not the worker", async () => {
   work("strange", [defineHandler(sum, ({ a }) => a)]);
   const unknown = await submit("strange", { max_attempts: 1 });
   const bad = await client.submit({ type: "sum", queue: "strange", payload: { a: "1" }, max_attempts: 1 });
@@ -86,7 +86,7 @@ test("a type without a handler and a payload that does not fit are failures, not
   expect(await client.wait(good.id)).toMatchObject({ status: "succeeded" });
 });
 
-test("a failed job is tried again, after the delay that its handler chose", async () => {
+test("a failed job is retried after the delay its handler chose", async () => {
   const delays: number[] = [];
   work("retries", (_payload, { job }) => {
     delays.push(Date.now());
@@ -118,7 +118,7 @@ test("a handler that runs too long is aborted and the attempt fails", async () =
   expect(reason).toMatchObject({ name: "TimeoutError" });
 });
 
-test("as many handlers run at once as there are slots, and what ends together is settled together", async () => {
+test("as many handlers run at once as there are slots, and those that end together are settled together", async () => {
   const calls: string[] = [];
   const counting = createClient({
     url: api.url,
@@ -148,7 +148,7 @@ test("as many handlers run at once as there are slots, and what ends together is
   expect(settling.length).toBeLessThan(30);
 });
 
-test("a lease is renewed while the handler runs, and progress is shown meanwhile", async () => {
+test("while the handler runs, its lease is renewed and its progress shown", async () => {
   const { opened, open } = gate();
   const { named } = work(
     "renewed",
@@ -162,7 +162,7 @@ test("a lease is renewed while the handler runs, and progress is shown meanwhile
   const id = await submit("renewed");
   await eventually(async () => expect((await client.get(id)).progress).toEqual({ done: 0.5 }));
   const { started_at } = await client.get(id);
-  // Well past the end of the first lease, and nobody else gets it.
+  // Well past the end of the first lease, and no other worker gets it.
   await eventually(async () => {
     const now = await client.get(id);
     expect(Date.parse(now.locked_until ?? "") - Date.parse(started_at ?? "")).toBeGreaterThan(2_500);
@@ -176,7 +176,7 @@ test("a lease is renewed while the handler runs, and progress is shown meanwhile
 test.each([
   ["a NUL", "\0"],
   ["a BigInt", 1n],
-])("a progress that cannot be stored, %s, costs no lease", async (name, value) => {
+])("progress that cannot be stored, %s, does not cost the lease", async (name, value) => {
   const { opened, open } = gate();
   const queue = `progress-${name.replace(" ", "-")}`;
   const handler: HandlerFunction<JsonObject> = async (_payload, { progress }) => {
@@ -195,7 +195,7 @@ test.each([
   expect(named("api_unavailable")).toEqual([]);
 });
 
-test("a handler whose job is cancelled is aborted, and its slot is free", async () => {
+test("a handler whose job is cancelled is aborted, and its slot is freed", async () => {
   let reason: unknown;
   const { named } = work(
     "cancelled",
@@ -212,7 +212,7 @@ test("a handler whose job is cancelled is aborted, and its slot is free", async 
   expect(await client.get(id)).toMatchObject({ status: "cancelled" });
 });
 
-test("without an observer trouble is said on the console, without the token", async () => {
+test("without an observer, trouble goes to the console, without the token", async () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
   onTestFinished(() => warn.mockRestore());
   const lost = createClient({ url: `${api.url}/nowhere`, token: "aq_secret" }).work("default", () => {});
@@ -222,7 +222,7 @@ test("without an observer trouble is said on the console, without the token", as
   expect(String(warn.mock.calls)).not.toContain("aq_secret");
 });
 
-test("options that cannot be are refused", () => {
+test("invalid options are refused", () => {
   expect(() => client.work("a", () => {}, { concurrency: 0 })).toThrow(/^concurrency must be an integer from 1 to/);
   expect(() => client.work("a", () => {}, { leaseSeconds: 3_601 })).toThrow(/^leaseSeconds must be/);
   expect(() => client.work("a", [])).toThrow("at least one handler");

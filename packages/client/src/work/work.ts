@@ -12,7 +12,7 @@ import { runJob } from "./run-job.ts";
 import { createSettler } from "./settler.ts";
 
 export type WorkOptions = {
-  /** Says to people who holds a job. Default: made of chance. */
+  /** Shows people which worker holds a job. Default: random. */
   workerId?: string;
   /** Handlers at once, 1 to 1,000. Default 10. */
   concurrency?: number;
@@ -20,7 +20,7 @@ export type WorkOptions = {
   leaseSeconds?: number;
   /** How long one request waits for a job, 0 to 30. Default 20. */
   waitSeconds?: number;
-  /** Hears what happens. Default: trouble is written with console.warn. */
+  /** Called with what happens. Default: trouble is written with console.warn. */
   observe?: Observe;
   /** Aborting it is `stop()`. */
   signal?: AbortSignal;
@@ -28,13 +28,13 @@ export type WorkOptions = {
 
 export type RemoteWorker = {
   readonly id: string;
-  /** Handlers at work now. */
+  /** Handlers running now. */
   readonly running: number;
   /**
    * Stop leasing and let the running handlers finish. At the deadline (default 25,000 ms) the rest are aborted and
    * their jobs given back, ready at once. Over HTTP that is a failed attempt: a job at its last one becomes a dead
-   * letter. Resolves within 5 s of the deadline, when nothing is held any more; never rejects. Called again, the first
-   * call's deadline stands.
+   * letter. Resolves once nothing is held, within 5 s of the deadline; never rejects. If called again, the first call's
+   * deadline stands.
    */
   stop(options?: { deadlineMs?: number }): Promise<void>;
 };
@@ -42,9 +42,9 @@ export type RemoteWorker = {
 export type WorkHandlers = HandlerFunction<JsonObject> | Handler | readonly Handler[];
 
 const stop_ms_default = 25_000;
-/** What the last words to the API may take, after the deadline. */
+/** How long the last words to the API may take, after the deadline. */
 const farewell_ms_max = 5_000;
-/** An empty answer that came early, as from an API that stops, is not asked for again at once. */
+/** After an empty answer that came early, as from an API that is stopping, do not ask again at once. */
 const early_ms = 500;
 
 /** Run the jobs of a queue in this process: see `client.work`. */

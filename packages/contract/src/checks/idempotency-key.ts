@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
 
-/** What an Idempotency-Key header must be, as error messages and documents say it. */
+/** What an Idempotency-Key header must be, as error messages and the docs put it. */
 export const idempotencyKeyAccepts = `1 to ${limits.idempotency_key_chars_max} printable ASCII characters, sent once, that do not start with schedule:`;
 
 // Not all of them spaces. Linear in the length, as texts of a megabyte come here too. The schedules' slots have their
-// keys under that prefix: somebody else's job under one would take the slot's place.
+// keys under that prefix: another job with such a key would take the slot's place.
 const printable = /^(?!schedule:) *[!-~][ -~]*$/;
 
 /** An idempotency key in a body. */
@@ -16,8 +16,8 @@ export const idempotencyKey = z
   .describe(idempotencyKeyAccepts);
 
 /**
- * The key in an `Idempotency-Key` header, or undefined when it is not one. A quoted structured-field string
- * (RFC 9651, as the IETF draft for the header writes it) means the same key as the bare text.
+ * The key in an `Idempotency-Key` header, or undefined when it is not one. A quoted structured-field string (RFC 9651,
+ * as in the IETF draft for the header) means the same key as the bare text.
  *
  * @example
  * parseIdempotencyKey('"order-17"'); // "order-17"

@@ -34,7 +34,7 @@ test("nesting is allowed to the limit, and refused past it without a stack overf
   expect(fault?.pointer.length).toBeLessThanOrEqual(200);
 });
 
-test("thousands of faults are told by the first few", () => {
+test("of thousands of faults the first few are reported", () => {
   expect(findFaults(Array.from({ length: 5_000 }, () => "\0"))).toHaveLength(20);
 });
 
@@ -52,7 +52,7 @@ test("canonical text keeps arrays in order, drops undefined members and keeps __
   expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"x":1}}'))).toBe('{"__proto__":{"x":1},"b":1}');
 });
 
-test("pointers escape what RFC 6901 says, and cut long keys", () => {
+test("pointers escape as RFC 6901 says, and cut long keys", () => {
   expect(pointerSegment("a/b~c")).toBe("a~1b~0c");
   expect(pointerSegment("x".repeat(100))).toBe(`${"x".repeat(64)}…`);
 });

@@ -10,8 +10,8 @@ export type Fault = { pointer: string; message: string };
 const faults_max = 20;
 
 /**
- * What JSON allows and PostgreSQL or JavaScript would refuse, round or lose: NUL and lone surrogates, numbers
- * outside the exact range, nesting past the limit. Pass a parsed value; an empty list means it can be stored as it is.
+ * What JSON allows but PostgreSQL or JavaScript would refuse, round or lose: NUL and lone surrogates, numbers outside
+ * the exact range, nesting past the limit. Pass a parsed value; an empty list means that it can be stored unchanged.
  *
  * @example
  * findFaults({ note: "a\u0000b" }); // [{ pointer: "/note", message: "must not contain the NUL character…" }]
@@ -23,7 +23,7 @@ export function findFaults(value: unknown, depth_max: number = limits.json_depth
   return faults;
 }
 
-/** Whether `visit` would find nothing. Every request passes here, so no pointers are made. */
+/** Whether `visit` would find nothing. Every request passes through here, so no pointers are built. */
 function isStorable(value: unknown, depth_left: number): boolean {
   if (typeof value === "string") return faultOfText(value) === undefined;
   if (typeof value === "number") return faultOfNumber(value) === undefined;
@@ -78,7 +78,9 @@ function faultOfNumber(value: number): string | undefined {
   return undefined;
 }
 
-/** One key as a segment of a JSON pointer. Long and unprintable keys are cut and escaped, as pointers end up in logs. */
+/**
+ * One key as a segment of a JSON pointer. Long keys are cut and unprintable ones escaped, as pointers end up in logs.
+ */
 export function pointerSegment(key: string): string {
   const visible = key.replaceAll(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const escaped = visible.replaceAll("~", "~0").replaceAll("/", "~1").toWellFormed();
@@ -86,8 +88,8 @@ export function pointerSegment(key: string): string {
 }
 
 /**
- * JSON text with the keys of every object in one order, so that equal documents give equal text.
- * Expects a value that `findFaults` passed. Members that are undefined are left out, as in JSON.stringify.
+ * JSON text with every object's keys in a fixed order, so that equal documents give equal text. Expects a value that
+ * `findFaults` found no fault with. Members that are undefined are left out, as in JSON.stringify.
  *
  * @example
  * canonicalJson({ b: 1, a: [true] }); // '{"a":[true],"b":1}'

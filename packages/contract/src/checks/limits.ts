@@ -5,19 +5,19 @@ export const limits = {
   result_bytes_max: 262_144,
   progress_bytes_max: 16_384,
   progress_note_chars_max: 1_000,
-  /** Of what a handler logged in one attempt, the newest are kept. */
+  /** Log lines kept per attempt, the newest. */
   log_lines_max: 100,
   log_line_chars_max: 1_000,
   error_chars_max: 4_096,
   error_data_bytes_max: 16_384,
-  /** Of a request with the text of an error. What is too much of that text is dropped as it comes, and counts nowhere else. */
+  /** For a request with an error text. Excess text is dropped as it arrives, and counts nowhere else. */
   error_body_bytes_max: 16_777_216,
-  /** What any operator takes of a nack: what is kept of an error, and its data. */
+  /** The least any operator accepts for a nack: what is kept of an error, and its data. */
   nack_body_bytes_min: 65_536,
   json_depth_max: 64,
-  /** In one body. Keys cost far more time to read than their bytes say. */
+  /** In one body. Keys take far longer to read than their size suggests. */
   json_keys_max: 20_000,
-  /** In one body, keys and items of lists together. */
+  /** In one body, keys and list items together. */
   json_values_max: 100_000,
   batch_items_max: 1_000,
   bulk_ids_max: 1_000,
@@ -39,7 +39,7 @@ export const limits = {
   unique_key_chars_max: 256,
   unique_window_seconds_max: 31_536_000,
   token_name_chars_max: 128,
-  /** Working tokens of one tenant. */
+  /** Valid tokens per tenant. */
   tokens_max: 200,
   token_seconds_max: 315_360_000,
   token_overlap_seconds_max: 2_592_000,
@@ -47,7 +47,7 @@ export const limits = {
   schedule_name_chars_max: 128,
   cron_chars_max: 256,
   timezone_chars_max: 64,
-  /** Of one tenant. */
+  /** Per tenant. */
   schedules_max: 1_000,
   idempotency_key_chars_max: 512,
   request_id_chars_max: 128,

@@ -47,7 +47,7 @@ test.each<[unknown, string[]]>([
   expect(faultsOf(input)).toEqual(faults);
 });
 
-test("a __proto__ that a client sends is seen at the top and in a field, and is data in the payload", () => {
+test("a client's __proto__ is noticed at the top and in a field, and is data in the payload", () => {
   expect(faultsOf(JSON.parse('{"type":"a","__proto__":{}}'))).toEqual(["/__proto__ is not a field of this request"]);
   expect(faultsOf(JSON.parse('{"type":"a","backoff":{"kind":"fixed","base_seconds":1,"__proto__":{}}}'))).toEqual([
     "/backoff/__proto__ is not a field of this request",
@@ -55,7 +55,7 @@ test("a __proto__ that a client sends is seen at the top and in a field, and is 
   expect(faultsOf(JSON.parse('{"type":"a","payload":{"__proto__":{}}}'))).toEqual([]);
 });
 
-test("faults inside a list say which item", () => {
+test("a fault inside a list says which item", () => {
   const list = z.strictObject({ jobs: z.array(submitJob).describe("a list of jobs") });
   const checked = validate(list, { jobs: [{ type: "a" }, { type: "a", priority: 1.5 }] });
   expect(checked).toEqual({

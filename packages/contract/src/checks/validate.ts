@@ -19,17 +19,17 @@ export function validate<S extends z.ZodType>(schema: S, input: unknown): Checke
   if (strangers.length > 0) return { kind: "invalid", faults: strangers };
   const faults = findFaults(input);
   if (faults.length > 0) return { kind: "invalid", faults };
-  // zod drops a `__proto__` key in silence, so it would be neither stored nor refused.
+  // zod silently drops a `__proto__` key, so it would be neither stored nor refused.
   if (typeof input === "object" && input !== null && Object.hasOwn(input, "__proto__"))
     return { kind: "invalid", faults: [{ pointer: "/__proto__", message: "is not a field of this request" }] };
   const parsed = schema.safeParse(input);
   if (parsed.success) return { kind: "valid", value: parsed.data };
-  // A list of a hundred thousand bad items has as many issues, and nobody reads on after the first few.
+  // A list of a hundred thousand bad items has as many issues, and no one reads past the first few.
   const issues = parsed.error.issues.slice(0, issues_max);
   return { kind: "invalid", faults: once(issues.flatMap((issue) => faultsOf(schema, input, issue))) };
 }
 
-/** Of a body with far more fields than any request has: zod takes its time to list thousands of them. */
+/** For a body with far more fields than any request has: zod is slow to list thousands of them. */
 function manyStrangers(schema: z.ZodType, input: unknown): Fault[] {
   if (!(schema instanceof z.ZodObject) || typeof input !== "object" || input === null || Array.isArray(input))
     return [];
@@ -43,7 +43,7 @@ function stranger(pointer: string, key: string): Fault {
   return { pointer: `${pointer}/${pointerSegment(key)}`, message: "is not a field of this request" };
 }
 
-/** A value that fails several checks of its schema has one fault: what it takes is told in one sentence. */
+/** A value that fails several checks of its schema has one fault: one sentence says what is accepted. */
 function once(faults: readonly Fault[]): Fault[] {
   return [...new Map(faults.map((fault) => [`${fault.pointer} ${fault.message}`, fault])).values()];
 }

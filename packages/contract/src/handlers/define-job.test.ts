@@ -5,7 +5,7 @@ import { defineJob, PayloadError, submitJob, type JobDefinition, type Json } fro
 
 const sendEmail = defineJob("email.send", z.object({ to: z.email(), tries: z.coerce.number().default(1) }));
 
-test("a definition knows what is submitted and what the handler gets", () => {
+test("a definition types what is submitted and what the handler gets", () => {
   expectTypeOf(sendEmail).toEqualTypeOf<
     JobDefinition<{ to: string; tries?: unknown }, { to: string; tries: number }, Json>
   >();
@@ -13,7 +13,7 @@ test("a definition knows what is submitted and what the handler gets", () => {
   expect(() => sendEmail.parse({ to: "nobody" })).toThrow(PayloadError);
 });
 
-test("a submission carries the payload as it was given, for the schema of the handler to read", () => {
+test("a submission carries the payload as given, for the handler's schema to read", () => {
   const submission = sendEmail.submission({ to: "ada@example.org" }, { priority: 3, idempotency_key: "k" });
   expect(submission).toEqual({
     type: "email.send",
@@ -25,7 +25,7 @@ test("a submission carries the payload as it was given, for the schema of the ha
   expect(submitJob.safeParse(body).success).toBe(true);
 });
 
-test("a schema with asynchronous checks is waited for", async () => {
+test("a schema with asynchronous checks is awaited", async () => {
   const known = defineJob("known", z.object({ n: z.number().refine(async (n) => n > 0) }));
   expect(await known.parse({ n: 1 })).toEqual({ n: 1 });
   await expect(known.parse({ n: -1 })).rejects.toThrow(PayloadError);
@@ -44,12 +44,12 @@ test("an asynchronous check runs once, and one that rejects fails the parsing al
   const known = defineJob("known", z.object({ n: z.number().refine(check) }), z.number().refine(check));
   await expect(known.parse({ n: 1 })).rejects.toThrow("the list of customers is away");
   await expect(known.parseResult(1)).rejects.toThrow("the list of customers is away");
-  // A rejection that nobody hears is told when the microtasks are done.
+  // An unhandled rejection is reported once the microtasks are done.
   await nextTurn();
   expect(strays).toEqual([]);
   expect(checks).toBe(2);
 });
 
-test("a type that no job can have is refused where it is defined", () => {
+test("an invalid type is refused where it is defined", () => {
   expect(() => defineJob("a\nb", z.object({}))).toThrow(/a job's type must be a string of 1 to 128/);
 });

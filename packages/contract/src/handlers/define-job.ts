@@ -3,29 +3,29 @@ import { PayloadError, ResultError } from "./handler-errors.ts";
 import { jobType, type SubmitJobInput } from "../wire/job.ts";
 import type { Json, JsonObject } from "../checks/json.ts";
 
-/** What a submission says beside type and payload; with a key of its own it is safe to submit again. */
+/** What a submission says besides type and payload; with its own key it is safe to submit again. */
 export type JobOptions = Omit<SubmitJobInput, "type" | "payload"> & { idempotency_key?: string };
 
-/** A submission as `createQueue` and the client take it. */
+/** A submission as `createQueue` and the client accept it. */
 export type JobSubmission = SubmitJobInput & { idempotency_key?: string };
 
 /**
- * A type of job, known to both sides: who submits it gives what the schema takes (`Input`), who handles it gets what the
- * schema makes of that (`Output`). Who waits for its result gets what the schema of results makes of that (`Result`).
+ * A job type known to both sides: submitters pass what the schema takes (`Input`), handlers get what the schema makes
+ * of it (`Output`), and those who wait get what the result schema makes of the result (`Result`).
  */
 export type JobDefinition<Input = unknown, Output = unknown, Result = unknown> = {
   readonly type: string;
-  /** A submission of this type, unchecked, for one of many or for a queue in your own transaction. */
+  /** An unchecked submission of this type, for one of many or for a queue in your own transaction. */
   submission(payload: Input, options?: JobOptions): JobSubmission;
-  /** What the handler gets; at once unless the schema has asynchronous checks. Fails with a PayloadError. */
+  /** What the handler gets; synchronous unless the schema has asynchronous checks. Fails with a PayloadError. */
   parse(payload: unknown): Output | Promise<Output>;
-  /** What a handle's `result()` resolves with; any JSON without a schema of results. Fails with a ResultError. */
+  /** What a handle's `result()` resolves with; any JSON without a result schema. Fails with a ResultError. */
   parseResult(result: Json): Result | Promise<Result>;
 };
 
 /**
- * Define a type of job once, for the side that submits and the side that handles. Throws a TypeError when the type is
- * not one: 1 to 128 characters, no control characters.
+ * Define a job type once, for the side that submits and the side that handles. Throws a TypeError for an invalid type:
+ * it has 1 to 128 characters, no control characters.
  *
  * @example
  * export const sendEmail = defineJob("email.send", z.object({ to: z.email() }));
@@ -41,7 +41,7 @@ export function defineJob<S extends z.ZodType<unknown, object>, R extends z.ZodT
     throw new TypeError(`a job's type must be ${jobType.description}; got ${JSON.stringify(type)}`);
   return {
     type,
-    // The schema takes objects; whether JSON can hold what is in them is for the server to say.
+    // The schema takes objects; the server checks whether JSON can hold what is in them.
     submission: (payload, options = {}) => ({ ...options, type, payload: payload as JsonObject }),
     parse: (payload) => parsePayload(schema, payload),
     parseResult: (value) => (result ? parseWith(result, value, ResultError) : (value as z.output<R>)),
@@ -49,7 +49,7 @@ export function defineJob<S extends z.ZodType<unknown, object>, R extends z.ZodT
 }
 
 /**
- * A payload as the handler wants it: at once when the schema can, a promise when it has asynchronous checks. Throws, or
+ * A payload as the handler wants it: at once if the schema can, a promise if it has asynchronous checks. Throws, or
  * rejects with, a PayloadError that says on one line what does not fit.
  *
  * @example
@@ -65,7 +65,7 @@ function parseWith<S extends z.ZodType>(
   Fault: new (message: string) => Error,
 ): z.output<S> | Promise<z.output<S>> {
   // Asynchronous from the start: a synchronous try would run an asynchronous check, drop its promise, which may reject
-  // with nobody to hear it, and then run it a second time.
+  // unhandled, and then run it a second time.
   const context = { async: true };
   const accepted = ({ value: parsed, issues }: z.core.ParsePayload): z.output<S> => {
     if (issues.length === 0) return parsed as z.output<S>;

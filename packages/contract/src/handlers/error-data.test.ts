@@ -36,7 +36,7 @@ test("data that cannot be stored is left out", () => {
     expect(errorData(error)).toBeUndefined();
 });
 
-test("a stored error is read in its parts", () => {
+test("a stored error is split into its parts", () => {
   const parts = (last_error: string | null) => readError({ last_error, result: null });
   expect(parts("TypeError: no: address\nat all")).toEqual({ name: "TypeError", message: "no: address\nat all" });
   expect(parts("Ended without a colon")).toEqual({ name: "Error", message: "Ended without a colon" });

@@ -2,9 +2,9 @@ import { findFaults, type Json } from "../checks/json.ts";
 import { limits } from "../checks/limits.ts";
 
 /**
- * What a thrown error says to programs: its own `data`, as JSON will read it back. Undefined without one, and for one
- * that cannot be stored or is larger than 16 KiB: a failure must not fail for what it carries. Other properties are left
- * out, as libraries hang requests, with their credentials, on what they throw. Never throws.
+ * What a thrown error tells programs: its own `data`, as JSON will read it back. Undefined without one, or when it
+ * cannot be stored or exceeds 16 KiB: a failure must not fail because of what it carries. Other properties are left
+ * out, as libraries attach requests, credentials included, to what they throw. Never throws.
  *
  * @example
  * errorData(Object.assign(new Error("no stock"), { data: { sku: "tea" } })); // { sku: "tea" }
@@ -21,11 +21,11 @@ export function errorData(thrown: unknown): Json | undefined {
   }
 }
 
-/** The `result` of a dead job whose last error carried data; that of others is null. */
+/** The `result` of a dead job whose last error carried data; otherwise null. */
 export type DeadResult = { error_data: Json };
 
 /**
- * A stored error in its parts: "Type: message", and the data that came with it.
+ * A stored error split into its parts: "Type: message", and the data that came with it.
  *
  * @example
  * readError({ last_error: "OutOfStock: no tea", result: { error_data: { sku: "tea" } } });

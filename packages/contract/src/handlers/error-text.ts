@@ -1,8 +1,8 @@
 import { limits } from "../checks/limits.ts";
 
 /**
- * Anything a handler threw, as it is stored: "Type: message", cut to 4,096 characters and safe for PostgreSQL.
- * Never throws, whatever the value's own getters do.
+ * Anything a handler threw, as it is stored: "Type: message", cut to 4,096 characters and safe for PostgreSQL. Never
+ * throws, whatever the value's getters do.
  *
  * @example
  * errorText(new TypeError("no address")); // "TypeError: no address"
@@ -19,7 +19,7 @@ export function errorText(thrown: unknown): string {
   }
 }
 
-/** Text that a column can hold: without NUL, without lone surrogates, cut at the limit but never inside a pair. */
+/** Text a column can hold: without NUL, without lone surrogates, cut at the limit but never inside a pair. */
 export function storableText(text: string, chars_max: number = limits.error_chars_max): string {
   const cut = text.slice(0, chars_max + 1).replaceAll("\0", "\u{fffd}");
   if (cut.length <= chars_max) return cut.toWellFormed();

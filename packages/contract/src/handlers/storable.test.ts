@@ -16,7 +16,7 @@ test.each([
   ["a Set inside", { a: new Set([1]) }, "the result at /a is a Set"],
   ["an Error", new TypeError("no"), "is an Error"],
   ["a RegExp", [/x/], "/0 is a RegExp"],
-  ["a promise that nobody waited for", { user: Promise.resolve(1) }, "/user is a Promise"],
+  ["a promise nobody awaited", { user: Promise.resolve(1) }, "/user is a Promise"],
   ["a function in a list", [() => 1], "/0 is a function"],
   ["a function in an object", { run: () => 1 }, "/run is a function"],
   ["a symbol", [Symbol("x")], "/0 is a symbol"],
@@ -26,7 +26,7 @@ test.each([
   ["a circle", circle, "circular"],
   ["too much", "x".repeat(300_000), "at most 262144 are stored"],
   ["a NUL", { text: "\0" }, "/text must not contain the NUL"],
-])("%s is told", (_name, value, says) => {
+])("%s is reported", (_name, value, says) => {
   expect(told(value)).toContain(says);
 });
 
@@ -39,7 +39,7 @@ test.each([
   ["nothing", undefined, null],
   ["a Date", new Date(0), "1970-01-01T00:00:00.000Z"],
   ["an object of a class, by its fields", new Money(), { cents: 5 }],
-  ["what says itself what it is", { toJSON: () => ({ map: 1 }) }, { map: 1 }],
+  ["an object with its own toJSON", { toJSON: () => ({ map: 1 }) }, { map: 1 }],
   ["a URL", new URL("http://a.b/"), "http://a.b/"],
   ["a member that is undefined, which JSON leaves out", { a: undefined, b: 1 }, { b: 1 }],
   ["bytes, as Node writes them", Buffer.from("a"), { type: "Buffer", data: [97] }],
@@ -47,7 +47,7 @@ test.each([
   expect(storableResult(value)).toMatchObject({ kind: "storable", result });
 });
 
-test("a value whose own code throws is refused and ends nothing", () => {
+test("a value whose own code throws is refused, and nothing crashes", () => {
   const hostile = new Proxy(
     {},
     {

@@ -1,11 +1,11 @@
 import { findFaults, pointerSegment, type Json } from "../checks/json.ts";
 import { limits } from "../checks/limits.ts";
 
-/** A result as JSON reads it back, with its length as JSON, or why it cannot be stored. */
+/** A result as JSON reads it back and its length as JSON, or why it cannot be stored. */
 export type Storable = { kind: "storable"; result: Json; bytes: number } | { kind: "refused"; reason: unknown };
 
 /**
- * What a handler returned, as it will be read back. What JSON would change without a word is refused: NaN and infinite
+ * What a handler returned, as it will be read back. What JSON would silently change is refused: NaN and infinite
  * numbers, which would be null, and maps, sets, errors and the like, which would be {}. Nothing (undefined) is null.
  * Never throws.
  *
@@ -30,7 +30,7 @@ export function storableResult(returned: unknown): Storable {
   }
 }
 
-/** What JSON has no word for, by the name that JavaScript gives it. */
+/** What JSON has no form for, by its JavaScript name. */
 const lossy = new Set([
   "Map",
   "Set",
@@ -50,7 +50,10 @@ const lossy = new Set([
 
 type Loss = { pointer: string; message: string };
 
-/** The first part of a value that JSON drops or changes. It has been through JSON, so it neither nests deep nor in circles. */
+/**
+ * The first part of a value that JSON drops or changes. It has been through JSON, so it is neither too deep nor
+ * circular.
+ */
 function findLoss(value: unknown, pointer: string): Loss | undefined {
   if (typeof value === "number" && !Number.isFinite(value))
     return { pointer, message: `is ${value}, which JSON does not have; use null or a string` };
@@ -58,7 +61,7 @@ function findLoss(value: unknown, pointer: string): Loss | undefined {
     return { pointer, message: `is a ${typeof value}, which JSON does not have` };
   if (typeof value !== "object" || value === null) return undefined;
   if (value instanceof Date && Number.isNaN(value.getTime())) return { pointer, message: "is a Date without a time" };
-  // It says itself what it is as JSON.
+  // It defines its own JSON form.
   if ("toJSON" in value && typeof value.toJSON === "function") return undefined;
   const name = Object.prototype.toString.call(value).slice("[object ".length, -1);
   if (lossy.has(name))

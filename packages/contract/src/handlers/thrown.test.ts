@@ -6,7 +6,7 @@ const no = () => {
 };
 const traps: ProxyHandler<object> = { get: no, getPrototypeOf: no, has: no, ownKeys: no, getOwnPropertyDescriptor: no };
 
-test("what is thrown says whether and when to try again", () => {
+test("a thrown value says whether and when to try again", () => {
   expect(readThrown(new TypeError("no address"))).toEqual({ error: "TypeError: no address", retryable: true });
   expect(readThrown(new DoNotRetryError("gone"))).toEqual({ error: "DoNotRetryError: gone", retryable: false });
   expect(readThrown(new RetryAfterError("busy", 40))).toEqual({
@@ -17,14 +17,14 @@ test("what is thrown says whether and when to try again", () => {
   expect(readThrown(new TypeError("a cycle"), "ResultError").error).toBe("ResultError: a cycle");
 });
 
-test("a value that throws at whatever it is asked is a failure like any other", () => {
+test("a value that throws whatever you ask it is a failure like any other", () => {
   const told = { error: "NonError: a value that cannot be shown", retryable: true };
   expect(readThrown(new Proxy({}, traps))).toEqual(told);
   expect(readThrown(new Proxy(() => {}, traps))).toEqual(told);
   expect(readThrown(new Proxy(new DoNotRetryError("gone"), traps), "ResultError")).toEqual(told);
 });
 
-test("an error whose parts throw, or are not what they should be, is told as far as it goes", () => {
+test("an error whose parts throw, or are not what they should be, is read as far as possible", () => {
   const mute = Object.defineProperty(new RetryAfterError("busy", 40), "message", { get: no });
   expect(readThrown(mute, "ResultError")).toEqual({
     error: "ResultError: a value that cannot be shown",

@@ -14,8 +14,8 @@ export type Thrown = {
 };
 
 /**
- * Anything a handler threw, as the end of its attempt. `name` takes the place of an error's own. Never throws: each
- * question that is put to the value may itself throw, `instanceof` included (a Proxy answers that as it likes).
+ * Anything a handler threw, as the end of its attempt. `name` replaces the error's own. Never throws, though any look
+ * at the value may: even `instanceof` (a Proxy answers that as it likes).
  *
  * @example
  * readThrown(new DoNotRetryError("gone")); // { error: "DoNotRetryError: gone", retryable: false }
@@ -42,7 +42,7 @@ function named(name: string, thrown: Error): string {
   }
 }
 
-/** A class that extends ours may give anything. */
+/** A class that extends ours may hold anything. */
 function delayOf(thrown: RetryAfterError): number | undefined {
   try {
     const delay_ms: unknown = thrown.delay_ms;

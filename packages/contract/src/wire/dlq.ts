@@ -3,14 +3,14 @@ import { jobId, jobType, queueName } from "./job.ts";
 import { limits } from "../checks/limits.ts";
 import { listJobsQuery } from "./listing.ts";
 
-/** The query of `GET /v1/dlq`, which answers with a `jobPage`: those that died last first. */
+/** The query of `GET /v1/dlq`, which answers with a `jobPage`, the most recently dead first. */
 export const listDeadQuery = listJobsQuery.pick({ queue: true, type: true, limit: true, cursor: true });
 
 const which = "give ids, or queue or type or both, or all: true";
 
 /**
- * The body of `POST /v1/dlq/replay` and `/v1/dlq/purge`: which dead letters. One that says nothing means nothing, so that
- * no slip purges everything.
+ * The body of `POST /v1/dlq/replay` and `/v1/dlq/purge`: which dead letters. An empty one is refused, so that no slip
+ * purges everything.
  */
 export const bulkRequest = z
   .strictObject({
@@ -40,6 +40,6 @@ export const bulkRequest = z
 export type BulkRequestInput = z.input<typeof bulkRequest>;
 export type BulkRequest = z.output<typeof bulkRequest>;
 
-/** `changed` is less than `matched` when the time of the request was up, or some were in other hands: ask again. */
+/** `changed` is less than `matched` when the request ran out of time, or another one held some: ask again. */
 export const bulkAnswer = z.strictObject({ matched: z.int().min(0), changed: z.int().min(0) });
 export type BulkAnswer = z.infer<typeof bulkAnswer>;

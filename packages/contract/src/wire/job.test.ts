@@ -13,7 +13,7 @@ test("an id is any UUID in any case, and is read in lower case", () => {
     expect(jobId.safeParse(wrong).success, wrong).toBe(false);
 });
 
-test("a submission is filled with the defaults", () => {
+test("a submission gets its defaults", () => {
   expect(submitJob.parse({ type: "a" })).toEqual({
     type: "a",
     payload: {},

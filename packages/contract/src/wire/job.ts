@@ -4,7 +4,7 @@ import { idempotencyKey } from "../checks/idempotency-key.ts";
 import { limits } from "../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
 
-/** Every status a job can have; the last three are final, and a person may replay `dead` and `cancelled`. */
+/** Every status a job can have; the last three are final, and a person may replay `dead` and `cancelled` ones. */
 export const jobStatuses = [
   "scheduled",
   "blocked",
@@ -17,13 +17,13 @@ export const jobStatuses = [
 ] as const;
 export type JobStatus = (typeof jobStatuses)[number];
 
-/** True when no worker will touch the job again unless a person replays it. */
+/** True when no worker will touch the job again, unless a person replays it. */
 export function isFinal(status: JobStatus): boolean {
   return status === "succeeded" || status === "dead" || status === "cancelled";
 }
 
-// Each description completes the sentence "must be …": error messages and the OpenAPI document are made of them. What
-// else `meta` says goes into the document as it is, where the check itself is code that JSON Schema cannot show.
+// Each description completes the sentence "must be …": error messages and the OpenAPI document are built from them.
+// Anything else in `meta` goes into the document as it is, for checks that are code, which JSON Schema cannot show.
 
 export const jobType = z
   .string()
@@ -38,7 +38,7 @@ export const queueName = z
   .regex(/^[A-Za-z0-9._:-]+$/)
   .describe(`a string of 1 to ${limits.queue_chars_max} characters out of A-Z a-z 0-9 . _ : -`);
 
-/** Jobs of one group run one at a time, in the order in which they were submitted. */
+/** Jobs of one group run one at a time, in the order they were submitted. */
 export const groupName = z
   .string()
   .min(1)
@@ -46,7 +46,7 @@ export const groupName = z
   .regex(plainText)
   .describe(`a string of 1 to ${limits.group_chars_max} characters ${plainTextAccepts}`);
 
-// Any UUID, not only those RFC 9562 makes: an id that nobody made is unknown, not malformed.
+// Any UUID, not only those RFC 9562 makes: an id we never made is unknown, not malformed.
 export const jobId = z.guid().toLowerCase().describe("a UUID");
 
 export const jsonObject = z
@@ -56,8 +56,8 @@ export const jsonObject = z
 export const anyJson = z.custom<Json>((value) => value !== undefined).describe("any JSON value");
 
 /**
- * A time with any offset, as UTC with milliseconds: one instant is one text, and PostgreSQL, which takes fewer offsets
- * and years than RFC 3339, never sees another.
+ * A time with any offset, as UTC with milliseconds: one instant has one text, and PostgreSQL, which accepts fewer
+ * offsets and years than RFC 3339, never sees another.
  */
 const timestamp = z.iso
   .datetime({ offset: true })
@@ -121,7 +121,7 @@ export const unique = z
  */
 export type Unique = z.output<typeof unique>;
 
-/** What a job is made of, on every surface. */
+/** The fields of a job, on every surface. */
 export const submitFields = z.strictObject({
   type: jobType,
   payload: jsonObject.default({}),
@@ -166,14 +166,14 @@ export const submitJob = submitFields.refine(oneStart, oneStartFault).meta(oneSt
 export type SubmitJobInput = z.input<typeof submitJob>;
 export type SubmitJob = z.output<typeof submitJob>;
 
-/** What a schedule submits: a job as `POST /v1/jobs` takes it, but for when it runs. */
+/** What a schedule submits: a job as `POST /v1/jobs` takes it, except for when it runs. */
 export const jobTemplate = submitFields
   .omit({ run_at: true, delay_seconds: true })
   .describe("a job as POST /v1/jobs takes it, without run_at and delay_seconds");
 export type JobTemplateInput = z.input<typeof jobTemplate>;
 export type JobTemplate = z.output<typeof jobTemplate>;
 
-/** The body of `POST /v1/jobs/batch`: all of it is stored or none. */
+/** The body of `POST /v1/jobs/batch`, stored whole or not at all. */
 export const submitBatch = z.strictObject({
   jobs: z
     .array(
@@ -188,7 +188,7 @@ export type SubmitBatch = z.output<typeof submitBatch>;
 
 const nullableTime = z.iso.datetime().nullable();
 
-/** A job as every surface shows it. Times are UTC with milliseconds; fields that are not set are null. */
+/** A job as every surface shows it. Times are UTC with milliseconds; unset fields are null. */
 export const job = z.strictObject({
   id: z.uuid(),
   type: z.string(),
@@ -198,7 +198,7 @@ export const job = z.strictObject({
   attempts: z.int(),
   max_attempts: z.int(),
   payload: jsonObject,
-  /** What the handler returned. Of a dead job `{error_data}`, when its last error came with data. */
+  /** What the handler returned. For a dead job, `{error_data}` if its last error came with data. */
   result: anyJson.nullable(),
   last_error: z.string().nullable(),
   run_at: z.iso.datetime(),
@@ -216,8 +216,8 @@ export const job = z.strictObject({
 export type Job = z.infer<typeof job>;
 
 /**
- * The answer to a batch, in its order. `created` is false where the key was used for the same job before, or a job with
- * the same unique key is there.
+ * The answer to a batch, in the same order. `created` is false where the key was already used for the same job, or a
+ * job with the same unique key exists.
  */
 export const submittedBatch = z.strictObject({
   jobs: z.array(z.strictObject({ id: z.uuid(), status: z.enum(jobStatuses), created: z.boolean() })),

@@ -13,7 +13,7 @@ export const workerId = z
 const leaseSeconds = z.int().min(1).max(limits.lease_seconds_max);
 const leaseSecondsAccepts = `an integer of seconds from 1 to ${limits.lease_seconds_max}`;
 const leaseToken = z.guid().toLowerCase().describe("the lease_token that came with the job, a UUID");
-// A whole year ahead at most, as for a job's first run.
+// At most a year ahead, as for a job's first run.
 const retryDelay = z
   .number()
   .min(0)
@@ -42,7 +42,7 @@ export const leaseRequest = z.strictObject({
 export type LeaseRequestInput = z.input<typeof leaseRequest>;
 export type LeaseRequest = z.output<typeof leaseRequest>;
 
-/** What was leased; no jobs when there were none in time. */
+/** What was leased; empty when no job was ready in time. */
 export const leaseAnswer = z.strictObject({
   jobs: z.array(z.strictObject({ job, lease_token: z.uuid(), locked_until: z.iso.datetime() })),
 });
@@ -79,7 +79,7 @@ export type HeartbeatRequest = z.output<typeof heartbeatRequest>;
 export const heartbeatAnswer = z.strictObject({ locked_until: z.iso.datetime() });
 export type HeartbeatAnswer = z.infer<typeof heartbeatAnswer>;
 
-/** The body of `POST /v1/leases/settle`: acks and nacks of many jobs at once, whichever queues they are of. */
+/** The body of `POST /v1/leases/settle`: acks and nacks of many jobs at once, of any queues. */
 export const settleRequest = z
   .strictObject({
     acks: z
@@ -103,6 +103,6 @@ export type SettleRequest = z.output<typeof settleRequest>;
 export const settleOutcomes = ["succeeded", "failed", "dead", "lease_lost", "not_found"] as const;
 const settled = z.array(z.strictObject({ id: jobId, outcome: z.enum(settleOutcomes) }));
 
-/** One outcome for each ack and each nack, in their order. */
+/** One outcome for each ack and each nack, in order. */
 export const settleAnswer = z.strictObject({ acks: settled, nacks: settled });
 export type SettleAnswer = z.infer<typeof settleAnswer>;

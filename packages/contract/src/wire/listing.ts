@@ -35,16 +35,16 @@ export const getJobQuery = z.strictObject({
 
 /**
  * A page of jobs, newest first. A page may be short, or even empty, and still have a `next_cursor`: each looks at a
- * bounded stretch of the history. Null means that there is no more.
+ * bounded stretch of the history. Null marks the end.
  */
 export const jobPage = z.strictObject({ items: z.array(job), next_cursor: z.string().nullable() });
 export type JobPage = z.infer<typeof jobPage>;
 
-/** A line that a handler wrote with `ctx.log`, and when by its worker's clock. */
+/** A line a handler wrote with `ctx.log`, and when, by its worker's clock. */
 export const logLine = z.strictObject({ at: z.iso.datetime(), line: z.string() });
 export type LogLine = z.infer<typeof logLine>;
 
-/** One run of a job. `running` is the current one, `succeeded` the last. */
+/** One attempt of a job. `running` is the current one, `succeeded` the last. */
 export const attempt = z.strictObject({
   attempt: z.int(),
   worker_id: z.string().nullable(),
@@ -52,7 +52,7 @@ export const attempt = z.strictObject({
   finished_at: z.iso.datetime().nullable(),
   outcome: z.enum(["succeeded", "failed", "lost", "cancelled", "running"]),
   error: z.string().nullable(),
-  /** The newest hundred lines, the oldest first. Those of a lost or cancelled attempt are lost with it. */
+  /** The newest hundred lines, oldest first. Those of a lost or cancelled attempt are lost with it. */
   log: z.array(logLine),
 });
 export type Attempt = z.infer<typeof attempt>;

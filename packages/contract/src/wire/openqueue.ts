@@ -21,7 +21,7 @@ export const openQueueSubmit = z.strictObject({
     .max(limits.attempts_max - 1)
     .default(3)
     .describe(`an integer from 0 to ${limits.attempts_max - 1}`),
-  // Its clients are written in languages where what was left out is sent as null.
+  // Its clients are written in languages that send omitted fields as null.
   run_at: run_at
     .unwrap()
     .nullable()
@@ -32,7 +32,7 @@ export const openQueueSubmit = z.strictObject({
 export type OpenQueueSubmitInput = z.input<typeof openQueueSubmit>;
 export type OpenQueueSubmit = z.output<typeof openQueueSubmit>;
 
-/** The body of `POST /jobs/batch`: all of it is stored or none. */
+/** The body of `POST /jobs/batch`, stored whole or not at all. */
 export const openQueueSubmitBatch = z.strictObject({
   jobs: z
     .array(openQueueSubmit)
@@ -56,7 +56,7 @@ export const openQueueListQuery = z.strictObject({
 /** The body of `POST /queues/{queue}/lease`. */
 export const openQueueLeaseRequest = leaseRequest.pick({ worker_id: true, lease_seconds: true });
 
-// Any text: one that cannot be a token is a lease that is not held, which is 409 and not 422.
+// Any text: one that cannot be a token is a lease not held, which is 409, not 422.
 const leaseToken = z.string().describe("the lease_token that came with the job, a string");
 
 /** The body of `POST /jobs/{id}/ack`. */
@@ -71,7 +71,7 @@ export const openQueueHeartbeat = heartbeatRequest.omit({ progress: true }).exte
 const time = z.iso.datetime();
 const count = z.int().min(0);
 
-/** JobResponse: a job as OpenQueue shows it. Times are UTC with milliseconds; what is not set is null. */
+/** JobResponse: a job as OpenQueue shows it. Times are UTC with milliseconds; unset fields are null. */
 export const openQueueJob = z.strictObject({
   id: z.guid(),
   queue_name: z.string(),
@@ -89,11 +89,11 @@ export const openQueueJob = z.strictObject({
 });
 export type OpenQueueJob = z.infer<typeof openQueueJob>;
 
-/** The answer to `POST /jobs`: "queued", whenever it is to run. */
+/** The answer to `POST /jobs`: "queued", whenever it will run. */
 export const openQueueSubmitted = z.strictObject({ job_id: z.guid(), status: z.literal("queued") });
 export type OpenQueueSubmitted = z.infer<typeof openQueueSubmitted>;
 
-/** The answer to `POST /jobs/batch`; the ids stand in the order of its jobs. */
+/** The answer to `POST /jobs/batch`; the ids are in the order of its jobs. */
 export const openQueueSubmittedBatch = z.strictObject({ job_ids: z.array(z.guid()), count });
 export type OpenQueueSubmittedBatch = z.infer<typeof openQueueSubmittedBatch>;
 
@@ -108,7 +108,7 @@ export const openQueueSettled = z.strictObject({
 });
 export type OpenQueueSettled = z.infer<typeof openQueueSettled>;
 
-/** The answer to `GET /jobs`. `total` counts what the filter picks, on every page. */
+/** The answer to `GET /jobs`. `total` counts everything the filter matches, on every page. */
 export const openQueueJobPage = z.strictObject({
   items: z.array(openQueueJob),
   total: count,
@@ -123,7 +123,7 @@ export const openQueueLease = z
   .nullable();
 export type OpenQueueLease = z.infer<typeof openQueueLease>;
 
-/** The answer to `GET /dashboard/queues`. `failed` says how many of the pending ones wait for a retry. */
+/** The answer to `GET /dashboard/queues`. `failed` says how many of the pending ones are waiting for a retry. */
 export const openQueueQueues = z.array(
   z.strictObject({
     queue_name: z.string(),
@@ -144,11 +144,11 @@ export const openQueueProvision = z.strictObject({
   email: z.email().max(254).describe("an email address of at most 254 characters"),
 });
 
-/** The answer to it, the only one that holds the token. `created` is false when the email had a tenant already. */
+/** The answer to it, the only one that holds the token. `created` is false when the email already had a tenant. */
 export const openQueueProvisioned = z.strictObject({ token: z.string(), email: z.string(), created: z.boolean() });
 export type OpenQueueProvisioned = z.infer<typeof openQueueProvisioned>;
 
-/** The body of every error: a sentence, or a list where parts of the request are not valid, as FastAPI tells them. */
+/** The body of every error: a sentence, or a list of the invalid parts of the request, as in FastAPI. */
 export const openQueueError = z.strictObject({
   detail: z.union([
     z.string(),

@@ -19,8 +19,8 @@ const rate = z
 const rateAccepts = "an object {limit, period_seconds}, or null";
 
 /**
- * The body of `PUT /v1/queues/{queue}/limits`. What is left out is unlimited, but `group_concurrency`, which is 1: more
- * lets jobs of a group run side by side, and their order is then only that in which they start.
+ * The body of `PUT /v1/queues/{queue}/limits`. What is left out is unlimited, except `group_concurrency`, which is 1:
+ * more lets jobs of a group run side by side, and their order is then only the order in which they start.
  */
 export const queueLimits = z.strictObject({
   concurrency: jobsAtOnce.default(null).describe(jobsAtOnceAccepts),
@@ -31,13 +31,13 @@ export const queueLimits = z.strictObject({
 export type QueueLimitsInput = z.input<typeof queueLimits>;
 export type QueueLimits = z.output<typeof queueLimits>;
 
-/** A queue as people see it. Counts are kept, never counted: they cost the same whatever the history. */
+/** A queue as people see it. Its counts are kept, not counted: they cost the same whatever the history. */
 export const queue = z.strictObject({
   queue: z.string(),
   paused: z.boolean(),
   counts: z.record(z.enum(jobStatuses), count),
   limits: queueLimits,
-  /** Since when the job has waited that has waited longest. */
+  /** Since when the longest-waiting job has waited. */
   oldest_queued_at: z.iso.datetime().nullable(),
 });
 export type Queue = z.infer<typeof queue>;

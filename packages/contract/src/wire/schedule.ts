@@ -4,8 +4,8 @@ import { limits } from "../checks/limits.ts";
 import { listJobsQuery } from "./listing.ts";
 
 /**
- * What becomes of the slots that passed while nothing could fire them: nothing, one job for the latest of them, or a
- * job for each, oldest first.
+ * What becomes of slots that passed while nothing could fire them: nothing, one job for the latest, or a job for each,
+ * oldest first.
  */
 export const catchUps = ["none", "one", "all"] as const;
 export type CatchUp = (typeof catchUps)[number];
@@ -16,7 +16,7 @@ export const scheduleName = z
   .regex(/^[A-Za-z0-9._:-]+$/)
   .describe(`a string of 1 to ${limits.schedule_name_chars_max} characters out of A-Z a-z 0-9 . _ : -`);
 
-// The number of fields and their characters; what they mean is for core to check, which has the library.
+// The number of fields and their characters; core, which has the library, checks what they mean.
 const cron = z
   .string()
   .max(limits.cron_chars_max)
@@ -24,7 +24,7 @@ const cron = z
   .overwrite((text) => text.trim().replaceAll(/ +/g, " "))
   .describe("five fields, minute hour day-of-month month day-of-week, such as 30 2 * * MON-FRI");
 
-/** Names alone: an offset such as +02:00 knows no daylight saving time, and systems differ in whether they take one. */
+/** Names only: an offset such as +02:00 has no daylight saving time, and systems differ in whether they accept one. */
 const timezone = z
   .string()
   .max(limits.timezone_chars_max)
@@ -56,7 +56,7 @@ export const createSchedule = definition;
 export type CreateScheduleInput = z.input<typeof createSchedule>;
 export type CreateSchedule = z.output<typeof createSchedule>;
 
-/** The body of `PUT /v1/schedules/{name}`: all of the schedule. Its name may be left out, as the path says it. */
+/** The body of `PUT /v1/schedules/{name}`: the whole schedule. Its name may be left out, as it is in the path. */
 export const putSchedule = definition.extend({ name: scheduleName.optional().describe("the name in the path") });
 export type PutScheduleInput = z.input<typeof putSchedule>;
 export type PutSchedule = z.output<typeof putSchedule>;
@@ -71,7 +71,7 @@ export const schedule = z.strictObject({
   paused: z.boolean(),
   /** The next five slots; none while it is paused. */
   next_runs: z.array(z.iso.datetime()),
-  /** The slot that was fired last, and its job. */
+  /** The slot fired last, and its job. */
   last_run: z.iso.datetime().nullable(),
   last_job_id: z.uuid().nullable(),
   created_at: z.iso.datetime(),
@@ -79,9 +79,9 @@ export const schedule = z.strictObject({
 });
 export type Schedule = z.infer<typeof schedule>;
 
-/** The query of `GET /v1/schedules`, which come in the order of their names. */
+/** The query of `GET /v1/schedules`, which are ordered by name. */
 export const listSchedulesQuery = listJobsQuery.pick({ limit: true, cursor: true });
 
-/** A page of schedules; null means that there is no more. */
+/** A page of schedules; null marks the end. */
 export const schedulePage = z.strictObject({ items: z.array(schedule), next_cursor: z.string().nullable() });
 export type SchedulePage = z.infer<typeof schedulePage>;

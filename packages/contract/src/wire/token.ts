@@ -31,7 +31,7 @@ export const createToken = z.strictObject({
 export type CreateTokenInput = z.input<typeof createToken>;
 export type CreateToken = z.output<typeof createToken>;
 
-/** The body of `POST /v1/tokens/{id}/rotate`: how long the old token still works beside the new one. */
+/** The body of `POST /v1/tokens/{id}/rotate`: how long the old token still works alongside the new one. */
 export const rotateToken = z.strictObject({
   overlap_seconds: z
     .int()
@@ -43,7 +43,7 @@ export const rotateToken = z.strictObject({
 
 const nullableTime = z.iso.datetime().nullable();
 
-/** A token as it is listed: never the token itself. `hint` is its first characters. */
+/** A token as listed, never the token itself. `hint` is its first characters. */
 export const token = z.strictObject({
   id: z.uuid(),
   name: z.string(),

@@ -5,8 +5,8 @@ type Changes = Partial<Record<JobStatus, string>>;
 
 /**
  * A part of a WITH that keeps the counts of queues: one row for each queue the statement touched, in the statement's
- * own transaction, and appended, so that nobody waits for a counter. `rows` is another part of the WITH that gives a
- * row with `tenant` and `queue` for each job; take `countMoves` or `countMixedMoves` unless its cost matters.
+ * own transaction, and appended, so that no one waits for a counter. `rows` is another part of the WITH with a row of
+ * `tenant` and `queue` for each job; use `countMoves` or `countMixedMoves` unless the cost matters.
  *
  * @example
  * `WITH made AS (INSERT … RETURNING tenant, queue, due_at),
@@ -30,8 +30,8 @@ export function countMoves(rows: string, from: JobStatus, to: JobStatus): string
 }
 
 /**
- * The counts, when `rows` went different ways: each says its `from_status` and `to_status`, null for a job that was
- * not there before or is gone after.
+ * The counts, when `rows` went different ways: each has its `from_status` and `to_status`, null for a job that did not
+ * exist before or is gone afterwards.
  *
  * @example
  * `WITH cancelled AS (UPDATE … RETURNING tenant, queue, 'cancelled' AS to_status, held.status AS from_status),

@@ -1,7 +1,7 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { foldAll } from "./folder.ts";
+import { foldAll } from "./fold.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import type { Deps } from "../deps.ts";
 import { deadByNow } from "../dead-letters/count.ts";
@@ -54,7 +54,7 @@ const countsAreTrue = async () => {
   for (const tenant of tenants) expect(await counted(tenant)).toEqual(await truth(tenant));
 };
 
-/** Numbers that look random and are the same in every run. */
+/** Numbers that look random but are the same in every run. */
 function chance(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -63,7 +63,7 @@ function chance(seed: number): (below: number) => number {
   };
 }
 
-/** Every move there is, of some jobs at a time, over several tenants and queues. */
+/** Every move there is, for some jobs at a time, across several tenants and queues. */
 function moves(pick: (below: number) => number) {
   let held: Lease[] = [];
   const some = <T>(items: T[]) => items.filter(() => pick(2) === 0);
@@ -100,7 +100,7 @@ function moves(pick: (below: number) => number) {
           deps,
           done.map((lease) => ({ lease, result: null })),
         );
-      // Some are kept, and settled once more: that must count for nothing.
+      // Some are kept, and settled once more: that must not count.
       letGo(some(done));
     },
     async () => {
@@ -141,7 +141,7 @@ function moves(pick: (below: number) => number) {
   ];
 }
 
-test("whatever happens to jobs, in any order, the counts are those of the table", { timeout: 60_000 }, async () => {
+test("whatever happens to jobs, in any order, the counts match the table", { timeout: 60_000 }, async () => {
   const pick = chance(20_261_120);
   const all = moves(pick);
   const seen = new Set<string>();
@@ -157,47 +157,43 @@ test("whatever happens to jobs, in any order, the counts are those of the table"
   await countsAreTrue();
 });
 
-test(
-  "folders side by side, with writers and readers between them, count each change once",
-  { timeout: 60_000 },
-  async () => {
-    let writing = true;
-    const folder = async () => {
-      while (writing) await foldCounts(deps, 7);
-    };
-    const forgetter = async () => {
-      while (writing) await forgetEmptyQueues(deps, 5);
-    };
-    const write = async (seed: number) => {
-      const pick = chance(seed);
-      // Without recovery and pruning, which would take the others' jobs.
-      const [submit, , claimSome, , settle, failSome, giveBack] = moves(pick);
-      const mine = [submit, claimSome, settle, failSome, giveBack];
-      for (let step = 0; step < 100; step += 1) await mine[pick(mine.length)]?.();
-    };
-    // In one snapshot the number of jobs is that of all changes so far, however far the folders are.
-    const read = async () => {
-      while (writing) {
-        const [row] = await own.database.sql`
+test("concurrent folds, with writers and readers in between, count each change once", { timeout: 60_000 }, async () => {
+  let writing = true;
+  const folder = async () => {
+    while (writing) await foldCounts(deps, 7);
+  };
+  const forgetter = async () => {
+    while (writing) await forgetEmptyQueues(deps, 5);
+  };
+  const write = async (seed: number) => {
+    const pick = chance(seed);
+    // Without recovery and pruning, which would take the others' jobs.
+    const [submit, , claimSome, , settle, failSome, giveBack] = moves(pick);
+    const mine = [submit, claimSome, settle, failSome, giveBack];
+    for (let step = 0; step < 100; step += 1) await mine[pick(mine.length)]?.();
+  };
+  // In one snapshot the number of jobs is that of all changes so far, however far the folds have got.
+  const read = async () => {
+    while (writing) {
+      const [row] = await own.database.sql`
         SELECT (SELECT count(*)::int FROM jobs WHERE status = 'queued') AS jobs,
                (SELECT coalesce(sum(queued), 0)::int FROM queue_counts) + (SELECT coalesce(sum(queued), 0)::int FROM queue_changes) AS counted`;
-        expect(row?.["counted"]).toBe(row?.["jobs"]);
-      }
-    };
-    const others = [folder(), folder(), folder(), folder(), forgetter(), read()];
-    try {
-      await Promise.all([write(1), write(2), write(3)]);
-    } finally {
-      writing = false;
-      await Promise.all(others);
+      expect(row?.["counted"]).toBe(row?.["jobs"]);
     }
-    await countsAreTrue();
-    await foldAll(deps);
-    await countsAreTrue();
-  },
-);
+  };
+  const others = [folder(), folder(), folder(), folder(), forgetter(), read()];
+  try {
+    await Promise.all([write(1), write(2), write(3)]);
+  } finally {
+    writing = false;
+    await Promise.all(others);
+  }
+  await countsAreTrue();
+  await foldAll(deps);
+  await countsAreTrue();
+});
 
-test("a transaction of the caller's that rolls back counts nothing", async () => {
+test("a caller's transaction that rolls back counts nothing", async () => {
   await own.database.sql
     .begin(async (tx) => {
       await tx`INSERT INTO queue_changes (tenant, queue, queued) VALUES ('default', 'default', 5)`;

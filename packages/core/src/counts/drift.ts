@@ -4,9 +4,9 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 
 export type CountDrift = {
-  /** How many jobs were looked at; more than `jobs_max` means that nothing was compared. */
+  /** How many jobs there were; more than `jobs_max` means that nothing was compared. */
   jobs: number;
-  /** Where what is kept differs from what is there. */
+  /** Where the kept counts differ from the jobs. */
   drifted: (QueueRef & { status: JobStatus; kept: number; real: number })[];
 };
 

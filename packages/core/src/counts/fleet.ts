@@ -4,7 +4,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
 /**
- * How many jobs of each status there are, of all tenants, by the counts that the moves keep: no job is read.
+ * How many jobs of each status all tenants have, by the counts the moves keep: no job is read.
  *
  * @example
  * const { queued, dead } = await fleetCounts(deps);
@@ -15,7 +15,7 @@ export async function fleetCounts(deps: Pick<Deps, "database">): Promise<Record<
   return counts;
 }
 
-// Both in one snapshot, so a fold meanwhile is seen whole or not at all.
+// Both in one snapshot, so that a concurrent fold is seen whole or not at all.
 const text = composed(
   "counts/fleet",
   [],

@@ -3,25 +3,26 @@ import { jobStatuses } from "@atlasqueue/contract";
 import { unsynced } from "../database/unsynced.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import type { Signal } from "../signal/signal.ts";
 
 const sums = jobStatuses.map((status) => `sum(${status})`).join(", ");
 const additions = jobStatuses.map((status) => `${status} = total.${status} + excluded.${status}`).join(", ");
 
 /**
  * Add up to `rows_max` of the changes to the totals of their queues. Returns how many; fewer than asked for means that
- * none is left but those that others have in hand. One statement, so a reader sees each change once, before or after;
- * not synced to disk, as a crash forgets the sum and the deletions together.
+ * only those locked by others are left. One statement, so a reader sees each change once, before or after; not synced
+ * to disk, as a crash forgets the sum and the deletions together.
  *
  * @example
  * while ((await foldCounts(deps, 1_000)) === 1_000);
  */
 export async function foldCounts(deps: Pick<Deps, "database">, rows_max: number): Promise<number> {
-  const [row] = await executeOn(deps.database)<{ folded: number }>({ text: fold, params: [rows_max] });
+  const [row] = await executeOn(deps.database)<{ folded: number }>({ text: folding, params: [rows_max] });
   return row?.folded ?? 0;
 }
 
-// Folders skip each other's changes, and lock the totals in one order over all processes: they never deadlock.
-const fold = composed(
+// Folds skip each other's changes, and lock the totals in the same order in all processes: they never deadlock.
+const folding = composed(
   "counts/fold",
   ["rows_max"],
   `
@@ -38,8 +39,8 @@ const fold = composed(
 );
 
 /**
- * Forget the totals of queues that have no job left, at most so many: names come and go, and a table of all that ever
- * were would only grow. A total that somebody is adding to is passed over.
+ * Forget a bounded number of totals of queues without jobs: names come and go, and a table of all there ever were would
+ * only grow. A total being added to is skipped.
  */
 export async function forgetEmptyQueues(deps: Pick<Deps, "database">, queues_max: number): Promise<void> {
   await executeOn(deps.database)({ text: forget, params: [queues_max] });
@@ -53,3 +54,53 @@ const forget = composed(
   DELETE FROM queue_counts WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM queue_counts WHERE ${empty} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${empty}`,
 );
+
+/** One fold per this time across the whole fleet. */
+const turn_ms = 1_100;
+const batch_max = 1_000;
+/** Statements in one fold, leaving time for other duties. */
+const batches_max = 50;
+
+/** Add the changes to the totals until less than a batch is left. */
+export async function foldAll(deps: Pick<Deps, "database">): Promise<void> {
+  for (let batch = 0; batch < batches_max; batch += 1) if ((await foldCounts(deps, batch_max)) < batch_max) return;
+}
+
+export type Counts = {
+  /** This process has moved jobs. */
+  touch(): void;
+  stop(): void;
+};
+
+/**
+ * Keeps the table of changes short where no worker is running to sweep it: a process that submits folds what is there
+ * about once a second, taking turns with the others, and only while it submits.
+ *
+ * @example
+ * const folder = createCounts(deps);
+ * folder.touch();
+ */
+export function createCounts(deps: Deps & { signal: Signal }): Counts {
+  let timer: NodeJS.Timeout | undefined;
+  const fold = async () => {
+    try {
+      // Without Redis every process folds: they skip each other's rows.
+      if (await deps.signal.takeTurn("counts", turn_ms).catch(() => true)) await foldAll(deps);
+    } catch (error) {
+      // The next fold finds the same rows; nothing may be thrown from a timer.
+      deps.observe({ event: "counts_failed", error: String(error) });
+    }
+  };
+  return {
+    touch() {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void fold();
+      }, turn_ms).unref();
+    },
+    stop() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 
 /**
  * How many jobs of each status a tenant has, in all its queues or in one. Exact, and as fast with millions of jobs as
- * with none: nothing is counted, the totals that the moves keep are added up (`count-changes.ts`).
+ * with none: nothing is counted; the totals that the moves keep are added up (`changes.ts`).
  *
  * @example
  * const { queued, running } = await countJobs(deps, "default", { queue: "mail" });
@@ -24,7 +24,7 @@ export async function countJobs(
 const sums = jobStatuses.map((status) => `coalesce(sum(${status}), 0)::float8 AS ${status}`).join(", ");
 const mine = "tenant = $1 AND ($2 = '' OR queue = $2)";
 
-// Both in one snapshot, so a fold meanwhile is seen whole or not at all.
+// Both in one snapshot, so that a concurrent fold is seen whole or not at all.
 const text = composed(
   "counts/total",
   ["tenant", "queue"],

@@ -8,22 +8,22 @@ import { slotsOf } from "./join.ts";
 import type { Form } from "../database/skip-locked.ts";
 
 /**
- * `handovers` is how many notes were dealt with; as many as the limit means there may be more. `left` is true when there
- * are others, of groups that somebody else has in hand: come back for them. Signal what is `ready`.
+ * `handovers` is how many notes were dealt with; there may be more if it reaches the limit. `left` is true when there
+ * are others, of groups that another process has locked: come back for them. Signal what is `ready`.
  */
 export type Advanced = { handovers: number; left: boolean; ready: ReadyJob[] };
 
 /**
- * blocked → queued | scheduled: the next job of each group of which one has finished. Groups that have none left are
- * forgotten. One statement that waits for nobody: a group, or a job of it, that somebody else has in hand is passed over,
- * and its note stays. Not synced to disk, as a crash forgets this together with the note that it is to be done.
+ * blocked → queued | scheduled: the next job of each group in which one has finished. Groups with none left are
+ * forgotten. One statement that waits for no one: a group that is locked, or has a locked job, is skipped, and its note
+ * stays. Not synced to disk, as a crash that forgets this keeps the note that asks for it.
  *
  * @example
  * const { ready } = await advanceGroups(deps, 500);
  */
 export async function advanceGroups(deps: Deps, handovers_max: number): Promise<Advanced> {
   const { looked_at, ...first } = await pass(deps, "quick", handovers_max);
-  // Notes of groups whose next jobs are locked fill the page, and may hide others.
+  // Notes of groups whose next jobs are locked fill the page and may hide others.
   if (looked_at < handovers_max || first.handovers === looked_at) return first;
   const rest = await pass(deps, "careful", handovers_max);
   return { handovers: first.handovers + rest.handovers, left: rest.left, ready: [...first.ready, ...rest.ready] };
@@ -40,17 +40,17 @@ async function pass(deps: Deps, form: Form, handovers_max: number): Promise<Adva
 
 type Released = ReadyJob & { status: "queued" | "scheduled" };
 
-/** LATERAL and a sub-select for each note: as a join it could be planned as a reading of all groups. */
+/** LATERAL and a sub-select for each note: as a join it could be planned as a scan of all groups. */
 const groupOfNote = (columns: string, lock: string) => `LATERAL (
       SELECT ${columns} FROM job_groups AS one
       WHERE one.tenant = note.tenant AND one.queue = note.queue AND one.group_key = note.group_key ${lock}
     )`;
 
-// `seen` is the group as this statement's snapshot has it, and `locked` as it is. Where they differ, somebody added to it
-// or handed it on meanwhile, and this snapshot does not know the jobs of it: the note stays for the next look. So does
-// that of a group of which a job to go next is locked: to pass over the job alone would break the order.
-// `still` are those let through before that have not finished. The jobs are found by `= ANY`, never by a join, which
-// PostgreSQL could plan as a reading of the whole table.
+// `seen` is the group as this statement's snapshot has it, and `locked` as it is now. Where they differ, someone added
+// to it or handed it on meanwhile, and this snapshot does not know its jobs: the note stays for the next look. So does
+// the note of a group whose next job is locked: skipping just the job would break the order. `still` are those let
+// through before that have not finished. The jobs are found by `= ANY`, never by a join, which PostgreSQL could plan as
+// a scan of the whole table.
 const quick = `
   noted AS MATERIALIZED (
     SELECT note.ctid AS note, seen.tenant, seen.queue, seen.group_key, seen.heads
@@ -77,7 +77,7 @@ const quick = `
       SELECT FROM unnest(wanted.ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM had))
   )`;
 
-// The same, but a note whose next jobs are locked does not count: they are locked note by note, before the LIMIT.
+// The same, but notes whose next jobs are locked do not count: the jobs are locked note by note, before the LIMIT.
 const careful = `
   noted AS MATERIALIZED (
     SELECT note.ctid AS note, seen.tenant, seen.queue, seen.group_key, turn.still, wanted.ids

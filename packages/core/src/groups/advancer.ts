@@ -5,12 +5,11 @@ import type { Signal } from "../signal/signal.ts";
 import { advanceGroups } from "./advance.ts";
 
 const handovers_max = 500;
-/** Statements in one go, so that a sweep has time for its other duties. */
+/** Statements in one go, leaving a sweep time for its other duties. */
 const rounds_max = 50;
 
 /**
- * Let the next job of each group through that waits for it, and signal it. `left` says that some groups were in somebody
- * else's hand.
+ * Let the next job of each waiting group through, and signal it. `left` says that some groups were locked by others.
  */
 export async function advanceAll(deps: Deps & { signal: Signal }): Promise<{ total: number; left: boolean }> {
   let total = 0;
@@ -26,19 +25,19 @@ export async function advanceAll(deps: Deps & { signal: Signal }): Promise<{ tot
 export type GroupAdvancer = {
   /** A job of a group has finished. */
   kick(): void;
-  /** Resolves when nothing is under way. It may come back for what is left. */
+  /** Resolves when nothing is under way. It may come back for the rest. */
   idle(): Promise<void>;
-  /** What is left is the sweep's from now on. */
+  /** From now on the rest is left to the sweep. */
   stop(): void;
 };
 
-/** Whoever has a group in hand has it for one statement: it is looked at again so soon, and then later and later. */
+/** A locked group is locked for one statement: look again this soon, then later and later. */
 const rest_ms_min = 2;
 const rest_ms_max = 500;
 
 /**
- * Hands groups on in the process that finished their jobs: one pass at a time, for all that finished meanwhile. What it
- * leaves undone, as it dies or the database goes away, the sweep does.
+ * Hands groups on in the process that finished their jobs: one pass at a time, for all that finished meanwhile. If it
+ * dies or the database goes away, the sweep does the rest.
  *
  * @example
  * const groups = createGroupAdvancer(deps);
@@ -69,7 +68,7 @@ export function createGroupAdvancer(deps: Deps & { signal: Signal }): GroupAdvan
     if (passing) again = true;
     else passing = pass();
   };
-  // No reason to stay alive for: the sweep finds what a process that ends has left.
+  // Not worth keeping the process alive: the sweep finds what an ended process has left.
   const comeBack = () => {
     timer ??= setTimeout(() => {
       timer = undefined;

@@ -50,7 +50,7 @@ const succeed = async (id: string | undefined) => complete(deps, [{ lease: await
 const advance = async () => (await advanceGroups(deps, 100)).ready.map(({ id }) => id);
 const groups = async () => (await own.database.sql`SELECT group_key FROM job_groups`).map((row) => row["group_key"]);
 
-test("the first of a group is ready, the others wait; each goes when the one before has succeeded", async () => {
+test("the first of a group is ready and the others wait; each goes when the one before has succeeded", async () => {
   const [a, b, c] = await add({}, {}, {});
   expect(await statuses(a, b, c)).toEqual(["queued", "blocked", "blocked"]);
   expect(await claim(deps, [b ?? ""], claimer)).toEqual([]);
@@ -63,7 +63,7 @@ test("the first of a group is ready, the others wait; each goes when the one bef
   expect(await groups()).toEqual([]);
 });
 
-test("what the answer says of a job is what is stored", async () => {
+test("the answer describes a job as it is stored", async () => {
   const options = { idempotency_ttl_seconds: 60 };
   const outcomes = await enqueue(
     deps,
@@ -77,7 +77,7 @@ test("what the answer says of a job is what is stored", async () => {
   }
 });
 
-test("groups do not hold each other, nor jobs without one, nor the same name in another queue", async () => {
+test("groups do not hold up each other, jobs without one, or the same name in another queue", async () => {
   const ids = await add({}, { group: "h" }, { group: undefined }, { queue: "other" }, { group: "h" });
   expect(await statuses(...ids)).toEqual(["queued", "queued", "queued", "queued", "blocked"]);
 });
@@ -103,7 +103,7 @@ test("a job that loses its last lease lets the next go; a lease given back does 
   expect(await advance()).toEqual([b]);
 });
 
-test("the cancel of the head wakes the next; that of one that waits changes nothing else", async () => {
+test("cancelling the head wakes the next; cancelling one that waits changes nothing else", async () => {
   const [a, b, c] = await add({}, {}, {});
   await cancel(deps, "default", b ?? "");
   expect(await advance()).toEqual([]);
@@ -113,7 +113,7 @@ test("the cancel of the head wakes the next; that of one that waits changes noth
   expect([await advance(), await groups()]).toEqual([[], []]);
 });
 
-test("a scheduled job has its turn when it is submitted, and holds its group until it is due", async () => {
+test("a scheduled job takes its place when it is submitted, and holds its group until it is due", async () => {
   const [a, b, c] = await add({ delay_seconds: 60 }, {}, { delay_seconds: 90 });
   expect(await statuses(a, b, c)).toEqual(["scheduled", "blocked", "blocked"]);
   await cancel(deps, "default", a ?? "");
@@ -122,7 +122,7 @@ test("a scheduled job has its turn when it is submitted, and holds its group unt
   expect([await advance(), await statuses(c)]).toEqual([[], ["scheduled"]]);
 });
 
-test("a job that is retried goes behind those that came meanwhile; one that failed keeps its turn", async () => {
+test("a job retried by hand goes behind those that came meanwhile; one that failed keeps its turn", async () => {
   const [a, b] = await add({}, {});
   await fail(deps, [{ lease: await take(a), error: "E: x", verdict: { kind: "retry", delay_ms: 60_000 } }]);
   expect(await retry(deps, "default", a ?? "")).toMatchObject({ kind: "retried", job: { status: "queued" } });
@@ -139,7 +139,7 @@ test("a job that is retried goes behind those that came meanwhile; one that fail
   expect(await groups()).toEqual(["g"]);
 });
 
-test("the last of a group and a new one cross: none is stranded", async () => {
+test("when the last of a group and a new one cross, neither is stranded", async () => {
   for (let round = 0; round < 30; round += 1) {
     const [a] = await add({});
     const lease = await take(a);
@@ -151,7 +151,7 @@ test("the last of a group and a new one cross: none is stranded", async () => {
   }
 });
 
-test("a job that is cancelled while its group is handed on does not strand those behind it", async () => {
+test("a job cancelled while its group is handed on does not strand those behind it", async () => {
   for (let round = 0; round < 30; round += 1) {
     const [a, b, c] = await add({}, {}, {});
     await succeed(a);
@@ -163,7 +163,7 @@ test("a job that is cancelled while its group is handed on does not strand those
   }
 });
 
-test("producers side by side are given the order of their commits, each array in its own order", async () => {
+test("concurrent producers get the order of their commits, each array in its own order", async () => {
   const arrays = await Promise.all(Array.from({ length: 8 }, () => add({}, {}, {}, {}, {})));
   const order: string[] = [];
   for (;;) {
@@ -177,7 +177,7 @@ test("producers side by side are given the order of their commits, each array in
   for (const array of arrays) expect(order.filter((id) => array.includes(id))).toEqual(array);
 });
 
-test("advancers side by side hand each group on once", async () => {
+test("concurrent advancers hand each group on once", async () => {
   const heads = await add(...Array.from({ length: 50 }, (_, at) => ({ group: `g${at}` })));
   const nexts = await add(...Array.from({ length: 50 }, (_, at) => ({ group: `g${at}` })));
   for (const id of heads) await succeed(id);
@@ -186,7 +186,7 @@ test("advancers side by side hand each group on once", async () => {
   expect(handed.flatMap(({ ready }) => ready.map(({ id }) => id)).toSorted()).toEqual(nexts.toSorted());
 });
 
-/** Runs `work` while somebody's open transaction holds what `lock` locks. */
+/** Runs `work` while an open transaction holds what `lock` locks. */
 const whileHeld = async <T>(lock: (tx: Tx) => Promise<unknown>, work: () => Promise<T>): Promise<T> =>
   own.database.sql.begin(async (tx) => {
     await lock(tx);
@@ -194,7 +194,7 @@ const whileHeld = async <T>(lock: (tx: Tx) => Promise<unknown>, work: () => Prom
   }) as Promise<T>;
 type Tx = Parameters<Parameters<TestDatabase["database"]["sql"]["begin"]>[1]>[0];
 
-test("a group that an open transaction holds does not keep the others waiting", async () => {
+test("a group locked by an open transaction does not keep the others waiting", async () => {
   const [a] = await add({}, {});
   const heads = await add(...Array.from({ length: 20 }, (_, at) => ({ group: `h${at}` })));
   const nexts = await add(...Array.from({ length: 20 }, (_, at) => ({ group: `h${at}` })));
@@ -208,7 +208,7 @@ test("a group that an open transaction holds does not keep the others waiting", 
   expect((await advance()).length).toBe(1);
 });
 
-test("a group whose next job an open transaction holds keeps its order and holds up no other", async () => {
+test("a group whose next job is locked by an open transaction keeps its order and holds up no other", async () => {
   const [a, b, c] = await add({}, {}, {});
   const [d, e] = await add({ group: "h" }, { group: "h" });
   await whileHeld(
@@ -222,7 +222,7 @@ test("a group whose next job an open transaction holds keeps its order and holds
   expect(await advanceGroups(deps, 100)).toMatchObject({ ready: [{ id: b }], left: false });
 });
 
-test("the notes of more groups than are looked at, all of them locked, do not hide those of others", async () => {
+test("more locked groups' notes than fit one look do not hide those of other groups", async () => {
   const locked = Array.from({ length: 600 }, (_, at) => ({ group: `locked-${at}` }));
   await add(...locked, ...locked);
   const [a, b] = await add({}, {});
@@ -242,7 +242,7 @@ test("the notes of more groups than are looked at, all of them locked, do not hi
   ]);
 });
 
-test("a note of a group that is forgotten goes", async () => {
+test("the note of a forgotten group goes", async () => {
   const [a] = await add({});
   await succeed(a);
   await own.database.sql`INSERT INTO group_handovers SELECT * FROM group_handovers`;
@@ -251,19 +251,19 @@ test("a note of a group that is forgotten goes", async () => {
   expect(await advanceGroups(deps, 10)).toEqual({ handovers: 1, left: false, ready: [] });
 });
 
-test("a thousand wait in one group, and adding to it is as quick as ever", async () => {
+test("with a thousand jobs waiting in one group, adding to it is as quick as ever", async () => {
   await add(...Array.from({ length: 500 }, () => ({})));
   const [a] = await add({});
   const [row] = await own.database.sql`SELECT blocked_seq::int FROM jobs WHERE id = ${a ?? ""}`;
   expect(row?.["blocked_seq"]).toBe(501);
 });
 
-test("groups whose next jobs are in a stranger's hand, however many, hide none that may go on", async () => {
+test("groups whose next jobs are locked, however many, hide none that may go on", async () => {
   const names = Array.from({ length: 60 }, (_, at) => `held-${at}`);
   const firsts = await add(...names.map((group) => ({ group })), { group: "free" });
   const nexts = await add(...names.map((group) => ({ group })), { group: "free" });
   const leases = await claim(deps, firsts, claimer);
-  // One by one, so that their notes stand in this order.
+  // One by one, so that their notes are in this order.
   for (const lease of leases) await complete(deps, [{ lease, result: null }]);
   await own.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id = ANY(${`{${nexts.slice(0, -1).join(",")}}`}::uuid[]) FOR UPDATE`;

@@ -1,11 +1,11 @@
 /**
  * Parts of a WITH that give jobs their places in their groups. `members` is a query for (id, tenant, queue, group_key,
- * place), where `place` is their order in the statement. Each group's row is locked until the commit, in one order over
- * all processes, so that places are given in the order of the commits. `seated` is then a row for each: its `seq`, whether
- * it `may_run` or must wait, and whether the group `is_strict`: one at a time.
+ * place), where `place` is their order in the statement. Each group's row is locked until the commit, in the same order
+ * in all processes, so that places are given in commit order. `seated` then has a row for each: its `seq`, whether it
+ * `may_run` or must wait, and whether the group `is_strict`: one at a time.
  *
- * What is known of the group comes from its row as the lock finds it. A sub-select on the jobs would not do: it sees the
- * jobs as they were before the wait for the lock.
+ * What is known of the group comes from its row as the lock finds it. A sub-select on the jobs would not do: it sees
+ * them as they were before the wait for the lock.
  */
 export const joinGroups = (members: string) => `
   members AS MATERIALIZED (${members}), joined AS (
@@ -25,7 +25,7 @@ export const joinGroups = (members: string) => `
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   )`;
 
-/** The order in which everybody locks the rows of groups. Said with its collation: a parameter has none of its own. */
+/** The order in which all statements lock groups' rows. With an explicit collation: a parameter has none of its own. */
 const groupOrder = (row: string) =>
   ["tenant", "queue", "group_key"].map((column) => `${row}.${column} COLLATE "C"`).join(", ");
 
@@ -34,8 +34,8 @@ export const slotsOf = (row: string) => `coalesce((
       SELECT group_concurrency FROM queues WHERE queues.tenant = ${row}.tenant AND queues.queue = ${row}.queue), 1)`;
 
 /**
- * A part of a WITH that says, in the transaction that finished jobs, that the next of their groups may go. `rows` is a
- * part that gives the finished ones.
+ * A part of a WITH that notes, in the transaction that finished jobs, that the next of their groups may go. `rows` is a
+ * part with the finished ones.
  */
 export const handOver = (rows: string) => `handed AS (
     INSERT INTO group_handovers (tenant, queue, group_key)

@@ -9,7 +9,7 @@ import {
 } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { defaultTenant, type Deps } from "../deps.ts";
-import { createFinishWatch, type FinishWatch } from "./wait-finished.ts";
+import { createFinishedWaits, type FinishedWaits } from "./wait-finished.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
@@ -20,7 +20,7 @@ const never = new AbortController().signal;
 const long_ms = 20_000;
 let own: TestDatabase;
 let deps: Deps & { signal: Signal };
-let watch: FinishWatch;
+let watch: FinishedWaits;
 
 beforeAll(async () => {
   own = await testDatabase();
@@ -47,7 +47,7 @@ const drivers = {
 describe.each(Object.entries(drivers))("with %s", (_name, open) => {
   beforeEach(() => {
     deps = { database: own.database, observe: recordEvents().observe, signal: open() };
-    watch = createFinishWatch(deps);
+    watch = createFinishedWaits(deps);
   });
 
   test("a notice ends the wait of all that wait for its job, and of nobody else", async () => {

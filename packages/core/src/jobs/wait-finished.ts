@@ -3,7 +3,7 @@ import { finishedAmong } from "./finished-among.ts";
 import { createShares, takeOrThrow } from "../shares.ts";
 import type { Signal } from "../signal/signal.ts";
 
-export type FinishWatch = {
+export type FinishedWaits = {
   /**
    * Resolves when the job has finished, at the latest after `wait_ms` or when `gone` aborts; look at the job then. Begin
    * before you look whether it has finished already, or that moment is missed. Throws `NoRoomError` when too many wait,
@@ -25,7 +25,7 @@ const waiters_max = 10_000;
  * const finished = watch.until(id, 20_000, gone);
  * await finished;
  */
-export function createFinishWatch(deps: Pick<Deps, "database"> & { signal: Signal }): FinishWatch {
+export function createFinishedWaits(deps: Pick<Deps, "database"> & { signal: Signal }): FinishedWaits {
   const waiting = new Map<string, Set<() => void>>();
   const waits = createShares(waiters_max);
   let unlisten: (() => void) | undefined;

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-test("running jobs whose claim's row is gone are found, looked after again and recovered, and no others", async () => {
+test("running jobs whose claim's row is gone are found, tracked again and recovered, and no others", async () => {
   const outcomes = await enqueue(
     deps,
     Array.from({ length: 12 }, () => submission()),

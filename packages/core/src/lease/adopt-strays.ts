@@ -2,8 +2,9 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
 /**
- * How many jobs run that no claim's row knows of, so that no sweep would look at them when their leases end. Exact, from
- * one snapshot: what the kept counts say runs, less what is found through the claims. Its cost is that of the jobs that run.
+ * How many jobs are running without a claim's row, so that no sweep would look at them when their leases end. Exact,
+ * from one snapshot: what the kept counts say is running, less what is found through the claims. Its cost grows with
+ * the running jobs.
  *
  * @example
  * if ((await countStrays(deps)) > 0) await adoptStrays(deps, firstId, 5_000);
@@ -13,7 +14,7 @@ export async function countStrays(deps: Pick<Deps, "database">): Promise<number>
   return row?.strays ?? 0;
 }
 
-// Claim by claim: as a join it would be planned for the average claim, whatever that is.
+// Claim by claim: as a join it would be planned for the average claim, whatever its size.
 const count = `
   SELECT ((SELECT coalesce(sum(running), 0) FROM (
              SELECT running FROM queue_counts UNION ALL SELECT running FROM queue_changes) AS known)
@@ -24,10 +25,9 @@ const count = `
 export type Adopted = { adopted: number; next: string | undefined };
 
 /**
- * Give running jobs without a claim's row such a row again: an asynchronous standby that took over lacks what it had not
- * heard of, and a settlement may be among it whose claim had been cleared away before. From there on the sweep treats
- * them as any other whose lease ends. A step looks at `jobs_max` jobs in the order of their ids, as no index names
- * the jobs that run.
+ * Give running jobs without a claim's row a row again: an asynchronous standby that took over lacks what it had not
+ * received, perhaps a settlement whose claim was already cleared away. From then on the sweep treats them like any
+ * other whose lease ends. A step looks at `jobs_max` jobs in id order, as no index lists the running ones.
  */
 export async function adoptStrays(deps: Deps, after: string, jobs_max: number): Promise<Adopted> {
   const [row] = await executeOn(deps.database)<{ adopted: number; looked_at: number; last: string | null }>({

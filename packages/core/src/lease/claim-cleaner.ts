@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.ts";
-import { forgetEndedBatches } from "./forget-ended-claims.ts";
+import { forgetEndedClaims } from "./forget-claims.ts";
 
 export type ClaimCleaner = {
   /** Jobs of these claims have been settled. */
@@ -9,12 +9,12 @@ export type ClaimCleaner = {
 
 const rest_ms = 1_000;
 const batch_max = 1_000;
-/** Claims past it are left to the sweep, which finds each when its leases would have ended. */
+/** Claims beyond that are left to the sweep, which finds each when its leases would have ended. */
 const tokens_max = 20_000;
 
 /**
- * Clears away the claims that remote workers have settled to the last job, a second's worth at a time. The sweep alone
- * looks at a thousand claims a second, and remote workers that take one job at a time make more.
+ * Clears away the claims that remote workers have settled to the last job, a second's worth at a time. On its own, the
+ * sweep looks at a thousand claims a second, and remote workers that take one job at a time make more.
  *
  * @example
  * const cleaner = createClaimCleaner(deps);
@@ -28,7 +28,7 @@ export function createClaimCleaner(deps: Deps): ClaimCleaner {
     const all = [...tokens];
     tokens.clear();
     try {
-      for (let at = 0; at < all.length; at += batch_max) await forgetEndedBatches(deps, all.slice(at, at + batch_max));
+      for (let at = 0; at < all.length; at += batch_max) await forgetEndedClaims(deps, all.slice(at, at + batch_max));
     } catch {
       // The sweep finds them; nothing may be thrown from a timer.
     }

@@ -13,11 +13,11 @@ import { impatient, passingOverLocked, type Form } from "../database/skip-locked
 import { leaseTerms, takeLeases, type Width } from "./take-leases.ts";
 
 /**
- * queued → running in queues with limits, as far as there is room: for the ids that are left over, or for so many of
- * the oldest. Two statements under the lock of the queue's row: the second counts what others committed before this one
- * got the lock, so a limit is never exceeded, whoever claims beside it. Synced to disk, as a crash of the database that
- * forgot a start would let another start beside it. Ids that find no room are dropped; whoever finishes a job of the
- * queue, and the sweep, signal the next ones.
+ * queued → running in queues with limits, as far as there is room: for the remaining ids, or for a number of the
+ * oldest. Two statements under the lock of the queue's row: the second counts what others committed before this one got
+ * the lock, so a limit is never exceeded, however many claim at once. Synced to disk, as a database crash that forgot a
+ * start would let another job start beside it. Ids that find no room are dropped; finishing a job of the queue, and the
+ * sweep, signal the next ones.
  *
  * @example
  * const leases = await claimLimited(deps, ids, claimer);
@@ -49,11 +49,11 @@ async function claimUnderLock<L extends Lease>(
       text: lockQueues[form],
       params: [tenant, textArray(claimer.queues)],
     });
-    // Every statement is a way there and back for which others of the queue wait.
+    // Every statement is a round trip that others wait for on the same queue.
     if (locked.length === 0) return [];
     const names = textArray(locked.map(({ queue }) => queue));
     const rooms = await execute<Room>({ text: roomOf, params: [tenant, names] });
-    tellThrottled(claimer, rooms);
+    reportThrottled(claimer, rooms);
     const withRoom = rooms.filter(({ room }) => room > 0);
     if (withRoom.length === 0) return [];
     const open = textArray(withRoom.map(({ queue }) => queue));
@@ -70,7 +70,7 @@ async function claimUnderLock<L extends Lease>(
 
 type Room = { queue: string; room: number; retry_in_ms: number | null };
 
-function tellThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[]): void {
+function reportThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[]): void {
   for (const { queue, room, retry_in_ms } of rooms)
     if (room === 0 && retry_in_ms !== null) throttled?.({ tenant, queue }, Math.max(0, retry_in_ms));
 }
@@ -91,7 +91,7 @@ const roomOf = composed(
 
 /**
  * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 queues with room. `candidates` are (id, queue, group_key, place);
- * of each queue the first ones go, as many as there is room for, and of each group as many as its rate allows.
+ * from each queue the first go, as many as there is room for, and from each group as many as its rate allows.
  */
 const claiming = (name: string, last: "ids" | "jobs_max", candidates: string, bound = "") => {
   const text = (width: Width) =>
@@ -128,8 +128,8 @@ const byId = claiming(
     WHERE jobs.tenant = $4 AND jobs.queue = ANY($5::text[]) AND jobs.status = 'queued'`,
 );
 
-// Jobs whose groups have used up their rate must not be all that is looked at. So many of each queue are candidates, as
-// a queue without room must not crowd out the others; the caller has room for so many of all.
+// We must not look only at jobs whose groups have used up their rate. The candidates are bounded per queue, as a queue
+// without room must not crowd out the others, and overall by what the caller has room for.
 const oldest = claiming(
   "claim-limited-oldest",
   "jobs_max",

@@ -13,9 +13,9 @@ import { impatient, passingOverLocked } from "../database/skip-locked.ts";
 import { leaseTerms, syncedForGroups, takeLeases, type Width } from "./take-leases.ts";
 
 /**
- * queued → running, for ids that the signal handed out. One statement by primary key; ids that are junk, taken, finished
- * or of a queue that is not served are left out of the answer, and so is what exceeds `claim_bytes_max`. Leases come in
- * the order of the ids.
+ * queued → running, for ids handed out by the signal. One statement by primary key; ids that are junk, taken, finished
+ * or from a queue not served are left out of the answer, as is what exceeds `claim_bytes_max`. Leases are in the order
+ * of the ids.
  *
  * @example
  * const leases = await claim(deps, ["0192…"], { tenant: "default", queues: ["default"], worker_id, lease_seconds: 30 });
@@ -26,13 +26,13 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
 
 /**
  * queued → running, without a signal: the oldest of the highest priority. Scans the index of ready jobs, so it is for
- * the time when Redis is away. Claimers side by side skip each other's rows.
+ * times when Redis is away. Concurrent claims skip each other's rows.
  */
 export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer): Promise<Lease[]> {
   return claimOldest<Lease>(deps, jobs_max, claimer, "lease");
 }
 
-/** `claim`, or `claimReady` when given a number, with all there is to know of the jobs in the same statement. */
+/** `claim`, or `claimReady` when given a number, returning the whole jobs from the same statement. */
 export function claimJobs(deps: Deps, which: readonly string[] | number, claimer: Claimer): Promise<LeasedJob[]> {
   return typeof which === "number"
     ? claimOldest<LeasedJob>(deps, which, claimer, "whole")
@@ -57,7 +57,7 @@ async function claimIds<L extends Lease>(
   return leases.sort((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0));
 }
 
-/** All of them or, when they are too heavy together or one is locked, those that the careful form chooses. */
+/** All of them or, when they are too heavy together or one is locked, those the careful form chooses. */
 async function claimById<L extends Lease>(
   deps: Deps,
   claimer: Claimer,
@@ -97,7 +97,7 @@ async function claimOldest<L extends Lease>(
   return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
 }
 
-/** What queues with limits have room for, beside what was leased before. */
+/** What queues with limits have room for, on top of what was leased already. */
 async function addLimited<L extends Lease>(
   deps: Deps,
   claimer: Claimer,
@@ -107,9 +107,9 @@ async function addLimited<L extends Lease>(
 ): Promise<void> {
   if (typeof which !== "number" && which.length === 0) return;
   try {
-    leases.push(...tellTaken(deps, await claimLimited<L>(deps, claimer, which, width)));
+    leases.push(...reportTaken(deps, await claimLimited<L>(deps, claimer, which, width)));
   } catch (error) {
-    // Those that are leased already must not be thrown away with it.
+    // Those already leased must not be lost with it.
     if (leases.length === 0) throw error;
     deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
   }
@@ -126,7 +126,7 @@ async function claimWith<L extends Lease>(
   const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];
   try {
     const rows = await executeOn(deps.database)<L>({ text, params });
-    return tellTaken(
+    return reportTaken(
       deps,
       rows.map((row) => Object.assign(row, { tenant, lease_token, worker_id })),
     );
@@ -136,12 +136,15 @@ async function claimWith<L extends Lease>(
   }
 }
 
-function tellTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
+function reportTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
   for (const one of leases) deps.observe({ event: "lease_acquired", ...aboutLease(one) });
   return leases;
 }
 
-/** The queues of $5 that are neither paused nor limited. Depends on no row, so PostgreSQL looks once a statement. */
+/**
+ * The queues of $5 that are neither paused nor limited. Depends on no row, so PostgreSQL evaluates it once per
+ * statement.
+ */
 const served = `ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
@@ -161,7 +164,7 @@ const given = `id = ANY(${hidden("$6::uuid[]")})`;
 const byServedId = `${given} AND tenant = $4 AND queue = ANY(${served}) AND ${impatient}`;
 const byId = claiming("claim", "ids", byServedId);
 
-// Nothing at all when they weigh too much together: adding up costs a tenth of what choosing among them does.
+// Nothing at all when they are too heavy together: summing costs a tenth of choosing among them.
 const byIdWithin = claiming(
   "claim-if-light",
   "ids",
@@ -184,7 +187,7 @@ const carefully = claiming(
        FROM weighed WHERE before >= ${claim_bytes_max}) AS cut_off`,
 );
 
-// Each queue's own order, then the best of those: one index scan a queue, none of them longer than the answer.
+// Each queue's own order, then the best of those: one index scan per queue, none longer than the answer.
 const oldest = claiming(
   "claim-oldest",
   "jobs_max",

@@ -7,14 +7,14 @@ import { holdsLease, leaseParams, leaseParameters } from "./fence.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /**
- * `lost` are not held any more, unless the caller settled them itself meanwhile, so it is the caller who tells.
- * `locked` are held, but somebody's transaction has their rows: repeat it soon. The others hold until `locked_until`.
+ * `lost` are no longer held, unless the caller settled them itself meanwhile, which only it knows. `locked` are held,
+ * but another transaction has their rows locked: repeat it soon. The others hold until `locked_until`.
  */
 export type Extended<L> = { lost: L[]; locked: L[]; locked_until: Date | undefined };
 
 /**
- * running → running, until now + `lease_seconds`: the heartbeat of every job a worker runs, in one statement. A lease
- * that ran out but that nobody recovered yet is still the holder's.
+ * running → running, until now + `lease_seconds`: the heartbeat for every job a worker runs, in one statement. A lease
+ * that ran out but has not been recovered yet is still the holder's.
  *
  * @example
  * const { lost } = await extendLeases(deps, running, 30);

@@ -4,8 +4,8 @@ import type { Lease } from "./lease.ts";
 type Held = Pick<Lease, "id" | "lease_token">;
 
 /**
- * Leases as the first three parameters of a statement: their ids, for each which token it is under, and the tokens, as
- * jobs that were claimed together share one.
+ * Leases as the first three parameters of a statement: their ids, the position of each one's token, and the tokens, as
+ * jobs claimed together share one.
  */
 export function leaseParams(leases: readonly Held[]): [ids: string, tokens: string, distinct: string] {
   const place = new Map<string, number>();
@@ -18,23 +18,22 @@ export function leaseParams(leases: readonly Held[]): [ids: string, tokens: stri
   return [uuidArray(leases.map(({ id }) => id)), numberArray(tokens), uuidArray([...place.keys()])];
 }
 
-/** What `leaseParams` gives, by name. */
+/** What `leaseParams` returns, by name. */
 export const leaseParameters = ["ids", "token_places", "tokens"];
 
 /** The leases as rows. */
 export const leaseInput = "unnest($1::uuid[], $2::int[]) AS input(id, token)";
 
 /**
- * The fence, as a condition on `jobs`: the job still runs under this token. Not a join, and the `OR false` keeps
- * PostgreSQL from making it one: it expects one running job at most, and would read all the input for each of hundreds
- * (a nested loop, 50 ms where the hash of this sub-select takes one). `= ANY` finds the rows by primary key.
+ * The fence, as a condition on `jobs`: the job is still running under this token. Not a join, and the `OR false` keeps
+ * PostgreSQL from making it one: it expects at most one running job, and would read all the input for each of hundreds
+ * (a nested loop, 50 ms where hashing this sub-select takes one). `= ANY` finds the rows by primary key.
  */
 export const holdsLease = `jobs.id = ANY(${hidden("$1::uuid[]")}) AND jobs.status = 'running'
     AND ((jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM ${leaseInput}) OR false)`;
 
 /**
- * Values that differ from job to job, as one parameter: `($4::jsonb -> jobs.id::text)`. A look-up in it is a binary
- * search.
+ * Values that differ per job, as one parameter: `($4::jsonb -> jobs.id::text)`. A look-up in it is a binary search.
  */
 export function byJob<T>(leases: readonly Held[], valueOf: (at: number) => T | undefined): string {
   let members = "";

@@ -5,10 +5,10 @@ import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
 import type { Lease } from "./lease.ts";
 
-/** What a settlement needs to know of a job beside its token. The payload stays where it is. */
+/** What a settlement needs to know of a job besides its token. The payload is not read. */
 export type Leased = Omit<Lease, "lease_token" | "payload">;
 
-/** The jobs of a tenant behind ids that a remote worker names; ids of others are left out. */
+/** A tenant's jobs for the ids a remote worker names; other tenants' ids are left out. */
 export async function findLeased(
   deps: Pick<Deps, "database">,
   tenant: string,

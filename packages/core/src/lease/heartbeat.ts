@@ -8,8 +8,8 @@ export type Heartbeat = { id: string; lease_token: string; lease_seconds: number
 export type HeartbeatOutcome = { kind: "extended"; locked_until: Date } | { kind: "lease_lost" } | { kind: "unknown" };
 
 /**
- * running → running, until now + `lease_seconds`: the heartbeat of one job of a remote worker, with its progress. The
- * lease may get shorter by it as well as longer.
+ * running → running, until now + `lease_seconds`: the heartbeat for one of a remote worker's jobs, with its progress.
+ * It may shorten the lease as well as lengthen it.
  *
  * @example
  * const outcome = await heartbeat(deps, "default", { id, lease_token, lease_seconds: 30, progress: { done: 0.4 } });
@@ -24,8 +24,8 @@ export async function heartbeat(deps: Deps, tenant: string, beat: Heartbeat): Pr
   return row.locked_until ? { kind: "extended", locked_until: row.locked_until } : { kind: "lease_lost" };
 }
 
-// Progress is a hint like the renewal itself, so neither waits for the disk. `nullif`: no progress sent keeps the old one.
-// The sweep looks at a claim when its leases would have ended: it must look sooner at one that got shorter.
+// Progress is a hint like the renewal itself, so neither waits for the disk. `nullif`: when no progress is sent the old
+// one stays. The sweep looks at a claim when its leases would have ended, so it must look sooner at a shortened one.
 const text = composed(
   "lease/heartbeat",
   ["id", "tenant", "lease_token", "lease_seconds", "progress"],

@@ -2,7 +2,7 @@ import type { JobRow } from "../database/schema/index.ts";
 import type { QueueRef } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 
-/** A job in the hands of one worker. The token is the proof in every later call; jobs claimed together share it. */
+/** A job held by one worker. The token is the proof in every later call; jobs claimed together share it. */
 export type Lease = Pick<
   JobRow,
   | "id"
@@ -20,11 +20,11 @@ export type Lease = Pick<
   tenant: string;
   lease_token: string;
   worker_id: string;
-  /** Its queue has limits: when it has finished, another may start. */
+  /** Its queue has limits: when it finishes, another may start. */
   limited?: boolean;
 };
 
-/** A lease with the whole job as it is now: what a remote worker is told. */
+/** A lease with the whole job as it is now: what a remote worker gets. */
 export type LeasedJob = JobRow & { lease_token: string; locked_until: Date; worker_id: string };
 
 export type Claimer = {
@@ -32,15 +32,15 @@ export type Claimer = {
   queues: readonly string[];
   worker_id: string;
   lease_seconds: number;
-  /** Jobs of a queue could not be taken because of its rate; in so long there is room again. */
+  /** A queue's jobs could not be taken because of its rate; says when there is room again. */
   throttled?: (queue: QueueRef, retry_in_ms: number) => void;
-  /** A claim under this token was sent and no answer came, so that it may have been committed: it is to be taken back. */
+  /** A claim under this token was sent and not answered. It may have been committed, so it must be taken back. */
   unanswered?: (lease_token: string) => void;
-  /** Jobs that would have made the answer too heavy: they stay queued, and are to be signalled again. */
+  /** Jobs that would have made the answer too heavy: they stay queued, and must be signalled again. */
   cut_off?: (jobs: ReadyJob[]) => void;
 };
 
-/** A lease as events name it. */
+/** A lease as events describe it. */
 export function aboutLease(lease: Pick<Lease, "tenant" | "id" | "type" | "queue" | "attempts" | "worker_id">) {
   return {
     tenant: lease.tenant,

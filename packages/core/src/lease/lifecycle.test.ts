@@ -58,7 +58,7 @@ test("a claim takes the job, counts the attempt and mints a token", async () => 
   expect((job?.locked_until?.getTime() ?? 0) - (job?.started_at?.getTime() ?? 0)).toBe(30_000);
 });
 
-test("a job is claimed once, however many claim it at the same time", async () => {
+test("a job is claimed once, however many claim it at once", async () => {
   const ids = await add(...Array.from({ length: 20 }, () => ({})));
   const claims = await Promise.all(Array.from({ length: 6 }, () => claim(deps, ids, claimer)));
   expect(
@@ -91,14 +91,14 @@ test("without a signal, claims go by priority and then by age, over several queu
   expect((await claimReady(deps, 3, both)).map((lease) => lease.id)).toEqual([low]);
 });
 
-test("claimers without a signal skip each other's rows", async () => {
+test("claims without a signal skip each other's rows", async () => {
   const ids = await add(...Array.from({ length: 30 }, () => ({})));
   const claims = await Promise.all(Array.from({ length: 6 }, () => claimReady(deps, 10, claimer)));
   const rest = await claimReady(deps, 30, claimer);
   expect([...claims.flat(), ...rest].map((lease) => lease.id).sort()).toEqual(ids.toSorted());
 });
 
-test("the holder completes its job; nobody else can, and a repetition changes nothing", async () => {
+test("only the holder can complete its job, and a repetition changes nothing", async () => {
   const [id] = await add({});
   const lease = await take(id);
   const stranger = { ...lease, lease_token: "01890000-0000-7000-8000-000000000000" };
@@ -108,7 +108,7 @@ test("the holder completes its job; nobody else can, and a repetition changes no
   expect(await read(id)).toMatchObject({ status: "succeeded", result: { ok: true }, locked_until: null, attempts: 1 });
 });
 
-test("a lost lease among others changes nothing for its neighbours", async () => {
+test("a lost lease changes nothing for its neighbours", async () => {
   const ids = await add({}, {}, {});
   const leases = await Promise.all(ids.map(take));
   await own.database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${ids[1] ?? ""}`;
@@ -141,7 +141,7 @@ test("a job whose last attempt failed is dead, with the reason", async () => {
   expect((await read(id))?.finished_at).toBeInstanceOf(Date);
 });
 
-test("a failure whose answer was lost is told the same when it is repeated, whatever delay it comes with", async () => {
+test("a failure whose answer was lost gets the same answer when repeated, whatever delay it comes with", async () => {
   const [retried, dead] = await add({}, {});
   const [lease, last] = [await take(retried), await take(dead)];
   const buried = { lease: last, error: "Error", verdict: { kind: "dead", reason: "attempts_exhausted" } } as const;
@@ -154,7 +154,7 @@ test("a failure whose answer was lost is told the same when it is repeated, what
   expect(await own.database.sql`SELECT FROM job_attempts`).toHaveLength(2);
 });
 
-test("a failure is not told for another's: not under the next lease, nor after a success, a release or a recovery", async () => {
+test("a failure is not answered with another's outcome: not under the next lease, nor after a success, a release or a recovery", async () => {
   const ids = await add({}, {}, {}, {});
   const [claimed, succeeded, released, recovered] = await claim(deps, ids, claimer);
   if (!claimed || !succeeded || !released || !recovered) throw new Error("four jobs were to be claimed");
@@ -170,7 +170,7 @@ test("a failure is not told for another's: not under the next lease, nor after a
   expect(await complete(deps, [{ lease: claimed, result: null }])).toEqual([{ kind: "lease_lost" }]);
 });
 
-test("a success that commits while its repetition waits for it is known to the repetition", async () => {
+test("a repetition sees a success that commits while it waits", async () => {
   const [id] = await add({});
   const lease = await take(id);
   let repeated: ReturnType<typeof complete> | undefined;
@@ -186,7 +186,7 @@ test("a success that commits while its repetition waits for it is known to the r
   expect(await repeated).toEqual([{ kind: "applied" }]);
 });
 
-test("due jobs become ready, oldest first, retries and scheduled ones alike", async () => {
+test("due jobs become ready, oldest first, whether retries or scheduled", async () => {
   const [retry] = await add({});
   await fail(deps, [{ lease: await take(retry), error: "Error", verdict: again }]);
   const [later, soon] = await add({ delay_seconds: 3_600 }, { delay_seconds: 3_600 });
@@ -198,7 +198,7 @@ test("due jobs become ready, oldest first, retries and scheduled ones alike", as
   expect((await take(retry)).attempts).toBe(2);
 });
 
-test("a job whose worker went silent is ready again; one that used up its attempts is dead", async () => {
+test("a job whose worker went silent is ready again; one out of attempts is dead", async () => {
   const [first, last] = await add({}, { max_attempts: 1 });
   await Promise.all([take(first), take(last)]);
   expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [] });
@@ -211,7 +211,7 @@ test("a job whose worker went silent is ready again; one that used up its attemp
   expect(await own.database.sql`SELECT outcome FROM job_attempts`).toEqual([{ outcome: "lost" }, { outcome: "lost" }]);
 });
 
-test("who lost the lease can neither complete, fail, renew nor release the job of the next holder", async () => {
+test("a worker that lost the lease can neither complete, fail, renew nor release the next holder's job", async () => {
   const [id] = await add({});
   const lost = await take(id);
   await expire(id ?? "");
@@ -224,7 +224,7 @@ test("who lost the lease can neither complete, fail, renew nor release the job o
   expect(await read(id)).toMatchObject({ status: "running", lease_token: held.lease_token, attempts: 2, result: null });
 });
 
-test("a renewal moves the end of the lease, even of one that ran out unnoticed", async () => {
+test("a renewal extends the lease, even one that ran out unnoticed", async () => {
   const [id] = await add({});
   const lease = await take(id);
   await expire(id ?? "");
@@ -241,7 +241,7 @@ test("a released job is ready again with its attempt given back, in its old plac
   expect(await own.database.sql`SELECT * FROM job_attempts`).toEqual([]);
 });
 
-test("a claim of several jobs is looked after until the last of them is settled or recovered", async () => {
+test("a claim of several jobs is tracked until the last of them is settled or recovered", async () => {
   const ids = await add({}, {}, {});
   const [done, renewed, lost] = await claim(deps, ids, claimer);
   if (!done || !renewed || !lost) throw new Error("three jobs were to be claimed");
@@ -257,7 +257,7 @@ test("a claim of several jobs is looked after until the last of them is settled 
   expect(await batches()).toBe(0);
 });
 
-test("a lease that is being renewed while its recovery looks is kept, and looked at again", async () => {
+test("a lease being renewed while recovery looks is kept, and looked at again", async () => {
   const [id] = await add({});
   const lease = await take(id);
   await expire(id ?? "");
@@ -269,7 +269,7 @@ test("a lease that is being renewed while its recovery looks is kept, and looked
   expect(await batches()).toBe(1);
 });
 
-test("each state has its time, and the database refuses a row where they disagree", async () => {
+test("each status has its timestamp, and the database refuses a row where they disagree", async () => {
   const [id] = await add({});
   await expect(own.database.sql`UPDATE jobs SET status = 'running' WHERE id = ${id ?? ""}`).rejects.toThrow(
     "jobs_ready_at",

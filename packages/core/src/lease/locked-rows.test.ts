@@ -12,7 +12,7 @@ import { recallLeases } from "./recall.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
 
-/** Well below any deadline, well above what a statement takes. */
+/** Well below any deadline, well above the time of a statement. */
 const waited_ms_max = 3_000;
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
 let own: TestDatabase;
@@ -29,7 +29,7 @@ const add = async (count: number, request: Partial<SubmitJobInput> = {}): Promis
   const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
   return outcomes.map((one) => ("job" in one ? one.job.id : ""));
 };
-/** Do something while a stranger's transaction holds a job's row, and say what came of it. */
+/** Do something while another transaction has a job's row locked, and return the result. */
 async function besideStranger<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
   let done: T | undefined;
   await own.database.sql.begin(async (stranger) => {
@@ -47,7 +47,7 @@ const expire = async () => {
 };
 const count = async (status: string) => (await own.database.sql`SELECT FROM jobs WHERE status = ${status}`).length;
 
-test("one locked job stops no renewal of the others, and is not taken for lost", async () => {
+test("one locked job stops no renewal of the others, and is not considered lost", async () => {
   const leases = await ten();
   const { lost, locked } = await besideStranger(leases[4]?.id, () => extendLeases(deps, leases, 600));
   expect([lost, locked]).toEqual([[], [leases[4]]]);
@@ -55,7 +55,7 @@ test("one locked job stops no renewal of the others, and is not taken for lost",
   expect(long).toHaveLength(9);
 });
 
-test("one locked job stops no recovery of the others, and its worker has the first turn afterwards", async () => {
+test("one locked job stops no recovery of the others, and afterwards its worker gets the first turn", async () => {
   const leases = await ten();
   await expire();
   const recovered = await besideStranger(leases[4]?.id, () => recoverExpired(deps, 50));
@@ -76,7 +76,7 @@ test("one locked job stops no recall of the others", async () => {
   });
 });
 
-test("one locked job stops no success of the others; its own is for later", async () => {
+test("one locked job stops no success of the others; its own comes later", async () => {
   const leases = await ten();
   const completions = leases.map((lease) => ({ lease, result: 1 }));
   const outcomes = await besideStranger(leases[4]?.id, () => complete(deps, completions));
@@ -85,7 +85,7 @@ test("one locked job stops no success of the others; its own is for later", asyn
   expect(await complete(deps, completions)).toEqual(leases.map(() => ({ kind: "applied" })));
 });
 
-test("one locked job stops no failure of the others; its own is for later", async () => {
+test("one locked job stops no failure of the others; its own comes later", async () => {
   const leases = await ten();
   const verdict = { kind: "dead", reason: "not_retryable" } as const;
   const failures = leases.map((lease) => ({ lease, error: "x", verdict }));
@@ -110,7 +110,7 @@ test("one locked job stops no claim of the others, by ids or by age", async () =
   expect(await claim(deps, ids, claimer)).toHaveLength(1);
 });
 
-test("claims take as many as fit into one answer, at least one, and say which were left", async () => {
+test("claims take as many as fit into one answer, at least one, and say which were left out", async () => {
   const big = { payload: { text: "x".repeat(250_000) } };
   const ids = await add(40, big);
   const left: string[] = [];

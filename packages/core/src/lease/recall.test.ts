@@ -23,13 +23,13 @@ const lease = async (): Promise<Lease[]> => {
   const ids = outcomes.map((one) => ("job" in one ? one.job.id : ""));
   return claim(deps, ids, { ...worker, queues: ["default"], worker_id: worker.id });
 };
-/** As if nothing had been heard of these leases for so long. */
+/** As if these leases had not been renewed for that long. */
 const silence = (leases: Lease[], seconds: number) =>
   own.database.sql`
     UPDATE jobs SET locked_until = now() + (30 - ${seconds}::float8) * interval '1 second'
     WHERE id = ANY(${`{${leases.map(({ id }) => id).join(",")}}`}::uuid[])`;
 
-test("leases that were renewed a moment ago stay, those that were not end and are recovered", async () => {
+test("recently renewed leases stay, the others end and are recovered", async () => {
   const [kept, lost] = await lease();
   if (!kept || !lost) throw new Error("two jobs were leased");
   expect(await recallLeases(deps, worker, 5, 10)).toMatchObject({ recalled: 0, open: 2 });
@@ -48,7 +48,7 @@ test("a renewal between the end of a lease and its recovery keeps the job", asyn
   expect((await recoverExpired(deps, 10)).requeued).toEqual([]);
 });
 
-test("jobs of another tenant's worker of the same name are left alone", async () => {
+test("jobs of another tenant's worker with the same name are left alone", async () => {
   await silence(await lease(), 6);
   expect(await recallLeases(deps, { ...worker, tenant: "acme" }, 5, 10)).toMatchObject({ recalled: 0, open: 0 });
 });

@@ -4,13 +4,13 @@ import type { Deps } from "../deps.ts";
 import { allTenants, type VanishedWorker } from "../signal/presence.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
-/** `open` is how many of its jobs keep their leases for now; `batches` as many as the limit means there may be more. */
+/** `open` is how many of its jobs keep their leases for now; there may be more if `batches` reaches the limit. */
 export type Recalled = { recalled: number; open: number; batches: number };
 
 /**
- * running → running, with a lease that ends now: of the jobs of a worker that is silent in Redis, those that were not
- * renewed for `quiet_seconds` either. Only an end: `recoverExpired` takes them back, and a renewal that comes before
- * it keeps them, so a worker that lives after all loses nothing by this alone.
+ * running → running, with a lease that ends now: for those jobs of a worker silent in Redis that were not renewed for
+ * `quiet_seconds` either. It only ends leases: `recoverExpired` takes the jobs back, and a renewal before that keeps
+ * them, so a worker that is alive after all loses nothing by this alone.
  *
  * @example
  * const { recalled } = await recallLeases(deps, worker, 5, 50);
@@ -28,7 +28,7 @@ export async function recallLeases(
   return { recalled, open, batches };
 }
 
-// A renewal gives the whole lease again, so what is left of it says how long ago the last one was.
+// A renewal gives a full lease, so the time left shows how long ago the last one was.
 const recall = composed(
   "lease/recall",
   ["worker_id", "tenant", "lease_seconds_left", "claims_max"],

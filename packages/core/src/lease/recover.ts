@@ -7,14 +7,14 @@ import { countMixedMoves } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
-/** `batches` is how many were looked at; as many as the limit means there may be more. */
+/** `batches` is how many were looked at; there may be more if it reaches the limit. */
 export type Recovered = { requeued: ReadyJob[]; dead: RecoveredJob[]; batches: number };
 type RecoveredJob = ReadyJob & { group_key: string | null };
 
 /**
  * running → queued at once, for jobs whose worker stopped renewing; dead when the lost lease was the last attempt, so
- * a job that kills its worker ends. The lost attempt goes to the history in the same statement. Looks at the claims
- * whose time has come: those with jobs that are still leased are looked at again when the next of them ends.
+ * that a job that kills its worker comes to an end. The lost attempt goes to the history in the same statement. Looks
+ * at the claims that are due: those with jobs still leased are looked at again when the next lease ends.
  *
  * @example
  * const { requeued, dead } = await recoverExpired(deps, 50);
@@ -42,9 +42,9 @@ const leaseLostError = "LeaseLost: the worker stopped renewing its lease";
 
 type Recovery = RecoveredJob & { type: string; status: "queued" | "dead"; attempts: number; worker_id: string };
 
-// `still_open` asks what was recovered, not what had expired: a lease renewed since the snapshot is neither, and its batch
-// must stay. One whose row somebody's transaction holds could not be renewed either, so its worker has the first turn
-// when that has ended: it tries four times a second.
+// `still_open` asks what was recovered, not what had expired: a lease renewed since the snapshot is neither, and its
+// batch must stay. One whose row another transaction has locked could not be renewed either, so its worker gets the
+// first turn when that ends: it tries four times a second.
 const recover = composed(
   "lease/recover",
   ["claims_max", "error"],

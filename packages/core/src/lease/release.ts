@@ -6,12 +6,15 @@ import { countMoves } from "../counts/changes.ts";
 import { holdsLease, leaseParams, leaseParameters } from "./fence.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
-/** `given` went back: signal those again. `locked` are held still, as somebody's transaction has their rows: repeat it. */
+/**
+ * `given` went back: signal those again. `locked` are still held, as another transaction has their rows locked: repeat
+ * it.
+ */
 export type Released = { given: Lease[]; locked: Lease[] };
 
 /**
- * running → queued, with the attempt given back: for a worker that shuts down, or that took a job and cannot start it.
- * The job keeps its place by age. Leases that were not held any more are in neither list.
+ * running → queued, with the attempt given back: for a worker that is shutting down, or took a job it cannot start. The
+ * job keeps its place by age. Leases no longer held are in neither list.
  *
  * @example
  * const { given } = await release(deps, leases);

@@ -9,8 +9,8 @@ import { byJob, holdsLease, leaseParams, leaseParameters } from "./fence.ts";
 export type Report = { lease: Lease; progress: Json };
 
 /**
- * running → running, with how far the jobs are, all in one statement. A report under a lease that is lost changes
- * nothing. A hint, so it does not wait for the disk.
+ * running → running, with the progress of the jobs, all in one statement. A report under a lost lease changes nothing.
+ * A hint, so it does not wait for the disk.
  *
  * @example
  * await reportProgress(deps, [{ lease, progress: { done: 0.4, note: "4 of 10" } }]);

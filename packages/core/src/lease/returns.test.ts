@@ -44,7 +44,7 @@ const add = async (count: number): Promise<string[]> => {
   const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
   return outcomes.map((one) => ("job" in one ? one.job.id : ""));
 };
-/** Notes the token that a claim is sent with: the first parameter of its statement. */
+/** Notes the token a claim is sent with: the first parameter of its statement. */
 const watchTokens = (database: Database, tokens: string[]): Database => ({
   ...database,
   sql: new Proxy(database.sql, {
@@ -103,7 +103,7 @@ test("a claim that arrives after it was taken back leases nothing", async () => 
   expect(await attempts()).toEqual([{ status: "queued", attempts: 0 }]);
 });
 
-test("what was leased without limits is kept when the look at the limited queues fails", async () => {
+test("jobs leased without limits are kept when the look at the limited queues fails", async () => {
   const ids = await add(2);
   await setLimits(deps, { ...main, queue: "limited" }, queueLimits.parse({ concurrency: 1 }));
   const { sql } = own.database;
@@ -117,7 +117,7 @@ test("what was leased without limits is kept when the look at the limited queues
   });
 });
 
-test("leases are given back however long the database is away, and a row that is locked for a while", async () => {
+test("leases are given back however long the database is away, or their row is locked", async () => {
   const leases = await claim(deps, await add(3), claimer);
   await own.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
@@ -131,7 +131,7 @@ test("leases are given back however long the database is away, and a row that is
   await eventually(async () => expect(await attempts()).toEqual([{ status: "queued", attempts: 0 }]));
 });
 
-test("what is left at the deadline is left to the leases' end", async () => {
+test("what is left at the deadline waits for its leases to end", async () => {
   const leases = await claim(deps, await add(1), claimer);
   const away = connectDatabase({ url: "postgres://postgres@127.0.0.1:1/none", connections_max: 1, timeout_ms: 200 });
   const lost = createLeaseReturns({ ...deps, database: away });

@@ -8,13 +8,13 @@ import { release } from "./release.ts";
 import { takeBack } from "./take-back.ts";
 
 export type LeaseReturns = {
-  /** A claim was sent under this token, and its answer did not come: whatever it leased goes back. */
+  /** A claim was sent under this token and not answered: whatever it leased goes back. */
   unanswered(lease_token: string): void;
-  /** These are held and nobody will use them. Resolves with how many went back, when the database has said so. */
+  /** These are held, but no one will use them. Resolves with how many went back, once the database has confirmed it. */
   giveBack(leases: readonly Lease[]): Promise<number>;
-  /** So many are on their way back that no further claim should be sent. */
+  /** True when so many are on their way back that no further claim should be sent. */
   full(): boolean;
-  /** Resolves when all went back, or at the deadline: those that are left then end with their leases. */
+  /** Resolves when all went back, or at the deadline: the rest then end with their leases. */
   close(deadline_ms: number): Promise<void>;
 };
 
@@ -24,8 +24,8 @@ const retry_ms = 250;
 type Return = { goBack(): Promise<"done" | "again">; giveUp(): void };
 
 /**
- * Brings leases back that nobody can use: claims whose answers were lost, and jobs that could not be started or handed
- * over. An attempt must not be spent on those, so each is repeated until the database has answered.
+ * Gives back leases that no one can use: claims whose answers were lost, and jobs that could not be started or handed
+ * over. They must not cost an attempt, so each return is repeated until the database has answered.
  *
  * @example
  * const returns = createLeaseReturns(deps);
@@ -53,7 +53,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
         }
         deps.observe({ event: "database_unavailable", during: "giving leases back", error: String(error) });
         all = false;
-        // One that waits for a claim on its way must not hold up the others.
+        // One that waits for a claim still on its way must not hold up the others.
         if (stopped.signal.aborted) break;
       }
     return all;

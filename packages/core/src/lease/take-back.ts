@@ -8,13 +8,16 @@ import { countMoves } from "../counts/changes.ts";
 import { asQueued } from "./release.ts";
 import { impatient, isFree, lockFree } from "../database/skip-locked.ts";
 
-/** `ready` went back: signal them again. `locked` are held still, as somebody's transaction has their rows: repeat it. */
+/**
+ * `ready` went back: signal them again. `locked` are still held, as another transaction has their rows locked: repeat
+ * it.
+ */
 export type TakenBack = { ready: ReadyJob[]; locked: number };
 
 /**
- * running → queued, with the attempt given back, for all jobs of a claim whose answer nobody got. The claim may not even
- * have arrived yet: its token is taken first, and a claim under a token that is taken is refused as a whole. Two
- * statements, as the second must see a claim that was committed while the first waited for it.
+ * running → queued, with the attempt given back, for all jobs of a claim whose answer was lost. The claim may not even
+ * have arrived yet: its token is taken first, and a claim under a taken token is refused as a whole. Two statements, as
+ * the second must see a claim committed while the first waited for it.
  *
  * @example
  * const { ready, locked } = await takeBack(deps, lease_token);
@@ -30,7 +33,7 @@ export async function takeBack(deps: Deps, lease_token: string): Promise<TakenBa
 
 type Held = ReadyJob & { type: string; attempts: number; worker_id: string; given: boolean };
 
-// Kept for longer than a statement can be on its way. The sweep forgets it with the other claims that have no jobs left.
+// Kept longer than a statement can be on its way. The sweep forgets it with the other claims that have no jobs left.
 const takeToken = composed(
   "lease/take-back-token",
   ["lease_token"],

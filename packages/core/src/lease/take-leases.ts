@@ -1,15 +1,15 @@
 import { countChanges } from "../counts/changes.ts";
 
-/** What comes back of a job: what a worker needs to run it, or all of it, for a remote one. */
+/** What is returned of a job: what a worker needs to run it, or all of it, for a remote one. */
 export type Width = "lease" | "whole";
 
 const columns: Record<Width, string> = {
-  // Everything else would come back with each of thousands.
+  // Anything more would come back with each of thousands.
   lease: "id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key",
   whole: "*",
 };
 
-// Of one tenant, so its name need not come back with every job.
+// All of one tenant, so its name need not come back with every job.
 const counted = countChanges("(SELECT $4 AS tenant, queue FROM leased) AS leased", {
   queued: "-count(*)",
   running: "count(*)",
@@ -20,8 +20,8 @@ export const leaseTerms = ["lease_token", "worker_id", "lease_seconds", "tenant"
 
 /**
  * Parts of a WITH that turn queued jobs into running ones; `leased` has them. $1 token, $2 worker, $3 lease seconds,
- * $4 tenant. A lease counts from its statement, as its transaction may have waited for the queue before. The token is
- * the key of the claim's row, so one that was taken back (`take-back.ts`) is refused, however late it comes.
+ * $4 tenant. A lease counts from its statement, as its transaction may have waited for the queue first. The token is
+ * the key of the claim's row, so one that was taken back (`take-back.ts`) is refused, however late it arrives.
  */
 export const takeLeases = (which: string, width: Width) => `
   leased AS (
@@ -36,9 +36,9 @@ export const takeLeases = (which: string, width: Width) => `
   ), ${counted}`;
 
 /**
- * A condition that is always true, for what reads `leased` at the end of a claim without limits: its commit waits for
- * the disk only when it took a job of a group. Should a crash of the database forget the claim of another job, that one
- * is simply still queued; a second of a group, or past a limit, would start beside the first.
+ * A condition that is always true, for the part that reads `leased` at the end of a claim without limits: its commit
+ * waits for the disk only when it took a job of a group. If a database crash forgets the claim of any other job, that
+ * job is simply still queued; with a group or a limit, a second job would start beside the first.
  */
 export const syncedForGroups = `(
     SELECT set_config('synchronous_commit',

@@ -56,7 +56,7 @@ const finish = (leases: Awaited<ReturnType<typeof claim>>) =>
     leases.map((lease) => ({ lease, result: null })),
   );
 
-test("a queue's concurrency is kept, the first of those offered go, and another goes when one has finished", async () => {
+test("a queue's concurrency holds: the first of those offered go, and another goes when one finishes", async () => {
   await limit({ concurrency: 3 });
   const ids = await add(5);
   const leases = await claim(deps, ids, claimer);
@@ -67,7 +67,7 @@ test("a queue's concurrency is kept, the first of those offered go, and another 
   expect((await claimReady(deps, 5, claimer)).map(({ id }) => id)).toEqual([ids[3]]);
 });
 
-test("no more are claimed from several limited queues together than there is room for", async () => {
+test("no more jobs are claimed from several limited queues together than there is room for", async () => {
   await limit({ concurrency: 5 });
   await setLimits(deps, { ...ref, queue: "free" }, queueLimits.parse({ concurrency: 5 }));
   await add(4);
@@ -75,7 +75,7 @@ test("no more are claimed from several limited queues together than there is roo
   expect((await claimReady(deps, 3, claimer)).length).toBe(3);
 });
 
-test("what has no limits is not held up by what has", async () => {
+test("queues without limits are not held up by those with limits", async () => {
   await limit({ concurrency: 1 });
   const held = await add(2);
   const free = await add(3, { queue: "free" });
@@ -83,7 +83,7 @@ test("what has no limits is not held up by what has", async () => {
   expect((await claimReady(deps, 10, claimer)).length).toBe(0);
 });
 
-test("twenty claimers side by side never run more than the limit", async () => {
+test("twenty concurrent claimers never run more than the limit", async () => {
   await limit({ concurrency: 7 });
   const ids = await add(60);
   let running = 0;
@@ -112,7 +112,7 @@ test("twenty claimers side by side never run more than the limit", async () => {
   expect(most).toBeLessThanOrEqual(7);
 });
 
-test("a lease has its whole time, however long the claim waited for the queue", async () => {
+test("a lease has its full time, however long the claim waited for the queue", async () => {
   await limit({ concurrency: 1 });
   const ids = await add(1);
   let claiming: ReturnType<typeof claim> | undefined;
@@ -132,7 +132,7 @@ test("a lease has its whole time, however long the claim waited for the queue", 
   expect(job?.locked_until.getTime()).toBeGreaterThanOrEqual((row?.at.getTime() ?? Infinity) + 30_000);
 });
 
-test("a rate is kept in any window, and tells when there is room again", async () => {
+test("a rate holds in any window, and says when there is room again", async () => {
   await limit({ rate: { limit: 2, period_seconds: 60 } });
   const ids = await add(5);
   let told: [string, number] | undefined;
@@ -143,7 +143,7 @@ test("a rate is kept in any window, and tells when there is room again", async (
   expect(await claim(deps, ids.slice(2), { ...claimer, throttled })).toEqual([]);
   expect(told?.[0]).toBe("default");
   expect(told?.[1]).toBeGreaterThan(50_000);
-  // Starts are counted until the end of their hundredth of the period.
+  // Starts count until the end of their hundredth of the period.
   expect(told?.[1]).toBeLessThanOrEqual(60_600);
   // The window moves on.
   await own.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
@@ -152,7 +152,7 @@ test("a rate is kept in any window, and tells when there is room again", async (
   expect(row?.["n"]).toBe(1);
 });
 
-test("a rate is kept in every window however jobs come, and nearly all of it is used", async () => {
+test("a rate holds in every window however jobs come, and nearly all of it is used", async () => {
   const [limit_each, period_ms] = [20, 400];
   await limit({ rate: { limit: limit_each, period_seconds: period_ms / 1_000 } });
   const ids = await add(150);
@@ -166,7 +166,7 @@ test("a rate is kept in every window however jobs come, and nearly all of it is 
     expect((at[first + limit_each] ?? 0) - (at[first] ?? 0)).toBeGreaterThanOrEqual(period_ms);
 });
 
-test("starts in a period keep a bounded number of rows, of the queue and of each group", async () => {
+test("starts in a period keep a bounded number of rows, for the queue and for each group", async () => {
   const rate = { limit: 100_000, period_seconds: 600 };
   await limit({ rate, group_rate: rate, group_concurrency: 1_000 });
   const ids = await add(300, { group: "g" });
@@ -177,7 +177,7 @@ test("starts in a period keep a bounded number of rows, of the queue and of each
   for (const { rows } of kept) expect(rows).toBeLessThanOrEqual(20);
 });
 
-test("starts of groups that start no more are forgotten, and of rates that were taken away", async () => {
+test("starts of idle groups are forgotten, and of rates that were removed", async () => {
   await limit({ group_rate: { limit: 5, period_seconds: 60 }, group_concurrency: 5 });
   await claim(deps, await add(1, { group: "old" }), claimer);
   await own.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
@@ -189,7 +189,7 @@ test("starts of groups that start no more are forgotten, and of rates that were 
   expect(await forgetPastStarts(deps, 10)).toBe(1);
 });
 
-test("a claim reads no starts but those of the rates that it asks", async () => {
+test("a claim reads only the starts of the rates it checks", async () => {
   await limit({ rate: { limit: 100, period_seconds: 60 } });
   await own.database.sql`
     INSERT INTO queue_starts SELECT 'default', 'other', NULL, now(), 1 FROM generate_series(1, 20_000)`;
@@ -199,7 +199,7 @@ test("a claim reads no starts but those of the rates that it asks", async () => 
   expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toContain("Seq Scan on queue_starts");
 });
 
-test("a rate of groups is each group's own, and holds no job without one", async () => {
+test("a group rate applies to each group separately, and holds back no job without a group", async () => {
   await limit({ group_rate: { limit: 1, period_seconds: 60 }, group_concurrency: 5 });
   const a = await add(3, { group: "a" });
   const b = await add(2, { group: "b" });
@@ -209,7 +209,7 @@ test("a rate of groups is each group's own, and holds no job without one", async
   expect(await claim(deps, [...a, ...b], claimer)).toEqual([]);
 });
 
-test("groups that have used up their rate hold up no others, with Redis or without, however many they are", async () => {
+test("groups that have used up their rate hold up no others, with Redis or without, however many there are", async () => {
   await limit({ group_rate: { limit: 1, period_seconds: 60 }, group_concurrency: 2 });
   const of = (at: number) => submission({ group: `g${at % 600}` });
   const submissions = Array.from({ length: 1_200 }, (_, at) => of(at));
@@ -238,7 +238,7 @@ test("several of a group run at once when the queue allows it, and fewer again w
   expect((await advanceGroups(deps, 100)).ready.map(({ id }) => id)).toEqual([ids[3]]);
 });
 
-test("a limit that is lowered holds for the next claims; one taken away is none", async () => {
+test("a lowered limit holds for the next claims; a removed one is gone", async () => {
   await limit({ concurrency: 5 });
   const ids = await add(8);
   const leases = await claim(deps, ids.slice(0, 5), claimer);
@@ -249,7 +249,7 @@ test("a limit that is lowered holds for the next claims; one taken away is none"
   expect((await claim(deps, ids, claimer)).length).toBe(3);
 });
 
-test("the queue's next jobs are signalled as far as there is room, and none when it is paused", async () => {
+test("the queue's next jobs are signalled as far as there is room, none while it is paused", async () => {
   const signal = memorySignal();
   await limit({ concurrency: 2 });
   const ids = await add(5);
@@ -262,7 +262,7 @@ test("the queue's next jobs are signalled as far as there is room, and none when
   expect(await queueRoom(deps, ref)).toBeUndefined();
 });
 
-test("jobs that are signalled already are not signalled again, as nobody may be there to take them", async () => {
+test("jobs already signalled are not signalled again, as no worker may be there to take them", async () => {
   const { jobsKey, dlqKey } = uniqueKeys();
   const redis = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
   for (const signal of [memorySignal(), redis]) {
@@ -276,7 +276,7 @@ test("jobs that are signalled already are not signalled again, as nobody may be 
     const before = await length();
     for (let sweep = 0; sweep < 3; sweep += 1) await offer();
     expect(await length()).toBe(before);
-    // Dropped for want of room, and offered again in front of the others.
+    // Dropped for lack of room, and offered again ahead of the others.
     expect(await signal.take([ref], 3)).toEqual([urgent, ids[0], ids[1]]);
     await offer();
     const again = await length();

@@ -1,17 +1,23 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
-/** What a rate's period is cut into. A start counts for up to a hundredth of the period longer than it must. */
+/**
+ * How many buckets a rate's period is divided into. A start counts for up to a hundredth of the period longer than it
+ * must.
+ */
 const buckets = 100;
 
-/** The end of the bucket that this moment is in. Counted from then on, no start of the bucket leaves a window too early. */
+/**
+ * The end of the bucket that contains this moment. Counted from there, no start in the bucket leaves a window too
+ * early.
+ */
 const endOfBucket = (seconds: string) => `greatest(statement_timestamp(), to_timestamp(
       ceil(extract(epoch FROM statement_timestamp()) * ${buckets} / ${seconds}) * ${seconds} / ${buckets}))`;
 
 /**
  * Parts of a WITH that note the starts of `leased` (queue, group_key) in queues and groups with rates: `open` are their
- * rows of `queues`, locked, and $4 is the tenant. At most a hundred rows and one are kept for a queue, and for each of
- * its groups, however many jobs start in the period; those that have left the window go at the next claim.
+ * locked rows of `queues`, and $4 is the tenant. At most a hundred and one rows are kept per queue, and per group,
+ * however many jobs start in the period; those that have left the window go at the next claim.
  */
 export const noteStarts = `
   of_queues AS MATERIALIZED (
@@ -51,8 +57,8 @@ export const noteStarts = `
   )`;
 
 /**
- * Forget starts that have left their windows, at most so many: those of groups that start no more jobs, and of queues
- * whose rate was taken away. Returns how many.
+ * Forget a bounded number of starts that have left their windows: those of groups that start no more jobs, and of
+ * queues whose rate was removed. Returns how many.
  */
 export async function forgetPastStarts(deps: Pick<Deps, "database">, rows_max: number): Promise<number> {
   const [row] = await executeOn(deps.database)<{ forgotten: number }>({ text: forget, params: [rows_max] });

@@ -5,13 +5,13 @@ import { readyWithinRates } from "../queues/ready.ts";
 import { announce, hint } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
-/** Signalled at once; what starts of them makes room for the next. */
+/** Signalled at once; those that start make room for the next. */
 const signals_max = 500;
 const wait_ms_max = 60_000;
 
 /**
- * Signal as many of a queue's next jobs as its limits have room for: what was dropped for want of room is offered again.
- * Returns when there will be more, if it is the rate that is used up.
+ * Signal as many of a queue's next jobs as its limits have room for: what was dropped for lack of room is offered
+ * again. Returns when there will be more room, if the rate is used up.
  */
 export async function refillQueue(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<number | null> {
   const found = await queueRoom(deps, queue);
@@ -26,8 +26,8 @@ export async function refillQueue(deps: Deps & { signal: Signal }, queue: QueueR
 }
 
 /**
- * Those that are not signalled already, or the list would grow by all of them with each sweep while nobody takes any.
- * It is in order, so when it is long enough its next id says what is missing. Prioritised ones are kept once each.
+ * Those not signalled already, or the list would grow by all of them with each sweep while no worker takes any. It is
+ * in order, so when it is long enough its next id shows what is missing. Prioritised ones are kept once each.
  */
 async function missingOf(signal: Signal, queue: QueueRef, jobs: readonly ReadyJob[]): Promise<ReadyJob[]> {
   const { length, next } = await signal.look(queue);
@@ -38,14 +38,14 @@ async function missingOf(signal: Signal, queue: QueueRef, jobs: readonly ReadyJo
 export type Refiller = {
   /** A job of a queue with limits has finished. */
   freed(queue: QueueRef): void;
-  /** There is room again in so long. */
+  /** There will be room again in `delay_ms`. */
   freeIn(queue: QueueRef, delay_ms: number): void;
   stop(): void;
 };
 
 /**
- * Keeps queues with limits moving in the process that finishes their jobs: at once, and when a rate has room again. What
- * it leaves undone the sweep does, a second later.
+ * Keeps queues with limits moving in the process that finishes their jobs: at once, and when a rate has room again.
+ * What it misses the sweep does, a second later.
  *
  * @example
  * const refiller = createRefiller(deps);
@@ -60,7 +60,7 @@ export function createRefiller(deps: Deps & { signal: Signal }): Refiller {
       const retry_in_ms = await refillQueue(deps, queue);
       if (retry_in_ms !== null) freeIn(queue, retry_in_ms);
     } catch (error) {
-      // The sweep offers the queue's jobs as well; nothing may be thrown from a timer.
+      // The sweep offers the queue's jobs too; nothing may be thrown from a timer.
       const during = "offering jobs of a limited queue";
       if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
       else deps.observe({ event: "refill_failed", queue: queue.queue, error: String(error) });

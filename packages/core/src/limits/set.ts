@@ -3,12 +3,14 @@ import type { QueueLimits } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 
-/** What changed for jobs that wait: `groups_widened` when more jobs of a group may run at once, see `noteBlockedGroups`. */
+/**
+ * What changed for waiting jobs: `groups_widened` when more jobs of a group may run at once, see `noteBlockedGroups`.
+ */
 export type LimitsSet = { groups_widened: boolean };
 
 /**
- * Set all limits of a queue; those left out are taken away. They hold from the next claim on: what runs already runs on.
- * As quick for a queue of a million groups as for any other.
+ * Set all limits of a queue; those left out are removed. They hold from the next claim on; what is running goes on. As
+ * quick for a queue with a million groups as for any other.
  *
  * @example
  * const { groups_widened } = await setLimits(deps, { tenant: "default", queue: "mail" }, { concurrency: 7, group_concurrency: null, rate: null, group_rate: null });
@@ -27,7 +29,7 @@ export async function setLimits(deps: Deps, { tenant, queue }: QueueRef, limits:
 const integer = (place: number) => `nullif($${place}, '')::int`;
 const seconds = (place: number) => `nullif($${place}, '')::float8`;
 
-// The row is locked before it is read: of two changes side by side, the later one compares with what the first left.
+// The row is locked before it is read: of two concurrent changes, the later one compares with what the first left.
 const text = composed(
   "limits/set",
   [
@@ -56,9 +58,9 @@ const text = composed(
 );
 
 /**
- * Note one page of a queue's groups that have blocked jobs, as more of those may go now, for `advanceGroups` to look at.
- * Returns the group it came to, for the next page; undefined after the last. What nobody notes, as a process
- * died between two pages, goes on as it did: by one job when one has finished, and then by all that may.
+ * Note one page of a queue's groups with blocked jobs, more of which may go now, for `advanceGroups` to look at.
+ * Returns the last group of the page, for the next one; undefined at the end. Groups left unnoted, because a process
+ * died between two pages, catch up when their next job finishes.
  *
  * @example
  * for (let after = ""; after !== undefined; ) after = await noteBlockedGroups(deps, queue, after, 1_000);

@@ -7,7 +7,7 @@ import { pause } from "../pause.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
 import { hint } from "../signal/announce.ts";
 import type { LoopDeps } from "./loop-deps.ts";
-import { createResultClearer } from "./result-clearer.ts";
+import { createResultClearer } from "./clear-results.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createFollowUps } from "../follow-ups.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt } from "./retention.ts";
-import { createPromoter } from "./promoter.ts";
+import { createPromoter } from "./promote.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { eventually } from "@atlasqueue/testing";
 import { createSubmitter } from "../submit/submitter.ts";

@@ -1,6 +1,6 @@
 import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { foldAll } from "../counts/folder.ts";
+import { foldAll } from "../counts/fold.ts";
 import type { Deps } from "../deps.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";

@@ -5,13 +5,13 @@ const remembered_ms = 60_000;
 
 export type AskedQueues = {
   note(queue: QueueRef): void;
-  /** Those that were asked for within the last minute. */
+  /** Those asked for within the last minute. */
   recent(): QueueRef[];
 };
 
 /**
- * The queues that remote workers of this process ask for: what serves a queue without saying so anywhere. Past ten
- * thousand, those that were asked for longest ago make room.
+ * The queues remote workers ask this process for: the only trace of their serving a queue. Beyond ten thousand, those
+ * asked for longest ago make room.
  *
  * @example
  * asked.note({ tenant: "default", queue: "mail" });
@@ -21,7 +21,7 @@ export function createAskedQueues(now: () => number = () => performance.now()): 
   return {
     note({ tenant, queue }) {
       const name = `${tenant} ${queue}`;
-      // To the end, so that those in front are the oldest.
+      // To the end, so that the oldest are in front.
       queues.delete(name);
       queues.set(name, { tenant, queue, at: now() });
       if (queues.size > queues_max) queues.delete(queues.keys().next().value ?? "");

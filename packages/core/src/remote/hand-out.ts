@@ -8,14 +8,14 @@ import { claimJobs } from "../lease/claim.ts";
 import { renewedIfLate } from "./renewed-if-late.ts";
 import type { Claimer, LeasedJob } from "../lease/lease.ts";
 
-/** Ids in a list can be stale; how many times in a row a call takes others for them, before it asks Postgres. */
+/** Ids in a list can be stale: how many times in a row a call takes others instead before it asks Postgres. */
 const takes_max = 5;
-/** Calls of one line that claim at once: the rest of it must not wait for connections until their deadline. */
+/** Calls in one line that claim at once: the others must not wait for connections until their deadline. */
 const claims_max = 8;
 
 /**
- * How jobs get from a queue to the calls that ask for them: for one call at once, or for a line until either it or the
- * queue is empty, as one signal may stand for many jobs. `closing` ends it after what is under way.
+ * How jobs get from a queue to the calls that ask for them: for one call at once, or for a line until it or the queue
+ * is empty, as one signal may stand for many jobs. `closing` ends it after what is under way.
  *
  * @example
  * const handout = createHandout(deps, closing.signal);
@@ -25,7 +25,7 @@ export function createHandout(
   deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled">; returns: LeaseReturns },
   closing: AbortSignal,
 ) {
-  /** Claim for a call; what comes too late for it goes back to the front, and so does what is too heavy for one answer. */
+  /** Claim for a call; what comes too late for it goes back to the front, as does what is too heavy for one answer. */
   const claimFor = async (call: LeaseCall, gone: AbortSignal, ids: string[] | "oldest"): Promise<LeasedJob[]> => {
     const claimer: Claimer = {
       ...call,
@@ -42,7 +42,7 @@ export function createHandout(
     return [];
   };
 
-  /** True when it got something; else it keeps its place. */
+  /** True when it got something; otherwise it keeps its place. */
   const give = async (waiter: Waiter, ids: string[] | "oldest"): Promise<boolean> => {
     try {
       const jobs = await claimFor(waiter.call, waiter.gone, ids);
@@ -56,7 +56,7 @@ export function createHandout(
 
   const front = (line: Line): Waiter[] => line.waiters.slice(0, claims_max);
 
-  /** Ids that nobody waits for any more. Those that wait in the list itself have ordinary priority. */
+  /** Ids that no call is waiting for any more. Those in the list itself have ordinary priority. */
   const putBack = ({ tenant, queue }: QueueRef, ids: readonly string[]): Promise<void> =>
     hint(deps.observe, "push", () => deps.signal.pushFront(ids.map((id) => ({ tenant, queue, id, priority: 0 }))));
 
@@ -73,16 +73,16 @@ export function createHandout(
           if (error instanceof SignalUnavailableError) return claimFor(call, gone, "oldest");
           throw error;
         }
-        // What is not in the list may be in Postgres alone, while Redis takes no writes.
+        // While Redis takes no writes, jobs may be only in Postgres, not in the list.
         if (ids.length === 0) return deps.signal.state() === "up" ? [] : claimFor(call, gone, "oldest");
         const jobs = await claimFor(call, gone, ids);
         if (jobs.length > 0) return jobs;
       }
-      // The list is full of ids of jobs that are gone: behind them may be some that are ready.
+      // The list is full of ids of jobs that are gone; there may be ready ones behind them.
       return gone.aborted ? [] : claimFor(call, gone, "oldest");
     },
 
-    /** Hand out what the signal has, after an id or a mark that ended the wait. */
+    /** Hand out what the signal has, after an id or a mark ended the wait. */
     async serveSignalled(line: Line, woken: string): Promise<void> {
       let ids = woken === wakeMark ? [] : [woken];
       while (!closing.aborted) {
@@ -110,7 +110,7 @@ export function createHandout(
   };
 }
 
-/** What ended a wait may be from either end of the list, and ids sort by when their jobs were made. */
+/** What ended a wait may come from either end of the list, and ids sort by when their jobs were made. */
 function inOrder(woken: string[], taken: string[]): string[] {
   return (woken[0] ?? "") < (taken[0] ?? "") ? [...woken, ...taken] : [...taken, ...woken];
 }

@@ -60,7 +60,7 @@ const call = (fields: Partial<LeaseCall> = {}): LeaseCall => ({
   ...fields,
 });
 
-/** A call that waits, and what it got so far. */
+/** A waiting call, and what it has got so far. */
 const waits = (fields: Partial<LeaseCall> = {}, hungUp: AbortSignal = never) => {
   const got: { ids?: string[] } = {};
   const done = desk.lease(call(fields), hungUp).then((jobs) => (got.ids = jobs.map(({ id }) => id)));
@@ -83,7 +83,9 @@ const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> =>
 };
 const many = (count: number, request: Partial<SubmitJobInput> = {}) => Array.from({ length: count }, () => request);
 const read = (id: string) => findJob(deps, "default", id);
-/** Until the calls before it stand in line: one that joins behind them is told of the line by the wait it shares. */
+/**
+ * Waits until the calls before it are in line: one that joins behind them learns of the line from the wait it shares.
+ */
 const turn = async () => {
   for (let at = 0; at < 20; at += 1) await own.database.sql`SELECT`;
 };
@@ -99,7 +101,7 @@ const drivers = {
 describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
   beforeEach(() => open(driver()));
 
-  test("those that wait are served in the order in which they came, one job each", async () => {
+  test("waiting calls are served in the order they came, one job each", async () => {
     const calls = [];
     for (let at = 0; at < 20; at += 1) {
       calls.push(waits());
@@ -112,7 +114,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     }
   });
 
-  test("a tenant that waits for all it may is refused more, and another one waits and is served", async () => {
+  test("a tenant that uses its share of waits is refused more, while another one waits and is served", async () => {
     const gone = new AbortController();
     const first = waits({ tenant: "greedy" }, gone.signal);
     await turn();
@@ -134,7 +136,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     expect(told[0]).toContain("share of the calls that wait for jobs");
   });
 
-  test("a call that comes while others wait does not overtake them; one that cannot wait gets what there is", async () => {
+  test("a call that can wait does not overtake those already waiting; one that cannot wait gets what there is", async () => {
     const first = waits();
     await turn();
     const second = waits();
@@ -146,7 +148,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     expect(await desk.lease(call({ wait_ms: 0 }), never)).toHaveLength(1);
   });
 
-  test("a signal for a job that is gone wakes nobody for nothing: the first in line stays the first", async () => {
+  test("a signal for a job that is gone wakes no one in vain: the first in line stays first", async () => {
     const first = waits();
     await turn();
     const second = waits();
@@ -165,7 +167,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
   });
 
   test.each([7, -7])(
-    "three hundred jobs of priority %i at once reach three hundred calls that wait",
+    "three hundred jobs of priority %i at once reach three hundred waiting calls",
     async (priority) => {
       const calls = many(300).map(() => waits());
       await turn();
@@ -175,7 +177,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     },
   );
 
-  test("a call that waits for several gets as many as there are, the oldest of a burst first", async () => {
+  test("a call waiting for several gets as many as there are, the oldest of a burst first", async () => {
     const first = waits({ jobs_max: 10 });
     await turn();
     const second = waits({ jobs_max: 10 });
@@ -184,7 +186,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     expect([...(await first.done), ...(await second.done)]).toEqual(ids);
   });
 
-  test("a queue that joins later is heard at once, and one that was left takes nothing", async () => {
+  test("a queue that joins later is heard at once, and an abandoned one takes nothing", async () => {
     const one = waits({ queue: "one" });
     await turn();
     const gone = new AbortController();
@@ -205,7 +207,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     expect((await desk.lease(call({ queue: "left", wait_ms: 0 }), never))[0]?.id).toBe(of_left);
   });
 
-  test("whoever hangs up while its job is claimed: the job is the next one's, and no attempt is spent", async () => {
+  test("when a call hangs up while its job is being claimed, the next one gets the job and no attempt is spent", async () => {
     for (let round = 0; round < 20; round += 1) {
       const gone = new AbortController();
       const first = waits({}, gone.signal);
@@ -223,7 +225,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     }
   });
 
-  test("close answers all that wait with nothing, and whoever comes after it does not wait", async () => {
+  test("close answers all waiting calls with nothing, and later ones do not wait", async () => {
     const calls = many(100).map((_, at) => waits({ queue: `q${at % 7}` }));
     await turn();
     await desk.close();
@@ -233,7 +235,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     expect((await desk.lease(call(), never))[0]?.id).toBe(id);
   });
 
-  test("a close in the middle of a burst gives back what nobody was told of", async () => {
+  test("a close in the middle of a burst gives back what no caller received", async () => {
     const calls = many(50).map(() => waits());
     await turn();
     const [ids] = await Promise.all([add(...many(50)), deps.signal.look(call()).then(() => desk.close())]);
@@ -244,7 +246,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     }
   });
 
-  test("a call that cannot wait gets the job behind any number of signals of jobs that are gone", async () => {
+  test("a call that cannot wait gets the job behind any number of signals for jobs that are gone", async () => {
     const stale = await store(...many(60));
     for (const { id } of stale) await cancel(deps, "default", id);
     await announce(deps, stale);
@@ -254,7 +256,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     expect(await desk.lease(call({ wait_ms: 0 }), never)).toEqual([]);
   });
 
-  test("what is leased is the whole job as it is then", async () => {
+  test("a lease carries the whole job as it is then", async () => {
     const [id = ""] = await add({ payload: { to: "a" } });
     const [held] = (await desk.lease(call(), never)) as [LeasedJob];
     expect(held).toEqual({ ...(await read(id)), tenant: "default" });
@@ -264,7 +266,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
 describe("without a signal", () => {
   beforeEach(() => open(noSignal()));
 
-  test("those that wait find the jobs in Postgres, each once, with one question for all of them", async () => {
+  test("waiting calls find the jobs in Postgres, each once, with one query for all of them", async () => {
     const calls = many(50).map((_, at) => waits({ queue: at % 2 ? "odd" : "even" }));
     await turn();
     const ids = (await store(...many(25, { queue: "odd" }), ...many(25, { queue: "even" }))).map(({ id }) => id);
@@ -283,7 +285,7 @@ describe("without a signal", () => {
   });
 });
 
-/** A database whose answers to claims are held on their way until the promise that `hold` gives. */
+/** A database whose answers to claims are delayed until the promise returned by `hold`. */
 const lateClaims = (hold: () => Promise<unknown>): typeof own.database => ({
   ...own.database,
   sql: new Proxy(own.database.sql, {
@@ -306,9 +308,9 @@ const lateClaims = (hold: () => Promise<unknown>): typeof own.database => ({
   }),
 });
 
-describe("a claim whose answer comes when its lease has ended", () => {
+describe("a claim whose answer comes after its lease has ended", () => {
   const lease_seconds = 3;
-  /** More than a third of the lease passes; the rest of it in a moment. */
+  /** More than a third of the lease passes, and the rest soon after. */
   const ends = async () => {
     await new Promise((resolve) => setTimeout(resolve, 1_050));
     await own.database.sql`UPDATE jobs SET locked_until = now()`;
@@ -334,7 +336,7 @@ describe("a claim whose answer comes when its lease has ended", () => {
     expect(await read(id)).toMatchObject({ status: "running", worker_id: "other" });
   });
 
-  test("hands out what nobody has recovered yet, with a lease that is whole again", async () => {
+  test("hands out what has not been recovered yet, with a full lease again", async () => {
     openWith(ends);
     const [id = ""] = await add({});
     const [job] = await desk.lease(call({ wait_ms: 0, lease_seconds }), never);
@@ -346,7 +348,7 @@ describe("a claim whose answer comes when its lease has ended", () => {
   });
 });
 
-test("a Postgres that is away is the trouble of those that are woken, and the others wait on", async () => {
+test("when Postgres is away, only the woken calls fail; the others go on waiting", async () => {
   open(memorySignal());
   const first = waits();
   await turn();

@@ -13,31 +13,32 @@ import type { LeasedJob } from "../lease/lease.ts";
 
 export type LeaseDesk = {
   /**
-   * Lease up to `jobs_max` ready jobs; none when there were none in time. `hungUp` aborts when the caller is gone: what
-   * was claimed for it is given back. Rejects when the database is away, and with `NoRoomError` when too many wait already.
+   * Lease up to `jobs_max` ready jobs; none if there were none in time. `hungUp` aborts when the caller is gone: what
+   * was claimed for it is given back. Rejects when the database is away, and with `NoRoomError` when too many are
+   * already waiting.
    */
   lease(call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]>;
-  /** The queues that remote workers have asked for within the last minute, for the sweep to look after first. */
+  /** The queues remote workers have asked for within the last minute, for the sweep to look after first. */
   askedFor(): readonly QueueRef[];
-  /** These were leased, and the answer that named them did not get through: they go back with no attempt spent. */
+  /** These were leased, but their answer did not get through: they go back with no attempt spent. */
   undelivered(jobs: readonly LeasedJob[]): void;
-  /** From now on nobody waits: those that do are answered with nothing. */
+  /** From now on no call waits: those that do are answered with nothing. */
   close(): Promise<void>;
-  /** After the last answer: resolves when what did not get through has gone back, or could not in 5 s. */
+  /** After the last answer: resolves when undelivered jobs have gone back, or after 5 s. */
   returned(): Promise<void>;
 };
 
 const waiters_max = 10_000;
-/** At the end, for what has to go back and the database did not take yet. */
+/** At the end, for jobs that must go back but that the database has not taken yet. */
 const returns_ms_max = 5_000;
-/** How long one wait on the signal lasts; a wait begins anew when a queue joins those that are waited for. */
+/** How long one wait on the signal lasts; it starts over when a queue joins those waited for. */
 const listen_ms = 5_000;
-/** While Redis is away, how long the desk rests between two looks into Postgres; half of it is chance. */
+/** While Redis is away, how long to rest between two looks into Postgres; half of it is random. */
 const poll_ms_max = 1_000;
 
 /**
- * Where remote workers get their jobs. Those that have to wait stand in line for their queue, and the desk waits on the
- * signal once for all of them: a waiting call is a timer and an entry in a list, and asks neither Redis nor Postgres.
+ * Where remote workers get their jobs. Calls that have to wait line up per queue, and one wait on the signal serves
+ * them all: a waiting call is a timer and an entry in a list, and asks neither Redis nor Postgres.
  *
  * @example
  * const desk = createLeaseDesk({ database, signal, observe, followUps });
@@ -51,7 +52,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
   const lines = new Map<string, Line>();
   const underWay = new Set<Promise<void>>();
   const waits = createShares(waiters_max);
-  /** Aborts when the wait that is under way no longer looks at the right queues. */
+  /** Aborts when the current wait no longer covers the right queues. */
   let changed = new AbortController();
   let listening: Promise<void> | undefined;
 
@@ -78,7 +79,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
     track(line ? serve(line, () => handout.serveSignalled(line, id)) : handout.putBack(queue, [id]));
   };
 
-  /** One question for all lines, so that a thousand calls that wait cost as little as one. */
+  /** One query for all lines, so that a thousand waiting calls cost as little as one. */
   const poll = async (): Promise<void> => {
     try {
       for (const queue of await readyAmong(deps, [...lines.values()])) {
@@ -87,7 +88,7 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
       }
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      // Those that wait may as well wait for Postgres.
+      // Waiting calls may as well wait for Postgres.
       deps.observe({ event: "database_unavailable", during: "lease", error: String(error) });
     }
     await pause(poll_ms_max * (0.5 + Math.random() / 2), closing.signal);
@@ -113,10 +114,10 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
         await listenOnce();
       } catch (error) {
         for (const line of lines.values()) for (const waiter of line.waiters.slice()) waiter.leave(error as Error);
-        // A line that is being served stays, and must not make this one spin.
+        // A line being served stays, and must not make this one spin.
         await pause(poll_ms_max, closing.signal);
       }
-    // In the same turn as the look at `lines`, so that whoever joins after it starts another.
+    // In the same turn as the look at `lines`, so that a call joining after it starts another.
     listening = undefined;
   };
 
@@ -164,10 +165,11 @@ export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<F
     askedFor: asked.recent,
     async lease(call, hungUp) {
       asked.note(call);
-      // It did not take back what earlier claims may have leased, so it would not answer another one either.
+      // The database has not taken back what earlier claims may have leased, so it would not answer another claim
+      // either.
       if (returns.full()) throw new DatabaseTimeoutError(deps.database.timeout_ms, "not_applied");
       const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;
-      // Who can wait does not overtake those that wait already.
+      // A call that can wait does not overtake those already waiting.
       if (!mayWait() || !lines.has(lineName(call))) {
         const jobs = await handout.leaseNow(call, hungUp);
         if (jobs.length > 0 || !mayWait()) return jobs;

@@ -3,13 +3,13 @@ import { extendLeases } from "../lease/extend.ts";
 import { aboutLease, type LeasedJob } from "../lease/lease.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
 
-/** A database that is slower than the leases are long: after so many renewals the jobs go back. */
+/** If the database is slower than the leases are long, the jobs go back after this many renewals. */
 const renewals_max = 3;
 
 /**
- * The jobs of a claim that are to be handed over. `asked_at` is when it was sent, by this process's own clock: the answer
- * may have been on its way for longer than the lease, and its jobs may run elsewhere by now. So a lease of which a third
- * has passed is renewed first, and one that is lost is not handed over, as with workers of our own (`start-jobs.ts`).
+ * The jobs of a claim that may be handed over. `asked_at` is when it was sent, by this process's own clock: the answer
+ * may have taken longer than the lease, and its jobs may be running elsewhere by now. So a lease a third of the way
+ * through is renewed first, and a lost one is not handed over, as with our own workers (`start-jobs.ts`).
  *
  * @example
  * const jobs = await renewedIfLate(deps, await claimJobs(deps, ids, claimer), claimer.lease_seconds, asked_at);

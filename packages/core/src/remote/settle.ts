@@ -17,18 +17,18 @@ export type Nack = {
   error: string;
   /** False makes it a dead letter at once. */
   retry: boolean;
-  /** Until the next attempt, instead of the backoff. */
+  /** Delay until the next attempt, instead of the backoff. */
   delay_seconds?: number | undefined;
   error_data?: Json | undefined;
 };
-/** What became of the job, or why nothing did. */
+/** What became of the job, or why nothing changed. */
 export type RemoteOutcome = "succeeded" | "failed" | "dead" | "lease_lost" | "not_found";
 
 export type RemoteSettlementDeps = Deps & { backoff: BackoffPolicy; followUps: Pick<FollowUps, "settled"> };
 
 /**
- * Settle what remote workers finished, all acks in one statement and all nacks in another. Outcomes stand in the order
- * given. Each job may be named once. The same settlement again has the same outcome, as its answer may have been lost.
+ * Settle what remote workers finished, all acks in one statement and all nacks in another. Outcomes are in the order
+ * given. Each job may be named once. Since an answer may be lost, repeating a settlement gives the same outcome.
  *
  * @example
  * const { acks } = await settleRemote(deps, "default", [{ id, lease_token, result: { sent: true } }], []);
@@ -53,11 +53,13 @@ export async function settleRemote(
 
 type Known<T> = { item: T; lease: Lease };
 
-/** How long a settlement waits for a row that somebody's transaction holds; then the caller is to come again. */
+/**
+ * How long a settlement waits for a row that another transaction has locked; after that the caller has to come back.
+ */
 const locked_ms_max = 2_000;
 const locked_retry_ms = 100;
 
-/** Leaves out the jobs that are not the tenant's; the others keep their places. */
+/** Leaves out jobs of other tenants; the rest keep their positions. */
 async function settleKnown<T extends Ack | Nack>(
   items: readonly T[],
   leased: ReadonlyMap<string, Leased>,
@@ -76,7 +78,7 @@ async function settleKnown<T extends Ack | Nack>(
       if (outcome !== undefined && outcome !== "locked") byId.set(item.id, outcome);
     }
     left = left.filter(({ item }) => !byId.has(item.id));
-    // The same settlement again has the same outcomes for the others.
+    // Repeating the settlement gives the others the same outcomes.
     if (left.length > 0 && performance.now() > give_up_at) throw new DatabaseTimeoutError(locked_ms_max);
     if (left.length > 0) await delay(locked_retry_ms);
   }

@@ -9,20 +9,23 @@ export type LeaseCall = QueueRef & {
   wait_ms: number;
 };
 
-/** A call that waits. `gone` aborts when it waits no more, however that came. */
+/** A waiting call. `gone` aborts when it stops waiting, for whatever reason. */
 export type Waiter = { call: LeaseCall; gone: AbortSignal; leave(answer: LeasedJob[] | Error): void };
 
-/** Those that wait for jobs of one queue, the first that came in front. `serving`: jobs are on their way to them. */
+/** The calls waiting for jobs of one queue, first come first. `serving`: jobs are on their way to them. */
 export type Line = QueueRef & { waiters: Waiter[]; serving: boolean };
 
 export const lineName = ({ tenant, queue }: QueueRef) => `${tenant} ${queue}`;
 
-/** How many jobs those in front can take together. */
+/** How many jobs the first calls can take together. */
 export function wantedBy(waiters: readonly Waiter[]): number {
   return waiters.reduce((sum, { call }) => sum + call.jobs_max, 0);
 }
 
-/** Who is to claim which: the first in line as many as it asked for, then the next. `left` are those nobody asked for. */
+/**
+ * Which call claims which ids: the first in line as many as it asked for, then the next. `left` are those no call asked
+ * for.
+ */
 export function deal(waiters: readonly Waiter[], ids: readonly string[]) {
   const hands: { waiter: Waiter; ids: string[] }[] = [];
   let dealt = 0;

@@ -48,7 +48,7 @@ function wanted(kind: CatchUp, slots: Slots, next_at: Date, now: Date): Date[] {
   }
 }
 
-/** Looks back a little first: there is seldom more than one, and a thousand take the library 60 ms. */
+/** Looks back a little first: there is seldom more than one, and a thousand take the library a while. */
 function all(slots: Slots, next_at: Date, now: Date): Date[] {
   for (const count of [2, 50, caught_up_max]) {
     const found = slots.upTo(now, count);

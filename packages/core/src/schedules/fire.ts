@@ -8,7 +8,7 @@ import { catchUp, type Firing } from "./catch-up.ts";
 import { readCron } from "./cron.ts";
 import type { ScheduleRef } from "./find.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { readyAmong, tellEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
+import { readyAmong, reportEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
 import { insertOrArrive } from "../submit/enqueue.ts";
 
 /** Of one call. What is left is still due, and the next one's. */
@@ -129,7 +129,7 @@ function tell({ observe }: Deps, { plan, outcomes }: Done): void {
   outcomes.forEach((outcome, at) => {
     // What arrived is told when it is admitted.
     if (!("job" in outcome) || outcome.job.status !== "blocked")
-      tellEnqueued(observe, submissions[at] as Submission, outcome);
+      reportEnqueued(observe, submissions[at] as Submission, outcome);
     const slot = fire[at] as Date;
     const late_ms = row.now.getTime() - slot.getTime();
     if (outcome.kind === "created")

@@ -12,14 +12,14 @@ import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../da
 /** `log` is what the handler logged, if anything. */
 export type Completion = { lease: Lease; result: Json; log?: readonly LogLine[] | undefined };
 /**
- * What happened to a settlement, in the order they were given. `locked`: nothing yet, as somebody's transaction has the
- * job's row; it is to be repeated.
+ * What happened to each settlement, in the order given. `locked`: nothing yet, as another transaction has the job's row
+ * locked; repeat it.
  */
 export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" } | { kind: "locked" };
 
 /**
- * running → succeeded. Only the holder of the current lease may do this; another is told `lease_lost` and its result
- * is not stored. Results must be storable (see `findFaults`).
+ * running → succeeded. Only the holder of the current lease may do this; others get `lease_lost` and their result is
+ * not stored. Results must be storable (see `findFaults`).
  *
  * @example
  * const [outcome] = await complete(deps, [{ lease, result: { sent: true } }]);
@@ -55,8 +55,8 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
   });
 }
 
-// The answer names those that were refused: mostly none, where naming the others would be a row for each job.
-// An attempt that logged nothing leaves no row.
+// The answer names only the refused ones, mostly none: naming the others would take a row per job. An attempt that
+// logged nothing leaves no row.
 const settling = (grouped: boolean, logged: boolean, form: Form) => `
   WITH ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")},` : ""} settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,

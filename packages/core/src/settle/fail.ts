@@ -18,7 +18,7 @@ export type Failure = {
   verdict: Verdict;
   log?: readonly LogLine[] | undefined;
 };
-/** `locked`: nothing happened yet, as somebody's transaction has the job's row; it is to be repeated. */
+/** `locked`: nothing happened yet, as another transaction has the job's row locked; repeat it. */
 export type FailOutcome =
   | { kind: "retrying"; run_at: Date }
   | { kind: "dead" }
@@ -27,8 +27,8 @@ export type FailOutcome =
 
 /**
  * running → failed (until `run_at`) or dead, as the verdict says. The attempt goes to the history in the same
- * statement. Only the holder of the current lease may do this; repeated, as its answer may be lost on the way, it
- * changes nothing and says the same again. Outcomes stand in the order of the failures.
+ * statement. Only the holder of the current lease may do this; repeated, as its answer may get lost, it changes nothing
+ * and answers the same. Outcomes are in the order of the failures.
  *
  * @example
  * const verdict = verdictAfterFailure({ ...lease, retryable: true }, policy, Math.random());
@@ -58,7 +58,7 @@ export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome
   );
 }
 
-/** What the row says, as a repetition may come with another delay than the one that was stored. */
+/** What the row says, as a repetition may carry a different delay from the one stored. */
 function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: SettledJob | undefined): FailOutcome {
   const about = aboutLease(lease);
   switch (row?.status) {
@@ -82,7 +82,7 @@ function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: SettledJ
   }
 }
 
-// The verdict of a row is looked up where it is used: a join with the verdicts could become a nested loop.
+// A row's verdict is looked up where it is used: a join with the verdicts could become a nested loop.
 const verdict = (field: string) => `($4::text::jsonb -> jobs.id::text ->> '${field}')`;
 const retryAt = `(now() + make_interval(secs => ${verdict("delay")}::float8))`;
 

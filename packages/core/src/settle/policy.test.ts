@@ -5,7 +5,7 @@ import { verdictAfterFailure } from "./verdict.ts";
 
 const policy = { base_seconds: 5, max_seconds: 60, jitter_seconds_max: 2 };
 
-test("the delay doubles with each attempt, up to the cap, and chance is added on top", () => {
+test("the delay doubles with each attempt, up to the cap, with random jitter on top", () => {
   expect([1, 2, 3, 4, 25].map((attempts) => backoffDelayMs(policy, null, attempts, 0))).toEqual([
     10_000, 20_000, 40_000, 60_000, 60_000,
   ]);
@@ -18,7 +18,7 @@ test("a job's own backoff replaces base and cap", () => {
   expect(backoffDelayMs(policy, { kind: "exponential", base_seconds: 1, max_seconds: 3 }, 4, 0)).toBe(3_000);
 });
 
-test("the last attempt and an error that says so end in death, others in a retry", () => {
+test("the last attempt, or an error that says so, ends in death; others end in a retry", () => {
   const attempt = { attempts: 2, max_attempts: 3, backoff: null, retryable: true };
   expect(verdictAfterFailure(attempt, policy, 0)).toEqual({ kind: "retry", delay_ms: 20_000 });
   expect(verdictAfterFailure({ ...attempt, delay_ms: 5 }, policy, 0)).toEqual({ kind: "retry", delay_ms: 5 });
@@ -32,7 +32,7 @@ test("the last attempt and an error that says so end in death, others in a retry
   });
 });
 
-test("whatever is thrown becomes text that can be stored", () => {
+test("anything thrown becomes text that can be stored", () => {
   class OutOfStock extends Error {}
   const hostile = {
     get message() {

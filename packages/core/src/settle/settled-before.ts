@@ -6,14 +6,14 @@ import type { Deps } from "../deps.ts";
 import type { Lease } from "../lease/lease.ts";
 import { leaseInput, leaseParams, leaseParameters } from "../lease/fence.ts";
 
-/** How a job stands that was settled under one of the given leases, or that still runs under it. */
+/** The state of a job that was settled under one of the given leases, or is still running under it. */
 export type SettledJob = Pick<JobRow, "id" | "status" | "run_at" | "dead_reason">;
 
 /**
- * The jobs, of those whose settlement was refused, that were settled under these very leases: the first answer was lost
- * on the way, and its repetition must say the same. One that is running still was passed over, as its row is locked. A job keeps its token until it is claimed again, so one that failed
- * and has become ready since is known as well; recovery and release take the token away. A statement of its own, as the
- * refused one's snapshot may be older than the first settlement's commit.
+ * Of the jobs whose settlement was refused, those settled under these very leases: the first answer was lost, and its
+ * repetition must say the same. One still running was skipped, as its row is locked. A job keeps its token until it is
+ * claimed again, so one that failed and has since become ready is recognized too; recovery and release take the token
+ * away. A separate statement, as the refused one's snapshot may be older than the first settlement's commit.
  */
 export async function settledBefore(
   deps: Pick<Deps, "database">,

@@ -9,9 +9,9 @@ export type FailedAttempt = {
   attempts: number;
   max_attempts: number;
   backoff: Backoff | null;
-  /** False when trying again cannot help. */
+  /** False when retrying cannot help. */
   retryable: boolean;
-  /** What the failure itself asked for, such as a Retry-After, in milliseconds; replaces the backoff. */
+  /** The delay the failure itself asked for, such as a Retry-After, in milliseconds; replaces the backoff. */
   delay_ms?: number | undefined;
 };
 

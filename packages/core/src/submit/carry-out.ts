@@ -8,27 +8,27 @@ import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 import { lockTargets, replaceTargets } from "./unique/replace.ts";
 
-/** One draft of a statement, and what is to become of it. */
+/** One draft in a statement, and what should become of it. */
 export type Step = {
   draft: Draft;
   /**
-   * `make`: it becomes a job. `join`: another job is the answer to it; an arrived one ends with that. `note`: it has
-   * ended already, and only its idempotency key is remembered.
+   * `make`: it becomes a job. `join`: another job is the answer to it, which ends an arrived one. `note`: it has
+   * already ended, and only its idempotency key is remembered.
    */
   role: "make" | "join" | "note";
   /** The job that its idempotency key stands for. */
   names: string;
   key_ttl_seconds: number;
-  /** For one that makes a job or writes one: its unique key, which must be as it was seen. */
+  /** For one that makes or rewrites a job: its unique key, which must still be as it was seen. */
   unique?: { key: string; seen: { job_id: string; version: string } | null; window_seconds: number | null } | undefined;
-  /** The job that waits and is replaced for its sake; of those with the same target, one `writes`. */
+  /** The waiting job it replaces; of those with the same target, one `writes`. */
   target?: string | undefined;
   writes?: boolean | undefined;
   /** Why an arrived job ends. */
   reason?: string | undefined;
 };
 
-/** `lost` are the drafts whose keys or targets were taken meanwhile: nothing has become of them. Look again. */
+/** `lost` are the drafts whose keys or targets were taken meanwhile: nothing was done about them. Look again. */
 export type CarriedOut = {
   created_at: Date;
   lost: ReadonlySet<string>;
@@ -39,13 +39,13 @@ type MadeJob = { id: string; status: "queued" | "scheduled" | "blocked"; run_at:
 type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date | null; updated_at: Date };
 
 /**
- * Do what was decided by a look at keys, in one statement which finds out whether what was seen still holds: so no lock
+ * Carry out what a look at the keys decided, in one statement that checks whether what was seen still holds: so no lock
  * outlives it, and a process that stops between look and statement holds nothing. `insert` stores new jobs; `admit` is
- * for jobs that have arrived, and does nothing for those that somebody else admits. With `strict` it is all or
- * nothing: it throws when something was lost (see `isTakenMeanwhile`).
+ * for arrived jobs, and does nothing for those another process is admitting. With `strict` it is all or nothing: it
+ * throws when something was lost (see `isTakenMeanwhile`).
  *
- * The order of locks is the same in all statements that take jobs in: jobs to be replaced, for which nobody waits;
- * unique keys, idempotency keys, groups, each sorted.
+ * The lock order is the same in all statements that take jobs in: jobs to be replaced, which no one waits for; then
+ * unique keys, idempotency keys and groups, each sorted.
  */
 export async function carryOut(
   execute: Execute,
@@ -111,7 +111,7 @@ const asked = `
       payload, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
   )`;
 
-/** What somebody else admits, or has ended, is nobody's business here. The job's row before all others, as it is with targets. */
+/** Skips what another process is admitting, or has ended. The job's row comes before all others, as with targets. */
 const ours = {
   insert: `${asked}, ours AS MATERIALIZED (SELECT * FROM asked)`,
   admit: `${asked}, waiting AS MATERIALIZED (
@@ -123,10 +123,10 @@ const ours = {
   )`,
 };
 
-// ON CONFLICT DO UPDATE, and not NOTHING: it waits for a statement that takes the key at this moment, and then looks at
-// the row as that left it. `check_at` is the version of the row: who replaces the job of a key moves it as well, so that
-// nobody takes the key from a job that was about to start and now is not.
-// Unique keys come before idempotency keys, as one of those that was taken for nothing names no job, and so is free.
+// ON CONFLICT DO UPDATE, and not NOTHING: it waits for a statement that is taking the key, and then looks at the row as
+// that one left it. `check_at` is the version of the row: replacing a key's job moves it as well, so that no one takes
+// the key from a job that was about to start and now is not. Unique keys come before idempotency keys, as an
+// idempotency key taken in vain names no job, and so is free.
 const keys = `
   ${lockTargets("ours")}, able AS MATERIALIZED (
     SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
@@ -212,7 +212,7 @@ const build = (mode: "insert" | "admit", strict: boolean) => `
          ${refuseIf(strict ? lostAny : replacedForNothing)}`;
 
 const lostAny = "EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settled))";
-// The idempotency key of a request was taken by another one just now: what it was to replace must stay as it is.
+// Another request has just taken this one's idempotency key: what it was to replace must stay as it is.
 const replacedForNothing = "EXISTS (SELECT FROM taken WHERE target IS NOT NULL)";
 
 const ofSteps =

@@ -6,7 +6,7 @@ import type { KeyedJob } from "./find-key-holders.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
 import type { Draft, Inserted } from "./insert-jobs.ts";
 
-/** The job that a submission asks for, about to be stored. */
+/** The job a submission asks for, about to be stored. */
 export function draft({ tenant, request, idempotency_key, fingerprint = "" }: Submission): Draft {
   const { payload, ...rest } = request;
   const text = canonicalJson(payload);
@@ -15,7 +15,7 @@ export function draft({ tenant, request, idempotency_key, fingerprint = "" }: Su
   return { id: newId(), tenant, request, payload: text, key: idempotency_key, hash: digest };
 }
 
-/** A statement meets each key once: the first of those that share one. */
+/** A statement sees each key once: the first of those that share one. */
 export function oncePerKey(drafts: readonly Draft[]): Draft[] {
   const seen = new Set<string>();
   return drafts.filter((one) => {
@@ -28,7 +28,7 @@ export function oncePerKey(drafts: readonly Draft[]): Draft[] {
 export const hasKey = (one: Draft): one is Draft & { key: string } => one.key !== null;
 const nameOf = (tenant: string, key: string | null) => `${tenant} ${key}`;
 
-/** What drafts get whose keys are known: the job of the key, or a mismatch. */
+/** What drafts with known keys get: the key's job, or a mismatch. */
 export function settleConflicts(
   drafts: readonly Draft[],
   found: readonly KeyedJob[],
@@ -43,8 +43,8 @@ export function settleConflicts(
 }
 
 /**
- * What drafts get that share a key with an earlier one of the same call. When that one has no job, as it was refused,
- * its key is free for them.
+ * What drafts get that share a key with an earlier one in the same call. If that one was refused and has no job, its
+ * key is free for them.
  */
 export function settleTwins(drafts: readonly Draft[], outcomes: Map<Draft, EnqueueOutcome>): void {
   const firsts = new Map<string, Draft>();
@@ -60,7 +60,7 @@ export function settleTwins(drafts: readonly Draft[], outcomes: Map<Draft, Enque
   }
 }
 
-/** Drafts that share a key with an earlier one of the same call, and ask for something else. */
+/** Drafts that share a key with an earlier one in the same call but ask for something else. */
 export function mismatchedTwins(drafts: readonly Draft[]): Draft[] {
   const hashes = new Map<string, string>();
   return drafts.filter((one) => {
@@ -74,7 +74,7 @@ export function mismatchedTwins(drafts: readonly Draft[]): Draft[] {
 const answerOf = (same: boolean, job: JobRow): EnqueueOutcome =>
   same ? { kind: "replayed", job } : { kind: "mismatch" };
 
-/** The row as it was just written, without reading it back; its place in its group is for the database alone. */
+/** The row as it was just written, without reading it back; only the database needs its place in its group. */
 export function newRow(
   { id, tenant, request }: Draft,
   { created_at, run_at, blocked }: Omit<Inserted, "taken">,

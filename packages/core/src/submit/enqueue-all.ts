@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { draft, mismatchedTwins, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
-import { tellEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
+import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { look, type EnqueueOptions } from "./enqueue.ts";
 import { insertJobs, type Draft } from "./insert-jobs.ts";
@@ -12,19 +12,19 @@ import { isTakenMeanwhile } from "../database/refuse.ts";
 
 export type EnqueueAllOutcome =
   | { kind: "stored"; outcomes: EnqueueOutcome[] }
-  /** Nothing was stored: the keys at these places were used for other requests. */
+  /** Nothing was stored: the keys at these positions were used for other requests. */
   | { kind: "mismatch"; places: number[] }
-  /** Nothing was stored: jobs with the unique keys of these places are there. */
+  /** Nothing was stored: jobs with the unique keys at these positions exist. */
   | { kind: "conflict"; places: { at: number; job_id: string }[] };
 
-/** Others may take one of the keys between our look and our statement; then it is looked at again. */
+/** Others may take one of the keys between our look and our statement; then we look again. */
 const tries_max = 20;
 const rest_ms_max = 20;
 
 /**
- * (nothing) → queued | scheduled | blocked, all of them or none: a look at what the keys name, then one statement, which
- * undoes itself when a key turns out to be taken meanwhile. Keys that were used for the same request before count as
- * stored. Throws like `enqueue`.
+ * (nothing) → queued | scheduled | blocked, all of them or none: a look at what the keys name, then one statement,
+ * which undoes itself if a key was taken meanwhile. Keys already used for the same request count as stored. Throws like
+ * `enqueue`.
  *
  * @example
  * const outcome = await enqueueAll(deps, submissions, { idempotency_ttl_seconds: 86_400 });
@@ -46,7 +46,7 @@ export async function enqueueAll(
     drafts.forEach((one, at) => {
       const outcome = outcomes.get(one);
       if (outcome && (!refused || isRefusal(outcome)))
-        tellEnqueued(deps.observe, submissions[at] as Submission, outcome);
+        reportEnqueued(deps.observe, submissions[at] as Submission, outcome);
     });
     if (refused) return refusalOf(drafts.map((one) => outcomes.get(one)));
     const stored = drafts.flatMap((one) => outcomes.get(one) ?? []);
@@ -55,7 +55,7 @@ export async function enqueueAll(
   throw new KeysContendedError();
 }
 
-/** Either all of them have been stored, or some of the outcomes are refusals and nothing has. */
+/** Either all of them were stored, or some outcomes are refusals and nothing was. */
 async function storeAll(
   { database }: Deps,
   drafts: readonly Draft[],

@@ -18,7 +18,7 @@ afterAll(() => own.drop());
 
 const idOf = (outcome: EnqueueOutcome | undefined) => (outcome && "job" in outcome ? outcome.job.id : undefined);
 
-test("a job is stored as it was asked for", async () => {
+test("a job is stored as requested", async () => {
   const payload = { to: "a@b.c", list: [1, { deep: null }], ["__proto__x"]: true };
   const request = { type: "email.send", payload, queue: "mail", priority: 7, max_attempts: 2, timeout_seconds: 9 };
   const [outcome] = await enqueue(deps, [submission(request)], options);
@@ -41,28 +41,28 @@ test("the same key and request give the same job, whatever the order of the fiel
   expect(idOf(again)).toBe(idOf(first));
 });
 
-test("the same key with another request is a mismatch, and changes nothing", async () => {
+test("the same key with a different request is a mismatch, and changes nothing", async () => {
   const [first] = await enqueue(deps, [submission({ payload: { amount: 1 } }, "changed")], options);
   const [other] = await enqueue(deps, [submission({ payload: { amount: 2 } }, "changed")], options);
   expect(other).toEqual({ kind: "mismatch" });
   expect((await findJob(deps, "default", idOf(first) ?? ""))?.payload).toEqual({ amount: 1 });
 });
 
-test("what a key stands for beside the request counts: the same request with another fingerprint is a mismatch", async () => {
+test("what a key stands for besides the request counts: the same request with another fingerprint is a mismatch", async () => {
   const of = (fingerprint?: string) => enqueue(deps, [{ ...submission({}, "printed"), fingerprint }], options);
   const kinds = [];
   for (const fingerprint of ["a", "a", "b", undefined]) kinds.push((await of(fingerprint))[0]?.kind);
   expect(kinds).toEqual(["created", "replayed", "mismatch", "mismatch"]);
 });
 
-test("tenants have keys of their own", async () => {
+test("each tenant has its own keys", async () => {
   const [first] = await enqueue(deps, [submission({}, "shared")], options);
   const [second] = await enqueue(deps, [{ ...submission({}, "shared"), tenant: "acme" }], options);
   expect([first?.kind, second?.kind]).toEqual(["created", "created"]);
   expect(await findJob(deps, "default", idOf(second) ?? "")).toBeUndefined();
 });
 
-test("fifty submitters of one key make one job", async () => {
+test("fifty submissions of one key make one job", async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => enqueue(deps, [submission({}, "crowd")], options)),
   );
@@ -72,7 +72,7 @@ test("fifty submitters of one key make one job", async () => {
   expect(new Set(answers.map(([outcome]) => idOf(outcome))).size).toBe(1);
 });
 
-test("one call with the same key several times makes one job, and tells a mismatch among them", async () => {
+test("one call with the same key several times makes one job, and reports a mismatch among them", async () => {
   const outcomes = await enqueue(
     deps,
     [submission({}, "twice"), submission({}), submission({}, "twice"), submission({ priority: 1 }, "twice")],
@@ -81,7 +81,7 @@ test("one call with the same key several times makes one job, and tells a mismat
   expect(outcomes.map(({ kind }) => kind)).toEqual(["created", "created", "replayed", "mismatch"]);
 });
 
-test("batches that share keys in opposite orders do not stand in each other's way", async () => {
+test("batches that share keys in opposite orders do not block each other", async () => {
   const keys = Array.from({ length: 40 }, (_, at) => `crossed-${at}`);
   const batch = (some: string[]) =>
     enqueue(
@@ -102,14 +102,14 @@ test("an expired key is free again", async () => {
   expect(idOf(second)).not.toBe(idOf(first));
 });
 
-test("a row that PostgreSQL refuses takes its key and its neighbours with it, so nothing is half done", async () => {
+test("a row PostgreSQL refuses takes its key and its neighbours with it, so nothing is half done", async () => {
   const bad = { ...submission({}, "poisoned"), tenant: "a\0b" };
   await expect(enqueue(deps, [submission({}, "beside"), bad], options)).rejects.toThrow();
   const [beside] = await enqueue(deps, [submission({}, "beside")], options);
   expect(beside?.kind).toBe("created");
 });
 
-test("a job for later is scheduled by the database's clock; a time that has passed means now", async () => {
+test("a job for later is scheduled by the database's clock; a past time means now", async () => {
   const outcomes = await enqueue(
     deps,
     [
@@ -130,7 +130,7 @@ test("a job for later is scheduled by the database's clock; a time that has pass
   ]);
 });
 
-test("each outcome is told once", async () => {
+test("each outcome is reported once", async () => {
   recorded.events.length = 0;
   await enqueue(deps, [submission({}, "told")], options);
   await enqueue(deps, [submission({}, "told")], options);

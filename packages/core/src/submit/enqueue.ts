@@ -5,7 +5,7 @@ import { pause } from "../pause.ts";
 import { findKeyHolders, type KeyHolders } from "./find-key-holders.ts";
 import { arrive } from "./arrivals/arrive.ts";
 import { draft, hasKey, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
-import { tellEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
+import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { forgetSpentKeys } from "../maintenance/forget-spent-keys.ts";
 import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";
@@ -15,16 +15,16 @@ import { isTakenMeanwhile } from "../database/refuse.ts";
 export type EnqueueOptions = Pick<InsertOptions, "idempotency_ttl_seconds">;
 type Outcomes = Map<Draft, EnqueueOutcome>;
 
-/** Looks at keys in one go: somebody else may take one between our look and our statement. */
+/** Looks at the keys in one go: another process may take one between our look and our statement. */
 const rounds_max = 3;
-/** For a call that nobody repeats: each try is some rounds, with a rest before it. */
+/** For a call that is not repeated by its caller: each try is some rounds, preceded by a rest. */
 const tries_max = 12;
 const rest_ms_max = 20;
 
 /**
  * (nothing) → queued | scheduled | blocked. A job and its keys are committed together, in one statement; when this
- * returns `created`, it is durable. Outcomes stand in the order of the submissions. Throws when the database is away, or
- * when others kept taking a key: the outcome is then unknown, and the same keys may be sent again.
+ * returns `created`, it is durable. Outcomes are in the order of the submissions. Throws when the database is away, or
+ * when a key was taken again and again: the outcome is then unknown, and the same keys may be sent again.
  *
  * @example
  * const [outcome] = await enqueue(deps, [{ tenant: "default", request, idempotency_key: "order-17" }], options);
@@ -47,7 +47,7 @@ export async function enqueue(
   });
 }
 
-/** `enqueue` in one go: undefined are those whose keys others kept taking. Send those again, and none of the others. */
+/** `enqueue` in one go: undefined means that the key was taken again and again. Send only those again. */
 export async function enqueueOnce(
   execute: Execute,
   deps: Pick<Deps, "observe">,
@@ -68,14 +68,14 @@ function told(
 ): (EnqueueOutcome | undefined)[] {
   return drafts.map((one, at) => {
     const outcome = outcomes.get(one);
-    if (outcome) tellEnqueued(deps.observe, submissions[at] as Submission, outcome);
+    if (outcome) reportEnqueued(deps.observe, submissions[at] as Submission, outcome);
     return outcome;
   });
 }
 
 /**
  * Inside a transaction of several statements: what asks for more than an idempotency key only arrives. The keys must be
- * such that nobody else wants them. Nothing is told, as it may yet be rolled back.
+ * ones that no one else wants. No event is emitted, as it may yet be rolled back.
  */
 export async function insertOrArrive(
   execute: Execute,
@@ -103,7 +103,7 @@ export async function insertOrArrive(
   });
 }
 
-/** Each statement is a transaction of its own, so that nobody waits for us between two of them. */
+/** Each statement is its own transaction, so that no one waits for us between two of them. */
 async function store(
   execute: Execute,
   drafts: readonly Draft[],
@@ -114,7 +114,7 @@ async function store(
     const open = drafts.filter((one) => !outcomes.has(one));
     if (open.length === 0) return;
     const unique = open.some(isUnique);
-    // Most jobs have new keys and ask for nothing more: then there is nothing to look at before.
+    // Most jobs have new keys and ask for nothing more: then there is nothing to look up first.
     const known = unique || round > 0 ? await look(execute, open) : nobody;
     settleConflicts(open, known.keyed, outcomes);
     const first = oncePerKey(open.filter((one) => !outcomes.has(one)));
@@ -127,7 +127,7 @@ async function store(
 const nobody: KeyHolders = { keyed: [], spent: [], held: [] };
 const isUnique = ({ request }: Draft) => request.unique !== undefined;
 
-/** What the keys of drafts name now. Spent ones are free afterwards. */
+/** What the drafts' keys name now. Spent ones are free afterwards. */
 export async function look(execute: Execute, drafts: readonly Draft[]): Promise<KeyHolders> {
   const known = await findKeyHolders(execute, drafts.filter(hasKey), drafts.filter(isUnique).map(uniqueNameOf));
   await forgetSpentKeys(execute, known.spent);

@@ -7,11 +7,11 @@ import type { Execute } from "../database/statement.ts";
 export type KeyName = { tenant: string; key: string };
 export type UniqueName = { tenant: string; queue: string; key: string };
 
-/** What an idempotency key stands for. `job` is as the driver of `execute` gives it. */
+/** What an idempotency key stands for. `job` is in the form the driver of `execute` returns. */
 export type KeyedJob = KeyName & { request_hash: string; job: JobRow };
 /**
- * What a unique key names. Its `version` is another after each time that it was given or its job replaced. `window_over`
- * is null when the job holds it while it is not final; the job is missing when it is gone.
+ * What a unique key names. Its `version` changes each time it is given away or its job replaced. `window_over` is null
+ * when the job holds it until it is final; the job is missing when it is gone.
  */
 export type HeldKey = UniqueName & {
   job_id: string;
@@ -20,12 +20,12 @@ export type HeldKey = UniqueName & {
   job: JobRow | undefined;
 };
 
-/** `spent` are idempotency keys that have expired or whose job is gone: nothing stands in the way of using them again. */
+/** `spent` are idempotency keys that have expired or whose job is gone: they can be used again. */
 export type KeyHolders = { keyed: KeyedJob[]; spent: KeyName[]; held: HeldKey[] };
 
 /**
- * The jobs that stand behind keys, in one statement that locks nothing: what it says may have changed when it is read,
- * and whoever acts upon it says in its statement what it saw. What it found is on the synchronous standby, if any.
+ * The jobs behind keys, in one statement that locks nothing: the answer may be outdated when it is read, so any
+ * statement that acts on it states what was seen. What it found is on the synchronous standby, if any.
  *
  * @example
  * const { keyed, held } = await findKeyHolders(execute, [{ tenant, key: "order-17" }], []);

@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { DatabaseTimeoutError } from "../database/errors.ts";
 import { createGroupCommit } from "./group-commit.ts";
 
-test("a request whose key others keep taking is refused at its deadline, wherever it is in that moment", async () => {
+test("a request whose key is taken again and again is refused at its deadline, wherever it is at that moment", async () => {
   const timeout_ms = 150;
-  // Nothing is ever stored, as while somebody's open transaction has the job that a request is to replace.
+  // Nothing is ever stored, as while an open transaction holds the job that a request wants to replace.
   const line = createGroupCommit(async (submissions) => submissions.map(() => undefined), timeout_ms);
   const begun = performance.now();
-  // One after the other, so that their deadlines fall into rests as well as between them.
+  // One after another, so that their deadlines fall into rests as well as between them.
   const refusals: Promise<unknown>[] = [];
   for (let count = 0; count < 20; count += 1) {
     refusals.push(line.submit(submission({}), 10).catch((error: unknown) => error));

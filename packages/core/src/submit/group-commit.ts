@@ -2,24 +2,24 @@ import { DatabaseTimeoutError, isUnavailable } from "../database/errors.ts";
 import { waits_max } from "../database/patience.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
 
-/** Rows and payload bytes of one INSERT at most. */
+/** The most rows and payload bytes in one INSERT. */
 const batch_rows_max = 500;
 const batch_bytes_max = 4 * 1_048_576;
 /** INSERTs under way at once: while one waits for the disk, the next is made. */
 const flights_max = 2;
-/** Requests that wait at most; past it the database is not keeping up, and waiting would only end in a timeout. */
+/** The most requests that wait; beyond that the database is not keeping up, and waiting would only end in a timeout. */
 const waiting_max = 20_000;
 const watch_ms = 100;
-/** Before a request whose keys others took meanwhile goes again: at most so long, by chance. */
+/** The longest (random) rest before a request whose keys were taken meanwhile is tried again. */
 const rest_ms_max = 20;
 
 export type GroupCommit = {
   /**
-   * Resolves when the job is durable; rejects when it cannot be, or when nobody knows by the deadline. While the database
-   * answers others of the line, that is three deadlines away.
+   * Resolves when the job is durable; rejects when it cannot be, or when that is unknown by the deadline. While the
+   * database keeps answering others in line, that is three deadlines away.
    */
   submit(submission: Submission, bytes: number): Promise<EnqueueOutcome>;
-  /** Resolves when all that was submitted has been answered. */
+  /** Resolves when everything submitted has been answered. */
   idle(): Promise<void>;
 };
 
@@ -32,11 +32,11 @@ type Request = {
 };
 
 /**
- * Group commit: the jobs that come in while an INSERT is under way share the next one, and one push to each list.
- * With nothing under way a job goes at once, so an idle system waits for nobody. A row that PostgreSQL refuses is the
- * trouble of its own request: the others are sent again without it. So is a key that others took meanwhile: that request
- * (undefined in the answer of `store`) goes with a later batch, until its deadline. `store` says whenever the database
- * has answered one of its statements.
+ * Group commit: jobs that come in while an INSERT is under way share the next one, and one push to each list. With
+ * nothing under way a job goes at once, so an idle system adds no wait. A row PostgreSQL refuses is only its own
+ * request's problem: the others are sent again without it. So is a key that was taken meanwhile: that request
+ * (undefined in the answer of `store`) goes with a later batch, until its deadline. `store` reports each time the
+ * database has answered one of its statements.
  *
  * @example
  * const line = createGroupCommit((submissions) => enqueueOnce(deps, submissions, options), database.timeout_ms);
@@ -59,8 +59,8 @@ export function createGroupCommit(
   const kick = () => {
     if (flights >= flights_max || waiting.length === 0) return;
     flights += 1;
-    // Idle, after this task: calls made in a row share the INSERT. Busy, after this turn of the event loop, when more
-    // have come in.
+    // When idle, after this task: calls made in a row share the INSERT. When busy, after this turn of the event loop,
+    // when more have come in.
     (flights === 1 ? queueMicrotask : setImmediate)(() => {
       const batch = takeBatch(waiting, rows_max);
       for (const one of batch) flying.add(one);
@@ -68,11 +68,11 @@ export function createGroupCommit(
         for (const one of batch) flying.delete(one);
         flights -= 1;
         kick();
-        tellIdle();
+        resolveIdle();
       });
     });
   };
-  const tellIdle = () => {
+  const resolveIdle = () => {
     if (!busy()) for (const resolve of idle.splice(0)) resolve();
   };
 
@@ -97,20 +97,20 @@ export function createGroupCommit(
     }
   };
 
-  /** Before those that came later; two processes that met over a key do not meet again at once. */
+  /** Ahead of those that came later; two processes that collided over a key do not collide again at once. */
   const comeBack = (requests: readonly Request[]) => {
     resting.add(requests);
     setTimeout(() => {
       resting.delete(requests);
-      // Late ones as well: `rejectLate` answers those, and it looks here.
+      // Late ones too: `rejectLate` answers those, and it looks here.
       waiting.unshift(...requests);
       rejectLate();
       kick();
-      tellIdle();
+      resolveIdle();
     }, rest_ms_max * Math.random());
   };
 
-  /** Nobody waits longer than the deadline, however many INSERTs before theirs hang, unless the line moves. */
+  /** No one waits longer than the deadline, however many INSERTs before theirs hang, unless the line moves. */
   const rejectLate = () => {
     const now = performance.now();
     const moves = now - answered_at < timeout_ms;

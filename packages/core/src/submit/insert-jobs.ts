@@ -6,7 +6,7 @@ import { countChanges } from "../counts/changes.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 
-/** A job about to be stored. `payload` is its JSON text; `hash` is of the whole request, in hex. */
+/** A job about to be stored. `payload` is its JSON text; `hash` covers the whole request, in hex. */
 export type Draft = {
   id: string;
   tenant: string;
@@ -17,8 +17,8 @@ export type Draft = {
 };
 
 /**
- * What only the database knows. `taken` are the drafts whose key exists already: they got no job; `blocked` those that
- * wait for others of their group; `run_at` has those that are for later.
+ * What only the database knows. `taken` are the drafts whose key already exists: they got no job; `blocked` are those
+ * that wait for others of their group; `run_at` has those for later.
  */
 export type Inserted = {
   created_at: Date;
@@ -29,13 +29,13 @@ export type Inserted = {
 
 export type InsertOptions = {
   idempotency_ttl_seconds: number;
-  /** All of them or none: throws when a key exists already, see `isTakenMeanwhile`. */
+  /** All of them or none: throws when a key already exists, see `isTakenMeanwhile`. */
   strict?: boolean;
 };
 
 /**
- * Store jobs and their keys in one statement, and so in one transaction. The answer is one row, as most jobs run at
- * once and there is nothing to tell of them.
+ * Store jobs and their keys in one statement, and so in one transaction. The answer is one row, as most jobs are ready
+ * at once and there is nothing to say about them.
  */
 export async function insertJobs(
   execute: Execute,
@@ -67,7 +67,10 @@ type Row = {
   blocked: string[] | null;
 };
 
-/** $1 … $12, and the keys when there are any: a column each. A time in the past means now: a job must not get ahead of those that came before it. */
+/**
+ * $1 … $12, and the keys if there are any: a column each. A time in the past means now: a job must not get ahead of
+ * those that came before it.
+ */
 export const input = ({ keyed }: Pick<Kind, "keyed">) => `(
   SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
@@ -77,7 +80,7 @@ export const input = ({ keyed }: Pick<Kind, "keyed">) => `(
   ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload${keyed ? ", key" : ""})
 ) AS input`;
 
-/** What `inputParams` gives, by name. */
+/** What `inputParams` returns, by name. */
 export const inputParameters =
   "ids tenants queues types priorities max_attempts timeout_seconds run_at delay_seconds groups backoffs payloads".split(
     " ",
@@ -107,7 +110,7 @@ function keyParams(drafts: readonly Draft[], key_ttl_seconds: number): Statement
 
 type Kind = { keyed: boolean; grouped: boolean; strict: boolean };
 
-/** Jobs without groups, mostly all of them, pay nothing for those that have one. */
+/** Jobs without groups, usually all of them, pay nothing for those with one. */
 const plainColumns = `
     CASE WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END,
     CASE WHEN starts_at > now() THEN NULL ELSE starts_at END, CASE WHEN starts_at > now() THEN starts_at END`;
@@ -139,9 +142,9 @@ const counted = ({ grouped }: Kind) =>
 const expiry = "now() + make_interval(secs => $15::float8)";
 
 /**
- * The keys go in first, in one order over all processes (or two statements could deadlock); only those whose key
- * was new get a job. A conflict waits for the other statement to end, so that a SELECT afterwards sees its row:
- * that SELECT must stay a statement of its own, as this one's snapshot is older than the row.
+ * The keys go in first, in the same order in all processes (or two statements could deadlock); only those whose key was
+ * new get a job. A conflict waits for the other statement to end, so that a SELECT afterwards sees its row: that SELECT
+ * must stay a separate statement, as this one's snapshot is older than the row.
  */
 const takeKeys = `
   keyed AS MATERIALIZED (
@@ -156,7 +159,7 @@ const takeKeys = `
     SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
   ),`;
 
-/** After the keys, whose locks come first for everybody: only jobs that will be there get a place. */
+/** After the keys, whose locks come first everywhere: only jobs that will be stored get a place. */
 const takePlaces = ({ keyed }: Kind) =>
   `${joinGroups(`
     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY

@@ -7,23 +7,23 @@ export type Submission = {
   tenant: string;
   request: SubmitJob;
   idempotency_key?: string | undefined;
-  /** What the key stands for beside this request, where one key is for several jobs. */
+  /** What the key stands for besides this request, where one key covers several jobs. */
   fingerprint?: string | undefined;
 };
 
 export type EnqueueOutcome =
   | { kind: "created"; job: JobRow }
-  /** The key was used for the same request before: this is the job it made. */
+  /** The key was already used for the same request: this is the job it made. */
   | { kind: "replayed"; job: JobRow }
   | { kind: "mismatch" }
-  /** A job with the same unique key is there: this one. */
+  /** A job with the same unique key exists: this one. */
   | { kind: "existing"; job: JobRow }
-  /** It was there and had not started: now it is what was asked for. `ready` when it is to be signalled. */
+  /** It existed and had not started: now it is what was asked for. `ready` when it is to be signalled. */
   | { kind: "replaced"; job: JobRow; ready: boolean }
-  /** It is there, and the request wanted to be refused then. */
+  /** It exists, and the request asked to be refused in that case. */
   | { kind: "conflict"; job_id: string };
 
-/** The jobs that became ready by it: to be signalled. */
+/** The jobs it made ready: to be signalled. */
 export function readyAmong(outcomes: readonly EnqueueOutcome[]): JobRow[] {
   return outcomes.flatMap((one) => {
     if (one.kind === "created") return one.job.status === "queued" ? [one.job] : [];
@@ -31,7 +31,7 @@ export function readyAmong(outcomes: readonly EnqueueOutcome[]): JobRow[] {
   });
 }
 
-/** In how many milliseconds jobs become ready that are for later. */
+/** In how many milliseconds the jobs for later become ready. */
 export function delaysAmong(outcomes: readonly EnqueueOutcome[]): number[] {
   return outcomes.flatMap((one) =>
     (one.kind === "created" || one.kind === "replaced") && one.job.status === "scheduled"
@@ -41,7 +41,7 @@ export function delaysAmong(outcomes: readonly EnqueueOutcome[]): number[] {
 }
 
 /** One event for each outcome; by the submission, as the outcome may carry no job. */
-export function tellEnqueued(observe: Observe, { tenant, request }: Submission, outcome: EnqueueOutcome): void {
+export function reportEnqueued(observe: Observe, { tenant, request }: Submission, outcome: EnqueueOutcome): void {
   const about = { tenant, job_type: request.type, queue: request.queue };
   switch (outcome.kind) {
     case "created":

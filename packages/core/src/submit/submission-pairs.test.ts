@@ -18,7 +18,7 @@ import { pruneUniqueKeys } from "../maintenance/prune.ts";
 import { retry } from "../jobs/retry.ts";
 
 /**
- * Each move is stopped before each of its statements while another one runs from its beginning to its end. What must hold
+ * Each move is stopped before each of its statements while another one runs from start to end. What must hold
  * afterwards, whatever the two were, is in `invariants`.
  */
 let own: TestDatabase;
@@ -35,14 +35,17 @@ beforeEach(
 );
 
 const options = { idempotency_ttl_seconds: 60 };
-/** Nothing follows a move here but what the test does: the changes of counts are not folded either. */
+/** Nothing follows a move here except what the test does: count changes are not folded either. */
 const followUps = { admitted: async () => {} };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
 const dead = { kind: "dead", reason: "not_retryable" } as const;
 const wish = (on_conflict: "return" | "reject" | "replace", key?: string) =>
   submission({ group: "g", unique: { key: "u", on_conflict }, payload: { on_conflict } }, key);
 
-/** What every pair begins with: one that runs, one behind it that has the unique key, one dead, one cancelled, one arrived. */
+/**
+ * What every pair starts with: one job running, one behind it with the unique key, one dead, one cancelled, one
+ * arrived.
+ */
 type Scene = { running: Lease; held: string; stopped: string };
 async function scene(): Promise<Scene> {
   const add = async (...wishes: ReturnType<typeof submission>[]) =>
@@ -72,8 +75,8 @@ const moves: Record<string, (deps: Deps, scene: Scene) => Promise<unknown>> = {
     await complete(deps, [{ lease: running, result: null }]);
     await advanceGroups(deps, 10);
   },
-  "cancel what waits": (deps, { held }) => cancel(deps, "default", held),
-  "cancel what runs": (deps, { running }) => cancel(deps, "default", running.id),
+  "cancel a waiting job": (deps, { held }) => cancel(deps, "default", held),
+  "cancel a running job": (deps, { running }) => cancel(deps, "default", running.id),
   retry: (deps, { stopped }) => retry(deps, "default", stopped),
   "prune keys": async (deps) => {
     await own.database.sql`UPDATE unique_keys SET check_at = now()`;
@@ -97,7 +100,7 @@ function stoppedBefore(place: number, meanwhile: () => Promise<unknown>) {
   return { database: { ...own.database, sql } as Database, reached: () => reached };
 }
 
-/** Work until nothing is left, one at a time in the group, and look at all that must hold. */
+/** Work until nothing is left, one at a time in the group, and check everything that must hold. */
 async function invariants(): Promise<void> {
   const { sql } = own.database;
   const order: string[] = [];
@@ -130,7 +133,7 @@ async function invariants(): Promise<void> {
            count(*) FILTER (WHERE status = 'cancelled')::int AS cancelled, count(*) FILTER (WHERE status = 'dead')::int AS dead
     FROM jobs`;
   expect(counted).toEqual(real);
-  // Of the jobs that came with one key, one was run at most, and the key names it.
+  // Of the jobs that came with one key, at most one ran, and the key names it.
   const keyed = await sql`SELECT key, jobs.id FROM idempotency_keys LEFT JOIN jobs ON jobs.id = job_id`;
   for (const one of keyed) expect(one["id"], `the key ${one["key"]}`).not.toBeNull();
 }

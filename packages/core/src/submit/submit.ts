@@ -5,8 +5,8 @@ import { enqueue, type EnqueueOptions } from "./enqueue.ts";
 import { readyAmong, type EnqueueOutcome, type Submission } from "./outcome.ts";
 
 /**
- * Commit jobs with their idempotency keys, then signal those that are ready. Outcomes stand in the order of the
- * submissions. A signal that fails changes nothing in the answer. Throws when the database is away (see `enqueue`).
+ * Commit jobs with their idempotency keys, then signal those that are ready. Outcomes are in the order of the
+ * submissions. A failed signal does not change the answer. Throws when the database is away (see `enqueue`).
  *
  * @example
  * const [outcome] = await submit({ database, signal, observe }, [{ tenant: "default", request }], { idempotency_ttl_seconds: 86_400 });

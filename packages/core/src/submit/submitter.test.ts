@@ -59,7 +59,7 @@ describe("group commit", () => {
     );
   });
 
-  test("a conflict is the answer of its own request alone", async () => {
+  test("a conflict affects only its own request", async () => {
     const submitter = createSubmitter(deps, options);
     await submitter.submit(submission({}, "old"), 10);
     const [fresh, replayed, mismatched, twin, again] = await Promise.all([
@@ -78,7 +78,7 @@ describe("group commit", () => {
     ]);
   });
 
-  test("a row that PostgreSQL refuses is the error of its own request alone", async () => {
+  test("a row PostgreSQL refuses fails only its own request", async () => {
     const submitter = createSubmitter(deps, options);
     const answers = await Promise.allSettled(
       Array.from({ length: 20 }, (_, at) =>
@@ -90,7 +90,7 @@ describe("group commit", () => {
     expect(await own.database.sql`SELECT FROM jobs`).toHaveLength(19);
   });
 
-  test("a key that an open transaction submits with keeps nobody waiting, and the first to be admitted has it", async () => {
+  test("a key submitted in an open transaction makes no one wait, and the first job to be admitted gets it", async () => {
     const submitter = createSubmitter({ ...deps, followUps: createFollowUps(deps) }, options);
     const queue = createQueue({ databaseUrl: own.url });
     const inside = await own.database.sql.begin(async (tx) => {
@@ -121,7 +121,7 @@ describe("group commit", () => {
     expect(Math.max(...rows.map((row) => row.n))).toBe(1);
   });
 
-  test("a failed commit is everybody's unknown outcome; nobody waits longer than the deadline", async () => {
+  test("a failed commit is an unknown outcome for all; no one waits longer than the deadline", async () => {
     const database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 400 });
     const submitter = createSubmitter({ ...deps, database }, options);
     const started = performance.now();
@@ -146,7 +146,7 @@ describe("a queue in your own code", () => {
     return { queue, signal, close: () => Promise.all([queue.close(), signal.close()]) };
   };
 
-  test("a submitted job is durable, signalled, and the same for the same key", async () => {
+  test("a submitted job is durable and signalled, and the same key gives the same job", async () => {
     const { queue, signal, close } = open();
     const first = await queue.submit({ type: "noop", idempotency_key: "a" });
     expect(await queue.submit({ type: "noop", idempotency_key: "a" })).toEqual({ ...first, created: false });
@@ -158,7 +158,7 @@ describe("a queue in your own code", () => {
     await close();
   });
 
-  /** Thousands of jobs: their ids, and what was signalled of them; `late` when Redis took too long for a signal. */
+  /** Thousands of jobs: their ids, and which were signalled; `late` when Redis took too long for a signal. */
   const submitThousands = async () => {
     const { events, observe } = recordEvents();
     const { queue, signal } = open(observe);
@@ -166,7 +166,7 @@ describe("a queue in your own code", () => {
       Array.from({ length: 2_500 }, (_, at) => ({ type: "noop", payload: { at } })),
     );
     expect((await findJob(deps, "default", answers[1_234]?.id ?? ""))?.payload).toEqual({ at: 1_234 });
-    // Signals are not waited for by the answers; by the end of the queue they are.
+    // The answers do not wait for the signals; ending the queue does.
     await queue.close();
     const signalled = await signal.take([main], 5_000);
     await signal.close();
@@ -174,8 +174,8 @@ describe("a queue in your own code", () => {
   };
   const isLate = ({ event }: AtlasEvent) => event === "signal_failed";
 
-  test("thousands of jobs come back in their order", async () => {
-    // A signal that is late is left to the sweep, as on a busy machine: such a run says nothing about the others.
+  test("thousands of jobs come back in order", async () => {
+    // A late signal, as on a busy machine, is left to the sweep: such a run says nothing about the others.
     const { submitted, signalled } = await eventually(async () => {
       const run = await submitThousands();
       return !run.late && run;
@@ -226,7 +226,7 @@ describe("a queue in your own code", () => {
         const submitted = await queue.submitIn(tx, job);
         id = submitted.id;
         expect(await findJob(deps, "default", id)).toBeUndefined();
-        // Nothing of ours stays set in the caller's transaction.
+        // None of our settings stay in the caller's transaction.
         const [row] = await executeIn(tx)<{ lock_timeout: string; synchronous_commit: string }>({
           text: "SELECT current_setting('lock_timeout') AS lock_timeout, current_setting('synchronous_commit') AS synchronous_commit",
           params: [],

@@ -5,26 +5,26 @@ import { createGroupCommit } from "./group-commit.ts";
 import { enqueue, enqueueOnce, type EnqueueOptions } from "./enqueue.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
 
-/** Jobs that ask to be unique in one batch at most: each of them is looked up before it is stored. */
+/** The most unique jobs in one batch: each of them is looked up before it is stored. */
 const unique_rows_max = 100;
 
 export type Submitter = {
   /**
    * Commit one job with its key; resolves when it is durable, rejects when the database is away or the deadline has
-   * passed: the outcome is then unknown, and the same key may be sent again. `bytes` is about what the payload weighs.
+   * passed: the outcome is then unknown, and the same key may be sent again. `bytes` is roughly the payload's size.
    */
   submit(submission: Submission, bytes: number): Promise<EnqueueOutcome>;
   /**
-   * Commit several jobs, in one statement unless some have to wait for others' keys. Its caller says when they follow.
+   * Commit several jobs, in one statement unless some must wait for others' keys. The caller says when that is allowed.
    * When it rejects, some may be stored.
    */
   submitTogether(submissions: readonly Submission[]): Promise<EnqueueOutcome[]>;
-  /** Resolves when all that was submitted has been answered. Nothing may be submitted after it. */
+  /** Resolves when everything submitted has been answered. Submit nothing after calling it. */
   close(): Promise<void>;
 };
 
 /**
- * Takes jobs in, many at once in one statement (see `createGroupCommit`), and has them signalled.
+ * Takes jobs in, many per statement (see `createGroupCommit`), and has them signalled.
  *
  * @example
  * const submitter = createSubmitter({ database, observe, followUps }, { idempotency_ttl_seconds: 86_400 });
@@ -42,12 +42,12 @@ export function createSubmitter(
       return rows as never;
     };
     const outcomes = await enqueueOnce(telling, deps, submissions, options);
-    // Not waited for: the jobs are durable, and the next INSERT need not stand behind Redis.
+    // Not awaited: the jobs are durable, and the next INSERT need not wait for Redis.
     deps.followUps.submitted(outcomes.filter((one) => one !== undefined));
     return outcomes;
   };
   const plain = createGroupCommit(store, deps.database.timeout_ms);
-  // Theirs are a look and a statement that does more: the others' one statement stays as it is.
+  // Unique jobs take a look and a bigger statement; the others keep their single one.
   const unique = createGroupCommit(store, deps.database.timeout_ms, { rows_max: unique_rows_max });
 
   return {

@@ -7,7 +7,7 @@ import type { Identity } from "../process/identity.ts";
 
 /**
  * Copies the package's `native` folder (60 MB) to where that user can read it, once per version, and returns the folder
- * it is in. The copy is made under another name and renamed, so nobody meets half of one.
+ * it is in. The copy is made under another name and renamed, so no one sees half a copy.
  */
 export async function copyForUser(
   packageFolder: string,
@@ -18,7 +18,7 @@ export async function copyForUser(
   const copy = join(tmpdir(), `atlasqueue-postgres-${version}-${uid}`);
   const entry = lstatSync(copy, { throwIfNoEntry: false });
   if (entry) {
-    // The name can be guessed and anyone may write to the temporary folder: run only what we put there ourselves.
+    // The name can be guessed, and anyone may write to the temporary folder: run only what we put there ourselves.
     if (!entry.isDirectory() || entry.uid !== process.getuid?.()) {
       throw new Error(`${copy} belongs to somebody else: remove it`);
     }
@@ -42,7 +42,7 @@ export async function copyForUser(
   return copy;
 }
 
-/** Temporary folders are swept of old files one by one, so a copy may have lost some. */
+/** Old files in temporary folders are removed one by one, so a copy may have lost some. */
 function isComplete(packageFolder: string, copy: string): boolean {
   const native = join(packageFolder, "native");
   return readdirSync(native, { recursive: true, encoding: "utf8" }).every((path) =>

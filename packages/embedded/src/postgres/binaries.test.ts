@@ -26,7 +26,7 @@ test("the programs are found where PostgreSQL's user can run them", async () => 
   expect(spawnSync(postgres, ["--version"], { cwd: "/", encoding: "utf8", ...identity }).stdout).toMatch(/^postgres/);
 });
 
-test("a copy is one that user can run, is made once, and is mended when files vanish from it", async () => {
+test("that user can run a copy, which is made once and repaired when files vanish from it", async () => {
   const temporary = openFolder();
   vi.stubEnv("TMPDIR", temporary);
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -46,7 +46,7 @@ test("a copy is one that user can run, is made once, and is mended when files va
   expect(readdirSync(temporary)).toEqual([copy.slice(temporary.length + 1)]);
 });
 
-test("a folder under our name that isn't a folder of ours is not run from", async () => {
+test("nothing is run from a folder with our name that isn't ours", async () => {
   const temporary = openFolder();
   vi.stubEnv("TMPDIR", temporary);
   onTestFinished(() => void vi.unstubAllEnvs());

@@ -13,8 +13,8 @@ export type Binaries = {
 };
 
 /**
- * PostgreSQL's programs from the npm package for this platform, where that user can run them: in node_modules, else
- * from a copy in the system's temporary folder. Throws when the platform has none or neither place works.
+ * PostgreSQL's programs from the npm package for this platform, where that user can run them: in node_modules,
+ * otherwise from a copy in the system's temporary folder. Throws when the platform has none or neither place works.
  */
 export async function findBinaries(identity: Identity | undefined): Promise<Binaries> {
   const folder = await packageFolder();
@@ -63,7 +63,7 @@ function tryVersion(folder: string, identity: Identity | undefined) {
   return spawnSync(binariesIn(folder).postgres, ["--version"], options);
 }
 
-/** Tried for real: this loads every library too, and notices a mount that forbids programs. */
+/** Tried for real: this also loads every library, and notices a mount that forbids programs. */
 function runs(folder: string, identity: Identity | undefined): boolean {
   const template = join(folder, "native", "share", "postgresql", "postgres.bki");
   return tryVersion(folder, identity).status === 0 && canAs(identity, "-r", template);

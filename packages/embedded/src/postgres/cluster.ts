@@ -6,7 +6,7 @@ import type { DataFolder, FolderKind } from "../process/data-folder.ts";
 import { passwordFile } from "./password.ts";
 import { runTool } from "../process/server-process.ts";
 
-/** A data directory, who may touch it, the programs that run it and how they are set. */
+/** A data directory, who may touch it, the programs that run it and their settings. */
 export type Cluster = DataFolder & {
   readonly binaries: Binaries;
   readonly settings: Readonly<Record<string, string>>;
@@ -16,12 +16,12 @@ const draft = "atlasqueue.init";
 
 export const postgresFolder: FolderKind = {
   name: "PostgreSQL data directory",
-  // A directory that initdb was killed in has its draft still, and is no data yet.
+  // A directory where initdb was killed still has its draft, and holds no data yet.
   isData: (entries) => entries.includes("PG_VERSION") || entries.includes(draft),
   ours: /^atlasqueue\./,
 };
 
-// What a durable store beside an application needs; fsync and synchronous_commit stay on, as PostgreSQL ships them.
+// What a durable store beside an application needs; fsync and synchronous_commit stay on, as PostgreSQL ships.
 const defaultSettings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -39,8 +39,8 @@ export async function openCluster(folder: DataFolder, settings: Readonly<Record<
 
 /**
  * Runs initdb when there is no data yet, with a password for the superuser. It works in a draft inside the folder,
- * because nobody but the folder's user may touch what is there, and that user nothing beside it. What it made is moved
- * up at the end, PG_VERSION last: without that file a folder is no data, and a move that was cut off goes on.
+ * because only the folder's user may touch what is there, and that user nothing outside it. The result is moved up at
+ * the end, PG_VERSION last: without that file the folder does not count as data, and an interrupted move is resumed.
  */
 export async function initialise({ dataDir, identity, binaries, settings }: Cluster, password: string): Promise<void> {
   const place = join(dataDir, draft);

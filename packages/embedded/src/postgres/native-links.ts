@@ -3,8 +3,8 @@ import { dirname, join, relative } from "node:path";
 
 /**
  * Makes the symbolic links among PostgreSQL's libraries. An npm package can't hold links, so this one lists them and
- * makes them in its install script, which pnpm and npm only run when allowed. Links that exist stay; a folder we may
- * not write to is left as it is, because what matters is whether the server runs, and that is tried next.
+ * makes them in its install script, which pnpm and npm only run when allowed. Existing links stay; a folder we may not
+ * write to is left as it is: what matters is whether the server runs, and that is tried next.
  */
 export function makeLinks(packageFolder: string): void {
   const list = join(packageFolder, "native", "pg-symlinks.json");

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { readPlain, writeAs } from "../process/as-user.ts";
 import type { DataFolder } from "../process/data-folder.ts";
 
-/** In a server's folder, each of mode 0600 and its user's: what a person needs to get in. */
+/** In a server's folder, each of mode 0600 and owned by its user: what a person needs to get in. */
 export const passwordFile = "atlasqueue.password";
 export const urlFile = "atlasqueue.url";
 
-/** 192 bits, of characters that need no quotes in SQL, a shell, a URL or Redis' configuration. */
+/** 192 bits, in characters that need no quoting in SQL, a shell, a URL or Redis' configuration. */
 export function newPassword(): string {
   return randomBytes(24).toString("base64url");
 }
 
-/** The password kept in a folder; undefined when there is none. Throws when something else stands there. */
+/** The password kept in a folder; undefined when there is none. Throws when something else is there. */
 export function readPassword({ dataDir }: DataFolder): string | undefined {
   const file = join(dataDir, passwordFile);
   const kept = readPlain(file)?.trim();
@@ -24,7 +24,7 @@ export function keepPassword({ dataDir, identity }: DataFolder, password: string
   writeAs(identity, join(dataDir, passwordFile), `${password}\n`);
 }
 
-/** Where the server is now, password included: the port is another on every start. */
+/** Where the server is now, password included: the port differs on every start. */
 export function keepUrl({ dataDir, identity }: DataFolder, url: string): void {
   writeAs(identity, join(dataDir, urlFile), `${url}\n`);
 }

@@ -54,7 +54,7 @@ test("a server starts durable and in UTF-8, away from Ctrl-C, and stops", async 
     addresses: "127.0.0.1",
     upper: "É",
   });
-  // A process group of its own is what keeps the terminal's Ctrl-C away; it has its leader's id.
+  // Its own process group, named by its leader's id, is what keeps the terminal's Ctrl-C away.
   expect(process.kill(-server.pid, 0)).toBe(true);
 
   await server.stop();
@@ -127,7 +127,7 @@ test("a process that exits takes its servers with it", async () => {
   });
 });
 
-test("data that a living process holds is refused, naming it", async () => {
+test("data held by a living process is refused, naming the process", async () => {
   const folder = openFolder();
   const dataDir = join(folder, "postgres");
   const holder = await holdServers(folder);
@@ -135,14 +135,14 @@ test("data that a living process holds is refused, naming it", async () => {
   expect(isRunning(holder.postgres)).toBe(true);
 });
 
-test("data that this very process holds is refused", async () => {
+test("data held by this very process is refused", async () => {
   const dataDir = join(openFolder(), "postgres");
   const server = await start({ dataDir });
   await expect(startPostgres({ dataDir })).rejects.toThrow(`is in use by process ${process.pid}:`);
   expect(isRunning(server.pid)).toBe(true);
 });
 
-test("a postmaster.pid whose id now belongs to somebody else is no obstacle, and nobody is stopped for it", async () => {
+test("a postmaster.pid whose id now belongs to another process is no obstacle, and that process is not stopped", async () => {
   const dataDir = join(openFolder(), "postgres");
   const first = await start({ dataDir });
   const file = join(dataDir, "postmaster.pid");
@@ -156,7 +156,7 @@ test("a postmaster.pid whose id now belongs to somebody else is no obstacle, and
   expect(isRunning(bystander.pid)).toBe(true);
 });
 
-test("an initdb that was cut off is done again", async () => {
+test("an interrupted initdb is done again", async () => {
   const dataDir = join(openFolder(), "postgres");
   mkdirSync(join(dataDir, "atlasqueue.init", "data"), { recursive: true });
   writeFileSync(join(dataDir, "atlasqueue.init", "data", "PG_VERSION"), "18\n");
@@ -165,7 +165,7 @@ test("an initdb that was cut off is done again", async () => {
   expect(existsSync(join(dataDir, "atlasqueue.init"))).toBe(false);
 });
 
-test("a move out of initdb's draft that was cut off goes on", async () => {
+test("an interrupted move out of initdb's draft is resumed", async () => {
   const dataDir = join(openFolder(), "postgres");
   const first = await start({ dataDir });
   await keepNumber(first.url, 1);
@@ -210,7 +210,7 @@ test("a setting PostgreSQL refuses is reported in its words", async () => {
   await expect(startPostgres(options)).rejects.toThrow(/invalid value for parameter "max_connections": "many"/);
 });
 
-test("data goes where its user can reach it: elsewhere for root, where it was asked for otherwise", async () => {
+test("data goes where its user can reach it: elsewhere for root, otherwise where it was asked for", async () => {
   const wanted = join(closedFolder(), "postgres");
   const server = await start({ dataDir: wanted });
   if (isRoot) {
@@ -229,7 +229,7 @@ test("data goes where its user can reach it: elsewhere for root, where it was as
   }
 });
 
-test("data in place that its user can't reach is never replaced by an empty database", async () => {
+test("existing data its user can't reach is never replaced by an empty database", async () => {
   const wanted = join(closedFolder(), "postgres");
   mkdirSync(wanted);
   writeFileSync(join(wanted, "PG_VERSION"), "18\n");

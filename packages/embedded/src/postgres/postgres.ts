@@ -14,26 +14,26 @@ import { serverHandle, type ServerHandle } from "../process/server-handle.ts";
 import { stopServer, type ServerProcess } from "../process/server-process.ts";
 
 export type PostgresOptions = {
-  /** Where the data lives; made when missing. Not a mount point itself: a folder inside one. */
+  /** Where the data lives; created when missing. Not a mount point itself, but a folder inside one. */
   readonly dataDir: string;
-  /** Default: a free port, another on every start. */
+  /** Default: a free port, a different one on every start. */
   readonly port?: number | undefined;
-  /** Of data that has none yet: 20 to 200 characters of `A-Za-z0-9_-`. Default: a random one. */
+  /** For data that has none yet: 20 to 200 characters of `A-Za-z0-9_-`. Default: random. */
   readonly password?: string | undefined;
   /** PostgreSQL settings, passed as `-c name=value`; they win over ours. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
-  /** Called with each line the server says. */
+  /** Called with each line the server prints. */
   readonly log?: ((line: string) => void) | undefined;
 };
 
-/** Stops by a fast shutdown, an immediate one after 10 s; restarts on the same port, with the same data. */
+/** Stops with a fast shutdown, then an immediate one after 10 s; restarts on the same port, with the same data. */
 export type EmbeddedPostgres = ServerHandle & {
-  /** Of the database `atlasqueue`, as the superuser `postgres`, with its password; it listens on 127.0.0.1 only. */
+  /** For the database `atlasqueue`, as the superuser `postgres`, with its password; it listens on 127.0.0.1 only. */
   readonly url: string;
-  /** Holds that URL for other programs of the same user: nobody else may read it. */
+  /** Holds that URL for the same user's other programs: no one else may read it. */
   readonly urlFile: string;
   readonly port: number;
-  /** Where the data really is: not the wanted place when we are root and PostgreSQL's user can't get there. */
+  /** Where the data really is: elsewhere than asked when we are root and PostgreSQL's user can't get there. */
   readonly dataDir: string;
 };
 
@@ -53,14 +53,14 @@ const still_stopping_ms_max = 10_000;
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const folder = placeFolder(options.dataDir, postgresFolder);
   const what = `the data in ${folder.dataDir}`;
-  // Where earlier versions kept their claim; one of them may run.
+  // Where earlier versions kept their claim; one of them may be running.
   refuseLiving(readPlain(`${folder.dataDir}.owner`), what);
   const claimData = () => claim(folder, what);
   const release = claimData();
   try {
     const cluster = await openCluster(folder, options.settings ?? {});
     await stopOrphan(cluster);
-    // Asked before initdb, which takes a second, and after the orphan, who may hold that very port.
+    // Asked before initdb, which takes a second, and after the orphan, which may hold that very port.
     const firstPort = await choosePort(options.port);
     const wanted = options.password ?? newPassword();
     await initialise(cluster, wanted);

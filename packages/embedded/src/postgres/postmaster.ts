@@ -49,8 +49,8 @@ export async function launch(
 }
 
 /**
- * The file says it about this very process. A connection would also succeed to a stranger who took the port first, and
- * the line in the log depends on the settings.
+ * The file speaks for this very process. A connection would also succeed to another program that took the port first,
+ * and the log line depends on the settings.
  */
 function isReady(dataDir: string, pid: number): boolean {
   const lines = readPostmasterFile(dataDir);

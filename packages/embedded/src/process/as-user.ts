@@ -5,13 +5,13 @@ import type { Identity } from "./identity.ts";
 const run_ms_max = 30_000;
 const read_bytes_max = 64 * 1_024;
 
-// Ours is not passed on: what a shell of the person's own sets must not change what these few lines do.
+// Ours is not passed on: what the person's own shell sets must not change what these few lines do.
 const env = { LC_ALL: "C", PATH: "/usr/local/bin:/usr/bin:/bin" };
 
 export type Ran = { readonly ok: boolean; readonly stdout: string; readonly said: string };
 
 /**
- * Runs a few lines of sh as that user. Whatever is changed in a data folder is changed this way: as root we would
+ * Runs a few lines of sh as that user. Everything that changes in a data folder is changed this way: as root we would
  * follow a link that the folder's owner planted there, and write wherever it leads.
  *
  * @example
@@ -23,22 +23,22 @@ export function runAs(identity: Identity | undefined, script: string, args: read
   return { ok: status === 0, stdout: stdout ?? "", said: error?.message ?? stderr?.trim() ?? "" };
 }
 
-/** As `runAs`, for what has to succeed: throws with what was said. */
+/** Like `runAs`, for what must succeed: throws with the command's output. */
 export function mustRunAs(identity: Identity | undefined, script: string, args: readonly string[], input = ""): string {
   const { ok, stdout, said } = runAs(identity, script, args, input);
   if (!ok) throw new Error(`could not change ${args[0]} as the user with id ${uidOf(identity)}: ${said}`);
   return stdout;
 }
 
-/** Replaces a file as that user, whole or not at all; nobody but that user may read it. */
+/** Replaces a file as that user, whole or not at all; only that user may read it. */
 export function writeAs(identity: Identity | undefined, file: string, content: string): void {
   const script = 'rm -f -- "$1.new" && set -C && cat > "$1.new" && mv -f -- "$1.new" "$1"';
   mustRunAs(identity, script, [file], content);
 }
 
 /**
- * The text of a file in somebody else's folder, at most 64 KiB of it: undefined when there is none, and empty when it
- * is no regular file. A link is not followed and a FIFO not waited for.
+ * The text of a file in another user's folder, at most 64 KiB: undefined when there is none, empty when it is not a
+ * regular file. Does not follow links or wait for FIFOs.
  */
 export function readPlain(file: string): string | undefined {
   let descriptor: number;

@@ -17,14 +17,14 @@ import { dirname, join, resolve } from "node:path";
 import { mustRunAs, uidOf } from "./as-user.ts";
 import { canAs, serverIdentity, type Identity } from "./identity.ts";
 
-/** Where the data really is, and who may touch it: nobody but that user changes anything in there, root least of all. */
+/** Where the data really is, and who may touch it: only that user changes anything in there, root least of all. */
 export type DataFolder = { readonly dataDir: string; readonly identity: Identity | undefined };
 
 /** What a server's folder looks like. */
 export type FolderKind = {
   /** Completes "… is neither empty nor a". */
   readonly name: string;
-  /** Whether these entries are a server's data, which an empty folder must not replace in silence. */
+  /** Whether these entries are a server's data, which must not silently be replaced by an empty folder. */
   isData(entries: readonly string[]): boolean;
   /** Files that a start may have left in a folder without data. */
   readonly ours: RegExp;
@@ -35,7 +35,7 @@ const systemFolder = "/var/lib/atlasqueue";
 /**
  * The wanted folder, made and given to the user the server runs as. When we are root and that user can't get there (a
  * clone under /root), an empty start goes to /var/lib/atlasqueue/<hash of the wanted path> instead; data that already
- * exists is never left behind in silence: that throws.
+ * exists is never silently left behind: that throws.
  */
 export function placeFolder(wanted: string, kind: FolderKind): DataFolder {
   const path = resolve(wanted);
@@ -53,17 +53,17 @@ export function placeFolder(wanted: string, kind: FolderKind): DataFolder {
   return settled ? prepare(instead, settled, kind) : own(instead, kind);
 }
 
-/** We are not root: what is there is ours, or it can't be used. */
+/** We are not root: what is there is ours, or we can't use it. */
 function own(path: string, kind: FolderKind): DataFolder {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  // Links resolved, so that an orphan's own path compares equal with ours.
+  // Links resolved, so that an orphan's path compares equal to ours.
   const dataDir = realpathSync(path);
   mustBeWritable(dataDir, undefined);
   mustBeOurs(dataDir, readdirSync(dataDir), kind);
   return { dataDir, identity: undefined };
 }
 
-/** The folders above, each made by the owner of the one it goes into. */
+/** The folders above, each made by the owner of its parent. */
 function makeParent(path: string, identity: Identity): void {
   const parent = dirname(path);
   const nearest = nearestExisting(parent);
@@ -76,7 +76,7 @@ function nearestExisting(path: string): string {
   return existsSync(path) ? path : nearestExisting(dirname(path));
 }
 
-/** We are root, and the folder is to be that user's. */
+/** We are root, and the folder will be that user's. */
 function prepare(path: string, identity: Identity, kind: FolderKind): DataFolder {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found?.isSymbolicLink() && found.uid !== 0 && found.uid !== statSync(path).uid) {
@@ -94,7 +94,7 @@ function prepare(path: string, identity: Identity, kind: FolderKind): DataFolder
 }
 
 /**
- * Makes a folder of root's and all in it that user's. Only what nobody but root could have put there, and by its
+ * Gives root's folder, and everything in it, to that user. Only what nobody but root could have put there, and by its
  * descriptor: a path may lead elsewhere a moment later.
  */
 function give(folder: string, { uid, gid }: Identity, kind: FolderKind): void {
@@ -125,7 +125,7 @@ function mustBeWritable(dataDir: string, identity: Identity | undefined): void {
   throw new Error(`${dataDir} can't be written by the user with id ${uidOf(identity)}`);
 }
 
-/** A mistyped path must not cost anybody their files, nor their files' owner. */
+/** A mistyped path must not cost anyone their files, nor change their owner. */
 function mustBeOurs(dataDir: string, entries: readonly string[], kind: FolderKind): void {
   if (kind.isData(entries) || entries.every((entry) => kind.ours.test(entry))) return;
   throw new Error(`${dataDir} is neither empty nor a ${kind.name}`);

@@ -2,13 +2,13 @@ import { spawnSync } from "node:child_process";
 import { lstatSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** The user a server runs as; where it is undefined, that is the user we are. */
+/** The user a server runs as; undefined means our own. */
 export type Identity = { readonly uid: number; readonly gid: number };
 
 /**
- * Who a server on this folder runs as: ourselves, unless we are root. Then whoever owns the folder, else whoever owns
- * the nearest folder above it that is not root's (a clone in somebody's home: that user could put anything there),
- * else the user `postgres`, else `nobody`. Throws when there is no such user.
+ * Who a server on this folder runs as: ourselves, unless we are root. Then the folder's owner, or else the owner of the
+ * nearest folder above that is not root's (a clone in a user's home: that user could put anything there), then the user
+ * `postgres`, then `nobody`. Throws when there is no such user.
  */
 export function serverIdentity(folder: string | undefined): Identity | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -35,7 +35,7 @@ function userNamed(wanted: string): Identity | undefined {
   return users().find(({ name }) => name === wanted);
 }
 
-/** A folder's group may be root's; what runs there gets the user's own. */
+/** A folder's group may be root's; the server gets the user's own. */
 function userWithId(wanted: number): Identity {
   const found = users().find(({ uid }) => uid === wanted);
   return found ? { uid: found.uid, gid: found.gid } : { uid: wanted, gid: wanted };

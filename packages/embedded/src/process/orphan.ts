@@ -8,11 +8,11 @@ const stop_s_max = 10;
 
 /**
  * Stops the PostgreSQL that a parent killed with SIGKILL left running on our data. Call it only while holding the
- * data's owner file: then whatever runs there has no living owner.
+ * data's owner file: then nothing running there has a living owner.
  */
 export async function stopOrphan({ dataDir, binaries, identity }: Cluster): Promise<void> {
   const pid = postmasterPid(dataDir);
-  // A dead process is PostgreSQL's own to judge: it also looks for backends that outlived their postmaster.
+  // PostgreSQL itself judges a dead process: it also looks for backends that outlived their postmaster.
   if (pid === undefined || !exists(pid)) return;
   switch (whoIs(pid, dataDir)) {
     case "our_postgres":
@@ -33,9 +33,9 @@ export async function stopOrphan({ dataDir, binaries, identity }: Cluster): Prom
   }
 
   /**
-   * PostgreSQL refuses to start while the id in postmaster.pid answers, whoever that is, except when it is its own
-   * parent's. Naming us there gets it past that, and keeps the file's other lines, by which it notices old backends
-   * that are still attached; deleting the file would throw that check away.
+   * PostgreSQL refuses to start while the process id in postmaster.pid is alive, whatever it is, unless it is its own
+   * parent's. Putting ours there gets past that and keeps the file's other lines, which let it notice old backends
+   * still attached; deleting the file would lose that check.
    */
   function disown(): void {
     const lines = [String(process.pid), ...readPostmasterFile(dataDir).slice(1)];
@@ -58,7 +58,7 @@ export function readPostmasterFile(dataDir: string): string[] {
   }
 }
 
-/** Asked before any signal is sent: after a reboot the id may belong to anybody. */
+/** Checked before any signal is sent: after a reboot the id may belong to any process. */
 function whoIs(pid: number, dataDir: string): "our_postgres" | "stranger" | "unknown" {
   const facts = processFacts(pid);
   if (!facts || !facts.command.includes("postgres")) return "stranger";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { openFolder } from "../../test/folder.ts";
 import { claim, ownerFile } from "./owner.ts";
 
-test("a claim is refused while it is held, and free once it is given up", () => {
+test("a claim is refused while another is held, and granted once that is given up", () => {
   const folder = { dataDir: openFolder(), identity: undefined };
   const release = claim(folder, "the data");
   expect(() => claim(folder, "the data")).toThrow(`the data is in use by process ${process.pid}:`);
@@ -14,7 +14,7 @@ test("a claim is refused while it is held, and free once it is given up", () => 
   claim(folder, "the data")();
 });
 
-test("claims of the dead, of ids that others have now, and unreadable ones count for nothing", () => {
+test("claims of dead processes, of reused ids, and unreadable ones count for nothing", () => {
   const folder = openFolder();
   const dead = spawnSync(process.execPath, ["-e", "0"]).pid;
   const stale = [

@@ -8,13 +8,13 @@ type Owner = { readonly pid: number; readonly started: string };
 
 const tries_max = 5;
 
-/** The file in a data folder that names the process which has it. */
+/** The file in a data folder that names the process holding it. */
 export const ownerFile = "atlasqueue.owner";
 
 /**
- * Claims a folder for this process by a file in it, and returns the function that gives it up. A claim whose process is
+ * Claims a folder for this process with a file in it, and returns a function that gives it up. A claim whose process is
  * gone counts for nothing, even when its id was handed to another process meanwhile (in a container the same few ids
- * come back on every start). Throws when a living process holds it, this one included.
+ * come back on every start). Throws when a living process holds it, even this one.
  *
  * @example
  * const release = claim({ dataDir: "/srv/queue/postgres", identity: undefined }, "the data in /srv/queue/postgres");
@@ -35,7 +35,7 @@ export function claim({ dataDir, identity }: DataFolder, what: string): () => vo
   }
   throw new Error(`${what} could not be claimed: ${file} keeps changing`);
 
-  /** A link appears with its content or not at all, so no reader ever meets a half-written claim. */
+  /** A link appears with its content or not at all, so no reader ever sees a half-written claim. */
   function put(to: string, content: string): boolean {
     const script = 'rm -f -- "$2" && set -C && cat > "$2" && { ln -- "$2" "$1"; made=$?; rm -f -- "$2"; exit $made; }';
     const { ok, said } = runAs(identity, script, [to, `${to}.${process.pid}`], content);
@@ -59,7 +59,7 @@ export function claim({ dataDir, identity }: DataFolder, what: string): () => vo
   }
 }
 
-/** Throws when the claim with this content is a living process's. */
+/** Throws when the claim with this content belongs to a living process. */
 export function refuseLiving(content: string | undefined, what: string): void {
   const owner = content === undefined ? undefined : living(content);
   if (owner) throw new Error(`${what} is in use by process ${owner.pid}: stop that process, or choose another folder`);

@@ -1,18 +1,18 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 
-/** What tells a process from a later one that was given the same id. */
+/** What distinguishes a process from a later one with the same id. */
 export type ProcessFacts = {
-  /** When it started, in whatever form this system says it; only good for comparing. */
+  /** When it started, in whatever form this system gives; only good for comparing. */
   readonly started: string;
   readonly command: string;
-  /** Its working directory, where the system tells (Linux, for our own processes or as root). */
+  /** Its working directory, where the system says (Linux, for our own processes or as root). */
   readonly folder: string | undefined;
 };
 
 /**
  * The facts about a living process; undefined when there is none or it is a zombie. A zombie still answers
- * `kill(pid, 0)`, and in a container whose first process reaps nothing it does so for ever.
+ * `kill(pid, 0)`, and in a container whose first process reaps nothing it does so forever.
  */
 export function processFacts(pid: number): ProcessFacts | undefined {
   return existsSync("/proc/self/stat") ? factsFromProc(pid) : factsFromPs(pid);
@@ -21,7 +21,7 @@ export function processFacts(pid: number): ProcessFacts | undefined {
 function factsFromProc(pid: number): ProcessFacts | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The command's name is in brackets and may hold anything, brackets and spaces included.
+    // The command's name is in parentheses and may hold anything, parentheses and spaces included.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z" || fields[0] === "X") return undefined;
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();

@@ -5,8 +5,9 @@ import { keepPassword, readPassword } from "../postgres/password.ts";
 import { runTool } from "./server-process.ts";
 
 /**
- * The superuser's password, set to the wanted one when the data has none: data folders of earlier versions let every local user in.
- * Nobody listens meanwhile, as it is set in single-user mode. Call it only while holding the folder's claim.
+ * The superuser's password, set to the given one when the data has none: data folders from earlier versions let every
+ * local user in. It is set in single-user mode, so nothing listens meanwhile. Call it only while holding the folder's
+ * claim.
  */
 export async function secure(cluster: Cluster, wanted: string): Promise<string> {
   const password = readPassword(cluster) ?? (await setPassword(cluster, wanted));
@@ -17,19 +18,19 @@ export async function secure(cluster: Cluster, wanted: string): Promise<string> 
   return password;
 }
 
-/** Kept after it is set: cut off in between, the next start sets another. */
+/** Stored after it is set: if cut off in between, the next start sets another. */
 async function setPassword(cluster: Cluster, password: string): Promise<string> {
   const { dataDir, binaries, identity } = cluster;
   const args = ["--single", "-D", dataDir, "-c", "password_encryption=scram-sha-256", "postgres"];
   const said = await runTool(binaries.postgres, args, identity, `ALTER ROLE postgres PASSWORD '${password}'\n`);
-  // Single-user mode ends well even when its statement did not.
+  // Single-user mode exits with success even when its statement failed.
   if (/ERROR:|FATAL:/.test(said))
     throw new Error(`could not set a password for the data in ${dataDir}: ${said.trim()}`);
   keepPassword(cluster, password);
   return password;
 }
 
-/** The same rules, each of which asks for a password where it asked for nothing. */
+/** The same rules, but each that asked for nothing now asks for a password. */
 function withoutTrust(rules: string): string {
   return rules.replaceAll(/^([ \t]*(?:local|host\w*)[ \t].*?[ \t])trust(?=[ \t]*(?:#.*)?$)/gm, "$1scram-sha-256");
 }

@@ -1,11 +1,11 @@
 import { killServer, stopServer, type ServerProcess, type StopStep } from "./server-process.ts";
 
-/** What both servers can be told to do. */
+/** What either server can be told to do. */
 export type ServerHandle = {
   readonly pid: number;
   /** Shuts it down and resolves when it is gone; may be called twice. */
   stop(): Promise<void>;
-  /** Stops it unless it is gone already, then starts it on the same port. */
+  /** Stops it unless it is already gone, then starts it on the same port. */
   restart(): Promise<void>;
   /** Sends a signal. SIGKILL and SIGQUIT resolve when the server is gone, others as soon as they are sent. */
   kill(signal: NodeJS.Signals): Promise<void>;
@@ -15,7 +15,7 @@ type Server = {
   readonly first: ServerProcess;
   readonly stopSteps: readonly StopStep[];
   start(): Promise<ServerProcess>;
-  /** Claims its folder again after a stop gave it up; returns how to give it up. */
+  /** Claims its folder again after a stop gave it up; returns a function that gives it up. */
   claim(): () => void;
   readonly release: () => void;
 };

@@ -18,21 +18,21 @@ export type ServerProcess = {
 export type SpawnOptions = {
   readonly identity?: Identity | undefined;
   readonly log?: ((line: string) => void) | undefined;
-  /** For its standard input: what must not stand among its arguments, where everybody may read it. */
+  /** For its standard input: what must not be among its arguments, where anyone may read it. */
   readonly input?: string | undefined;
-  /** What it is told when our own process exits without having stopped it. */
+  /** The signal it gets when our own process exits without having stopped it. */
   readonly signalOnExit: NodeJS.Signals;
 };
 
-/** One try at stopping: the signal, and how long to wait before the next try. */
+/** One try at stopping: the signal, and how long to wait before the next. */
 export type StopStep = { readonly signal: NodeJS.Signals; readonly wait_ms: number };
 
 const lines_max = 20;
 
-// Ours is not passed on: a PGPORT, PGOPTIONS or an unknown locale in a shell would change what these servers do.
+// Ours is not passed on: a PGPORT, PGOPTIONS or unknown locale in the shell would change what these servers do.
 const env = { LC_ALL: "C", PATH: "/usr/local/bin:/usr/bin:/bin" };
 
-/** Starts a server in a process group of its own: Ctrl-C in a terminal must reach our drain, not the servers. */
+/** Starts a server in its own process group: Ctrl-C in a terminal must reach our drain, not the servers. */
 export async function spawnServer(
   command: string,
   args: readonly string[],
@@ -40,13 +40,13 @@ export async function spawnServer(
 ): Promise<ServerProcess> {
   const child = spawn(command, args, {
     ...identity,
-    // A user who can't enter our own working directory would fail to start there.
+    // A user that can't enter our working directory would fail to start there.
     cwd: "/",
     detached: true,
     env,
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
-  // One that ends before it has read this says why itself.
+  // If it ends before reading this, it says why itself.
   child.stdin?.on("error", () => {}).end(input);
   const words: string[] = [];
   const hear = (output: Readable | null) =>
@@ -87,12 +87,12 @@ export async function spawnServer(
   };
 }
 
-/** Stops a server by ever ruder signals and resolves when it is gone; at once when it already was. */
+/** Stops a server with ever harsher signals and resolves when it is gone; at once when it already was. */
 export async function stopServer(server: ServerProcess, steps: readonly StopStep[]): Promise<void> {
   for (const { signal, wait_ms } of steps) {
     if (server.hasExited()) return;
     server.signal(signal);
-    // A paused process hears nothing but this and SIGKILL.
+    // A paused process reacts only to this and SIGKILL.
     server.signal("SIGCONT");
     await Promise.race([server.exited, delay(wait_ms, undefined, { ref: false })]);
   }
@@ -105,7 +105,7 @@ export async function killServer(server: ServerProcess, signal: NodeJS.Signals):
   if (sent && (signal === "SIGKILL" || signal === "SIGQUIT")) await server.exited;
 }
 
-/** Runs a tool to its end and resolves with all it said; throws with that when it fails. */
+/** Runs a tool to its end and resolves with its output; throws with that when it fails. */
 export function runTool(
   command: string,
   args: readonly string[],

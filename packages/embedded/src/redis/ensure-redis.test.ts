@@ -13,7 +13,7 @@ function run(path: string) {
   return spawnSync(process.execPath, [script], { encoding: "utf8", env: { PATH: path } });
 }
 
-/** A PATH with a shell and no server; its apt-get notes what it is asked and may put a server there. */
+/** A PATH with a shell and no server; its apt-get records its arguments and may put a server there. */
 function machine({ aptWorks }: { aptWorks: boolean }) {
   const bin = openFolder();
   for (const name of ["sh", "env"])
@@ -28,13 +28,13 @@ function machine({ aptWorks }: { aptWorks: boolean }) {
   };
 }
 
-test("a machine with a server hears nothing", () => {
+test("with a server present nothing is printed", () => {
   const { bin } = machine({ aptWorks: true });
   writeFileSync(join(bin, "valkey-server"), "#!/bin/sh\n", { mode: 0o755 });
   expect(run(bin)).toMatchObject({ status: 0, stdout: "", stderr: "" });
 });
 
-test("without a server, root on Debian gets one and anybody else the command", () => {
+test("without a server, root on Debian gets one and everyone else the command", () => {
   const { bin, asked } = machine({ aptWorks: true });
   const { status, stdout, stderr } = run(bin);
   if (canInstall) {
@@ -50,7 +50,7 @@ test("without a server, root on Debian gets one and anybody else the command", (
   }
 });
 
-test("an installation that fails leaves the command", () => {
+test("an installation that fails leaves the user with the command", () => {
   const { status, stderr } = run(machine({ aptWorks: false }).bin);
   expect(status).toBe(1);
   expect(stderr).toContain(`Install it with:\n  ${installCommand()}`);

@@ -15,10 +15,10 @@ if (!findRedisServer()) {
 async function install(): Promise<boolean> {
   console.log("No redis-server or valkey-server on PATH: installing redis-server with apt-get.");
   const usedBefore = await redisAnswers(6379);
-  // A stale list names packages that are gone from the mirror; a failed update may still leave a good enough one.
+  // A stale list names packages gone from the mirror; after a failed update it may still be good enough.
   aptGet("update");
   aptGet("install", "-y", "--no-install-recommends", "redis-server");
-  // Debian starts what it installs. The tests start their own, and nobody asked for one that stays.
+  // Debian starts what it installs. The tests start their own, and no one asked for one that stays.
   if (!usedBefore && (await redisAnswers(6379))) stopService();
   return findRedisServer() !== undefined;
 }

@@ -2,14 +2,14 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
 /**
- * The path of `redis-server` or `valkey-server` on PATH, in this order; undefined when there is neither.
+ * The path of `redis-server` or `valkey-server` on PATH, in that order; undefined when there is neither.
  *
  * @example
  * const command = findRedisServer();
  * if (!command) console.log(installCommand());
  */
 export function findRedisServer(): string | undefined {
-  // The shell looks, so that PATH needn't be read and split here.
+  // The shell looks, so that we needn't split PATH here.
   const script = "command -v redis-server || command -v valkey-server";
   const { stdout } = spawnSync("sh", ["-c", script], { encoding: "utf8" });
   return stdout?.trim() || undefined;

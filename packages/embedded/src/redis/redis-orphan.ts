@@ -12,7 +12,7 @@ export function pidFile(folder: string): string {
 
 /**
  * Stops the server that a parent killed with SIGKILL left running in this folder. Call it only while holding the
- * folder's owner file. It looks before it signals: the id may belong to anybody by now.
+ * folder's owner file. It looks before it signals: the id may belong to any process by now.
  */
 export async function stopRedisOrphan(folder: string): Promise<void> {
   const pid = readPid(folder);

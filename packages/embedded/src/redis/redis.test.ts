@@ -70,7 +70,7 @@ test("a paused server answers nothing until it is resumed, and can be stopped wh
   expect(isRunning(server.pid)).toBe(false);
 });
 
-test("the server of a killed process is replaced, that of a living one refused", async () => {
+test("the server of a killed process is replaced; while its process lives, a second one is refused", async () => {
   const folder = openFolder();
   const dir = join(folder, "redis");
   const holder = await holdServers(folder);

@@ -14,24 +14,24 @@ import { serverHandle, type ServerHandle } from "../process/server-handle.ts";
 import { spawnServer, stopServer, type ServerProcess, type StopStep } from "../process/server-process.ts";
 
 export type RedisOptions = {
-  /** Default: a free port, another on every start. */
+  /** Default: a free port, a different one on every start. */
   readonly port?: number | undefined;
-  /** Its working directory; with one, a server that a killed process left there is stopped first. */
+  /** Its working directory; if given, a server left there by a killed process is stopped first. */
   readonly dir?: string | undefined;
-  /** Of a `dir` that has none yet: 20 to 200 characters of `A-Za-z0-9_-`. Default: a random one. */
+  /** For a `dir` that has none yet: 20 to 200 characters of `A-Za-z0-9_-`. Default: random. */
   readonly password?: string | undefined;
   /** More arguments, such as `["--maxmemory", "64mb"]`; they win over ours. */
   readonly args?: readonly string[] | undefined;
-  /** Called with each line the server says. */
+  /** Called with each line the server prints. */
   readonly log?: ((line: string) => void) | undefined;
 };
 
-/** Stops by SIGTERM, SIGKILL after 5 s; restarts on the same port, empty unless `args` make it persistent. */
+/** Stops with SIGTERM, then SIGKILL after 5 s; restarts on the same port, empty unless `args` make it persistent. */
 export type EmbeddedRedis = ServerHandle & {
-  /** With its password. */
+  /** Includes its password. */
   readonly url: string;
   readonly port: number;
-  /** In its `dir`, for other programs of the same user; nobody else may read them. */
+  /** In its `dir`, for the same user's other programs; no one else may read them. */
   readonly passwordFile: string | undefined;
   readonly urlFile: string | undefined;
   /** Freezes it: connections stay open and nothing answers. */
@@ -54,8 +54,8 @@ const redisFolder: FolderKind = {
 
 /**
  * Starts the machine's `redis-server` or `valkey-server` on 127.0.0.1, with a password and without persistence, in a few
- * milliseconds; never as root. Throws "port 6379 is in use", with the command that installs one when there is none, and
- * with the server's own words when it can't start.
+ * milliseconds; never as root. Throws "port 6379 is in use", names the command that installs a server when there is
+ * none, and quotes the server's own words when it can't start.
  *
  * @example
  * const server = await startRedis({});
@@ -71,7 +71,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<EmbeddedRe
   const release = claimFolder();
   try {
     if (folder) await stopRedisOrphan(folder.dataDir);
-    // Redis would follow a link there, or wait for the other end of a FIFO.
+    // Redis would follow a link there, or wait for a FIFO's other end.
     if (folder) mustRunAs(identity, 'rm -f -- "$1"', [pidFile(folder.dataDir)]);
     const kept = folder && readPassword(folder);
     const password = kept ?? options.password ?? newPassword();
@@ -100,7 +100,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<EmbeddedRe
 
 function claimRedis(folder: DataFolder): () => void {
   const what = `the Redis in ${folder.dataDir}`;
-  // Where earlier versions kept their claim; one of them may run.
+  // Where earlier versions kept their claim; one of them may be running.
   refuseLiving(readPlain(join(folder.dataDir, "redis.owner")), what);
   return claim(folder, what);
 }

@@ -20,7 +20,7 @@ beforeEach(() => {
   watch = watchConsuming(deps, { concurrency: 2, handlingCount: () => handling }, 5, () => now);
 });
 
-test("a consumer that comes back to the signal is not stuck, one that does not is", async () => {
+test("a consumer that returns to the signal is not stuck, one that does not is", async () => {
   now += 14_000;
   await watch.deps.signal.take(queues, 1);
   now += 14_000;
@@ -31,7 +31,7 @@ test("a consumer that comes back to the signal is not stuck, one that does not i
   expect(watch.stuckForMs()).toBe(0);
 });
 
-test("while all slots run handlers there is nothing to take, however long; from the end of one on there is", () => {
+test("while all slots run handlers there is nothing to take, however long; once one ends there is", () => {
   handling = 2;
   now += 3_600_000;
   expect(watch.stuckForMs()).toBe(0);
@@ -42,7 +42,7 @@ test("while all slots run handlers there is nothing to take, however long; from 
   expect(watch.stuckForMs()).toBe(20_000);
 });
 
-test("claims that fail for long are noticed though the loop turns, until one is answered", async () => {
+test("claims that keep failing are noticed although the loop turns, until one is answered", async () => {
   for (let at = 0; at < 12; at += 1) {
     await watch.deps.signal.take(queues, 1);
     watch.deps.observe({ event: "database_unavailable", during: "claim", error: "away" });

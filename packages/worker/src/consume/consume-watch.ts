@@ -3,18 +3,18 @@ import type { WorkerDeps } from "../deps.ts";
 import type { RunningJobs } from "./running-jobs.ts";
 
 export type ConsumeWatch = {
-  /** What the consumer is to work with, so that its steps are seen. */
+  /** What the consumer works with, so that its steps are seen. */
   deps: WorkerDeps;
-  /** For how long it has taken no jobs though it should; 0 while all is well. */
+  /** How long it has taken no jobs although it should; 0 while all is well. */
   stuckForMs(): number;
 };
 
-/** A step that takes so much longer than it may is taken for one that never ends. */
+/** A step that overruns its time by this much is presumed never to end. */
 const late_ms_max = 10_000;
 
 /**
- * Watches the consumer from outside: an idle one comes back to the signal after each wait, a busy one after each claim, and
- * claims that fail are told. While handlers fill all its slots there is nothing it should do.
+ * Watches the consumer from outside: an idle one returns to the signal after each wait, a busy one after each claim,
+ * and failing claims are reported. While handlers fill all its slots there is nothing it should do.
  */
 export function watchConsuming(
   deps: WorkerDeps,

@@ -14,7 +14,7 @@ import {
   type Sweeper,
 } from "@atlasqueue/core/internal";
 import type { Handler } from "../handler.ts";
-import { runJob, type Surroundings } from "../run/run-job.ts";
+import { runJob, type Runtime } from "../run/run-job.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { Settler } from "../hold/settler.ts";
 import type { WorkerDeps } from "../deps.ts";
@@ -22,17 +22,17 @@ import type { Served } from "./served.ts";
 import { startJobs } from "./start-jobs.ts";
 
 export type ConsumerConfig = {
-  /** Claims are of one tenant each: whose is said with each. */
+  /** Each claim is for one tenant, named with it. */
   claimer: Omit<Claimer, "tenant">;
   served: Served;
   handlers: ReadonlyMap<string, Handler>;
   poll_timeout_seconds: number;
 };
 
-/** While Redis is away, how long an idle worker rests between two looks into Postgres; half of it is chance. */
+/** While Redis is away, how long an idle worker rests between two looks into Postgres; half of it is random. */
 const poll_ms_max = 1_000;
 const rest_after_outage_ms = 500;
-/** Claims under way at once: while one is on its way back, the next is taken. */
+/** Claims under way at once: while one is on its way back, the next is made. */
 const claims_max = 2;
 
 type Parts = {
@@ -41,11 +41,11 @@ type Parts = {
   settler: Settler;
   sweeper: Sweeper;
   returns: LeaseReturns;
-} & Surroundings;
+} & Runtime;
 
 /**
  * Keeps the free slots filled: takes as many ids as there are slots, claims them in one statement, starts each handler
- * as its lease comes back. With nothing there it waits on the signal; without a signal it looks into Postgres.
+ * as its lease comes back. With nothing ready it waits on the signal; without a signal it looks into Postgres.
  */
 export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortSignal): Promise<void> {
   const { deps, running, returns } = parts;
@@ -71,15 +71,15 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     return leases.length;
   };
 
-  /** Claim and start, while the slots are kept free for what comes back. */
+  /** Claim and start, keeping slots free for what comes back. */
   const claimAll = async ({ tenant, ids }: NextIds): Promise<void> => {
-    const freeSlots = running.reserve(ids.length);
+    const giveUpRoom = running.reserve(ids.length);
     try {
       await claimed(tenant, (claimer) => claim(deps, ids, claimer));
     } catch (error) {
-      await tellTrouble(deps, error, stop);
+      await reportTrouble(deps, error, stop);
     } finally {
-      freeSlots();
+      giveUpRoom();
     }
   };
 
@@ -95,12 +95,12 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       const next = await nextIds(room);
       const claiming = claimAll(next).finally(() => claims.delete(claiming));
       claims.add(claiming);
-      // Fewer than asked for: nothing waits, so there is nothing to overlap with.
+      // Fewer than asked for: nothing is waiting, so there is nothing to overlap with.
       if (next.ids.length < room) await claiming;
     } catch (error) {
       if (error instanceof SignalUnavailableError)
         await pollPostgres(deps, error, stop, () => claimOldest(parts, config, claimed));
-      else await tellTrouble(deps, error, stop);
+      else await reportTrouble(deps, error, stop);
     }
   }
   await Promise.all(claims);
@@ -108,10 +108,10 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
 
 type NextIds = { tenant: string; ids: string[] };
 
-/** Tenants looked at, one after the other, before there is a wait for all of them at once. */
+/** Tenants looked at one after another before waiting for all of them at once. */
 const looks_max = 8;
 
-/** Ids of one tenant to claim, at most as many as asked for; none when the wait for one was in vain. */
+/** Ids of one tenant to claim, at most as many as asked for; none when none came in time. */
 function idSource({ deps, sweeper }: Parts, { served, poll_timeout_seconds }: ConsumerConfig, stop: AbortSignal) {
   let turn = 0;
   /** Each queue comes first in turn, so that a full one does not starve the others. */
@@ -140,7 +140,7 @@ function idSource({ deps, sweeper }: Parts, { served, poll_timeout_seconds }: Co
   };
 }
 
-/** Without a signal: the oldest of each tenant that has ready jobs, in turn, until the slots are full. */
+/** Without a signal: the oldest jobs of each tenant that has ready ones, in turn, until the slots are full. */
 async function claimOldest(
   { deps, running }: Parts,
   { served }: ConsumerConfig,
@@ -171,7 +171,7 @@ async function pollPostgres(
   try {
     if ((await claimSome()) > 0) return;
   } catch (error) {
-    return tellTrouble(deps, error, stop);
+    return reportTrouble(deps, error, stop);
   }
   deps.observe({ event: "signal_failed", during: "wait", error: reason.message });
   await pause(poll_ms_max * (0.5 + Math.random() / 2), stop);
@@ -192,7 +192,7 @@ async function start(parts: Parts, config: ConsumerConfig, job: RunningJob): Pro
   settler.settle(job, outcome);
 }
 
-async function tellTrouble(deps: WorkerDeps, error: unknown, stop: AbortSignal): Promise<void> {
+async function reportTrouble(deps: WorkerDeps, error: unknown, stop: AbortSignal): Promise<void> {
   if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
   else deps.logger.error({ err: error }, "claim_failed");
   await pause(rest_after_outage_ms * (0.5 + Math.random()), stop);

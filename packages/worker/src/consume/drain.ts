@@ -5,7 +5,7 @@ import type { Served } from "./served.ts";
 
 const look_ms = 500;
 
-/** Resolves when the worker has nothing left to do, or at `stop`. A database that is away says nothing. */
+/** Resolves when the worker has nothing left to do, or at `stop`. While the database is away, it waits. */
 export async function untilEmpty(
   deps: WorkerDeps,
   served: Pick<Served, "tenants" | "discover">,

@@ -4,21 +4,21 @@ import { runningJobs } from "./running-jobs.ts";
 
 const leases = (...ids: string[]) => ids.map((id) => ({ id, lease_token: "t" }) as Lease);
 
-test("a claim is settled to the last job only when those that had not begun are settled as well", () => {
+test("a claim is settled to the last job only when those not yet begun are settled too", () => {
   const running = runningJobs(10, 10);
   const [one, other] = leases("a", "b") as [Lease, Lease];
   running.claimed([one, other]);
   running.settled(running.add(one));
-  expect(running.takeSettledBatches(10)).toEqual([]);
+  expect(running.takeSettledClaims(10)).toEqual([]);
   running.settled(running.add(other));
-  expect(running.takeSettledBatches(10)).toEqual(["t"]);
+  expect(running.takeSettledClaims(10)).toEqual(["t"]);
 });
 
-test("a claim of which one job is not started is left to the sweep", () => {
+test("a claim with a job that is not started is left to the sweep", () => {
   const running = runningJobs(10, 10);
   const [one, other] = leases("a", "b") as [Lease, Lease];
   running.claimed([one, other]);
   running.settled(running.add(one));
   running.notStarted(other);
-  expect(running.takeSettledBatches(10)).toEqual([]);
+  expect(running.takeSettledClaims(10)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { Lease } from "@atlasqueue/core/internal";
 import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
 
-/** A job this worker holds. `settling` from the moment its outcome is on its way to the database. */
+/** A job this worker holds. `settling` once its outcome is on its way to the database. */
 export type RunningJob = { lease: Lease; abort: LazyAbort; phase: "handling" | "settling" };
 
 /** Why a handler's signal was aborted. Its outcome no longer counts. */
@@ -10,18 +10,17 @@ class AbandonedError extends Error {
 }
 
 /**
- * The jobs a worker holds, and its free slots. A slot is free again when the handler ends; how many outcomes may wait
- * for the database beside that is bounded too, so an absent database stops the claims.
+ * The jobs a worker holds, and its free slots. A slot is free again when its handler ends; the number of outcomes
+ * waiting for the database is bounded too, so an absent database stops the claims.
  */
 export function runningJobs(concurrency: number, unsettled_max: number) {
   const jobs = new Map<string, RunningJob>();
   let handling = 0;
   let reserved = 0;
   let changed: (() => void)[] = [];
-  // Jobs not settled yet of each claim, by its token, those that have not begun among them; and the claims that were
-  // settled to the last job.
+  // By claim token, the jobs not settled yet, including those not begun; and the claims settled to the last job.
   const unsettled = new Map<string, number>();
-  const settledBatches: string[] = [];
+  const settledClaims: string[] = [];
 
   const tell = () => {
     if (changed.length === 0) return;
@@ -47,16 +46,16 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
 
   return {
     /**
-     * A claim has come back. Said before its first job is started, as that may be settled before the next one begins: the
-     * claim would be taken for settled to the last job, and cleared away under those that are still to run.
+     * A claim has come back. Called before its first job is started, as that may be settled before the next one begins:
+     * the claim would be taken for settled to the last job, and cleared away under those still to run.
      */
     claimed(leases: readonly Lease[]): void {
       for (const { lease_token } of leases) unsettled.set(lease_token, (unsettled.get(lease_token) ?? 0) + 1);
     },
-    /** One of a claim is not started: the claim is left to the sweep. */
+    /** A job of a claim is not started: the claim is left to the sweep. */
     notStarted: ({ lease_token }: Lease) => void unsettled.delete(lease_token),
     add(lease: Lease): RunningJob {
-      // The same job under an older lease: that one was lost, and the keeper has not noticed yet.
+      // The same job under an older lease, which was lost without the keeper noticing yet.
       const older = jobs.get(lease.id);
       if (older) abandon(older, "the lease was lost");
       const job: RunningJob = { lease, abort: lazyAbort(), phase: "handling" };
@@ -64,7 +63,7 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
       handling += 1;
       return job;
     },
-    /** True while the job is ours: its outcome counts. */
+    /** True while the job is ours, so that its outcome counts. */
     holds,
     handlerEnded(job: RunningJob): void {
       if (job.phase === "handling") handling -= 1;
@@ -78,20 +77,20 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
       const left = unsettled.get(token);
       if (left === undefined) return;
       if (left > 1) unsettled.set(token, left - 1);
-      else if (unsettled.delete(token)) settledBatches.push(token);
+      else if (unsettled.delete(token)) settledClaims.push(token);
     },
-    /** No longer ours, and not settled by us: its claim is left to the sweep. */
+    /** No longer ours, but not settled by us: its claim is left to the sweep. */
     leave,
     /** Take a job from its handler: the lease is lost, or given back. */
     abandon,
-    /** The claims of which every job was settled since the last call. */
-    takeSettledBatches: (batches_max: number) => settledBatches.splice(0, batches_max),
+    /** The claims whose last job has been settled since the last call. */
+    takeSettledClaims: (batches_max: number) => settledClaims.splice(0, batches_max),
     all: () => [...jobs.values()],
     handlingCount: () => handling,
     size: () => jobs.size,
     concurrency,
     free: () => Math.max(0, Math.min(concurrency - handling, unsettled_max + concurrency - jobs.size) - reserved),
-    /** Keep slots for a claim that is under way; call what it returns when that has come back. */
+    /** Keep slots for a claim under way; call the result when the claim has come back. */
     reserve(slots: number): () => void {
       reserved += slots;
       return () => void (reserved -= slots);

@@ -19,7 +19,7 @@ const succeeds = (tenant: string, id: string | undefined) =>
   eventually(async () => expect(await statusOf(tenant, id)).toBe("succeeded"), { timeout_ms: 15_000 });
 
 describe.each(Object.entries(drivers))("with %s", (_name, open) => {
-  test("a worker of all tenants runs the jobs of each, of those it has not heard of as well", async () => {
+  test("a worker for all tenants runs the jobs of each, even of those it has not heard of", async () => {
     harness.useSignal(open);
     const [before] = await addTo("acme");
     harness.work([noop], { tenants: "*" });
@@ -30,7 +30,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
     await succeeds("default", own);
   }, 60_000);
 
-  test("a worker of some tenants runs no job of another, and explain says that nobody does", async () => {
+  test("a worker for some tenants runs no job of another, and explain says that none does", async () => {
     harness.useSignal(open);
     harness.work([noop], { tenants: ["acme", "beta"] });
     const [theirs] = await addTo("default");
@@ -42,7 +42,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
     expect((await harness.signal().presence.list("beta")).map(({ queues }) => queues)).toEqual([["default"]]);
   }, 60_000);
 
-  test("a backlog of one tenant keeps no other tenant's job waiting", async () => {
+  test("one tenant's backlog keeps no other tenant's job waiting", async () => {
     harness.useSignal(open);
     await addTo("greedy", 2_000);
     const [small] = await addTo("small");
@@ -58,7 +58,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
   }, 60_000);
 });
 
-test("explain knows a worker of all tenants", async () => {
+test("explain knows a worker for all tenants", async () => {
   harness.useSignal(drivers["memory"] ?? (() => harness.signal()));
   const hold = gate();
   harness.work([defineHandler("noop", z.looseObject({}), () => hold.opened)], { tenants: "*", concurrency: 1 });
@@ -70,7 +70,7 @@ test("explain knows a worker of all tenants", async () => {
   hold.open();
 }, 60_000);
 
-test("the tenant that was looked at longest ago comes first", () => {
+test("the tenant looked at longest ago comes first", () => {
   const served = createServed(harness.deps(), ["a", "b", "c"], ["q"]);
   served.lookedAt("a");
   expect(served.tenants()).toEqual(["b", "c", "a"]);

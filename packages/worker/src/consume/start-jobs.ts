@@ -10,13 +10,13 @@ export type StartJobs = {
   stop: AbortSignal;
 };
 
-/** Handlers that were started for so long without a turn of the event loop: renewals and answers have theirs first. */
+/** After starting handlers this long without a turn of the event loop, let renewals and answers have theirs. */
 const turn_ms_max = 20;
 
 /**
- * Start the handlers of a claim, `asked_at` being when it was sent, by this process's own clock. What stands between the
- * two may be long: an answer that lay in the socket while a handler had the processor, a handler before it that has it
- * now. So a lease of which a third has passed is renewed first, and one that is lost, or cannot be renewed, is not started.
+ * Start the handlers of a claim, `asked_at` being when it was sent, by this process's own clock. Much time may pass in
+ * between: the answer lay in the socket while a handler had the processor, or an earlier handler has it now. So a lease
+ * a third of the way through is renewed first, and one that is lost, or cannot be renewed, is not started.
  */
 export async function startJobs(jobs: StartJobs, leases: Lease[], asked_at: number): Promise<void> {
   const { deps, returns, lease_seconds, start, stop } = jobs;

@@ -9,7 +9,7 @@ import { startWorker } from "../start-worker.ts";
 const harness = workerHarness();
 const application_name = "worker-that-is-cut-off";
 
-/** A worker whose next renewal is twenty minutes away, with a job under way. */
+/** A worker with a running job whose next renewal is twenty minutes away. */
 async function workerWithAJob() {
   const database = connectDatabase({ url: harness.url(), connections_max: 2, timeout_ms: 10_000, application_name });
   const { open, opened } = gate();
@@ -33,7 +33,7 @@ async function workerWithAJob() {
   return { id, runs, finish: open };
 }
 
-/** What a crash does: it forgets what was not synced, and ends all connections. */
+/** What a crash does: forget what was not synced, and end all connections. */
 async function crash(id: string, forgotten: "the last renewals" | "the claim"): Promise<void> {
   const ended = await harness.sql().begin(async (sql) => {
     if (forgotten === "the claim")
@@ -48,7 +48,7 @@ async function crash(id: string, forgotten: "the last renewals" | "the claim"): 
   expect(ended.every(({ gone }) => gone)).toBe(true);
 }
 
-test("when connections break, leases are renewed at once and before this worker's sweep ends any", async () => {
+test("when connections break, leases are renewed at once, before this worker's sweep ends any", async () => {
   const { id, runs, finish } = await workerWithAJob();
   await crash(id, "the last renewals");
   await eventually(async () =>
@@ -56,7 +56,7 @@ test("when connections break, leases are renewed at once and before this worker'
       await harness.sql()`SELECT FROM jobs WHERE id = ${id} AND locked_until > now() + interval '50 minutes'`,
     ).toHaveLength(1),
   );
-  // Its sweeps end leases again, and this one is held.
+  // Its sweeps end leases again, but this one is held.
   const swept = harness.named("sweep_complete").length;
   await eventually(() => expect(harness.named("sweep_complete").length).toBeGreaterThan(swept + 3), {
     timeout_ms: 20_000,
@@ -67,7 +67,7 @@ test("when connections break, leases are renewed at once and before this worker'
   expect(runs).toHaveLength(1);
 });
 
-test("a claim that a crash forgot is noticed at once: its handler is aborted, not left beside another's", async () => {
+test("a claim that a crash forgot is noticed at once: its handler is aborted, not left running beside another's", async () => {
   const { id, runs } = await workerWithAJob();
   await crash(id, "the claim");
   await eventually(() => expect(runs[0]?.aborted).toBe(true));

@@ -1,12 +1,5 @@
 import { isUnavailable } from "@atlasqueue/core";
-import {
-  aboutLease,
-  extendLeases,
-  forgetLeaseBatches,
-  pause,
-  type Lease,
-  type OutageWatch,
-} from "@atlasqueue/core/internal";
+import { aboutLease, extendLeases, forgetClaims, pause, type Lease, type OutageWatch } from "@atlasqueue/core/internal";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
 
@@ -19,9 +12,9 @@ const forget_ms = 1_000;
 const forget_batches_max = 10_000;
 
 /**
- * Renews the leases of every job a worker holds, all in one statement, three times a lease. A job whose lease is lost is
- * taken from its handler: another worker may have it already. A database that is away is no loss: nobody else could
- * claim the job meanwhile, so the handler goes on.
+ * Renews the leases of all jobs a worker holds in one statement, three times per lease. A job whose lease is lost is
+ * taken from its handler: another worker may have it already. A database outage loses no lease: no one else could claim
+ * the job meanwhile, so the handler goes on.
  *
  * When a connection breaks it renews at once: a server that crashed may have forgotten the last renewals, or a claim.
  */
@@ -54,8 +47,8 @@ export async function keepLeases(
 }
 
 /**
- * Looks after a job at once when somebody says that it was cancelled, instead of at the next renewal. What was said is a
- * hint: the renewal finds out whether the lease is lost. Returns how to stop listening.
+ * Checks a job as soon as it is said to be cancelled, instead of at the next renewal. The notice is a hint: the renewal
+ * finds out whether the lease is lost. Returns a function that stops listening.
  */
 export function heedCancels(deps: KeeperDeps, running: RunningJobs, lease_seconds: number): () => void {
   return deps.signal.notices.listen("cancelled", (ids) => {
@@ -65,20 +58,20 @@ export function heedCancels(deps: KeeperDeps, running: RunningJobs, lease_second
   });
 }
 
-/** Clears away the claims that are settled to the last job, a second's worth in one statement. */
+/** Clears away the claims settled to the last job, a second's worth in one statement. */
 export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop: AbortSignal): Promise<void> {
   do {
     await pause(forget_ms, stop);
     try {
-      await forgetLeaseBatches(deps, running.takeSettledBatches(forget_batches_max));
+      await forgetClaims(deps, running.takeSettledClaims(forget_batches_max));
     } catch (error) {
-      // The sweep looks at them when their leases would have ended, and clears them then.
+      // The sweep will clear them when their leases would have ended.
       if (!isUnavailable(error)) deps.logger.error({ err: error }, "forget_lease_batches_failed");
     }
   } while (!stop.aborted);
 }
 
-/** Renew what is held now. False when the database is away, or somebody's transaction has the row of one: repeat it soon. */
+/** Renew what is held now. False when the database is away, or a transaction has a job's row locked: repeat it soon. */
 export async function renew(
   deps: KeeperDeps,
   running: RunningJobs,
@@ -98,7 +91,7 @@ export async function renew(
       all &&= locked.length === 0;
       for (const lease of lost) {
         const job = byLease.get(lease);
-        // One on its way to the database may be there: its settlement tells whether the lease held.
+        // An outcome on its way may have arrived: its settlement shows whether the lease held.
         if (!job || job.phase !== "handling" || !running.holds(job)) continue;
         deps.observe({ event: "lease_lost", during: "renewal", ...aboutLease(lease) });
         running.abandon(job, "the lease was lost");

@@ -2,19 +2,19 @@ import { hint, pause, presence_beat_ms, SignalUnavailableError, type WorkerPrese
 import type { WorkerDeps } from "../deps.ts";
 
 export type PresenceConfig = {
-  /** Whose workers it is one of: it is said to each of them. */
+  /** The tenants it serves: it announces itself to each. */
   tenants: readonly string[];
   describe: () => Omit<WorkerPresence, "tenant">;
-  /** Say in Postgres that this worker lives. */
+  /** Show in Postgres that this worker is alive. */
   renewLeases: () => Promise<unknown>;
-  /** Told at once, not at the next beat. */
+  /** Announced at once, not at the next beat. */
   draining: AbortSignal;
   stop: AbortSignal;
 };
 
 /**
- * Says every two seconds that this worker lives, and at the end that it leaves. While it cannot be said in Redis, the
- * leases are renewed as often: others take a worker for dead that is silent in both places.
+ * Announces every two seconds that this worker is alive, and at the end that it leaves. While Redis is away, leases are
+ * renewed as often: a worker silent in both places is presumed dead.
  */
 export async function keepPresence(deps: WorkerDeps, config: PresenceConfig): Promise<void> {
   const { tenants, describe, renewLeases, draining, stop } = config;

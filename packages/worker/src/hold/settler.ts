@@ -23,23 +23,23 @@ type Success = { job: RunningJob; result: Json; log?: LogLine[] | undefined };
 type Fault = { job: RunningJob } & Omit<Extract<Outcome, { kind: "failed" }>, "kind">;
 
 /**
- * Brings outcomes to the database, those that are ready together in one statement. Idle, an outcome goes at once;
- * busy, what arrives while a flush is under way makes the next one. A database that is away is waited for: the
- * outcome is kept, and no attempt is spent.
+ * Writes outcomes to the database, those that are ready together in one statement. When idle, an outcome goes at once;
+ * when busy, those that arrive during a flush make up the next one. While the database is away, outcomes are kept, and
+ * no attempt is spent.
  */
 export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: BackoffPolicy) {
   const waiting: Settlement[] = [];
   const giveUp = new AbortController();
-  /** Of the flushes under way, those whose rows somebody's transaction holds. */
+  /** Of the flushes under way, those whose rows another transaction has locked. */
   const locked = new Set<RunningJob>();
-  /** Outcomes of such jobs that rest until their next try. */
+  /** Outcomes of such jobs, resting until their next try. */
   let resting = 0;
   let flushes = 0;
   let idle: (() => void)[] = [];
 
   const isBusy = () => flushes > 0 || waiting.length > 0 || resting > 0;
 
-  /** Held all the while: its lease is renewed as that of a job that runs. */
+  /** The job stays held: its lease is renewed like a running job's. */
   const tryLater = async (settlement: Settlement): Promise<void> => {
     resting += 1;
     await pause(retry_ms, giveUp.signal);
@@ -51,7 +51,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   const kick = () => {
     if (flushes >= flushes_max || waiting.length === 0) return;
     flushes += 1;
-    // After this turn of the event loop: handlers that end in the same turn share the statement.
+    // After this turn of the event loop, so that handlers ending in the same turn share a statement.
     setImmediate(() => {
       void flush(takeBatch(waiting)).finally(() => {
         flushes -= 1;
@@ -120,7 +120,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     return { lease, error, error_data, log, verdict: verdictAfterFailure(attempt, backoff, Math.random()) };
   };
 
-  /** One statement for all; when a row spoils it, one for each, so the neighbours are settled all the same. */
+  /** One statement for all; when one row spoils it, one for each, so that the neighbours are still settled. */
   const inBatch = async <T extends Success | Fault>(
     items: T[],
     settle: (items: T[]) => Promise<void>,
@@ -131,7 +131,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
         return await settle(items);
       } catch (error) {
         if (error instanceof DatabaseTimeoutError && items.length > 1) {
-          // Too much for one statement, perhaps: the halves have the same deadline each.
+          // Perhaps too much for one statement: each half has the same deadline.
           const middle = items.length >> 1;
           await inBatch(items.slice(0, middle), settle);
           return await inBatch(items.slice(middle), settle);

@@ -3,16 +3,18 @@ import { openChild, ProcessError, type Child, type HearProcess } from "./child-p
 import type { SaidOutcome, Task, Word } from "./messages.ts";
 
 export type ChildPoolConfig = {
-  /** Default: as many as there are processors. Jobs past it wait for one; their timeouts do not run meanwhile. */
+  /** Default: one per processor. Further jobs wait for one; their timeouts do not run meanwhile. */
   processes_max?: number;
-  /** The heap of one; it fails its job alone when that is full. Default: Node's own. */
+  /** The heap of each; when it is full, only that job fails. Default: Node's own. */
   memory_mb_max?: number;
 };
 
 type Run = {
-  /** Aborted with a TimeoutError: the process is killed at once. Else the handler is told, and has a second. */
+  /**
+   * When it aborts with a TimeoutError, the process is killed at once. Otherwise the handler is told, and has a second.
+   */
   signal: AbortSignal;
-  /** Called when its handler is: neither the wait for a process nor the loading of its module counts. */
+  /** Called when its handler is: neither waiting for a process nor loading its module counts. */
   started(): void;
   hear(word: Word): void;
 };
@@ -22,9 +24,9 @@ const grace_ms = 1_000;
 const load_ms_max = 30_000;
 
 /**
- * Processes for handlers that may hold up their event loop. Each runs one job at a time and is used again; one that
- * idles is ended after a while. None is started before the first job. Not threads: a heap that fills quickly takes the
- * whole process with it, whatever the thread's limits say.
+ * Processes for handlers that may hold up their event loop. Each runs one job at a time and is reused; an idle one is
+ * ended after a while. None is started before the first job. Not threads: a heap that fills quickly takes the whole
+ * process with it, whatever the thread's limits say.
  */
 export function createChildPool(
   { processes_max = availableParallelism(), memory_mb_max }: ChildPoolConfig,
@@ -85,7 +87,7 @@ export function createChildPool(
     if (give) return give(child);
     child.unref();
     idle.push(child);
-    // Out of the list first: between the kill and the exit nobody may be given it.
+    // Out of the list first: between the kill and the exit it must not be handed out.
     const end = () => {
       takeFromIdle(child);
       child.kill();
@@ -126,7 +128,7 @@ export function createChildPool(
       try {
         child.send({ kind: "run", run, task });
         const outcome = await promise.finally(() => child.listen(undefined));
-        // One that is about to be killed takes no other job.
+        // One about to be killed takes no other job.
         if (ending === undefined) release(child);
         else child.kill();
         return outcome;

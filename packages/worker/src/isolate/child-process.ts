@@ -10,7 +10,7 @@ import { fromChild, type FromChild, type ToChild } from "./messages.ts";
 export type Child = {
   process: ChildProcess;
   send(message: ToChild): void;
-  /** One at a time; undefined listens no more. */
+  /** One at a time; undefined stops listening. */
   listen(ears: Ears | undefined): void;
   kill(): void;
   ref(): void;
@@ -18,24 +18,27 @@ export type Child = {
 };
 type Ears = {
   hear(message: FromChild): void;
-  /** The process has ended, or can no longer be understood and is killed. */
+  /** The process has ended, or can no longer be understood and was killed. */
   ended(why: ProcessError): void;
 };
-/** What a process wrote past its handler's `console`: as it was starting, by a library of another language, as it died. */
+/** What a process wrote past its handler's `console`: while starting, from a native library, while dying. */
 export type HearProcess = (pid: number | undefined, stream: OutputStream, line: string) => void;
 
-/** A process ended before its handler did: `process.exit`, no memory left, an error that nobody caught. */
+/** A process ended before its handler did: `process.exit`, out of memory, an uncaught error. */
 export class ProcessError extends Error {
   override readonly name = "ProcessError";
 }
 
-/** A process that lets go of its channel is about to end, or else never will. */
+/** A process that closes its channel is about to end, or never will. */
 const exit_ms_max = 1_000;
 
 // The source runs as .ts in the workspace and as .js when published.
 const file = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url));
 
-/** A process that runs handlers, and all that its worker hears of it: none of it is trusted, or ends the worker. */
+/**
+ * A process that runs handlers, and everything its worker hears from it: none of it is trusted, and none can end the
+ * worker.
+ */
 export function openChild(execArgv: readonly string[], hearProcess: HearProcess): Child {
   const child = spawn(process.execPath, [...execArgv, file], { stdio: ["ignore", "pipe", "pipe", "pipe"] });
   let ears: Ears | undefined;
@@ -53,17 +56,17 @@ export function openChild(execArgv: readonly string[], hearProcess: HearProcess)
     child.kill("SIGKILL");
   };
   const foul = () => kill("the handler's process wrote to its worker's channel");
-  // What it said last may still be on its way; somebody it started may hold its pipes for ever.
+  // Its last output may still be on its way; a process it started may hold its pipes forever.
   child.once("exit", (code, by) => {
     const tell = () => ended(endOf(code, by));
     clearTimeout(leaving);
     leaving = setTimeout(tell, exit_ms_max);
     child.once("close", tell);
   });
-  // It was never started, and will not exit: the system has no room for another process.
+  // It was never started, so it will not exit: the system has no room for another process.
   child.on("error", (error) => ended(error.message));
 
-  // There are no pipes where there was no room for them.
+  // No pipes, if there was no room for them.
   const pipes = child.stdio as (Duplex | null)[] | undefined;
   const [, stdout, stderr, pipe] = pipes ?? [];
   readLines(stdout, (line) => hearProcess(child.pid, "stdout", line));

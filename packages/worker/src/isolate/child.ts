@@ -12,9 +12,9 @@ import type { FromChild, Task, ToChild } from "./messages.ts";
 
 // The other side of child-pool.ts: one job at a time, in a process that may be killed at any moment.
 
-// A worker that drains lets its handlers finish, though a terminal or a service manager signals the whole group.
+// A draining worker lets its handlers finish, although a terminal or a service manager signals the whole group.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
-// A handler that spins never hears that its worker is gone; a thread of its own sees it.
+// A spinning handler never hears that its worker is gone; a separate thread notices.
 const watchdog = `const worker = process.ppid;
   setInterval(() => { if (process.ppid !== worker) process.kill(process.pid, "SIGKILL"); }, 1000);`;
 new Worker(watchdog, { eval: true, execArgv: [] }).unref();
@@ -47,15 +47,15 @@ async function runTask(
   try {
     const handler = handlersOf((await import(module)) as object, module).find(({ type }) => type === lease.type);
     if (!handler) throw new Error(`${module} exports no handler for type ${JSON.stringify(lease.type)}`);
-    const hearing = {
+    const sinks = {
       logger: createLogger(log_level as LogLevel, "", { write: (line) => tell({ kind: "logged", line }) }),
       progress: (_lease: Lease, progress: Json) => tell({ kind: "progress", progress } as FromChild["said"]),
       output: () => {},
-      // Told line by line, as the end may come without a word.
+      // Sent line by line, as the end may come without warning.
       log: (line: string) => tell({ kind: "line", line }),
     };
     tell({ kind: "begun" });
-    const context = new Context(lease, lazy, hearing);
+    const context = new Context(lease, lazy, sinks);
     return succeeded(handler, await output.of(() => handler.run(lease.payload, context)));
   } catch (thrown) {
     return failed(thrown);

@@ -25,7 +25,7 @@ test("a handler that never ends dies at its timeout; meanwhile its neighbour goe
   expect(named("lease_expired")).toEqual([]);
 });
 
-test("a process that exits, runs out of memory or meets an error nobody catches fails its own job alone", async () => {
+test("a process that exits, runs out of memory or meets an uncaught error fails only its own job", async () => {
   work(isolatedHandlers, { isolation: { processes_max: 2, memory_mb_max: 32 } });
   const [exit, hog, stray, sum] = await add(...["exit", "hog", "stray"].map((type) => ({ type, max_attempts: 1 })), {
     type: "sum",
@@ -40,7 +40,7 @@ test("a process that exits, runs out of memory or meets an error nobody catches 
   await becomes(sum, { status: "succeeded" });
 });
 
-test("a process that says null, junk or nothing more to its worker fails its own job alone", async () => {
+test("a process that sends its worker null, junk or nothing more fails only its own job", async () => {
   work(isolatedHandlers, { isolation: { processes_max: 3 } });
   const junk = ["null\n", "no message\n"];
   const [nothing, hangs, sum, ...junks] = await add(
@@ -59,7 +59,7 @@ test("a process that says null, junk or nothing more to its worker fails its own
   await becomes(sum, { status: "succeeded" });
 });
 
-test("what a handler prints in a process of its own is the job's, line by line", async () => {
+test("what a handler prints in its own process belongs to the job, line by line", async () => {
   work(isolatedHandlers);
   const [id] = await add({ type: "print" });
   await becomes(id, { status: "succeeded", result: "printed" });
@@ -71,7 +71,7 @@ test("what a handler prints in a process of its own is the job's, line by line",
   ]);
 });
 
-test("processes are used again, results come back, and what is thrown means the same as elsewhere", async () => {
+test("processes are reused, results come back, and what is thrown means the same as elsewhere", async () => {
   work(isolatedHandlers, { isolation: { processes_max: 1 } });
   const ids = await add(...[1, 2, 3].map((a) => ({ type: "sum", payload: { a } })));
   for (const id of ids) await becomes(id, { status: "succeeded" });
@@ -93,7 +93,7 @@ test("a shutdown aborts what runs in a process and gives it back", async () => {
   expect(await read(spin)).toMatchObject({ status: "queued", attempts: 0 });
 });
 
-test("a handler that nobody can load again is refused at the start", () => {
+test("a handler that cannot be loaded again is refused at the start", () => {
   const lost = defineHandler("lost", any, () => null, { isolate: true });
   expect(() => work([lost])).toThrow("use isolate: { module: import.meta.url }");
 });

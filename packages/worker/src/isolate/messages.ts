@@ -7,7 +7,7 @@ export type Task = { module: string; lease: Lease; log_level: string };
 
 export type ToChild = { kind: "run"; run: number; task: Task } | { kind: "abort"; run: number; reason: string };
 
-/** What a handler says on its way. */
+/** What a handler sends while it runs. */
 const word = [
   /** A line of its logger, as JSON. */
   z.object({ kind: z.literal("logged"), line: z.string() }),
@@ -24,7 +24,7 @@ const word = [
   }),
 ] as const;
 
-/** How a handler ended. What of it can be stored is for the worker to say. */
+/** How a handler ended. The worker decides what of it can be stored. */
 const outcome = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("succeeded"), result: z.unknown() }),
   z.object({
@@ -41,8 +41,8 @@ const outcome = z.discriminatedUnion("kind", [
 ]);
 
 /**
- * What a child says: the handler that runs in it may say anything in its place. `begun`: the module is loaded, and the
- * handler is called. `run`: what an earlier job left behind speaks for nobody.
+ * What a child sends; the handler running in it may forge any of it. `begun`: the module is loaded and the handler
+ * called. `run`: so that leftovers of an earlier job count for nothing.
  */
 export const fromChild = z.object({
   run: z.int(),

@@ -1,24 +1,24 @@
 import { errorData, storableText } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
-import type { Context, Hearing } from "../run/context.ts";
+import type { Context, Sinks } from "../run/context.ts";
 import type { Handler } from "../handler.ts";
 import { succeeded, type Outcome } from "../run/outcome.ts";
 import type { ChildPool } from "./child-pool.ts";
 import type { SaidOutcome } from "./messages.ts";
 
-/** Whether it asked for a process of its own. */
+/** Whether it asked for its own process. */
 export function isIsolated({ options }: Handler): boolean {
   return options.isolate !== undefined && options.isolate !== false;
 }
 
-/** Run a handler in a child process, and do here what it says there. `started` is called when it has got one. */
+/** Run a handler in a child process, and do here what it asks for there. `started` is called when it has one. */
 export async function runIsolated(
   children: ChildPool,
   handler: Handler,
   lease: Lease,
   context: Context,
-  hearing: Hearing,
+  sinks: Sinks,
   started: () => void,
 ): Promise<Outcome> {
   const task = { module: handler.module ?? "", lease, log_level: context.logger.level };
@@ -30,11 +30,11 @@ export async function runIsolated(
         case "logged":
           return relay(context.logger, word.line);
         case "output":
-          return hearing.output(lease, word.stream, word.line);
+          return sinks.output(lease, word.stream, word.line);
         case "line":
           return context.log(word.line);
         case "progress":
-          return hearing.progress(lease, word.progress);
+          return sinks.progress(lease, word.progress);
         default:
           word satisfies never;
       }
@@ -43,7 +43,7 @@ export async function runIsolated(
   return storableOutcome(handler, said);
 }
 
-/** What the child made of it, looked at once more: its handler may have spoken in its place. */
+/** What the child made of it, checked once more: its handler may have forged it. */
 function storableOutcome(handler: Handler, said: SaidOutcome): Outcome {
   if (said.kind === "succeeded") return succeeded(handler, said.result);
   const { error, error_data, retryable, delay_ms } = said;
@@ -53,7 +53,7 @@ function storableOutcome(handler: Handler, said: SaidOutcome): Outcome {
 
 const levels = ["fatal", "error", "warn", "info", "debug", "trace"] as const;
 
-/** A line of the child's logger, as one of ours: it carries the job already, as both loggers are the job's. */
+/** A line of the child's logger, as one of ours: it already carries the job, as both loggers are the job's. */
 function relay(logger: Logger, line: string): void {
   const { level, msg, ...rest } = readLine(line);
   const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => !ours.has(name)));
@@ -63,7 +63,7 @@ function relay(logger: Logger, line: string): void {
 }
 const ours = new Set(["time", "service", "job_id", "job_type", "attempt"]);
 
-/** What is no line of a logger is shown as it came. */
+/** Anything that is not a logger's line is shown as it came. */
 function readLine(line: string): Record<string, unknown> {
   try {
     const parsed: unknown = JSON.parse(line);

@@ -4,9 +4,9 @@ type Done = (error?: Error | null) => void;
 
 /**
  * From now on what a job's handler writes through `process.stdout`, `process.stderr` and `console` belongs to that job
- * instead of this process: nothing of it stands raw between the log's lines. `stray` gets what nobody's handler wrote to
- * stdout; without it, that is written as ever, and so is what nobody's handler wrote to stderr. For a program that is a
- * worker and whose stdout is its log; a program of your own has other uses for it. Call what it returns to end it.
+ * instead of this process, so none of it lands raw between log lines. `stray` gets what was written to stdout outside
+ * any handler; without it, that is written as usual, as is anything written to stderr outside a handler. Meant for a
+ * program that is nothing but a worker and whose stdout is its log. Call the result to end it.
  *
  * @example
  * const letGo = captureOutput((text) => lines.write(text));

@@ -6,14 +6,14 @@ export type JobOutput = {
   /** Run the handler, so that what it writes to stdout and stderr, then and later, belongs to this job. */
   of<T>(handler: () => T): T;
   write(stream: OutputStream, chunk: string | Uint8Array): void;
-  /** The handler has ended: what came without a line's end is told now, and what is still to come as it comes. */
+  /** The handler has ended: report an unfinished line now, and whatever still arrives as it arrives. */
   end(): void;
 };
 
-// Not a singleton by choice: what runs on behalf of a job is only known to the runtime's own book-keeping.
+// Not a singleton by choice: only the runtime's own bookkeeping knows what runs on behalf of a job.
 const outputs = new AsyncLocalStorage<JobOutput>();
 
-/** What one job's handler writes, told line by line where `captureOutput` is on. */
+/** What one job's handler writes, reported line by line where `captureOutput` is on. */
 export function jobOutput(tell: (stream: OutputStream, line: string) => void): JobOutput {
   // Most handlers write nothing.
   let streams: Map<OutputStream, OutputLines> | undefined;

@@ -5,8 +5,8 @@ import type { JobContext } from "../handler.ts";
 import type { OutputStream } from "../output/job-output.ts";
 import { signalOf, type LazyAbort } from "./lazy-abort.ts";
 
-/** Where a handler's words go. Shared by all jobs of a worker. */
-export type Hearing = {
+/** Where a handler's output goes. Shared by all jobs of a worker. */
+export type Sinks = {
   logger: Logger;
   progress(lease: Lease, progress: Json): void;
   /** A line that a handler wrote to its process' own stdout or stderr. */
@@ -16,48 +16,48 @@ export type Hearing = {
 };
 
 /**
- * A class for its getters: on the prototype they cost nothing, in a literal a microsecond for each job. What they give
- * is made when it is first used, and most jobs use none of it.
+ * A class, for its getters: on the prototype they cost nothing, in a literal a microsecond per job. What they return is
+ * made on first use, and most jobs use none of it.
  */
 export class Context implements JobContext {
   readonly job: JobContext["job"];
   readonly #lease: Lease;
   readonly #lazy: LazyAbort;
-  readonly #hearing: Hearing;
+  readonly #sinks: Sinks;
   #logger: Logger | undefined;
   #lines: LogLine[] | undefined;
 
-  constructor(lease: Lease, lazy: LazyAbort, hearing: Hearing) {
+  constructor(lease: Lease, lazy: LazyAbort, sinks: Sinks) {
     const { id, type, queue, attempts, max_attempts, last_error } = lease;
     this.job = { id, type, queue, attempt: attempts, max_attempts, last_error };
     this.#lease = lease;
     this.#lazy = lazy;
-    this.#hearing = hearing;
+    this.#sinks = sinks;
   }
   get signal(): AbortSignal {
     return signalOf(this.#lazy);
   }
   get logger(): Logger {
     const { id, type, attempt } = this.job;
-    return (this.#logger ??= this.#hearing.logger.child({ job_id: id, job_type: type, attempt }));
+    return (this.#logger ??= this.#sinks.logger.child({ job_id: id, job_type: type, attempt }));
   }
-  /** What was logged so far, undefined when that is nothing. */
+  /** What was logged so far; undefined if nothing. */
   get lines(): LogLine[] | undefined {
     return this.#lines;
   }
-  // Functions that need no `this`: handlers take them out of the context.
+  // Functions without `this`: handlers destructure the context.
   get progress(): JobContext["progress"] {
     return (done, note) => {
       const told = { done: Number.isFinite(done) ? Math.min(Math.max(0, done), 1) : 0 };
       const { progress_note_chars_max } = limits;
       const noted = note === undefined ? told : { ...told, note: storableText(String(note), progress_note_chars_max) };
-      this.#hearing.progress(this.#lease, noted);
+      this.#sinks.progress(this.#lease, noted);
     };
   }
   get log(): JobContext["log"] {
     return (line) => {
       const kept = storableText(String(line), limits.log_line_chars_max);
-      if (this.#hearing.log) return this.#hearing.log(kept);
+      if (this.#sinks.log) return this.#sinks.log(kept);
       this.#lines ??= [];
       if (this.#lines.length >= limits.log_lines_max) this.#lines.shift();
       this.#lines.push({ at: new Date().toISOString(), line: kept });

@@ -1,4 +1,6 @@
-/** An abort whose AbortController is made when somebody asks for its signal: most handlers never do, and it is costly. */
+/**
+ * An abort whose AbortController is only made when its signal is asked for: it is costly, and most handlers never ask.
+ */
 export type LazyAbort = { controller: AbortController | undefined; reason: Error | undefined };
 
 export function lazyAbort(): LazyAbort {

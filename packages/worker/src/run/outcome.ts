@@ -7,12 +7,12 @@ export type Outcome =
   | { kind: "succeeded"; result: Json; bytes: number; log?: LogLine[] | undefined }
   | ({ kind: "failed"; log?: LogLine[] | undefined } & Thrown);
 
-/** What was thrown, as the failure of an attempt. `name` takes the place of an error's own. */
+/** What was thrown, as the failure of an attempt. `name` replaces the error's own. */
 export function failed(thrown: unknown, name?: string): Outcome {
   return { kind: "failed", ...readThrown(thrown, name) };
 }
 
-/** What a handler returned, as the success of an attempt; nothing of it when the handler's results are not kept. */
+/** What a handler returned, as the success of an attempt; without it when the handler's results are not kept. */
 export function succeeded({ options }: Handler, returned: unknown): Outcome {
   return storable(options.keep_result === false ? null : returned);
 }

@@ -7,8 +7,8 @@ const period_ms = 1_000;
 const batch_max = 1_000;
 
 /**
- * Brings to the database how far the jobs are: the newest word of each, all in one statement, once a second at most. A
- * database that is away is not waited for; the next word of a job says all that this one did.
+ * Writes the jobs' progress to the database: the newest of each, all in one statement, at most once a second. It does
+ * not wait for a database that is away; a job's next progress replaces this one anyway.
  */
 export function createProgressReporter(deps: WorkerDeps, stop: AbortSignal) {
   let newest = new Map<Lease, Json>();
@@ -33,7 +33,7 @@ export function createProgressReporter(deps: WorkerDeps, stop: AbortSignal) {
     newest.set(lease, progress);
     if (flushing) return;
     flushing = true;
-    // After this turn of the event loop, so that what is said in one loop is one word.
+    // After this turn of the event loop, so that many calls in one loop are one update.
     setImmediate(() => void flush());
   };
 }

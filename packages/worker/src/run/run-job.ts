@@ -1,5 +1,5 @@
 import type { Lease } from "@atlasqueue/core/internal";
-import { Context, type Hearing } from "./context.ts";
+import { Context, type Sinks } from "./context.ts";
 import type { Handler } from "../handler.ts";
 import { isIsolated, runIsolated } from "../isolate/run-isolated.ts";
 import type { ChildPool } from "../isolate/child-pool.ts";
@@ -7,21 +7,21 @@ import { abort, type LazyAbort } from "./lazy-abort.ts";
 import { failed, succeeded, type Outcome } from "./outcome.ts";
 import { jobOutput } from "../output/job-output.ts";
 
-export type Surroundings = { hearing: Hearing; children: ChildPool };
+export type Runtime = { sinks: Sinks; children: ChildPool };
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
- * stored, a timeout and whatever is thrown are failures of that job alone. Aborting `lazy` aborts the handler's signal.
+ * stored, a timeout and anything thrown fail that job alone. Aborting `lazy` aborts the handler's signal.
  */
 export async function runJob(
   lease: Lease,
   handler: Handler | undefined,
   lazy: LazyAbort,
-  { hearing, children }: Surroundings,
+  { sinks, children }: Runtime,
 ): Promise<Outcome> {
   if (!handler) return failed(new Error(`no handler for type ${JSON.stringify(lease.type)}`), "UnknownType");
-  const context = new Context(lease, lazy, hearing);
-  const outcome = await attempt(lease, handler, lazy, context, { hearing, children });
+  const context = new Context(lease, lazy, sinks);
+  const outcome = await attempt(lease, handler, lazy, context, { sinks, children });
   const { lines } = context;
   return lines ? { ...outcome, log: lines } : outcome;
 }
@@ -31,11 +31,11 @@ async function attempt(
   handler: Handler,
   lazy: LazyAbort,
   context: Context,
-  { hearing, children }: Surroundings,
+  { sinks, children }: Runtime,
 ): Promise<Outcome> {
   const timeout_seconds = lease.timeout_seconds ?? handler.options.timeout_seconds;
   let timer: NodeJS.Timeout | undefined;
-  const output = jobOutput((stream, line) => hearing.output(lease, stream, line));
+  const output = jobOutput((stream, line) => sinks.output(lease, stream, line));
   const run = () => output.of(() => handler.run(lease.payload, context));
   try {
     if (timeout_seconds === undefined && !isIsolated(handler)) return succeeded(handler, await run());
@@ -49,7 +49,7 @@ async function attempt(
       }, timeout_seconds * 1_000);
     };
     if (isIsolated(handler))
-      return await Promise.race([runIsolated(children, handler, lease, context, hearing, startClock), timeout.promise]);
+      return await Promise.race([runIsolated(children, handler, lease, context, sinks, startClock), timeout.promise]);
     const value = run();
     startClock();
     return succeeded(handler, await Promise.race([value, timeout.promise]));

@@ -1,9 +1,9 @@
 import { isUnavailable } from "../../database/errors.ts";
-import { foldAll } from "../../counts/folder.ts";
+import { foldAll } from "../../counts/fold.ts";
 import { refreshStatistics, statisticsAreStale } from "../../database/server/refresh-statistics.ts";
 import { advanceAll } from "../../groups/advancer.ts";
 import { type SweepOutlook } from "../outlook.ts";
-import { promoteAll } from "../promoter.ts";
+import { promoteAll } from "../promote.ts";
 import { fireAll } from "../../schedules/fire-due.ts";
 import { hint } from "../../signal/announce.ts";
 import { admitAll } from "../../submit/arrivals/admitter.ts";

@@ -6,7 +6,7 @@ import { SignalUnavailableError } from "../../signal/signal.ts";
 import type { LoopDeps } from "../loop-deps.ts";
 
 /** Claims of one worker looked at in one statement. */
-const lease_batches_max = 200;
+const claims_max = 200;
 
 /**
  * End the leases of workers that died, so that their jobs need not wait for it. A worker is dead when it is silent in
@@ -28,7 +28,7 @@ export async function watchMachine(deps: LoopDeps, period_ms: number, stop: Abor
 
 async function recallVanished(deps: LoopDeps): Promise<void> {
   for (const worker of await deps.signal.presence.vanished()) {
-    const { open, batches } = await recallLeases(deps, worker, presence_ttl_ms / 1_000, lease_batches_max);
-    if (open === 0 && batches < lease_batches_max) await deps.signal.presence.withdraw(worker);
+    const { open, batches } = await recallLeases(deps, worker, presence_ttl_ms / 1_000, claims_max);
+    if (open === 0 && batches < claims_max) await deps.signal.presence.withdraw(worker);
   }
 }

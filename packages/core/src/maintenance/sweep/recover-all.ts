@@ -3,7 +3,7 @@ import { announce } from "../../signal/announce.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 
 /** Claims looked at in one statement; each may be of hundreds of jobs. */
-const lease_batches_max = 50;
+const claims_max = 50;
 /** Statements in one sweep, so that its other duties get their turn. */
 const rounds_max = 20;
 
@@ -11,12 +11,12 @@ const rounds_max = 20;
 export async function recoverAll(deps: SweepDeps): Promise<number> {
   let total = 0;
   for (let round = 0; round < rounds_max; round += 1) {
-    const { requeued, dead, batches } = await recoverExpired(deps, lease_batches_max);
+    const { requeued, dead, batches } = await recoverExpired(deps, claims_max);
     await announce(deps, requeued, "front");
     // Whether their queues have limits nobody looked up.
     await deps.followUps.settled(dead.map((job) => ({ job: { ...job, limited: true }, became: "dead" })));
     total += requeued.length + dead.length;
-    if (batches < lease_batches_max) break;
+    if (batches < claims_max) break;
   }
   return total;
 }

@@ -6,7 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { findKeyHolders, type UniqueName } from "../find-key-holders.ts";
 import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
 import { hasKey, oncePerKey, settleConflicts } from "../drafts.ts";
-import { tellEnqueued, type EnqueueOutcome } from "../outcome.ts";
+import { reportEnqueued, type EnqueueOutcome } from "../outcome.ts";
 import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
 import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
 import type { Draft } from "../insert-jobs.ts";
@@ -14,16 +14,16 @@ import { planUnique, type Plan } from "../unique/plan.ts";
 import { isTakenMeanwhile } from "../../database/refuse.ts";
 
 /**
- * `outcomes` are of the jobs that were admitted or ended: signal them. `ended` are the ids of those that ended, as
- * another job is the answer to them. `left` are the ids of those that are to be looked at again.
+ * `outcomes` are those of the jobs that were admitted or ended: signal them. `ended` are the ids of those that ended
+ * because another job is the answer to them. `left` are the ids to look at again.
  */
 export type Admitted = { outcomes: EnqueueOutcome[]; ended: string[]; left: string[] };
 
 /**
- * blocked, as it has arrived → queued | scheduled | blocked in its place, or cancelled: jobs that came in with their
- * callers' transactions get their keys, their places in their groups and their signals. A job that turns out to have a
- * key of another one ends here, and its `last_error` names that one. A look and a statement, neither of which waits for
- * a caller; what somebody else admits at this moment is passed over.
+ * blocked, as an arrival → queued | scheduled | blocked in its place, or cancelled: jobs that came in with their
+ * callers' transactions get their keys, their places in their groups and their signals. A job whose key turns out to be
+ * another's ends here, and its `last_error` names that one. A look and a statement, neither of which waits for a
+ * caller; what another process is admitting at the moment is skipped.
  *
  * @example
  * const { outcomes, left } = await admit(deps, await arrivedIds(deps, firstId, 500));
@@ -40,7 +40,7 @@ export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitte
 
   const outcomes = new Map<Draft, EnqueueOutcome>();
   settleConflicts(waiting, known.keyed, outcomes);
-  // One of those that share a key; the others meet it at the next look.
+  // One of those sharing a key; the others meet it at the next look.
   const open = oncePerKey(waiting.filter((one) => !outcomes.has(one)));
   const plan = planUnique(open, names, known.held, true);
   for (const [one, outcome] of plan.refused) outcomes.set(one, outcome);
@@ -50,9 +50,9 @@ export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitte
   const keyAsNoted = (one: Draft) => (named.has(nameOf(one)) ? null : one.key);
   const steps: Step[] = [
     ...stepsOf(plan, ttlOf).map((one) => (one.role === "join" ? { ...one, reason: reasonOf(plan, one) } : one)),
-    // The key of one that was refused is another's, or stays free.
+    // A refused one's key is another's, or stays free.
     ...[...outcomes].map(([one, outcome]) => stepOf({ ...one, key: null }, "join", 0, refusalOf(one, outcome))),
-    // Cancelled before it was admitted. Its key stands for it all the same.
+    // Cancelled before it was admitted. Its key still stands for it.
     ...drafts
       .filter(({ id }) => !rowOf.get(id)?.asks.waits)
       .map((one) => stepOf({ ...one, key: keyAsNoted(one) }, "note", ttlOf(one))),
@@ -67,7 +67,7 @@ export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitte
   if (!done) return { outcomes: [], ended: [], left: left.map(({ id }) => id) };
   for (const [one, outcome] of outcomesOf(plan, rowOf, done)) outcomes.set(one, outcome);
   const settled = [...outcomes].filter(([{ id }]) => !done.lost.has(id));
-  for (const [{ tenant, request }, outcome] of settled) tellEnqueued(deps.observe, { tenant, request }, outcome);
+  for (const [{ tenant, request }, outcome] of settled) reportEnqueued(deps.observe, { tenant, request }, outcome);
   return {
     outcomes: settled.map(([, outcome]) => outcome),
     ended: settled.filter(([, { kind }]) => kind !== "created").map(([{ id }]) => id),
@@ -104,7 +104,7 @@ const stepOf = (draft: Draft, role: Step["role"], key_ttl_seconds: number, reaso
   reason,
 });
 
-/** Why a job ends that another one is the answer to; what its `last_error` says. */
+/** Why a job ends when another one is the answer to it, as its `last_error` says. */
 function reasonOf({ joins }: Plan, { draft, names }: Step): string {
   const replaces = joins.find((one) => one.draft === draft)?.replaces ?? false;
   if (replaces) return `UniqueReplaced: the job ${names} has the same unique key and does what the newest request said`;
@@ -132,7 +132,7 @@ type Asks = {
   key_ttl_seconds: number | null;
 };
 
-/** The request as the row has it: what a newer job puts in an older one's place comes from here too. */
+/** The request as the row has it: what a newer job replaces an older one with comes from here too. */
 function draftOf(row: ArrivedRow): Draft {
   const { on_conflict, window_seconds, payload, key, hash } = row.asks;
   const terms = window_seconds === null ? { scope: "active" as const } : { scope: "window" as const, window_seconds };
@@ -154,7 +154,7 @@ function draftOf(row: ArrivedRow): Draft {
 const uniqueNameOf = (one: Draft, key: string | null): [Draft, UniqueName][] =>
   key === null ? [] : [[one, { tenant: one.tenant, queue: one.request.queue, key }]];
 
-// The payload as it was sent, for those that may be put in the place of another.
+// The payload as it was sent, for those that may replace another.
 const arrived = `
   SELECT jobs.*, json_build_object(
     'waits', jobs.blocked_seq IS NOT DISTINCT FROM 0, 'payload', CASE WHEN on_conflict = 'replace' THEN payload::text END,

@@ -9,16 +9,16 @@ import { firstId } from "../../maintenance/prune.ts";
 type AdmitterDeps = Deps & { followUps: Pick<FollowUps, "admitted"> };
 
 const jobs_max = 200;
-/** Statements in one go, so that a sweep has time for its other duties. */
+/** Statements in one go, leaving a sweep time for its other duties. */
 const rounds_max = 50;
-/** Others may take the keys of some between our look and our statement, again and again. */
+/** Others may take some of the keys between our look and our statement, again and again. */
 const tries_max = 5;
 const rest_ms_max = 20;
-/** As many halvings as a page takes to come down to one job, and a few. */
+/** As many halvings as it takes to get from a page to one job, and a few more. */
 const late_in_a_row_max = 12;
 
 /**
- * Admit the jobs that have arrived with callers' transactions, and signal them: the net under `admitThese`. One that
+ * Admit the jobs that arrived with callers' transactions, and signal them: the safety net for `admitThese`. One that
  * cannot be admitted now holds up none of the others. Returns how many there were.
  */
 export async function admitAll(deps: AdmitterDeps): Promise<number> {
@@ -34,7 +34,7 @@ export async function admitAll(deps: AdmitterDeps): Promise<number> {
   return total;
 }
 
-/** Admit jobs whose transactions have been committed, after those that came before them in their groups. */
+/** Admit jobs whose transactions have committed, after those ahead of them in their groups. */
 export async function admitThese(deps: AdmitterDeps, ids: readonly string[]): Promise<void> {
   const failures = createFailures();
   for (let round = 0; round < rounds_max; round += 1) {
@@ -44,7 +44,7 @@ export async function admitThese(deps: AdmitterDeps, ids: readonly string[]): Pr
   failures.tell();
 }
 
-/** A page that fails is halved, down to the one that is to blame: it is passed over, and holds up none of the others. */
+/** A page that fails is halved, down to the job at fault: that one is skipped, and holds up none of the others. */
 async function admitPage(deps: AdmitterDeps, ids: readonly string[], failures: Failures): Promise<number> {
   try {
     const admitted = await admitTogether(deps, ids);
@@ -62,7 +62,10 @@ async function admitPage(deps: AdmitterDeps, ids: readonly string[], failures: F
 
 type Failures = ReturnType<typeof createFailures>;
 
-/** Tells a job that cannot be admitted from a database that is away: then halving finds nothing, and the walk ends. */
+/**
+ * Tells a job that cannot be admitted from a database that is away: in the latter case halving finds nothing, and the
+ * walk ends.
+ */
 function createFailures() {
   let late_in_a_row = 0;
   let first: { error: unknown } | undefined;
@@ -74,7 +77,7 @@ function createFailures() {
       if ((isUnavailable(error) && !late) || late_in_a_row > late_in_a_row_max) throw error;
       first ??= { error };
     },
-    /** Throws the first failure, when all that could be admitted was. */
+    /** Throws the first failure, once everything that could be admitted was. */
     tell(): void {
       if (first) throw first.error;
     },

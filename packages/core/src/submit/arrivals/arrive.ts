@@ -8,9 +8,9 @@ import { input, inputParams, type Draft, inputParameters } from "../insert-jobs.
 import { uniqueNameOf } from "../unique/plan.ts";
 
 /**
- * (nothing) → blocked, as it has arrived: a job that asks for what others may want too, in a transaction that is not
- * ours. It only inserts, and nothing that another transaction could wait for, as it may stay open for as long as its
- * caller likes. `admit` does the rest after its commit.
+ * (nothing) → blocked, as an arrival: a job that asks for what others may want too, in a transaction that is not ours.
+ * It only inserts, and nothing that another transaction could wait for, as the caller may keep it open as long as it
+ * likes. `admit` does the rest after the commit.
  *
  * @example
  * const job = await arrive(executeIn(tx), draft(submission), 86_400);

@@ -4,13 +4,13 @@ import type { Deps } from "../../deps.ts";
 
 type Id = { id: string };
 
-/** Jobs that have arrived and wait to be admitted, after an id, in the order of their ids: that in which they came. */
+/** Arrived jobs waiting to be admitted, after an id, in id order, which is the order they came in. */
 export async function arrivedAfter(deps: Pick<Deps, "database">, after: string, ids_max: number): Promise<string[]> {
   const rows = await executeOn(deps.database)<Id>({ text: following, params: [after, ids_max] });
   return rows.map(({ id }) => id);
 }
 
-/** Those of the ids that wait to be admitted, and those that came before them in their groups, in the order in which they came. */
+/** Those of the ids that wait to be admitted, and those ahead of them in their groups, in the order they came in. */
 export async function arrivedUpTo(
   deps: Pick<Deps, "database">,
   ids: readonly string[],

@@ -5,7 +5,7 @@ import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
 import type { KeyedJob, KeyName } from "../find-key-holders.ts";
 
-/** The jobs that came with idempotency keys and have not been admitted yet: the first with each key. */
+/** Jobs that arrived with idempotency keys and have not been admitted yet: the first with each key. */
 export async function findArrivedByKey(execute: Execute, keys: readonly KeyName[]): Promise<KeyedJob[]> {
   if (keys.length === 0) return [];
   const params = [textArray(keys.map(({ tenant }) => tenant)), textArray(keys.map(({ key }) => key))];

@@ -31,7 +31,7 @@ let deps: Deps & { followUps: FollowUps };
 let submitter: Submitter;
 beforeAll(async () => {
   own = await testDatabase();
-  // What waits for somebody's transaction fails the test by this deadline.
+  // Anything that waits for the open transaction fails the test by this deadline.
   database = connectDatabase({ url: own.url, connections_max: 8, timeout_ms: 8_000 });
   queue = createQueue({ databaseUrl: own.url });
   const plain = { database, observe: recordEvents().observe, signal: memorySignal() };
@@ -66,7 +66,7 @@ const add = async (...jobs: QueueJob[]): Promise<string[]> =>
     return id;
   });
 
-/** What everybody does all day, with all that the open transaction may have touched. Throws when any of it has to wait. */
+/** Everyday work on everything the open transaction may have touched. Throws when any of it has to wait. */
 async function everythingElse(round: number): Promise<void> {
   const named = (name: string) => `${name}-${round}`;
   const outcomes = await Promise.all(
@@ -91,7 +91,7 @@ async function everythingElse(round: number): Promise<void> {
 }
 
 describe.each(Object.entries(waysToSubmit))("a transaction that stays open after it submitted: %s", (_name, job) => {
-  test.each(["nothing there before", "its like there before"])("%s: nobody waits for it", async (before) => {
+  test.each(["nothing there before", "its like there before"])("%s: nothing waits for it", async (before) => {
     if (before !== "nothing there before") await queue.submit(job);
     const submitted = await own.database.sql.begin(async (tx) => {
       const answer = await queue.submitIn(tx, job).catch((error: Error) => error);
@@ -128,7 +128,7 @@ test("ten run side by side while a transaction that replaces one of them stays o
   );
   expect(outcomes.map(({ kind }) => kind)).toEqual(ids.map(() => "applied"));
   for (const id of ids) expect(await read(id)).toMatchObject({ status: "succeeded", attempts: 1 });
-  // What it said is done after all.
+  // What it asked for is done after all.
   expect(await read(submitted.id)).toMatchObject({ status: "queued" });
 });
 
@@ -153,7 +153,7 @@ test("twenty other groups go on while a transaction adds to one and replaces a j
   expect(await read(submitted[1]?.id ?? "")).toMatchObject({ status: "blocked", blocked_seq: "3" });
 });
 
-test("an open transaction that adds to a group makes no batch beside it go one by one", async () => {
+test("an open transaction that adds to a group does not make other batches go one by one", async () => {
   await queue.submit({ type: "noop", group: "busy" });
   await own.database.sql.begin(async (tx) => {
     await queue.submitIn(tx, { type: "noop", group: "busy" });
@@ -169,7 +169,7 @@ test("an open transaction that adds to a group makes no batch beside it go one b
 });
 
 test(
-  "a process that is stopped in the middle of submitting holds nobody up, wherever it is",
+  "a process stopped in the middle of submitting holds nothing up, wherever it is",
   { timeout: 120_000 },
   async () => {
     const script = fileURLToPath(new URL("../../../test/frozen-submitter.ts", import.meta.url));
@@ -185,7 +185,7 @@ test(
   },
 );
 
-test("a job that cannot be admitted holds up none of those that arrived beside it", async () => {
+test("a job that cannot be admitted holds up none of those that arrived with it", async () => {
   const submitted = await own.database.sql.begin(async (tx) => {
     const all = [];
     for (let at = 0; at < 9; at += 1) all.push(await queue.submitIn(tx, { type: "noop", group: `g-${at}` }));

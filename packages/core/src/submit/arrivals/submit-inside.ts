@@ -10,12 +10,12 @@ import type { EnqueueOptions } from "../enqueue.ts";
 import { insertJobs, type Draft } from "../insert-jobs.ts";
 import { uniqueNameOf } from "../unique/plan.ts";
 
-/** `ready` is to be signalled after the commit; a job that has `arrived` is to be admitted then. */
+/** After the commit, `ready` is to be signalled, and a job that has `arrived` is to be admitted. */
 export type Inside = { outcome: EnqueueOutcome; ready?: ReadyJob; arrived?: boolean };
 
 /**
- * Store a job in a transaction that is not ours, and may stay open for long: it reads and inserts, and holds nothing that
- * anybody could wait for. Nothing is told of it, as it may yet be rolled back.
+ * Store a job in a transaction that is not ours, and may stay open for long: it reads and inserts, and holds nothing
+ * anyone could wait for. No event is emitted, as it may yet be rolled back.
  *
  * @example
  * const { outcome } = await submitInside(executeIn(tx), submission, { idempotency_ttl_seconds: 86_400 });
@@ -33,7 +33,7 @@ export async function submitInside(execute: Execute, submission: Submission, opt
   return { outcome: { kind: "created", job }, arrived: true };
 }
 
-/** What is known already: a key that was used, also by a job that has only arrived, and a refusal. */
+/** What is known already: a used key, even by a job that has only arrived, and a refusal. */
 async function answerAtOnce(execute: Execute, one: Draft): Promise<EnqueueOutcome | undefined> {
   const { unique, group } = one.request;
   const keys = hasKey(one) ? [one] : [];

@@ -10,7 +10,7 @@ import { holderIdOf, planUnique, type Join, type Make, type Plan, type Slot } fr
 type Outcomes = Map<Draft, EnqueueOutcome>;
 
 /**
- * Store drafts of which some ask to be unique, by what their keys named a moment ago. Those that lost a key meanwhile
+ * Store drafts, some of which ask to be unique, by what their keys named a moment ago. Those that lost a key meanwhile
  * have no outcome: look again. With `strict` nothing is stored when one is refused, and it throws when one lost a key.
  */
 export async function enqueueUnique(
@@ -21,12 +21,12 @@ export async function enqueueUnique(
   { idempotency_ttl_seconds, strict }: InsertOptions,
 ): Promise<Outcomes> {
   const plan = planUnique(drafts, names, held, false);
-  // In one call that is all or nothing, a job that meets its neighbour is refused like any other.
+  // In an all-or-nothing call, a job that collides with its neighbour is refused like any other.
   if (strict)
     for (const [one, { draft }] of plan.rejects) plan.refused.set(one, { kind: "conflict", job_id: draft.id });
   if (strict && plan.refused.size > 0) return plan.refused;
   const steps = stepsOf(plan, () => idempotency_ttl_seconds);
-  // A request that is answered with what is there, and has no key to be remembered, changes nothing.
+  // A request answered with what exists, and without a key to remember, changes nothing.
   const needed = steps.filter((one) => one.role === "make" || one.draft.key !== null || one.target !== undefined);
   const done = needed.length > 0 ? await carryOut(execute, needed, "insert", { strict }) : undefined;
   const outcomes = outcomesOf(plan, done);
@@ -35,7 +35,7 @@ export async function enqueueUnique(
   return new Map([...plan.refused, ...outcomes]);
 }
 
-/** What the statement is to do about each draft of a plan. */
+/** What the statement should do about each draft of a plan. */
 export function stepsOf({ makes, joins }: Plan, ttlOf: (draft: Draft) => number): Step[] {
   return [
     ...makes.map((one): Step => {
@@ -75,7 +75,7 @@ function outcomesOf({ makes, joins }: Plan, done: CarriedOut | undefined): Outco
   return outcomes;
 }
 
-/** The row of a job that was just made or admitted. */
+/** The row of a job just made or admitted. */
 function madeRow(draft: Draft, { created_at, made }: CarriedOut): JobRow {
   const { status, run_at } = made.get(draft.id) ?? { status: "queued", run_at: created_at };
   return newRow(draft, {
@@ -85,7 +85,7 @@ function madeRow(draft: Draft, { created_at, made }: CarriedOut): JobRow {
   });
 }
 
-/** The outcome of a draft that is answered with another job. Signalled when that is in another place of its queue now. */
+/** The outcome of a draft answered with another job. Signalled if that job has moved within its queue. */
 export function joined({ slot, replaces }: Join, job: JobRow, done: CarriedOut | undefined): EnqueueOutcome {
   if (!replaces) return { kind: "existing", job };
   const was = done?.replaced.get(job.id)?.was;
@@ -93,7 +93,7 @@ export function joined({ slot, replaces }: Join, job: JobRow, done: CarriedOut |
   return { kind: "replaced", job, ready: moved && job.status === "queued" };
 }
 
-/** The job of a slot, as it is after it was replaced, if it was. */
+/** The job of a slot, after being replaced, if it was. */
 export function holderAfter({ slot: { job, replacement } }: Join, done: CarriedOut | undefined): JobRow | undefined {
   const now = job && done?.replaced.get(job.id);
   if (!job || !now || !replacement) return job;

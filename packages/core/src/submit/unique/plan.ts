@@ -5,7 +5,7 @@ import type { HeldKey, UniqueName } from "../find-key-holders.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import type { Draft } from "../insert-jobs.ts";
 
-/** A unique key of the call, and who holds it: a job that is stored, or one that is made now. */
+/** A unique key in the call, and its holder: a stored job, or one being made now. */
 export type Slot = {
   name: UniqueName;
   /** What the key named when it was looked at, and its version; null when it named nothing. */
@@ -13,25 +13,25 @@ export type Slot = {
   window_over: boolean | null;
   job: JobRow | undefined;
   make: Make | undefined;
-  /** What the stored job is to become. */
+  /** What the stored job should become. */
   replacement: Draft | undefined;
 };
-/** A job to be made. `content` is that of a later draft of the call that replaces it. */
+/** A job to be made. `content` is that of a later draft in the call that replaces it. */
 export type Make = { draft: Draft; content: Draft; slot: Slot | undefined };
-/** A draft that is answered with the job of a slot. */
+/** A draft answered with the job of a slot. */
 export type Join = { draft: Draft; slot: Slot; replaces: boolean };
-/** `refused` are refused whatever happens, `rejects` only when the job of their slot is made. */
+/** `refused` are refused in any case, `rejects` only if their slot's job is made. */
 export type Plan = { makes: Make[]; joins: Join[]; refused: Map<Draft, EnqueueOutcome>; rejects: Map<Draft, Make> };
 
-/** The unique key that a draft asks for. */
+/** The unique key a draft asks for. */
 export function uniqueNameOf({ tenant, request, payload }: Draft): UniqueName {
   return { tenant, queue: request.queue, key: uniqueKeyOf(request, payload) };
 }
 
 /**
- * What is to be done about drafts, by what their unique keys named a moment ago; in their order, as a later one meets
- * the job of an earlier one. Those that have `arrived` wait for the next look then: each is a job of its own already,
- * and ends only when the other one is sure to be there.
+ * What to do about drafts, by what their unique keys named a moment ago; in order, as a later one may meet an earlier
+ * one's job. Those that have `arrived` then wait for the next look: each is already a job, and ends only when the other
+ * one is sure to exist.
  */
 export function planUnique(
   drafts: readonly Draft[],

@@ -18,7 +18,7 @@ type Unique = NonNullable<SubmitJobInput["unique"]>;
 
 let own: TestDatabase;
 let deps: Deps;
-/** Two processes, as far as the database can tell: each has connections and a group commit of its own. */
+/** Two processes, as far as the database can tell: each has its own connections and group commit. */
 let submitters: Submitter[];
 let close: () => Promise<unknown>;
 beforeAll(async () => {
@@ -58,27 +58,27 @@ const idsOf = (outcomes: EnqueueOutcome[]) =>
 describe.each([
   ["while active", { key: "k" }],
   ["in a window", { key: "k", scope: "window", window_seconds: 60 }],
-] as const)("50 submitters of one key over two processes, %s", (_scope, terms) => {
-  test("return: one job, and all are answered with it", async () => {
+] as const)("50 submissions of one key from two processes, %s", (_scope, terms) => {
+  test("return: one job, and all get it as the answer", async () => {
     const outcomes = await crowd({ ...terms, on_conflict: "return" });
     expect([count(outcomes, "created"), count(outcomes, "existing"), idsOf(outcomes).size]).toEqual([1, 49, 1]);
     expect(await rows()).toHaveLength(1);
   });
 
-  test("reject: one job, and the others are told which", async () => {
+  test("reject: one job, and the refusals name it", async () => {
     const outcomes = await crowd({ ...terms, on_conflict: "reject" });
     expect([count(outcomes, "created"), count(outcomes, "conflict"), idsOf(outcomes).size]).toEqual([1, 49, 1]);
     expect(await rows()).toHaveLength(1);
   });
 
-  test("replace: one job, that is one of the requests, whole", async () => {
+  test("replace: one job, exactly one of the requests", async () => {
     const outcomes = await crowd({ ...terms, on_conflict: "replace" });
     expect([count(outcomes, "created"), count(outcomes, "replaced"), idsOf(outcomes).size]).toEqual([1, 49, 1]);
     expect((await rows()).map(({ status }) => status)).toEqual(["queued"]);
   });
 });
 
-test("50 calls one after the other debounce: one job runs, later than the last of them, with what it said", async () => {
+test("50 successive calls debounce: one job runs, after the last of them, with its content", async () => {
   for (let n = 0; n < 50; n += 1)
     await submit({ key: "k", on_conflict: "replace" }, { payload: { n }, delay_seconds: 10 });
   const [row, ...more] = await own.database.sql`SELECT *, run_at - updated_at AS rest FROM jobs`;
@@ -87,13 +87,13 @@ test("50 calls one after the other debounce: one job runs, later than the last o
 });
 
 test.each(["return", "reject", "replace"] as const)(
-  "while holders run, fail, finish, die, are cancelled and pruned, %s lets through one at a time",
+  "while holders run, fail, finish, die, are cancelled and pruned, %s lets one through at a time",
   { timeout: 60_000 },
   async (on_conflict) => {
     const names = ["a", "b", "c"];
     let going = true;
     const problems: string[] = [];
-    // A replacement may come beside a job that has started, and is tried again; never beside one that has not.
+    // A replacement may come beside a job that has started and is being retried, but never beside one that has not.
     const attempts_max = on_conflict === "replace" ? 0 : 25;
     const watch = async () => {
       while (going) {

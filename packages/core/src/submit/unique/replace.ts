@@ -1,9 +1,10 @@
 /**
- * Parts of a WITH: scheduled | queued | failed | blocked → scheduled, queued or blocked, with all that a newer request
- * says: debounce. A job keeps its id, its group, its place in that, and while it stays queued its place in the queue.
+ * Parts of a WITH: scheduled | queued | failed | blocked → scheduled, queued or blocked, with everything a newer
+ * request says: debounce. A job keeps its id, its group and its place there, and while it stays queued, its place in
+ * the queue.
  *
- * `targets` are the jobs whose ids are in `wanted`, another part; those that have started or that somebody else has in
- * hand are not among them, as nobody may wait for a job here.
+ * `targets` are the jobs whose ids are in `wanted`, another part; jobs that have started or are locked are not among
+ * them, as nothing may wait for a job here.
  */
 export const lockTargets = (wanted: string) => `
   targets AS MATERIALIZED (
@@ -12,7 +13,7 @@ export const lockTargets = (wanted: string) => `
     FOR UPDATE SKIP LOCKED
   )`;
 
-/** `contents` is a part with the target and the columns of what it is to become, one row for each target. */
+/** `contents` is a part with each target and the columns it should get, one row per target. */
 export const replaceTargets = (contents: string) => `
   replaced AS (
     UPDATE jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,

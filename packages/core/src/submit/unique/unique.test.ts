@@ -58,7 +58,7 @@ const countsAreTrue = async () => {
   expect(some).toEqual(Object.fromEntries(rows.map(({ status, count }) => [status as string, count as number])));
 };
 
-test("while a job with the key is not final, others are answered with it; afterwards there is a new one", async () => {
+test("until a job with the key is final, others are answered with it; after that there is a new one", async () => {
   const first = await add({});
   expect(first.kind).toBe("created");
   const second = await add({ payload: { other: true } });
@@ -76,7 +76,7 @@ test("while a job with the key is not final, others are answered with it; afterw
   await countsAreTrue();
 });
 
-test("a key is of one queue and tenant; without a key, jobs of the same type and payload are the same", async () => {
+test("a key belongs to one queue and tenant; without a key, jobs of the same type and payload are the same", async () => {
   const mine = { key: undefined };
   expect(await kindOf(add({ unique: mine, payload: { a: 1, b: 2 } }))).toBe("created");
   expect(await kindOf(add({ unique: mine, payload: { b: 2, a: 1 } }))).toBe("existing");
@@ -87,7 +87,7 @@ test("a key is of one queue and tenant; without a key, jobs of the same type and
   expect((await enqueue(deps, [acme], options))[0]?.kind).toBe("created");
 });
 
-test("a window holds from the creation on, whatever becomes of the job", async () => {
+test("a window runs from the job's creation, whatever becomes of it", async () => {
   const unique = { key: "u", scope: "window", window_seconds: 60 } as const;
   const first = await add({ unique });
   await finish(idOf(first));
@@ -96,7 +96,7 @@ test("a window holds from the creation on, whatever becomes of the job", async (
   expect(await kindOf(add({ unique }))).toBe("created");
 });
 
-test("a holder that was pruned holds nothing", async () => {
+test("a pruned holder holds nothing", async () => {
   const first = await add({ unique: { key: "u", scope: "window", window_seconds: 60 } });
   await own.database.sql`DELETE FROM jobs WHERE id = ${idOf(first)}`;
   expect(await kindOf(add({}))).toBe("created");
@@ -132,7 +132,7 @@ test("a request that turns out to be a replay leaves no unique key behind", asyn
 
 const replace = { key: "u", on_conflict: "replace" } as const;
 
-test("replace puts all that the newer request says into a job that has not started, and keeps its id", async () => {
+test("replace puts everything the newer request says into a job that has not started, and keeps its id", async () => {
   const first = await add({ delay_seconds: 60 });
   const later = { type: "b", payload: { a: 1 }, priority: 5, max_attempts: 2, timeout_seconds: 9 };
   const backoff = { kind: "fixed", base_seconds: 3 } as const;
@@ -161,7 +161,7 @@ test("replace puts all that the newer request says into a job that has not start
   await countsAreTrue();
 });
 
-test("a job that failed is replaced as if it was new", async () => {
+test("a failed job is replaced as if it were new", async () => {
   const id = idOf(await add({}));
   await fail(deps, [{ lease: await take(id), error: "E", verdict: { kind: "retry", delay_ms: 60_000 } }]);
   expect(await add({ unique: replace, payload: { a: 1 } })).toMatchObject({ kind: "replaced", ready: true });
@@ -182,7 +182,7 @@ test("a job that has started is left alone, and a new one takes its key", async 
   expect(await jobs()).toEqual([first, idOf(second)]);
 });
 
-test("a blocked job keeps its place in its group; one of another group is not moved", async () => {
+test("a blocked job keeps its place in its group; one in another group is not moved", async () => {
   const ahead = idOf(await add({ unique: undefined, group: "g" }));
   const first = idOf(await add({ group: "g" }));
   await add({ unique: undefined, group: "g" });
@@ -198,7 +198,7 @@ test("a blocked job keeps its place in its group; one of another group is not mo
   await countsAreTrue();
 });
 
-test("within one call a later job meets the earlier one", async () => {
+test("within one call, a later job conflicts with an earlier one", async () => {
   const of = (unique: SubmitJobInput["unique"], payload: SubmitJobInput["payload"], key?: string) =>
     submission({ unique, payload }, key);
   const outcomes = await enqueue(
@@ -240,7 +240,7 @@ test("within one call a later job meets the earlier one", async () => {
   await countsAreTrue();
 });
 
-test("a batch in which one is refused stores nothing", async () => {
+test("a batch with one refusal stores nothing", async () => {
   const first = idOf(await add({}));
   const batch = [
     submission({ unique: { key: "new" } }, "b1"),
@@ -253,7 +253,7 @@ test("a batch in which one is refused stores nothing", async () => {
   expect(await enqueueAll(deps, batch, options)).toMatchObject({ kind: "stored" });
 });
 
-test("batches that share unique keys in opposite orders do not stand in each other's way", async () => {
+test("batches that share unique keys in opposite orders do not block each other", async () => {
   const names = Array.from({ length: 30 }, (_, at) => `crossed-${at}`);
   const batch = (some: string[]) =>
     enqueue(
@@ -266,7 +266,7 @@ test("batches that share unique keys in opposite orders do not stand in each oth
   expect(answers.flat().filter(({ kind }) => kind === "existing")).toHaveLength(210);
 });
 
-test("keys that nobody holds are forgotten, a few at a time; those that are held stay", async () => {
+test("keys no job holds are forgotten, a few at a time; those held stay", async () => {
   const open = idOf(await add({ unique: { key: "open" } }));
   const done = idOf(await add({ unique: { key: "done" } }));
   const gone = idOf(await add({ unique: { key: "gone" } }));

@@ -1,20 +1,20 @@
 import { hash } from "node:crypto";
 import { isFinal, type JobStatus, type SubmitJob, type Unique } from "@atlasqueue/contract";
 
-/** The job that holds a unique key. `window_over` is null when it holds the key while it is not final. */
+/** The job that holds a unique key. `window_over` is null when it holds the key until it is final. */
 export type Holder = { status: JobStatus; group: string | null; window_over: boolean | null };
 
 type UniqueVerdict =
-  /** There is nobody: the new job takes the key. */
+  /** No one holds it: the new job takes the key. */
   | "take"
-  /** The holder is the answer, as it is, or with the new request in place of its own. */
+  /** The holder is the answer, unchanged or rewritten by the new request. */
   | "return"
   | "replace"
   | "reject";
 
 /**
- * What becomes of a request whose unique key is held. A job that has been started cannot be replaced: then the request
- * makes a new job, which takes the key, so that what it says is done after all. The place in a group cannot be replaced.
+ * What becomes of a request whose unique key is held. A job that has started cannot be replaced: then the request makes
+ * a new job, which takes the key, so that what it asks for is done after all. The place in a group cannot be replaced.
  *
  * @example
  * uniqueVerdict(undefined, unique, null); // "take"
@@ -28,11 +28,11 @@ export function uniqueVerdict(holder: Holder | undefined, { on_conflict }: Uniqu
 
 const waiting = new Set<JobStatus>(["scheduled", "blocked", "queued", "failed"]);
 
-/** The key as it is stored: the caller's own, or what the job is. Neither can be taken for the other. */
+/** The key as stored: the caller's own, or derived from the job. Neither can be mistaken for the other. */
 export function uniqueKeyOf({ type, unique }: SubmitJob, payload: string): string {
   if (unique?.key !== undefined) return `key:${unique.key}`;
   return `job:${hash("sha256", `${JSON.stringify(type)}${payload}`, "hex")}`;
 }
 
-/** How long until the row of a key is looked at whose job is not final: it is not needed for long after the job. */
+/** How long until a key's row is looked at when its job is not final: the row is not needed long after the job. */
 export const unique_check_seconds = 600;

@@ -1,4 +1,4 @@
 /** Peers emit what goes wrong beside the calls: it must be seen, as a rate over errors means nothing. */
-export function tellError(error: Error): void {
+export function reportError(error: Error): void {
   process.stderr.write(`an error beside the measurement: ${error.message}\n`);
 }
