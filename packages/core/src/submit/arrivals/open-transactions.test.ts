@@ -150,7 +150,7 @@ test("twenty other groups go on while a transaction adds to one and replaces a j
   });
   await queue.announce(...submitted);
   expect(await read(submitted[0]?.id ?? "")).toMatchObject({ status: "cancelled" });
-  expect(await read(submitted[1]?.id ?? "")).toMatchObject({ status: "blocked", blocked_seq: "3" });
+  expect(await read(submitted[1]?.id ?? "")).toMatchObject({ status: "blocked", blocked_seq: 3 });
 });
 
 test("an open transaction that adds to a group does not make other batches go one by one", async () => {
