@@ -6,24 +6,24 @@ import { purge } from "./purge.ts";
 import { replay } from "./replay.ts";
 
 type BulkDeps = Deps & { followUps: Pick<FollowUps, "retried" | "noLongerDead"> };
-/** Ends a call between two steps: whoever asked has gone. */
+/** Ends a call between two steps: the caller is gone. */
 type BulkOptions = { dry_run: boolean; stop?: AbortSignal };
 
 /**
- * `matched` is how many dead letters the filter meant when the call came, `changed` how many of them it changed. Fewer
- * means that its time was up, or that somebody else had some in hand: call again.
+ * `matched` is how many dead letters the filter matched when the call came, `changed` how many of them it changed.
+ * Fewer means that it ran out of time, or that some were locked: call again.
  */
 export type BulkOutcome = { matched: number; changed: number };
 
-/** How long a call goes on changing, and then counting what is left. */
+/** How long a call spends changing, and then counting what is left. */
 const change_ms_max = 4_000;
 const count_ms_max = 2_000;
-/** Ids taken out of the list in Redis together, as each time it is gone over from its old end. */
+/** Ids taken out of the Redis list together, as each removal goes over it from its old end. */
 const unlisted_max = 5_000;
 
 /**
- * Replay the dead letters that a filter means, in steps of their own transactions, and signal them. Bounded in time, so
- * that a hundred thousand are a few calls. Throws when the database is away: what was replayed by then stays so.
+ * Replay the dead letters a filter matches, each step in its own transaction, and signal them. Bounded in time, so a
+ * hundred thousand take a few calls. Throws when the database is away: what was replayed by then stays replayed.
  *
  * @example
  * const { matched, changed } = await replayAll(deps, { tenant: "default", queue: "mail" }, { dry_run: false });
@@ -36,7 +36,7 @@ export function replayAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptio
   });
 }
 
-/** Remove the dead letters that a filter means, as `replayAll` replays them. */
+/** Remove the dead letters a filter matches, as `replayAll` replays them. */
 export function purgeAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptions): Promise<BulkOutcome> {
   return changeAll(deps, filter, options, (page) => purge(deps, page));
 }
@@ -67,6 +67,6 @@ async function changeAll(
     await deps.followUps.noLongerDead(unlisted);
   }
   const left = await countDead(deps, page, performance.now() + (stop?.aborted ? 0 : count_ms_max));
-  // Never "all of them" when nobody looked.
+  // Never "all of them" without having looked.
   return { matched: Math.max(found + left.count, left.complete ? 0 : changed + 1), changed };
 }

@@ -14,7 +14,7 @@ import {
   type DeadPlace,
 } from "./pages.ts";
 
-/** What a filter means from now on: what dies later is not meant. */
+/** What a filter matches as of now: what dies later is not included. */
 export async function deadByNow(deps: Pick<Deps, "database">, filter: DeadFilter): Promise<DeadPage | undefined> {
   const [clock] = await executeOn(deps.database)<{ now_us: number }>({
     text: "SELECT (extract(epoch FROM now()) * 1000000)::float8 AS now_us",
@@ -25,7 +25,7 @@ export async function deadByNow(deps: Pick<Deps, "database">, filter: DeadFilter
 
 /**
  * How many dead letters there are from a page on. Counted in stretches of 20,000 rows, 15 ms each, until `by` (a time
- * of `performance.now()`): when that came first, there may be more than `count`.
+ * of `performance.now()`): if that comes first, there may be more than `count`.
  *
  * @example
  * const { count } = await countDead(deps, await deadByNow(deps, { tenant: "default" }), performance.now() + 1_000);

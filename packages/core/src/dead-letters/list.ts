@@ -6,15 +6,15 @@ import { placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./pages.ts";
 import { withoutChance } from "../jobs/list.ts";
 
 export type DeadFields = { queue?: string | undefined; type?: string | undefined };
-/** `next` is where the following page goes on; undefined when there is no more. */
+/** `next` is where the next page starts; undefined at the end. */
 export type DeadRows = { rows: JobRow[]; next: DeadPlace | undefined };
 
-/** After everything that can have died. */
+/** Later than anything can have died. */
 const newest: DeadPlace = { dead_us: 2 ** 53 - 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff" };
 
 /**
- * A tenant's dead letters, those that died last first: the order of the list in Redis. A page looks at 20,000 dead jobs
- * at most, whoever they are of, so it may be short or empty and still have a next one.
+ * A tenant's dead letters, most recently dead first: the order of the list in Redis. A page looks at no more than
+ * 20,000 dead jobs, of any tenant, so it may be short or empty and still have a next one.
  *
  * @example
  * const { rows, next } = await listDead(deps, "default", { queue: "mail" }, 50, undefined);
@@ -40,8 +40,8 @@ export async function listDead(
 const within = `dead_at IS NOT NULL AND (dead_at, id) < (${timeOf("$4")}, $5::text::uuid)`;
 const newestFirst = "ORDER BY dead_at DESC, id DESC";
 
-// The inner LIMIT bounds what a rare filter reads, the outer one ends the reading when the page is full; only a page that
-// is not full asks where the stretch ended. A row of nothing but `reached` comes when nothing matches.
+// The inner LIMIT bounds what a rare filter reads, the outer one ends the reading when the page is full; only a page
+// that is not full asks where the stretch ended. When nothing matches, there is one row with only `reached`.
 const text = composed(
   "dead-letters/list",
   ["tenant", "queue", "type", "before_us", "before_id", "jobs_max"],

@@ -7,19 +7,22 @@ export type DeadFilter = { tenant: string } & (
   | { queue?: string | undefined; type?: string | undefined }
 );
 
-/** A place in the order in which jobs died: the time in microseconds, as JavaScript's own would round it, and the id. */
+/**
+ * A position in the order in which jobs died: the time in microseconds, as a JavaScript date would round it, and the
+ * id.
+ */
 export type DeadPlace = { dead_us: number; id: string };
 
-/** A part of the dead letters that a filter means: some of the ids, or what died after a place and by a time. */
+/** A part of the dead letters a filter matches: some of the ids, or what died after a position and by a time. */
 export type DeadPage =
   | { kind: "ids"; tenant: string; ids: readonly string[]; rest: readonly string[] }
   | { kind: "walk"; tenant: string; queue: string; type: string; after: DeadPlace; until_us: number };
 
 const ids_max = 500;
-/** Rows one statement looks at for a walk, whoever they are of: a rare filter must not read all that ever died. */
+/** Rows one statement of a walk looks at, of any tenant: a rare filter must not read everything that ever died. */
 export const stretch_jobs_max = 20_000;
 
-/** The first page. What dies after `until_us` is not meant, or a replay would go on for ever with what dies again. */
+/** The first page. What dies after `until_us` is left out, or a replay would go on forever with jobs that die again. */
 export function firstPage(filter: DeadFilter, until_us: number): DeadPage | undefined {
   const { tenant } = filter;
   if ("ids" in filter) return pageOf(tenant, [...new Set(filter.ids)]);
@@ -27,7 +30,7 @@ export function firstPage(filter: DeadFilter, until_us: number): DeadPage | unde
   return { kind: "walk", tenant, queue: filter.queue ?? "", type: filter.type ?? "", after, until_us };
 }
 
-/** The page after one, of which a statement came to `reached`; undefined when there is no more. */
+/** The page after one whose statement came to `reached`; undefined at the end. */
 export function pageAfter(page: DeadPage, reached: DeadPlace | null): DeadPage | undefined {
   if (page.kind === "ids") return pageOf(page.tenant, page.rest);
   return reached ? { ...page, after: reached } : undefined;
@@ -38,19 +41,19 @@ function pageOf(tenant: string, ids: readonly string[]): DeadPage | undefined {
   return { kind: "ids", tenant, ids: ids.slice(0, ids_max), rest: ids.slice(ids_max) };
 }
 
-/** What `pageParams` gives, by name. */
+/** What `pageParams` returns, by name. */
 export const pageParameters = {
   ids: ["tenant", "ids"],
   walk: ["tenant", "queue", "type", "after_us", "after_id", "until_us"],
 };
 
-/** A page as parameters: $1 is the tenant; $2 the ids, or $2 … $6 the filter and where the walk goes on and ends. */
+/** A page as parameters: $1 is the tenant; $2 the ids, or $2 … $6 the filter and where the walk starts and ends. */
 export function pageParams(page: DeadPage): Statement["params"] {
   if (page.kind === "ids") return [page.tenant, uuidArray(page.ids)];
   return [page.tenant, page.queue, page.type, page.after.dead_us, page.after.id, page.until_us];
 }
 
-/** The dead letters that a page means, as conditions on jobs; for a walk in the order of the index on `dead_at`. */
+/** A page's dead letters, as conditions on jobs; for a walk in the order of the index on `dead_at`. */
 export const pageConditions = {
   ids: { within: `id = ANY(${hidden("$2::uuid[]")})`, matches: "tenant = $1 AND dead_at IS NOT NULL" },
   walk: {
@@ -62,7 +65,7 @@ export const pageConditions = {
 /** A `DeadPlace` as JSON, for rows with dead_at and id. */
 export const placeOf = `json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id)`;
 
-/** The time that a parameter says in microseconds, exactly: below 2^53 a float8 has them all. */
+/** The time a parameter gives in microseconds, exactly: below 2^53 a float8 has them all. */
 export function timeOf(parameter: string): string {
   return `('epoch'::timestamptz + ${parameter}::float8 * interval '1 microsecond')`;
 }

@@ -6,14 +6,14 @@ import type { Signal } from "../signal/signal.ts";
 
 const page_max = 1_000;
 const pages_max = 20;
-/** Transactions commit out of the order of their `now()`; none lasts longer than this. */
+/** Transactions commit in a different order from their `now()`; none lasts longer than this. */
 const overlap_ms = 60_000;
 
 /**
- * Make the Redis list say what `status = 'dead'` says. Goes on from where the last call came to, with an overlap for
- * transactions that committed late; starts over when Redis was flushed or the list was edited by hand; takes out what
- * is no longer dead, a part of the list at each call (`round` chooses which). A worker also adds its own dead jobs at
- * once, so this repairs rather than carries.
+ * Make the Redis list match `status = 'dead'`. Continues where the last call stopped, with an overlap for transactions
+ * that committed late; starts over when Redis was flushed or the list was edited by hand; takes out what is no longer
+ * dead, a part of the list at each call (`round` chooses which). Workers also add their own dead jobs at once, so this
+ * is for repair, not the main path.
  */
 export async function projectDeadLetters(
   deps: Deps & { signal: Signal },
@@ -30,8 +30,8 @@ export async function projectDeadLetters(
 
 /**
  * The cursor is "time id" of the last job added, the time as Postgres writes it: JavaScript's would lose microseconds.
- * While there is more to come it ends in "more": going back by the overlap before the end is reached would read the
- * same pages for ever.
+ * While there is more to come it ends in "more": going back by the overlap before reaching the end would read the same
+ * pages forever.
  */
 async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefined) {
   const execute = executeOn(deps.database);
@@ -65,7 +65,7 @@ const diedSince = composed(
 
 const firstId = "00000000-0000-0000-0000-000000000000";
 
-/** Goes over one page; over it again, with those that moved up into it, while there is something to take out. */
+/** Goes over one page, and over it again, with what moved up into it, while there is something to take out. */
 async function removeRevived(deps: Deps & { signal: Signal }, length: number, round: number): Promise<number> {
   const { deadLetters } = deps.signal;
   const pages = Math.ceil(length / page_max);

@@ -5,14 +5,14 @@ import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "./pag
 import { countChanges } from "../counts/changes.ts";
 import { reachedFrom, takeDead } from "./take.ts";
 
-/** `found` is how many matched, `ids` those that are gone. */
+/** `found` is how many matched, `ids` those removed. */
 export type Purged = { found: number; reached: DeadPlace | null; ids: string[] };
 
 const rows_max = 500;
 
 /**
- * dead → gone, with their attempts: one step over dead letters, the longest dead first. Those that somebody else has in
- * hand are found and passed over. An idempotency key whose job is gone is free again, and is pruned in its time.
+ * dead → gone, with their attempts: one step over dead letters, longest dead first. Locked ones are found and skipped.
+ * An idempotency key whose job is gone is free again, and is pruned in due course.
  *
  * @example
  * const { ids } = await purge(deps, page);

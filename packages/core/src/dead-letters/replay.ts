@@ -7,16 +7,16 @@ import type { ReadyJob } from "../signal/signal.ts";
 import { startAnew } from "../jobs/start-anew.ts";
 import { reachedFrom, takeDead } from "./take.ts";
 
-/** `found` is how many matched, `ids` those that were replayed, `ready` those of them to be signalled. */
+/** `found` is how many matched, `ids` those replayed, `ready` those of them to be signalled. */
 export type Replayed = { found: number; reached: DeadPlace | null; ids: string[]; ready: ReadyJob[] };
 
-/** Rows locked at once: 20 ms, so that nobody waits for a replay of a hundred thousand. */
+/** Rows locked at once: 20 ms, so that nothing waits for a replay of a hundred thousand. */
 const rows_max = 500;
 
 /**
- * dead → queued (or blocked, in a group), now and as if they were new: one step over dead letters, the longest dead
- * first. Those that somebody else has in hand are found and passed over. So are those of groups, when somebody's open
- * transaction adds to one: a later call finds them again.
+ * dead → queued (or blocked, in a group), now and as if they were new: one step over dead letters, longest dead first.
+ * Locked ones are found and skipped, as are those in groups when an open transaction is adding to one: a later call
+ * finds them again.
  *
  * @example
  * const { ready } = await replay(deps, page);
@@ -48,7 +48,9 @@ async function step(deps: Deps, page: DeadPage, which: Which): Promise<Replayed>
 
 type Which = "any" | "ungrouped";
 
-/** A group that somebody adds to for longer is an error (55P03), and not the wait of everybody behind our rows. */
+/**
+ * If adding to a group takes longer than this, it is an error (55P03), rather than a wait for everyone behind our rows.
+ */
 const impatient = "(SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL";
 
 const textOf = (kind: DeadPage["kind"], which: Which) => `

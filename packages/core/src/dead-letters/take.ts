@@ -1,9 +1,9 @@
 import { pageConditions, placeOf, stretch_jobs_max, type DeadPage } from "./pages.ts";
 
 /**
- * Parts of a WITH that lock the dead letters of a page, after `pageParams` at most so many, the longest dead first.
- * `page` are those that match; `taken` are their rows, without those that somebody else has in hand (or of a group, when
- * `only` says so), and `reached` is where a walk has come to: the row of a statement ends with `reachedFrom`.
+ * Parts of a WITH that lock the dead letters of a page, longest dead first, up to the limit that follows `pageParams`.
+ * `page` are those that match; `taken` are their rows, without locked ones (or those of a group, when `only` says so),
+ * and `reached` is where a walk has come to: the row of a statement ends with `reachedFrom`.
  *
  * The inner LIMIT bounds what a rare filter reads, the outer one ends the reading as soon as the page is full: neither
  * may be materialized.
@@ -23,7 +23,7 @@ export function takeDead(kind: DeadPage["kind"], rows_max: number, only = "true"
   )`;
 }
 
-/** How many matched, and where the walk goes on: null at its end. */
+/** How many matched, and where the walk continues: null at its end. */
 export function reachedFrom(kind: DeadPage["kind"], rows_max: number): string {
   const { within } = pageConditions[kind];
   const reached = `

@@ -5,8 +5,9 @@ import type { Deps } from "../deps.ts";
 const attempts_max = 500;
 
 /**
- * The attempts of a tenant's job, the oldest first, the newest 500 of them; undefined when there is no such job. Failed,
- * lost and cancelled ones are history, and a succeeded one that logged; else that and the running one are told by the job.
+ * The attempts of a tenant's job, the oldest first, the newest 500 of them; undefined when there is no such job.
+ * Failed, lost and cancelled ones are in the history, as is a succeeded one that logged; otherwise the job itself tells
+ * of that one and the running one.
  */
 export async function listAttempts(
   deps: Pick<Deps, "database">,
@@ -34,7 +35,7 @@ export async function listAttempts(
     }));
 }
 
-// A row without an attempt says that the job exists.
+// A row without an attempt shows that the job exists.
 const text = `
   WITH job AS (SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2), past AS (
     SELECT * FROM job_attempts WHERE job_id IN (SELECT id FROM job) ORDER BY id DESC LIMIT $3::int

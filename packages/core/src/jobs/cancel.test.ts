@@ -21,7 +21,7 @@ const add = async (): Promise<string> => {
 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
 
-test("a cancel that is limited to some statuses leaves a job of another as it is, and tells of nothing", async () => {
+test("a cancel limited to some statuses leaves a job in another unchanged, and reports nothing", async () => {
   const id = await add();
   await claim(deps, [id], claimer);
   const before = await findJob(deps, "default", id);
@@ -33,7 +33,7 @@ test("a cancel that is limited to some statuses leaves a job of another as it is
   expect(await cancel(deps, "default", id)).toMatchObject({ kind: "cancelled" });
 });
 
-test("a claim and a limited cancel that meet: one of them has the job", async () => {
+test("when a claim and a limited cancel collide, one of them gets the job", async () => {
   for (let round = 0; round < 20; round += 1) {
     const id = await add();
     const [outcome, leases] = await Promise.all([cancel(deps, "default", id, ["queued"]), claim(deps, [id], claimer)]);

@@ -9,16 +9,16 @@ import { handOver } from "../groups/join.ts";
 
 export type CancelOutcome =
   | { kind: "cancelled"; job: JobRow }
-  /** Its status is none of those that may be cancelled, and it stays as it is. */
+  /** Its status may not be cancelled, so it stays as it is. */
   | { kind: "not_cancellable"; job: JobRow }
   | { kind: "unknown" };
 
 const notFinal = jobStatuses.filter((status) => !isFinal(status));
 
 /**
- * Any status that is not final → cancelled, or any of `from`, which names no final one. A running job's lease ends with
- * it: its worker's next heartbeat and its settlement are refused, and the attempt goes to the history. The next of its
- * group may go then.
+ * Any status that is not final → cancelled, or any of `from`, which contains no final one. A running job's lease ends
+ * with it: its worker's next heartbeat and settlement are refused, and the attempt goes to the history. Then the next
+ * of its group may go.
  *
  * @example
  * const outcome = await cancel(deps, "default", id);
@@ -46,7 +46,8 @@ export async function cancel(
   return { kind: "cancelled", job };
 }
 
-// The row is locked first, so that what it was is what the UPDATE found. One that may not be cancelled comes back as it is.
+// The row is locked first, so that the old status is the one the UPDATE found. A job that may not be cancelled is
+// returned as it is.
 const text = composed(
   "jobs/cancel",
   ["id", "tenant", "from_statuses"],

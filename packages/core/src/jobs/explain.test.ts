@@ -24,7 +24,7 @@ const codeOf = async (id: string) => {
   return reasons.map(({ code, detail }) => `${code} ${/^\d+/.exec(detail)?.[0] ?? ""}`.trim());
 };
 
-test("the jobs ahead are those of higher priority, and the older ones of the same", async () => {
+test("the jobs ahead are those of higher priority, and older ones of the same", async () => {
   const [first = "", second = "", urgent = "", late = ""] = await add({}, {}, { priority: 5 }, { priority: -5 });
   await add({ queue: "other", priority: 9 });
   expect(await codeOf(urgent)).toEqual(["waiting_for_worker"]);

@@ -18,9 +18,9 @@ type Facts = {
   dead_reason: string | null;
   paused_at: Date | null;
   ahead: number;
-  /** The job of its group that was let through before it. */
+  /** The job of its group let through before it. */
   head: string | null;
-  /** It came in with its caller's transaction, and has no place yet. */
+  /** It came in with its caller's transaction and has no place yet. */
   arrived: boolean;
 };
 type Reason = Explanation["reasons"][number];
@@ -29,8 +29,8 @@ type Reason = Explanation["reasons"][number];
 const ahead_max = 1_000;
 
 /**
- * Why a tenant's job is not running now; undefined when there is no such job. Facts of one moment, each with a code
- * that stays the same and a sentence for a person.
+ * Why a tenant's job is not running now; undefined when there is no such job. Facts of one moment, each with a stable
+ * code and a sentence for people.
  *
  * @example
  * const why = await explainJob(deps, "default", id); // { status: "queued", reasons: [{ code: "queue_paused", … }] }
@@ -46,7 +46,7 @@ export async function explainJob(
   return { status: facts.status, reasons: [...missing, ...reasonsOf(facts)] };
 }
 
-/** Said only when it is known: without Redis, nobody knows which workers live. */
+/** Only when it is known: without Redis, there is no telling which workers are alive. */
 async function missingWorker(signal: Signal, tenant: string, queue: string): Promise<Reason[]> {
   const workers = await signal.presence.list(tenant).catch((error: unknown) => {
     if (error instanceof SignalUnavailableError) return undefined;
@@ -124,13 +124,13 @@ function waiting({ queue, ahead }: Facts): Reason {
   return { code: "jobs_ahead", detail: `${many} jobs of the queue ${name} come before it` };
 }
 
-/** Jobs that run before this one: a range of the index of ready jobs in its order, so that it ends at its bound. */
+/** Jobs that run before this one: a range of the index of ready jobs in index order, so that it ends at its bound. */
 const before = (range: string) => `(
              SELECT 1 FROM jobs AS other WHERE other.ready_at IS NOT NULL AND other.tenant = job.tenant AND other.queue = job.queue
                AND ${range}
              ORDER BY other.priority DESC, other.ready_at, other.id LIMIT $3::int)`;
 
-// `ahead` are two ranges: asked for with OR, the index would be read to its end, past all the jobs that come after.
+// `ahead` are two ranges: with OR, the index would be read to its end, past all the jobs that come after.
 const text = composed(
   "jobs/explain",
   ["id", "tenant", "ahead_max"],

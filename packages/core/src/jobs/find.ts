@@ -4,7 +4,7 @@ import { plain } from "../database/plain.ts";
 import { jobs, type JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 
-/** One job of a tenant, or undefined: another tenant's job is as unknown as one that never was. */
+/** One job of a tenant, or undefined: another tenant's job is as unknown as one that never existed. */
 export async function findJob(deps: Pick<Deps, "database">, tenant: string, id: string): Promise<JobRow | undefined> {
   const [row] = await plain(deps.database)
     .select()

@@ -2,7 +2,7 @@ import { isUuid, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
-/** Those of the jobs that have finished, or are not there any more. Whose they are is for the caller to check. */
+/** Those of the jobs that have finished, or no longer exist. The caller checks whose they are. */
 export async function finishedAmong(deps: Pick<Deps, "database">, ids: readonly string[]): Promise<string[]> {
   const wanted = ids.filter(isUuid);
   if (wanted.length === 0) return [];

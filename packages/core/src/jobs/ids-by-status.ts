@@ -1,15 +1,15 @@
 import type { JobStatus } from "@atlasqueue/contract";
 
 /**
- * How many jobs of such a status a statement may read, as they are not all the caller's: 40 ms. Where there are more,
- * one tenant's backlog must not be what another's list waits for.
+ * How many jobs in such a status a statement may read, as they are not all the caller's: 40 ms. Beyond that, one
+ * tenant's list would wait for another's backlog.
  */
 export const held_apart_max = 100_000;
 
 /**
- * Queries for the ids of jobs in the statuses that an index, or the leases, hold apart from the history. `tenant` and
- * `queue` are the places of these parameters; an empty queue is any. What comes may be other tenants' and of another
- * status: the job's row decides.
+ * Queries for the ids of jobs in the statuses that an index, or the leases, separate from the history. `tenant` and
+ * `queue` are the positions of these parameters; an empty queue means any. The results may belong to other tenants or
+ * have another status: the job's row decides.
  */
 export const idsByStatus = (tenant: string, queue: string): Partial<Record<JobStatus, string>> => {
   const ours = `tenant = ${tenant} AND (${queue} = '' OR queue = ${queue})`;
@@ -24,8 +24,8 @@ export const idsByStatus = (tenant: string, queue: string): Partial<Record<JobSt
 };
 
 /**
- * A part of a WITH: `few` has the ids, and more than `held_apart_max` of them when they are too many to go by. Each
- * query has its own bound, as a UNION would read all of them first.
+ * A part of a WITH: `few` has the ids, more than `held_apart_max` of them when there are too many to use. Each query
+ * has its own bound, as a UNION would read all of them first.
  */
 export const few = (queries: readonly string[]) =>
   `few AS MATERIALIZED (${queries.map((query) => `(${query} LIMIT ${held_apart_max + 1})`).join(" UNION ")})`;

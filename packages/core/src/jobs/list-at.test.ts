@@ -23,7 +23,7 @@ const add = async (count: number, request: Parameters<typeof submission>[0] = {}
   const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
   return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
 };
-/** Finished jobs that nobody went through the transitions for, older than all that are added. */
+/** Finished jobs inserted without the transitions, older than all that are added. */
 const addHistory = async (count: number) => {
   await own.database.sql`
     INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload)
@@ -55,7 +55,7 @@ test("another tenant's jobs are neither listed nor counted", async () => {
   expect(await ids({ statuses: ["queued"] }, 10, 0)).toEqual({ ids: [], total: 0 });
 });
 
-test("jobs under a long history are found where an index has them, and counted wherever they are", async () => {
+test("jobs beneath a long history are found where an index has them, and counted wherever they are", async () => {
   await addHistory(200_001);
   await add(2);
   const [old, older] = ["00000000-0000-7000-8000-000000000000", "00000000-0000-7000-7000-000000000000"];
@@ -67,7 +67,7 @@ test("jobs under a long history are found where an index has them, and counted w
   expect(await ids({ statuses: ["cancelled"] }, 10, 0)).toEqual({ ids: [], total: 1 });
 });
 
-test("a page goes on where a stretch ends, and its offset counts across stretches", async () => {
+test("a page continues where a stretch ends, and its offset counts across stretches", async () => {
   await addHistory(45_000);
   const newest = await add(3);
   const wanted: JobsFilter = { statuses: ["succeeded"] };
@@ -78,7 +78,7 @@ test("a page goes on where a stretch ends, and its offset counts across stretche
   expect((await ids({}, 3, 0)).ids).toEqual(newest.toReversed());
 });
 
-test("jobs that wait behind another of their group are found under a long history, too", async () => {
+test("jobs waiting behind another of their group are found beneath a long history, too", async () => {
   await addHistory(200_001);
   await add(1, { group: "g" });
   const [blocked = ""] = await add(1, { group: "g" });
@@ -98,7 +98,7 @@ test("running jobs are found by their leases", async () => {
   expect(await ids({ statuses: ["running"] }, 10, 0)).toEqual({ ids: running.toReversed(), total: 2 });
 });
 
-test("the oldest waiting job of each queue is known by when it was made", async () => {
+test("the oldest waiting job of each queue is known by its creation time", async () => {
   const [first = ""] = await add(1, { delay_seconds: 60 });
   await add(2);
   await add(1, { queue: "mail" });

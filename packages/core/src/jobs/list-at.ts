@@ -11,16 +11,16 @@ import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";
 export type JobsFilter = { queue?: string | undefined; statuses?: readonly JobStatus[] | undefined };
 export type JobsAt = { limit: number; offset: number };
 
-/** How many jobs one statement looks at: 20 ms, where a rare filter would read the whole history. */
+/** How many jobs one statement looks at: 20 ms, rather than a rare filter reading the whole history. */
 const stretch_jobs_max = 20_000;
-/** How many statements a page may take. Jobs below are left to `listJobs`, whose cursor starts where it stopped. */
+/** How many statements a page may take. Older jobs are left to `listJobs`, whose cursor starts where it stopped. */
 const stretches_max = 10;
 
 /**
- * A tenant's jobs, newest first, from an offset, and how many the filter picks in all. For callers that cannot keep a
- * cursor: skipping costs as much as reading, and jobs that come meanwhile move the others down; `listJobs` has neither
- * fault. The total is exact. Where few jobs have the statuses, or the filter picks what is not rare, the page is exact
- * as well; else it may be short, as it looks at the newest 200,000 jobs only.
+ * A tenant's jobs, newest first, from an offset, and how many the filter matches in total. For callers that cannot keep
+ * a cursor: skipping costs as much as reading, and new jobs push the others down; `listJobs` has neither flaw. The
+ * total is exact. Where few jobs have the statuses, or matches are not rare, the page is exact too; otherwise it may be
+ * short, as it looks only at the newest 200,000 jobs.
  *
  * @example
  * const { rows, total } = await listJobsAt(deps, "default", { statuses: ["dead"] }, { limit: 50, offset: 100 });
@@ -50,7 +50,7 @@ const idsOf = idsByStatus("$1", "$2");
 
 const matches = "tenant = $1 AND ($2 = '' OR queue = $2) AND status = ANY($3::text[])";
 
-/** Undefined when those of all tenants together are too many to go by. */
+/** Undefined when all tenants together have too many to use. */
 async function amongFew(deps: Pick<Deps, "database">, query: Query): Promise<string[] | undefined> {
   const { tenant, queue, statuses, limit, offset } = query;
   const queries = [...new Set(statuses.map((status) => idsOf[status] ?? ""))];
@@ -66,7 +66,7 @@ async function amongFew(deps: Pick<Deps, "database">, query: Query): Promise<str
   return row?.too_many ? undefined : row?.ids;
 }
 
-/** Ids with all bits set: every job is below. */
+/** An id with all bits set: every job is below it. */
 const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Down the primary key, whose order is that of creation, until there is nothing left to find. */

@@ -12,9 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-test("pages that end inside a batch of another tenant's jobs leave out none of ours, and show none twice", async () => {
-  // Made in a few milliseconds, as a batch makes them: within one, ids differ in their counter alone. A page looks at
-  // 20,000 jobs, and ends at each place in turn between theirs and ours.
+test("pages that end inside a batch of another tenant's jobs skip none of ours, and show none twice", async () => {
+  // Made within a few milliseconds, like a batch: within one, ids differ only in their counter. A page looks at 20,000
+  // jobs, and ends at each position in turn between theirs and ours.
   const ids = Array.from({ length: 40_200 }, newId);
   await own.database.sql`
     INSERT INTO jobs (id, tenant, type, status, run_at, created_at, updated_at, payload)
@@ -36,7 +36,7 @@ test("pages that end inside a batch of another tenant's jobs leave out none of o
   }
 });
 
-test("another tenant's backlog is not read for a list of ours: past a bound it goes by stretches, which may be empty", async () => {
+test("another tenant's backlog is not read for our list: beyond a bound it goes by stretches, which may be empty", async () => {
   await own.database.sql`TRUNCATE jobs`;
   const first = newId();
   const scheduled = (tenant: string, ids: string[]) => own.database.sql`

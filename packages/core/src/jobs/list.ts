@@ -12,19 +12,19 @@ export type JobFilter = {
   group?: string | undefined;
 };
 
-/** `next` is where the following page begins: below this id. Undefined when there is no more. */
+/** `next` is where the next page begins: below this id. Undefined at the end. */
 export type JobRows = { rows: JobRow[]; next: string | undefined };
 
-/** How many jobs one page looks at, whoever they are of: 20 ms, where a rare filter would read the whole history. */
+/** How many jobs one page looks at, of any tenant: 20 ms, rather than a rare filter reading the whole history. */
 const stretch_jobs_max = 20_000;
-/** Ids with all bits set: every job is below. */
+/** An id with all bits set: every job is below it. */
 const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**
- * A tenant's jobs, newest first. No index serves it, as an index that every insert and claim had to keep would cost
- * them a fifth: it walks the primary key, whose order is that of creation, in stretches of bounded length. A page may
- * therefore be short, or empty, and still have a next one. Statuses that few jobs have are looked up by their own
- * partial index, as long as it is few.
+ * A tenant's jobs, newest first. No index serves it, as one that every insert and claim had to maintain would cost them
+ * a fifth: it walks the primary key, which is in order of creation, in bounded stretches. A page may therefore be
+ * short, or empty, and still have a next one. Rare statuses are looked up by their own partial index, while they stay
+ * rare.
  *
  * @example
  * const { rows, next } = await listJobs(deps, "default", { status: "dead" }, 50, undefined);
@@ -60,7 +60,7 @@ const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = 
 
 const parameters = ["below", "tenant", "queue", "type", "status", "group", "jobs_max"];
 
-// A row of nothing but `last` comes when the stretch has no match. The end of a stretch that was not full is the end.
+// A stretch without a match returns one row with only `last`. A stretch that was not full was the last.
 const inStretch = composed(
   "jobs/list-in-stretch",
   [...parameters, "stretch_jobs_max"],
@@ -76,7 +76,7 @@ const inStretch = composed(
   ORDER BY jobs.id DESC`,
 );
 
-// A row of nothing but `too_many` comes when no job matches, and when there are too many to go by.
+// One row with only `too_many` comes when no job matches, or when there are too many to use.
 const amongFew = (ids: string) => `
   WITH ${few([ids])}, page AS MATERIALIZED (
     SELECT id FROM jobs
@@ -90,15 +90,15 @@ const amongFew = (ids: string) => `
 
 const heldApart: Partial<Record<JobStatus, string>> = Object.fromEntries(
   Object.entries(idsByStatus("$2", "$3"))
-    // Of the queued ones, which may be most of all, any stretch has some.
+    // Queued jobs may be the bulk, and then any stretch has some.
     .filter(([status]) => status !== "queued")
     .map(([status, ids]) => [status, composed(`jobs/list-${status}`, parameters, amongFew(ids))]),
 );
 
 /**
- * An id with its random part set to zero. Where a stretch ends may be another tenant's job: what is shown of it is the
- * time and the counter within it, and no id. The counter must stay, as jobs of one batch differ in nothing else: it ends
- * with the eleventh byte (see `newId`).
+ * An id with its random part set to zero. A stretch may end at another tenant's job: only its time and the counter
+ * within it are shown, not its id. The counter must stay, as jobs of one batch differ in nothing else: it ends with the
+ * eleventh byte (see `newId`).
  */
 export function withoutChance(id: string): string {
   return `${id.slice(0, 26)}0000000000`;

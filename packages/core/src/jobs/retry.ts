@@ -6,12 +6,12 @@ import type { Deps } from "../deps.ts";
 import { startAnew } from "./start-anew.ts";
 
 export type RetryOutcome =
-  /** Signal it if it is queued, and not blocked by its group; `was_dead` means that it is a dead letter no more. */
+  /** Signal it if it is queued, not blocked by its group; `was_dead` means that it is no longer a dead letter. */
   { kind: "retried"; job: JobRow; was_dead: boolean } | { kind: "not_retryable"; job: JobRow } | { kind: "unknown" };
 
 /**
- * dead | cancelled | failed → queued (or blocked, in a group), now and as if it was new: no attempts spent, no result and no error left over.
- * What happened before stays in its history.
+ * dead | cancelled | failed → queued (or blocked, in a group), now and as if it were new: no attempts spent, no result
+ * or error left. What happened before stays in its history.
  *
  * @example
  * const outcome = await retry(deps, "default", id);
@@ -27,7 +27,8 @@ export async function retry(deps: Deps, tenant: string, id: string): Promise<Ret
 
 const retryable = new Set<JobStatus>(["dead", "cancelled", "failed"]);
 
-// The row is locked first, so that what it was is what the UPDATE found. One that may not be retried comes back as it is.
+// The row is locked first, so that the old status is the one the UPDATE found. A job that may not be retried is
+// returned as it is.
 const text = composed(
   "jobs/retry",
   ["id", "tenant"],

@@ -2,10 +2,10 @@ import { countMixedMoves } from "../counts/changes.ts";
 import { joinGroups } from "../groups/join.ts";
 
 /**
- * Parts of a WITH that make stopped jobs ready, now and as if they were new: no attempts spent, no result and no error
- * left over. `rows` is a part that holds their rows locked, with id, tenant, queue, group_key, status and dead_at. In its
- * group a job starts anew as well, behind those that came meanwhile; one that failed still has its turn there.
- * `queued` is then a row for each, with `returning` of it and `was`, the status it had.
+ * Parts of a WITH that make stopped jobs ready, now and as if they were new: no attempts spent, no result or error
+ * left. `rows` is a part with their locked rows: id, tenant, queue, group_key, status and dead_at. In its group, too, a
+ * job starts over, behind those that came meanwhile; one that failed still has its turn there. `queued` then has a row
+ * for each, with its `returning` columns and `was`, the status it had.
  */
 export const startAnew = (rows: string, returning: string) => `
   ${joinGroups(`

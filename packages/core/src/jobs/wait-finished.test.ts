@@ -50,7 +50,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
     watch = createFinishedWaits(deps);
   });
 
-  test("a notice ends the wait of all that wait for its job, and of nobody else", async () => {
+  test("a notice ends all waits for its job, and no others", async () => {
     const [id, other] = [await add(), await add()];
     let ended = 0;
     const waits = Array.from({ length: 3 }, () =>
@@ -70,14 +70,14 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
     await Promise.all([...waits, others]);
   });
 
-  test("a job that finished without a notice is seen by the look that all share", async () => {
+  test("a job that finished without a notice is found by the look that all waits share", async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, add));
     const waits = ids.map((id) => watch.until({ tenant: defaultTenant, id }, long_ms, never));
     for (const id of ids) await cancel(deps, "default", id);
     await Promise.all(waits);
   });
 
-  test("a wait ends at its time, and at once when the caller is gone, before it as well", async () => {
+  test("a wait ends on time, and at once when the caller is gone, even before it starts", async () => {
     const id = await add();
     await watch.until({ tenant: defaultTenant, id }, 5, never);
     const gone = new AbortController();
@@ -87,7 +87,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
     await watch.until({ tenant: defaultTenant, id }, long_ms, gone.signal);
   });
 
-  test("a tenant that waits for all it may leaves room for another's waits, and has its own again afterwards", async () => {
+  test("a tenant that uses up its share leaves room for another's waits, and gets its own back afterwards", async () => {
     const id = await add();
     const gone = new AbortController();
     const waits: Promise<void>[] = [];
@@ -101,7 +101,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
     await watch.until({ tenant: "greedy", id }, 1, never);
   });
 
-  test("close ends every wait, and whoever comes after it does not wait", async () => {
+  test("close ends every wait, and later calls do not wait", async () => {
     const id = await add();
     const waits = Array.from({ length: 50 }, () => watch.until({ tenant: defaultTenant, id }, long_ms, never));
     watch.close();

@@ -5,21 +5,22 @@ import type { Signal } from "../signal/signal.ts";
 
 export type FinishedWaits = {
   /**
-   * Resolves when the job has finished, at the latest after `wait_ms` or when `gone` aborts; look at the job then. Begin
-   * before you look whether it has finished already, or that moment is missed. Throws `NoRoomError` when too many wait,
-   * and never rejects.
+   * Resolves when the job has finished, at the latest after `wait_ms` or when `gone` aborts; look at the job then. Call
+   * it before checking whether the job has already finished, or you may miss that moment. Throws `NoRoomError` when too
+   * many wait, and never rejects.
    */
   until(job: { tenant: string; id: string }, wait_ms: number, gone: AbortSignal): Promise<void>;
-  /** From now on nobody waits. */
+  /** From now on no call waits. */
   close(): void;
 };
 
-/** A notice can be lost: all that wait share one look into Postgres each second. */
+/** A notice can be lost: all waits share one look into Postgres each second. */
 const look_ms = 1_000;
 const waiters_max = 10_000;
 
 /**
- * Wakes those who wait for jobs to finish: by the notice of whoever settled them, with one query a second for all as the net.
+ * Wakes callers waiting for jobs to finish: by the notice from the process that settled them, with one query a second
+ * for all as the safety net.
  *
  * @example
  * const finished = watch.until(id, 20_000, gone);
@@ -40,7 +41,7 @@ export function createFinishedWaits(deps: Pick<Deps, "database"> & { signal: Sig
     try {
       wake(await finishedAmong(deps, [...waiting.keys()]));
     } catch {
-      // Postgres is away: whoever waits is told when it asks for its job.
+      // Postgres is away: callers find out when they ask for their job.
     }
     schedule();
   };

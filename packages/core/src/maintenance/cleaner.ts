@@ -11,14 +11,14 @@ import { createResultClearer } from "./clear-results.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;
-/** From one pass over the old jobs to the next, over the whole fleet. */
+/** From one pass over the old jobs to the next, across the whole fleet. */
 const pass_ms = 60_000;
 const rest_ms_min = 20;
 
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
- * keys that nobody holds, starts that no rate counts any more, and the totals of empty queues. In steps of a few hundred rows, with rests twice as long as the
- * steps, so that nobody's latency shows it.
+ * keys no job holds, starts no rate counts any more, and the totals of empty queues. In steps of a few hundred rows,
+ * with rests twice as long as the steps, so that it does not show in anyone's latency.
  */
 export async function clearAway(
   deps: LoopDeps,

@@ -26,7 +26,7 @@ const versions = async () =>
     { id: string; result: unknown; xmin: string }[]
   >`SELECT id, result, xmin::text FROM jobs ORDER BY id`;
 
-test("results go when they have had their time, once, in steps; younger ones and other jobs' stay", async () => {
+test("results go when their time is up, once, in steps; younger ones and other jobs' stay", async () => {
   const old = [await insert("succeeded", 100), await insert("succeeded", 100), await insert("succeeded", 100)];
   const kept = [await insert("succeeded", 50), await insert("cancelled", 100)];
   const first = await clearResults(deps, 60, firstId, lastId, 2);

@@ -8,13 +8,13 @@ import { pause } from "../pause.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { takeTurn } from "./take-turn.ts";
 
-/** `last` is the id that was looked at last, undefined when there was none; `more` when there may be others behind it. */
+/** `last` is the last id looked at, undefined when there was none; `more` when there may be others after it. */
 export type Cleared = { jobs: number; last: string | undefined; more: boolean };
 
 /**
  * succeeded → succeeded, without its result, when it finished longer than `ttl_seconds` ago. A step looks at `jobs_max`
- * jobs in the order of their ids, those with ids between `after` and `before`. A job without a result is not written, so
- * none is written twice.
+ * jobs in id order, with ids between `after` and `before`. A job without a result is not written, so none is written
+ * twice.
  *
  * @example
  * const { last } = await clearResults(deps, 3_600, firstId, firstIdAt(an_hour_ago), 500);
@@ -32,8 +32,8 @@ export async function clearResults(
   return { jobs: step?.jobs ?? 0, last: step?.last ?? undefined, more: step?.looked_at === jobs_max };
 }
 
-// No index may help here (decisions/2026-11-20-storage.md): a walk along the primary key. Of all tenants. What somebody's
-// transaction holds is passed over until the next full pass.
+// No index may help here (decisions/2026-11-20-storage.md): a walk along the primary key, for all tenants. Locked rows
+// are skipped until the next full pass.
 const text = composed(
   "maintenance/clear-results",
   ["after", "before", "jobs_max", "ttl_seconds"],

@@ -3,8 +3,8 @@ import type { Execute } from "../database/statement.ts";
 import type { KeyName } from "../submit/find-key-holders.ts";
 
 /**
- * Remove idempotency keys that have expired or whose job is gone, so that they can be used again. Waits for nobody: one
- * that somebody else removes or prunes at this moment is passed over.
+ * Remove idempotency keys that have expired or whose job is gone, so that they can be used again. Waits for no one: a
+ * key another process is removing or pruning at the moment is skipped.
  */
 export async function forgetSpentKeys(execute: Execute, keys: readonly KeyName[]): Promise<void> {
   if (keys.length === 0) return;

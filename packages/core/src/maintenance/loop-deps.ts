@@ -3,8 +3,8 @@ import type { FollowUps } from "../follow-ups.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Signal } from "../signal/signal.ts";
 
-/** What the loops that run beside the work are given. */
+/** What the background loops are given. */
 export type LoopDeps = Deps & { signal: Signal; logger: Logger };
 
-/** What the parts of a sweep are given that move jobs. */
+/** What the parts of a sweep that move jobs are given. */
 export type SweepDeps = LoopDeps & { followUps: FollowUps };

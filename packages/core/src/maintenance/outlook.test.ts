@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-test("a part that is not answered in time leaves the others answered", async () => {
+test("a part not answered in time leaves the others answered", async () => {
   const deps = { database: own.database, observe: recordEvents().observe };
   await enqueue(deps, [submission({})], { idempotency_ttl_seconds: 60 });
   const outlook = createOutlook(deps);
@@ -20,14 +20,14 @@ test("a part that is not answered in time leaves the others answered", async () 
     const found = await outlook.look();
     expect(found).toMatchObject({ any_queued: true, any_changes: true, due_in_ms: null, newest_dead: null });
     expect(found).not.toHaveProperty("lease_check_in_ms");
-    // Whether the server has just started is known all the same.
+    // Whether the server has just started is still known.
     expect(found).toHaveProperty("server_settled");
     expect(found).not.toHaveProperty("any_handovers");
   });
   expect(await outlook.look()).toMatchObject({ any_queued: true, any_handovers: false });
 }, 30_000);
 
-test("a database that is away answers no part, and that is an error", async () => {
+test("when the database is away no part is answered, and that is an error", async () => {
   const database = connectDatabase({
     url: "postgres://nobody@127.0.0.1:1/none",
     connections_max: 1,

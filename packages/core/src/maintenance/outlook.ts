@@ -18,10 +18,10 @@ export type SweepOutlook = {
 };
 
 /**
- * Each is an index's end; that of the ready jobs where the newest are, as at the other one lie the entries of those
- * claimed meanwhile. For three seconds after the server's start no lease is ended: the renewals of workers that live
- * come first. That is a part of its own, and never a slow one: without it nothing is ended, while leases whose times
- * are not known in time are looked at all the same.
+ * Each reads one end of an index; for ready jobs the end with the newest, as the other holds the dead entries of
+ * claimed jobs. For three seconds after the server's start no lease is ended: renewals by live workers come first. That
+ * is a separate part, and never a slow one: without it nothing is ended, whereas leases are looked at even if their
+ * times are not known in time.
  */
 const parts: Record<keyof SweepOutlook, string> = {
   due_in_ms: "(extract(epoch FROM (SELECT min(due_at) FROM jobs) - now()) * 1000)::float8",
@@ -43,25 +43,25 @@ const textOf = (asked: readonly Part[]) => `SELECT ${asked.map((name) => `${part
 const whole = composed("maintenance/outlook", [], textOf(names));
 const due = textOf(["due_in_ms", "schedule_in_ms"]);
 
-/** Past it, the parts are asked for one by one: one of them is slow. */
+/** After this time, the parts are asked for one by one: one of them is slow. */
 const together_ms_max = 500;
 const apart_ms_max = 2_000;
 /** How long they are asked for one by one then. */
 const apart_for_ms = 60_000;
-/** At once, of a pool that has other work. */
+/** At once, from a pool that has other work. */
 const lanes_max = 2;
 
 export type Outlook = {
-  /** The parts that were answered in time. Throws when none was: the database is away. */
+  /** The parts answered in time. Throws when none was: the database is away. */
   look(): Promise<Partial<SweepOutlook>>;
   /** When the next job and the next slot of a schedule are due. */
   nextDue(): Promise<Pick<SweepOutlook, "due_in_ms" | "schedule_in_ms">>;
 };
 
 /**
- * One cheap statement, so that an idle system asks the database one question a second. An index may be full of entries
- * that are dead and that somebody's open snapshot keeps: its part becomes slow then, and the other parts must not wait
- * for it. So when the statement is late, each part is asked for by itself, with a deadline of its own.
+ * One cheap statement, so that an idle system sends the database one query a second. An index may be full of dead
+ * entries kept by an open snapshot: then its part becomes slow, and the other parts must not wait for it. So when the
+ * statement is late, each part is asked for separately, with its own deadline.
  *
  * @example
  * const { due_in_ms } = await createOutlook(deps).look();

@@ -6,8 +6,8 @@ import { countMixedMoves } from "../counts/changes.ts";
 import { announce } from "../signal/announce.ts";
 
 /**
- * scheduled | failed → queued, for jobs whose `run_at` has come, oldest first. Sweepers side by side skip each
- * other's rows. Signal what it returns; a full batch means there may be more.
+ * scheduled | failed → queued, for jobs whose `run_at` has come, oldest first. Concurrent sweepers skip each other's
+ * rows. Signal what it returns; a full batch means there may be more.
  *
  * @example
  * await signal.push(await promoteDue(deps, 500));

@@ -21,10 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-/** Well below any deadline, well above what a statement takes. */
+/** Well below any deadline, well above the time of a statement. */
 const waited_ms_max = 3_000;
 const hour = 3_600_000;
-/** A job as it stands some hours after it was made and, perhaps, finished. */
+/** A job some hours after it was made and, perhaps, finished. */
 const insert = async (status: string, made_hours_ago: number, finished_hours_ago: number | null): Promise<string> => {
   const id =
     firstIdAt(new Date(Date.now() - made_hours_ago * hour)).slice(0, 24) +
@@ -39,7 +39,7 @@ const insert = async (status: string, made_hours_ago: number, finished_hours_ago
   return id;
 };
 
-test("a finished job or a key that a stranger's transaction holds keeps no other from going", async () => {
+test("a finished job or key locked by another transaction keeps no other from going", async () => {
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1) ids.push(await insert("succeeded", 30, 25));
   await own.database.sql`
@@ -106,7 +106,7 @@ describe("a job that a key names is kept for as long as the key holds", () => {
   };
   beforeEach(() => own.database.sql`TRUNCATE jobs, idempotency_keys, unique_keys`);
 
-  test("by an idempotency key that outlives the retention: the same request is the same job still", async () => {
+  test("by an idempotency key that outlives the retention: the same request still gets the same job", async () => {
     const { id } = await add({}, "long");
     const plain = await add({});
     await finish(id);
@@ -117,7 +117,7 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     expect(await pruned(id)).toBe(true);
   });
 
-  test("by a key that was answered with a job that was there already", async () => {
+  test("by a key that was answered with an existing job", async () => {
     const { id } = await add({ unique: { key: "u" } });
     expect(await add({ unique: { key: "u" } }, "noted")).toEqual({ kind: "existing", id });
     await finish(id);
@@ -151,7 +151,7 @@ test("expired keys go, a few at a time", async () => {
   expect(await own.database.sql`SELECT key FROM idempotency_keys`).toEqual([{ key: "young" }]);
 });
 
-test("a job scheduled for the next moment is made ready by the process that scheduled it", async () => {
+test("a job due in a moment is made ready by the process that scheduled it", async () => {
   const signal = memorySignal();
   const followUps = createFollowUps({ ...deps, signal });
   const submitter = createSubmitter({ ...deps, followUps }, { idempotency_ttl_seconds: 60 });

@@ -5,17 +5,16 @@ import { firstIdAt, type Retention } from "./retention.ts";
 import { unique_check_seconds } from "../submit/unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 
-/** `next` is where the following step goes on; undefined when the pass has come to the jobs that are too young. */
+/** `next` is where the next step continues; undefined when the pass has reached jobs that are too young. */
 export type Pruned = { jobs: number; dead: string[]; next: string | undefined };
 
 export const firstId = "00000000-0000-0000-0000-000000000000";
 
 /**
- * succeeded | cancelled | dead → gone, with their attempts, when they have been finished longer than they are kept, and
- * no key names them that still holds: neither an idempotency key nor a unique one with a window.
- * A step looks at `jobs_max` jobs in the order of their ids, which is that of their creation, so that no index on the
- * time of finishing is needed. Jobs that are kept, or whose rows somebody's transaction holds, are passed over until the
- * next pass.
+ * succeeded | cancelled | dead → gone, with their attempts, when they finished longer ago than they are kept, and no
+ * key that still holds names them: neither an idempotency key nor a unique one with a window. A step looks at
+ * `jobs_max` jobs in id order, which is the order of creation, so that no index on the finishing time is needed. Jobs
+ * that are kept, or whose rows are locked, are skipped until the next pass.
  *
  * @example
  * const { next } = await prune(deps, retention, firstId, 1_000);
@@ -63,7 +62,7 @@ const pruneStep = composed(
          (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`,
 );
 
-/** Forget idempotency keys that have expired, at most so many. Returns how many there were. */
+/** Forget a bounded number of expired idempotency keys. Returns how many there were. */
 export async function pruneKeys(deps: Deps, keys_max: number): Promise<number> {
   const [row] = await executeOn(deps.database)<{ gone: number }>({ text: pruneSpent, params: [keys_max] });
   return row?.gone ?? 0;
@@ -80,8 +79,8 @@ const pruneSpent = `
   SELECT count(*)::int AS gone FROM gone`;
 
 /**
- * Forget unique keys that nobody holds, of those that are due for a look, at most so many. Returns how many it looked at.
- * A key that is taken meanwhile has another time to be looked at, so its row is found locked, or changed, and stays.
+ * Forget unique keys no job holds, among a bounded number due for a look. Returns how many it looked at. A key taken
+ * meanwhile gets another time for its look, so its row is found locked, or changed, and stays.
  */
 export async function pruneUniqueKeys(deps: Deps, keys_max: number): Promise<number> {
   const [row] = await executeOn(deps.database)<{ looked_at: number }>({ text: pruneUnique, params: [keys_max] });

@@ -8,9 +8,9 @@ import type { ReadyJob, Signal } from "../signal/signal.ts";
 const page_jobs_max = 1_000;
 
 /**
- * queued → queued, all signalled anew: the lists of every queue that has ready jobs are emptied and filled again from
- * the truth, in its order. Safe beside workers: a job signalled twice is claimed once, and what a crash leaves empty the
- * sweep fills. Returns how many were signalled. Throws SignalUnavailableError.
+ * queued → queued, all signalled again: the lists of every queue with ready jobs are emptied and refilled from
+ * Postgres, in order. Safe while workers run: a job signalled twice is claimed once, and the sweep fills what a crash
+ * leaves empty. Returns how many were signalled. Throws SignalUnavailableError.
  *
  * @example
  * const { queues, jobs } = await rebuildSignals(deps);
@@ -29,7 +29,7 @@ export async function rebuildSignals(deps: Deps & { signal: Signal }): Promise<{
 
 async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Promise<number> {
   const { signal } = deps;
-  // No more than what was there, or a busy queue would never be empty.
+  // No more than was there, or a busy queue would never be empty.
   let old = (await signal.look(queue)).length;
   while (old > 0) {
     const taken = await signal.take([queue], Math.min(old, page_jobs_max));
@@ -48,7 +48,7 @@ async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Prom
     const taken = page.length === 0 ? 0 : await signal.push(page);
     pushed += taken;
     after = page.at(-1);
-    // A full list takes no more: the sweep brings the rest when it is empty.
+    // A full list takes no more: the sweep adds the rest when it is empty.
     if (page.length < page_jobs_max || taken === 0) return pushed;
   }
 }

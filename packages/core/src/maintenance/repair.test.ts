@@ -54,12 +54,12 @@ const kill = async (count: number): Promise<string[]> => {
 };
 const listed = () => redis.lrange(keys.dlqKey, 0, -1);
 
-test("submitted jobs lie in the list, newest on the left", async () => {
+test("submitted jobs are in the list, newest on the left", async () => {
   const [a, b] = ids(await submit(deps, requests(2), options));
   expect(await redis.lrange(keys.jobsKey, 0, -1)).toEqual([b, a]);
 });
 
-test("after Redis lost everything, every queued job is signalled again, oldest first", async () => {
+test("after Redis loses everything, every queued job is signalled again, oldest first", async () => {
   const created = ids(await submit(deps, requests(50), options));
   await redis.del(keys.jobsKey);
   await age(1);
@@ -86,7 +86,7 @@ test("a prioritised job whose signal was lost is found while the list is busy", 
   expect(await deps.signal.take([main], 100)).toEqual([urgent, fresh, late]);
 });
 
-test("a list of junk is no reason to lose a job", async () => {
+test("a list full of junk loses no job", async () => {
   const [orphan] = ids(await enqueue(deps, requests(1), options));
   await age(10);
   await redis.lpush(keys.jobsKey, "junk", "wake", randomUUID());
@@ -96,7 +96,7 @@ test("a list of junk is no reason to lose a job", async () => {
   expect(await deps.signal.take([main], 100)).toEqual([orphan]);
 });
 
-test("jobs that a full list dropped come back in order before newer ones", async () => {
+test("jobs dropped by a full list come back in order, before newer ones", async () => {
   const small = redisSignal({
     url: redisUrl(),
     keys: { jobs: keys.jobsKey, dead_letters: keys.dlqKey },
@@ -121,7 +121,7 @@ test("jobs that a full list dropped come back in order before newer ones", async
   }
 });
 
-test("the list shows each dead job once, and those of a worker that died before it could say so", async () => {
+test("the list shows each dead job once, even those whose worker died before it could report them", async () => {
   const dead = await kill(3);
   await deps.signal.deadLetters.add(dead.slice(0, 1));
   await projectDeadLetters(deps, 0);
@@ -129,7 +129,7 @@ test("the list shows each dead job once, and those of a worker that died before 
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
 
-test("the list is rebuilt after Redis lost it, however many died in the same instant", async () => {
+test("the list is rebuilt after Redis loses it, however many died in the same instant", async () => {
   const dead = await kill(2_500);
   await projectDeadLetters(deps, 0);
   await redis.del(keys.dlqKey, `${keys.dlqKey}:members`, `${keys.dlqKey}:cursor`);
@@ -137,7 +137,7 @@ test("the list is rebuilt after Redis lost it, however many died in the same ins
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
 
-test("the list is rebuilt when only a part of it was deleted by hand", async () => {
+test("the list is rebuilt even when only part of it was deleted by hand", async () => {
   const dead = await kill(3);
   await projectDeadLetters(deps, 0);
   await redis.del(keys.dlqKey);
@@ -170,7 +170,7 @@ test("a queue's name can never be another queue's key", async () => {
   for (const queue of odd) expect(await deps.signal.take([{ tenant: "default", queue }], 5)).toHaveLength(1);
 });
 
-test("prioritised jobs that wait are not offered twice", async () => {
+test("waiting prioritised jobs are not offered twice", async () => {
   await submit(deps, requests(5, { priority: 3 }), options);
   await submit(deps, requests(1), options);
   await age(10);

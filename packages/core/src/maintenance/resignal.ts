@@ -3,19 +3,19 @@ import { readyBefore, readyJobs, readyWithPriority } from "../queues/ready.ts";
 import { announce } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
-/** A signal may still be on its way for this long; a job signalled twice does no harm, only work. */
+/** A signal may still be on its way for this long; signalling a job twice does no harm, only work. */
 const grace_ms = 500;
-/** How much older than the list's next id a job must be, to be called lost while the list is busy. */
+/** How much older than the list's next id a job must be to count as lost while the list is busy. */
 const gap_ms = 2_000;
 const refill_jobs_max = 10_000;
 const repair_jobs_max = 1_000;
 
 /**
- * queued → queued, signalled again: jobs whose signal was lost with a process, with Redis, or to a full list. An
- * empty list proves that every job that is still queued is one of them. In a busy list the next id is the proof: the
- * list is in order, so a job that became ready well before that one is no longer in it. What is found goes to the
- * front, which makes it the next id: the same job is not found again by the sweep after this one. Prioritised jobs
- * are offered again whenever they wait, as their set takes each once. Returns how many were missing.
+ * queued → queued, signalled again: jobs whose signal was lost with a process, with Redis, or to a full list. An empty
+ * list proves that every job still queued is one of them. In a busy list the next id is the proof: the list is in
+ * order, so a job that became ready well before that one is no longer in it. What is found goes to the front, which
+ * makes it the next id: the next sweep does not find the same job again. Prioritised jobs are offered again whenever
+ * they wait, as their set keeps each once. Returns how many were missing.
  */
 export async function resignalOrphans(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<number> {
   const { signal } = deps;

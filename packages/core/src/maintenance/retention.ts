@@ -4,7 +4,7 @@ export type Retention = { succeeded_hours: number; dead_hours: number };
 export const defaultRetention: Retention = { succeeded_hours: 168, dead_hours: 720 };
 
 /**
- * The smallest UUIDv7 that could have been made at a time: ids below it are of jobs created before.
+ * The smallest UUIDv7 that could have been made at a time: ids below it belong to jobs created earlier.
  *
  * @example
  * firstIdAt(new Date("2026-11-20T00:00:00Z")); // "019a9eb0-5c00-7000-8000-000000000000"

@@ -2,11 +2,14 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
 
-/** Of one queue, for who looks after all tenants. `held`: paused or limited, so that not every ready job may start. */
+/**
+ * Counts of one queue, for those looking after all tenants. `held`: paused or limited, so that not every ready job may
+ * start.
+ */
 export type QueueDepth = QueueRef & { queued: number; running: number; dead: number; held: boolean };
 
 /**
- * The queues of all tenants that have jobs waiting, running or dead, by the kept counts.
+ * All tenants' queues with jobs waiting, running or dead, by the kept counts.
  *
  * @example
  * const dead = (await queueDepths(deps, 10_000)).reduce((sum, queue) => sum + queue.dead, 0);

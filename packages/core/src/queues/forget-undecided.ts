@@ -3,9 +3,9 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
 /**
- * Forget, at most so many, the rows of queues about which nothing is decided any more: they were paused and resumed, or
- * their limits taken away. Such a row says what none says, and would count as a queue for ever. One that somebody
- * is changing is passed over.
+ * Forget a bounded number of queues' rows that hold no decision any more: the queue was paused and resumed, or its
+ * limits removed. Such a row says no more than none would, and would count as a queue forever. One being changed is
+ * skipped.
  */
 export async function forgetUndecidedQueues(deps: Pick<Deps, "database">, queues_max: number): Promise<void> {
   await executeOn(deps.database)({ text: forget, params: [queues_max] });

@@ -3,14 +3,14 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
 
-/** How long the job has been ready that waits longest in a queue; `limited`: it may be the queue's limits that hold it. */
+/** How long the longest-waiting job in a queue has been ready; `limited`: the queue's limits may be holding it. */
 export type OldestReady = QueueRef & { limited: boolean; ready_ms: number };
 
 /**
- * The longest wait of ready jobs in each queue (0 in a paused one), for so many queues of all tenants, `behind` one of
- * an earlier answer. Fewer than asked for: that was the last. Steps from queue to queue, and in each from one priority that
- * occurs to the next, so that no backlog is read; backwards, to land on each queue's newest job and not on the entries of
- * claimed ones.
+ * The longest wait of ready jobs in each queue (0 in a paused one), for a number of queues of all tenants, after the
+ * `behind` of an earlier answer. Fewer than asked for means that those were the last. Steps from queue to queue, and
+ * within each from one priority in use to the next, so that no backlog is read; backwards, to land on each queue's
+ * newest job rather than on the entries of claimed ones.
  *
  * @example
  * const first = await oldestReady(deps, 200);

@@ -3,15 +3,18 @@ import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
-/** How many ready and how many blocked jobs of each queue are looked at, and how many of all that wait for a time. */
+/**
+ * How many ready and how many blocked jobs of each queue are looked at, and how many in total of those waiting for a
+ * time.
+ */
 const line_jobs_max = 200;
 const due_jobs_max = 20_000;
 
 /**
- * When the oldest job was made of those in a queue that do not run yet: ready ones, those behind another of their
- * group, and those that wait for their time or a retry. No index has them by age, so it looks at the jobs whose turn
- * comes next: exact while no more than 200 of a queue are ready or blocked, and else at least as young as the truth.
- * Queues where nothing waits are left out.
+ * When the oldest job in a queue that is not running yet was made: ready ones, those behind another of their group, and
+ * those waiting for their time or a retry. No index has them by age, so it looks at the jobs whose turn comes next:
+ * exact while at most 200 of a queue are ready or blocked, otherwise possibly too recent. Queues where nothing waits
+ * are left out.
  *
  * @example
  * const since = (await oldestWaiting(deps, "default", ["mail"])).get("mail");

@@ -32,7 +32,7 @@ const add = async (...requests: Parameters<typeof submission>[0][]) => {
   return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
 };
 
-test("nothing of a paused queue is claimed, by id or without; other queues and tenants go on", async () => {
+test("nothing in a paused queue is claimed, by id or without; other queues and tenants go on", async () => {
   const [mine = "", mail = ""] = await add({}, { queue: "mail" });
   await pauseQueue(deps, main);
   await pauseQueue(deps, { tenant: "acme", queue: "mail" });
@@ -42,7 +42,7 @@ test("nothing of a paused queue is claimed, by id or without; other queues and t
   expect((await claimReady(deps, 10, claimer)).map(({ id }) => id)).toEqual([mine]);
 });
 
-test("what runs when its queue is paused can be finished", async () => {
+test("a job running when its queue is paused can be finished", async () => {
   const [id = ""] = await add({});
   const [lease] = await claim(deps, [id], claimer);
   if (!lease) throw new Error("the job was to be claimed");
@@ -50,14 +50,14 @@ test("what runs when its queue is paused can be finished", async () => {
   expect(await complete(deps, [{ lease, result: 1 }])).toEqual([{ kind: "applied" }]);
 });
 
-test("in a paused queue jobs still become due", async () => {
+test("jobs in a paused queue still become due", async () => {
   await add({ delay_seconds: 60 });
   await pauseQueue(deps, main);
   await own.database.sql`UPDATE jobs SET due_at = now(), run_at = now()`;
   expect(await promoteDue(deps, 10)).toHaveLength(1);
 });
 
-test("pausing and resuming again changes nothing, and is told once", async () => {
+test("pausing or resuming again changes nothing, and is reported once", async () => {
   const first = await pauseQueue(deps, main);
   expect(await pauseQueue(deps, main)).toEqual(first);
   expect(await resumeQueue(deps, main)).toEqual({ resumed: true });

@@ -8,9 +8,9 @@ import type { Signal } from "../signal/signal.ts";
 const signals_max = 10_000;
 
 /**
- * From now on nothing of the queue is claimed: what runs finishes, what waits keeps waiting, and jobs can still be
- * submitted and become due. A claim that was under way already may still start its jobs. Returns since when the queue
- * is paused; pausing it again changes nothing. The queue need not have jobs.
+ * From now on nothing in the queue is claimed: what runs finishes, what waits keeps waiting, and jobs can still be
+ * submitted and become due. A claim already under way may still start its jobs. Returns since when the queue has been
+ * paused; pausing it again changes nothing. The queue need not have jobs.
  *
  * @example
  * const { paused_at } = await pauseQueue(deps, { tenant: "default", queue: "mail" });
@@ -25,7 +25,7 @@ export async function pauseQueue(deps: Deps, { tenant, queue }: QueueRef): Promi
   return { paused_at: row.paused_at };
 }
 
-// Two at the same time may both be told that they were the first; the earlier time stays.
+// Two concurrent calls may both learn that they were first; the earlier time stays.
 const pause = `
   INSERT INTO queues AS known (tenant, queue, paused_at) VALUES ($1, $2, now())
   ON CONFLICT (tenant, queue) DO UPDATE SET paused_at = coalesce(known.paused_at, now())

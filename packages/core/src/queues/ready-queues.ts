@@ -7,12 +7,12 @@ import { isLimited } from "../limits/room.ts";
 /** A queue with ready jobs. */
 export type ReadyQueue = QueueRef & { limited: boolean; paused: boolean };
 
-/** Behind every name there can be: where a round begins. */
+/** After every possible name: where a round begins. */
 export const top = "\u{10FFFF}";
 
 /**
- * Tenants that have ready jobs, from the name before `below` down. Steps from one to the next in the index, whatever
- * their backlogs; backwards, to land on the newest jobs and not on the entries of those claimed meanwhile.
+ * Tenants with ready jobs, from the name before `below` down. Steps from one to the next in the index, whatever their
+ * backlogs; backwards, to land on the newest jobs rather than on the entries of claimed ones.
  *
  * @example
  * const tenants = await readyTenants(deps, top, 50);
@@ -35,9 +35,8 @@ const tenants = `
 const facts = `coalesce(${isLimited}, false) AS limited, paused_at IS NOT NULL AS paused`;
 
 /**
- * Of each tenant up to `queues_max` queues with ready jobs, from the name before its `below` down, whoever serves them.
- * In the order of
- * the steps; fewer of a tenant mean that it has no more.
+ * For each tenant up to `queues_max` queues with ready jobs, from the name before its `below` down, whoever serves
+ * them. In the order of the steps; fewer for a tenant means that it has no more.
  */
 export async function readyQueuesOf(
   deps: Pick<Deps, "database">,
@@ -70,7 +69,7 @@ const queuesOf = composed(
   ORDER BY wanted.tenant COLLATE "C" DESC, step.queue DESC`,
 );
 
-/** Those of the queues that have ready jobs and are not paused: one look into the index for each, in one statement. */
+/** Those of the queues with ready jobs that are not paused: one look into the index for each, in one statement. */
 export async function readyAmong(
   deps: Pick<Deps, "database">,
   among: readonly QueueRef[],
@@ -96,7 +95,7 @@ const readyOf = composed(
 const page_tenants_max = 500;
 const page_queues_max = 1_000;
 
-/** Every queue of every tenant that has ready jobs and is not paused, page by page. */
+/** Every tenant's queues with ready jobs that are not paused, page by page. */
 export async function* everyReadyQueue(deps: Pick<Deps, "database">): AsyncGenerator<ReadyQueue> {
   for (let tenant_below: string | undefined = top; tenant_below !== undefined;) {
     const page: string[] = await readyTenants(deps, tenant_below, page_tenants_max);

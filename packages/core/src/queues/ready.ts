@@ -27,7 +27,9 @@ const inOrder = composed(
   SELECT ${columns} FROM jobs WHERE ${olderThan} ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
 );
 
-/** Ready jobs of a queue with limits in the order they should run, past those whose groups have used up their rate. */
+/**
+ * Ready jobs of a queue with limits in the order they should run, skipping those whose groups have used up their rate.
+ */
 export async function readyWithinRates(
   deps: Pick<Deps, "database">,
   { tenant, queue }: QueueRef,
@@ -47,7 +49,10 @@ const withinRates = composed(
   ORDER BY front.priority DESC, front.ready_at, front.id LIMIT $3::int`,
 );
 
-/** Ready jobs of ordinary priority that have waited longer, by `gap_ms_min`, than the one a list would hand out next. */
+/**
+ * Ready jobs of ordinary priority that have waited at least `gap_ms_min` longer than the one a list would hand out
+ * next.
+ */
 export async function readyBefore(
   deps: Pick<Deps, "database">,
   { tenant, queue }: QueueRef,
@@ -70,7 +75,10 @@ const before = composed(
   ORDER BY ready_at, id LIMIT $5::int`,
 );
 
-/** Ready jobs of other priorities, the ones that run first at the front. Two ranges, so a backlog between them is not read. */
+/**
+ * Ready jobs of other priorities, the ones that run first in front. Two ranges, so that a backlog between them is not
+ * read.
+ */
 export async function readyWithPriority(
   deps: Pick<Deps, "database">,
   { tenant, queue }: QueueRef,

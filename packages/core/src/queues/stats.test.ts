@@ -47,7 +47,7 @@ test("no job waits: there is no oldest", async () => {
   expect(await queueStats(deps, "default")).toMatchObject([{ oldest_queued_at: null, counts: { scheduled: 1 } }]);
 });
 
-test("a paused queue is told of without a job", async () => {
+test("a paused queue is listed even without a job", async () => {
   const { paused_at } = await pauseQueue(deps, { tenant: "default", queue: "quiet" });
   expect(await queueStats(deps, "default")).toMatchObject([
     { queue: "quiet", paused_at, oldest_queued_at: null, counts: { queued: 0 } },

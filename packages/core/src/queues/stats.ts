@@ -5,7 +5,7 @@ import type { queues } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
 
-/** Queues in one answer at most, in the order of their names. */
+/** The most queues in one answer, by name. */
 export const queue_stats_max = 1_000;
 
 export type QueueStats = {
@@ -14,13 +14,13 @@ export type QueueStats = {
   paused_at: Date | null;
   counts: Record<JobStatus, number>;
   limits: QueueLimits;
-  /** Since when the job has been ready that waits longest. */
+  /** Since when the longest-waiting job has been ready. */
   oldest_queued_at: Date | null;
 };
 
 /**
  * How many jobs of each status a tenant's queues hold: all that have jobs or are paused, or one of them. Exact, and as
- * fast with millions of jobs as with none: the totals are kept by the moves themselves (`count-changes.ts`).
+ * fast with millions of jobs as with none: the moves themselves keep the totals (`counts/changes.ts`).
  *
  * @example
  * const [mail] = await queueStats(deps, "default", { queue: "mail" });
@@ -68,8 +68,8 @@ const decided =
   "paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds";
 
 /**
- * The totals and the changes are read in one snapshot, so a fold meanwhile is seen whole or not at all. The oldest job
- * is looked for by stepping from one priority that occurs to the next: the index has the oldest of each in front, and
+ * The totals and the changes are read in one snapshot, so that a concurrent fold is seen whole or not at all. The
+ * oldest job is found by stepping from one priority in use to the next: the index has the oldest of each in front, and
  * min(ready_at) would read the whole backlog.
  */
 const stats = (one: string) => `

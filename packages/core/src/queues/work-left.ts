@@ -5,9 +5,9 @@ import type { Deps } from "../deps.ts";
 export type WorkOf = { tenant: string; queues: readonly string[]; worker_id: string; due_within_seconds: number };
 
 /**
- * Whether a worker has anything left to do in its queues: ready jobs, jobs that become ready so soon, jobs that have
- * arrived, groups that are handed on, and what it runs itself. One snapshot, so a job on its way from the queue to the worker is in one of the
- * two. What others run does not count, nor what is paused.
+ * Whether a worker has anything left to do in its queues: ready jobs, jobs ready soon, arrivals, groups being handed
+ * on, and what it runs itself. One snapshot, so a job on its way from the queue to the worker is in one of the two.
+ * What others run does not count, nor what is paused.
  *
  * @example
  * if (!(await workLeft(deps, { tenant: "default", queues: ["default"], worker_id, due_within_seconds: 60 }))) exit();

@@ -1,7 +1,7 @@
 import type { Observe } from "../observe/events.ts";
 import { SignalUnavailableError, type ReadyJob, type Signal } from "./signal.ts";
 
-/** Postgres has the truth already, so a signal that fails is told and forgotten: the sweep finds what it missed. */
+/** Postgres already has the truth, so a failed signal is reported and forgotten: the sweep finds what it missed. */
 export async function hint(observe: Observe, during: string, call: () => Promise<unknown>): Promise<void> {
   try {
     await call();
@@ -12,8 +12,8 @@ export async function hint(observe: Observe, during: string, call: () => Promise
 }
 
 /**
- * Signal jobs that a committed transition made ready. `front` is for those that had their place already. Resolves with
- * how many the signal took in; the others are there already, or left to the sweep.
+ * Signal jobs that a committed transition made ready. `front` is for those that already had their place. Resolves with
+ * how many the signal took in; the others are already there, or left to the sweep.
  */
 export async function announce(
   deps: { signal: Signal; observe: Observe },

@@ -6,7 +6,7 @@ export type SignalKeys = { jobs: string; dead_letters: string };
 
 export const defaultKeys: SignalKeys = { jobs: "atlasqueue:jobs", dead_letters: "atlasqueue:dlq" };
 
-/** The keys of one queue. What a key is for stands before the queue's name, so that no name can be another's key. */
+/** The keys of one queue. A key's purpose comes before the queue's name, so that no name can be another's key. */
 export type QueueKeys = {
   /** Ids of ordinary priority. The default tenant's default queue has the plain name. */
   list: string;
@@ -24,7 +24,7 @@ export function queueKeys({ jobs }: SignalKeys, { tenant, queue }: QueueRef): Qu
 }
 
 export const turnKey = (keys: SignalKeys, name: string) => `${keys.jobs}:turn:${name}`;
-/** A bucket of a rate limit. */
+/** A rate limit's bucket. */
 export const permitsKey = (keys: SignalKeys, name: string) => `${keys.jobs}:permits:${name}`;
 export const deadLetterMembersKey = (keys: SignalKeys) => `${keys.dead_letters}:members`;
 /** What one call is about to take out of the list of dead letters. */
@@ -34,14 +34,14 @@ export const noticeChannel = (keys: SignalKeys, topic: Topic) => `${keys.jobs}:n
 /** The workers of a tenant, by their ids. */
 export const workersKey = (keys: SignalKeys, tenant: string) =>
   tenant === defaultTenant ? `${keys.jobs}:workers` : `${keys.jobs}:workers:tenant:${tenant}`;
-/** All workers, by when they were heard of last. */
+/** All workers, by when they were last heard from. */
 export const workersSeenKey = (keys: SignalKeys) => `${keys.jobs}:workers-seen`;
 /** Written now and then to learn whether Redis takes writes. */
 export const probeKey = (keys: SignalKeys) => `${keys.jobs}:probe`;
-/** Where what somebody else put under one of our keys is moved. */
+/** Where something foreign found under one of our keys is moved. */
 export const setAsideKey = (keys: SignalKeys, key: string) => `${keys.jobs}:set-aside:${key}`;
 
-/** What lies under one of our keys; undefined for any other. */
+/** What one of our keys holds; undefined for any other. */
 export function keyType(keys: SignalKeys, key: string): "list" | "zset" | "set" | "hash" | "string" | undefined {
   if (key === keys.dead_letters || key === keys.jobs) return "list";
   if (key === deadLetterCursorKey(keys)) return "string";

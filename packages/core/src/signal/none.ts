@@ -5,7 +5,7 @@ const nothing = () => Promise.reject(new SignalUnavailableError("there is no sig
 
 /**
  * No signal at all: for a process that submits jobs and shares neither Redis nor its memory with a worker. The workers'
- * sweep finds the jobs; who takes jobs here looks into Postgres, as when Redis is away.
+ * sweep finds the jobs; taking jobs here means looking into Postgres, as when Redis is away.
  *
  * @example
  * const signal = noSignal();

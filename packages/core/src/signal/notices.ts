@@ -2,12 +2,12 @@ import type { Notices, Topic } from "./signal.ts";
 
 type Hear = (ids: readonly string[]) => void;
 export type Listeners = {
-  /** Tell those who listen in this process. */
+  /** Notify the listeners in this process. */
   tell(topic: Topic, ids: readonly string[]): void;
   listen: Notices["listen"];
 };
 
-/** Who listens in this process, by topic. */
+/** The listeners in this process, by topic. */
 export function listeners(): Listeners {
   const hearing = new Map<Topic, Set<Hear>>();
   return {

@@ -1,4 +1,4 @@
-/** What a worker says of itself. */
+/** What a worker says about itself. */
 export type WorkerPresence = WorkerRef & {
   host: string;
   pid: number;
@@ -6,14 +6,17 @@ export type WorkerPresence = WorkerRef & {
   /** The job types it has handlers for. */
   handlers: readonly string[];
   concurrency: number;
-  /** Handlers that run now. */
+  /** Handlers running now. */
   active: number;
-  /** `draining`: it takes no more jobs. `stuck`: it should take some, and its consuming does not move. */
+  /** `draining`: it takes no more jobs. `stuck`: it should take some, but its consumer is not moving. */
   state: "running" | "draining" | "stuck";
   lease_seconds: number;
 };
 
-/** The name under which a worker of all tenants announces itself: every tenant sees it, and none can be called so. */
+/**
+ * The name under which a worker for all tenants announces itself: every tenant sees it, and no tenant can have that
+ * name.
+ */
 export const allTenants = "*";
 
 /** A worker announces itself to each of its tenants, or to `allTenants`. */
@@ -22,36 +25,37 @@ export type SeenWorker = WorkerPresence & { last_seen: Date };
 export type VanishedWorker = WorkerRef & Pick<WorkerPresence, "lease_seconds">;
 
 /**
- * Which workers live, from what they say themselves: a hint like every signal. Methods reject with
- * `SignalUnavailableError` when the other side is away.
+ * Which workers are alive, by their own account: a hint like every signal. Methods reject with `SignalUnavailableError`
+ * when the other side is away.
  */
 export type Presence = {
-  /** I live; to be said again every `presence_beat_ms`. Bounded: past `workers_max` of a tenant, new ones are not taken in. */
+  /**
+   * I am alive; repeat every `presence_beat_ms`. Bounded: beyond `workers_max` per tenant, new ones are not recorded.
+   */
   announce(worker: WorkerPresence): Promise<void>;
-  /** I leave: nobody needs to look for me. */
+  /** I am leaving: no one needs to look for me. */
   withdraw(worker: WorkerRef): Promise<void>;
-  /** The tenant's workers that were heard of within `presence_ttl_ms`, by their ids. */
+  /** The tenant's workers heard from within `presence_ttl_ms`, by id. */
   list(tenant: string): Promise<SeenWorker[]>;
   /**
-   * Workers that fell silent without a farewell and whose process is gone, as we can see, being on the same machine.
-   * Those of other machines are for others to see, or for the end of their leases (see
-   * decisions/2026-11-21-vanished-workers.md).
+   * Workers that fell silent without signing off and whose process, on this machine, is visibly gone. Those on other
+   * machines are left to processes there, or to the end of their leases (see decisions/2026-11-21-vanished-workers.md).
    */
   vanished(): Promise<VanishedWorker[]>;
-  /** Where workers are known by the process that runs them: that process ended, and this one said no farewell. */
+  /** Where workers are known by the process that runs them: that process ended, and this worker did not sign off. */
   lost?(worker: WorkerRef): void;
 };
 
 export const presence_beat_ms = 2_000;
-/** A worker that was not heard of for so long is not listed any more. */
+/** A worker not heard from for this long is no longer listed. */
 export const presence_ttl_ms = 5_000;
-/** Of one tenant. */
+/** Per tenant. */
 export const workers_max = 1_000;
-/** Of one worker, as it is listed. */
+/** Per worker, as listed. */
 const queues_max = 1_000;
 const handlers_max = 200;
 
-/** The parts of it that are listed, so that no worker's record grows past some kilobytes. */
+/** The parts of it that are listed, so that no worker's record grows beyond a few kilobytes. */
 export function shortened(worker: WorkerPresence): WorkerPresence {
   return { ...worker, queues: worker.queues.slice(0, queues_max), handlers: worker.handlers.slice(0, handlers_max) };
 }

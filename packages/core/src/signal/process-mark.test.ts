@@ -10,7 +10,7 @@ const mark = (changes: Partial<ProcessMark>): ProcessMark => {
   return { ...own, ...changes };
 };
 
-test("a process is there while it runs or is stopped, and gone when it was killed", async () => {
+test("a process is there while it runs or is stopped, and gone once killed", async () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000); console.log('up')"]);
   await once(child.stdout, "data");
   const pid = child.pid ?? 0;
@@ -24,7 +24,7 @@ test("a process is there while it runs or is stopped, and gone when it was kille
   await eventually(() => expect(isGone(mark({ pid, started }), own)).toBe(true));
 });
 
-test("a process whose id is another's by now is gone; one of another machine nobody here can tell", () => {
+test("a process whose id was reused is gone; one on another machine cannot be judged here", () => {
   expect(isGone(mark({}), own)).toBe(false);
   expect(isGone(mark({ started: "1" }), own)).toBe(true);
   expect(isGone(mark({ machine: "another", pid: 2 ** 22 }), own)).toBe(false);

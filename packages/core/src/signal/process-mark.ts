@@ -2,8 +2,8 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { z } from "zod";
 
 /**
- * Which process a worker is, so that another one of its machine can look whether it is gone. `machine` is one run of one
- * kernel and one namespace of process ids: nobody else can say anything about the id.
+ * Which process a worker is, so that another one on its machine can check whether it is gone. `machine` is one boot of
+ * one kernel and one PID namespace: no one else can say anything about the id.
  */
 export const processMark = z.object({ machine: z.string(), pid: z.int(), started: z.string() });
 export type ProcessMark = z.infer<typeof processMark>;
@@ -20,24 +20,24 @@ export function ownMark(): ProcessMark | null {
   }
 }
 
-/** True when it certainly is: the process was of our machine, and its id is nobody's or another's by now. */
+/** True when it certainly is: the process was on our machine, and its id is unused or reused by now. */
 export function isGone(mark: ProcessMark, own: ProcessMark | null): boolean {
   if (own?.machine !== mark.machine || mark.pid <= 0) return false;
   try {
     process.kill(mark.pid, 0);
   } catch (error) {
-    // EPERM: it is there, and somebody else's.
+    // EPERM: it is there, but another user's.
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return true;
   }
   const stat = statOf(mark.pid);
   return stat !== undefined && (stat.ended || stat.started !== mark.started);
 }
 
-/** What /proc says of a process; nothing when it may not be read. */
+/** What /proc says about a process; nothing when it may not be read. */
 function statOf(pid: number): { ended: boolean; started: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name before it stands in parentheses and may have anything in it. Zombies have ended.
+    // The name before it is in parentheses and may contain anything. Zombies have ended.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [state, started] = [fields[0] ?? "", fields[19]];
     return started === undefined ? undefined : { ended: state === "Z" || state === "X", started };

@@ -2,8 +2,8 @@ import { SettingError } from "../program/settings.ts";
 import { SignalTooOldError, SignalUnavailableError, type Signal } from "./signal.ts";
 
 /**
- * For the start of a program, where a person reads what is wrong: throws `SettingError` when the Redis is too old. One
- * that is away or takes no writes is waited for while the program runs.
+ * For a program's start, where a person reads what is wrong: throws `SettingError` when the Redis is too old. If it is
+ * away or takes no writes, the program runs and waits for it.
  *
  * @example
  * await requireSignal(signal);

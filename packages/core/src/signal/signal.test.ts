@@ -47,7 +47,7 @@ const drivers = {
   },
 };
 
-/** What a channel makes of messages: JSON, some time later. */
+/** What a channel does to messages: JSON, some time later. */
 function pipeTo(hear: (message: unknown) => void) {
   return {
     send(message: unknown) {
@@ -57,7 +57,7 @@ function pipeTo(hear: (message: unknown) => void) {
   };
 }
 
-// One suite for every driver: what a worker relies on, whichever it is given.
+// One suite for every driver: what a worker relies on, whichever it gets.
 describe.each(Object.entries(drivers))("%s", (_name, open) => {
   const start = (signals_max?: number): Signal => {
     const signal = open(signals_max);
@@ -81,7 +81,7 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(await signal.take([main], 10)).toEqual(["high", "plain", "low"]);
   });
 
-  test("jobs pushed to the front come next, in their order", async () => {
+  test("jobs pushed to the front come next, in order", async () => {
     const signal = start();
     await signal.push([job("new")]);
     await signal.pushFront([job("older"), job("old"), job("urgent", 3)]);
@@ -95,7 +95,7 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(await signal.take([{ tenant: "acme", queue: "default" }], 10)).toEqual(["c"]);
   });
 
-  test("a push ends the wait of an idle worker, a prioritised one too", async () => {
+  test("a push ends an idle worker's wait, even a prioritised one", async () => {
     const signal = start();
     const waiting = signal.wait([other, main], 10_000, never);
     await signal.push([job("a")]);
@@ -108,7 +108,7 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
 
   test("a wait ends empty-handed at its timeout, and at once when told to stop", async () => {
     const signal = start();
-    // The first wait opens a connection, which takes as long as the machine needs; a short one would be over by then.
+    // The first wait opens a connection, which takes as long as the machine needs; a short wait would be over by then.
     await signal.push([job("first")]);
     expect(await signal.wait([main], 60_000, never)).toEqual({ queue: main, id: "first" });
     expect(await signal.wait([main], 20, never)).toBeUndefined();
@@ -121,7 +121,7 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(await after).toEqual({ queue: other, id: "a" });
   });
 
-  test("what a wait took out is handed over or still there, however late it is told to stop", async () => {
+  test("what a wait took out is handed over, or still there, however late it is told to stop", async () => {
     const signal = start();
     for (let round = 0; round < 50; round += 1) {
       const stop = new AbortController();
@@ -134,7 +134,7 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     }
   });
 
-  test("notices reach those who listen to their topic, until they listen no more", async () => {
+  test("notices reach the listeners of their topic until they stop listening", async () => {
     const signal = start();
     const heard: string[] = [];
     const stop = signal.notices.listen("finished", (ids) => void heard.push(...ids));
@@ -150,7 +150,7 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(heard.length).toBe(before);
   });
 
-  test("a full list takes no more until the overflow is over, so that nothing overtakes what was dropped", async () => {
+  test("a full list takes nothing more until the overflow ends, so that nothing overtakes what was dropped", async () => {
     const signal = start(3);
     await signal.push([job("a"), job("b"), job("c")]);
     await signal.push([job("dropped")]);
@@ -180,9 +180,9 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(await signal.presence.vanished()).toEqual([]);
   });
 
-  test("takes in so many workers of a tenant, and goes on hearing those it has", async () => {
+  test("records a limited number of a tenant's workers, and keeps hearing those it has", async () => {
     const signal = start();
-    // All at once, as those that were heard of first are forgotten within seconds.
+    // All at once, as the first ones would be forgotten within seconds.
     await Promise.all(Array.from({ length: workers_max }, (_, at) => signal.presence.announce(presence(`w-${at}`))));
     await signal.presence.announce(presence("one too many"));
     await signal.presence.announce({ ...presence("w-0"), active: 7 });
@@ -198,7 +198,7 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(await signal.takeTurn("other", 60_000)).toBe(true);
   });
 
-  test("a mark is seen until its time is over, and marking again prolongs it", async () => {
+  test("a mark is seen until its time is up, and marking again prolongs it", async () => {
     const signal = start();
     expect(await signal.isMarked("outage")).toBe(false);
     await signal.mark("outage", 1);
@@ -222,7 +222,7 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(await deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
   });
 
-  test("removes many dead letters at once and keeps the order of the others, while more come", async () => {
+  test("removes many dead letters at once and keeps the others in order, while more come", async () => {
     const { deadLetters } = start();
     const ids = Array.from({ length: 3_500 }, (_, at) => `d-${at}`);
     await deadLetters.add(ids);
@@ -242,12 +242,12 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(await deadLetters.look()).toMatchObject({ length: kept.length, consistent: true });
   });
 
-  test("while prioritised jobs are left, whoever waits is woken for each of them, whatever others took", async () => {
+  test("while prioritised jobs are left, waiting workers are woken for each of them, whatever others took", async () => {
     const signal = start();
     const ids = Array.from({ length: 150 }, (_, at) => `job-${100 + at}`);
     await signal.push(ids.map((id) => job(id, -1)));
     await signal.push([job("plain")]);
-    // Takes out the marks on its way.
+    // Takes out marks along the way.
     const got = await signal.take([main], 2);
     while (got.length < 151) {
       const woken = await signal.wait([main], 1_000, never);
@@ -258,11 +258,11 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(await signal.look(main)).toMatchObject({ length: 0 });
   });
 
-  test("a prioritised job whose mark was lost is woken for again when it is offered again", async () => {
+  test("a prioritised job whose mark was lost wakes a worker when it is offered again", async () => {
     const signal = start();
     await signal.push([job("urgent", 5)]);
     const woken = await signal.wait([main], 1_000, never);
-    // Whoever was woken is gone.
+    // The woken worker is gone.
     if (woken?.id === "urgent") return;
     await signal.pushFront([job("urgent", 5)]);
     expect(await signal.wait([main], 1_000, never)).toEqual({ queue: main, id: "wake" });
@@ -281,7 +281,7 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     expect(apart?.allowed).toBe(true);
   });
 
-  test("gives permits back as time goes by", async () => {
+  test("restores permits as time goes by", async () => {
     const signal = start();
     const rate = { limit: 10, period_ms: 500 };
     await signal.takePermits("acme", [10], rate);

@@ -14,35 +14,35 @@ type QueueSignals = { length: number; next: string | undefined; overflowed: bool
  * Within a queue, higher priorities are handed out first, then the ones pushed first.
  */
 export type Signal = {
-  /** False when no worker listens: whoever makes jobs ready leaves them to the workers' sweep then. */
+  /** False when no worker listens: then jobs made ready are left to the workers' sweep. */
   readonly heard: boolean;
   /**
-   * Hand these out after those that are there. Dropped, and remembered as an overflow, when a list is full. Resolves
-   * with how many were taken in.
+   * Hand these out after those already there. When a list is full they are dropped and the overflow is remembered.
+   * Resolves with how many were taken in.
    */
   push(jobs: readonly ReadyJob[]): Promise<number>;
-  /** Hand these out next, in this order. Resolves with how many of them were not known to be there already. */
+  /** Hand these out next, in this order. Resolves with how many were not known to be there already. */
   pushFront(jobs: readonly ReadyJob[]): Promise<number>;
-  /** Up to `ids_max` ids at once, fewer or none when there are not so many. What comes out is untrusted. */
+  /** Up to `ids_max` ids at once, fewer or none when there are fewer. What comes out is untrusted. */
   take(queues: readonly QueueRef[], ids_max: number): Promise<string[]>;
   /**
    * Wait until something is pushed to one of the queues, at most `timeout_ms`; undefined when nothing was. `stop` ends
-   * the wait at once; what was taken out by then is still handed over. One wait at a time for each `Signal`. Rejects, also
-   * in the middle, while the other side takes no writes: nothing is pushed then, so there is nothing to wait for.
+   * the wait at once; what was taken out by then is still handed over. One wait at a time per `Signal`. Rejects, even
+   * midway, while the other side takes no writes: nothing is pushed then, so there is nothing to wait for.
    */
   wait(queues: readonly QueueRef[], timeout_ms: number, stop: AbortSignal): Promise<Woken | undefined>;
   look(queue: QueueRef): Promise<QueueSignals>;
   /** The ids that an overflow dropped have all been pushed again. */
   endOverflow(queue: QueueRef): Promise<void>;
-  /** True for one caller over all processes in each period: so that a fleet sweeps once, not once a worker. */
+  /** True for one caller across all processes in each period, so that a fleet sweeps once, not once per worker. */
   takeTurn(name: string, period_ms: number): Promise<boolean>;
-  /** Leave a mark of this name that lasts so long from now on, for all processes that share the signal. */
+  /** Leave a mark of this name that lasts `lasts_ms` from now, for all processes that share the signal. */
   mark(name: string, lasts_ms: number): Promise<void>;
-  /** Whether somebody's mark of this name lasts still. */
+  /** Whether a mark of this name is still set. */
   isMarked(name: string): Promise<boolean>;
   /**
-   * Draw permits from the named bucket for wishes in their order, one answer each. All processes that share the signal
-   * share its buckets; without Redis, each process has its own.
+   * Draw permits from the named bucket for wishes in order, one answer each. All processes that share the signal share
+   * its buckets; without Redis, each process has its own.
    */
   takePermits(name: string, costs: readonly number[], rate: RateLimit): Promise<Permit[]>;
   deadLetters: DeadLetterList;
@@ -54,20 +54,20 @@ export type Signal = {
   close(): Promise<void>;
 };
 
-/** `refusing`: it answers, and takes no writes: it is full, a replica, or too old. */
+/** `refusing`: it answers but takes no writes, being full, a replica, or too old. */
 export type SignalState = "up" | "refusing" | "down";
 
 /** The queue that woke a waiter, and what came with it: an id, untrusted, or `wakeMark`. */
 export type Woken = { queue: QueueRef; id: string };
 
 /**
- * What happened to jobs, for whoever waits for it: `finished` for those who want a result, `cancelled` for the worker that
- * runs one. Told to who listens at that moment and kept nowhere, so a listener needs a net.
+ * What happened to jobs: `finished` for those waiting for a result, `cancelled` for the worker running one. Sent to
+ * those listening at that moment and stored nowhere, so a listener needs a safety net.
  */
 export type Topic = "finished" | "cancelled";
 export type Notices = {
   tell(topic: Topic, ids: readonly string[]): Promise<void>;
-  /** Call what it returns to listen no more. Ids are untrusted. */
+  /** Call the result to stop listening. Ids are untrusted. */
   listen(topic: Topic, hear: (ids: readonly string[]) => void): () => void;
 };
 
@@ -77,7 +77,7 @@ export type DeadLetterList = {
   add(ids: readonly string[]): Promise<number>;
   remove(ids: readonly string[]): Promise<number>;
   page(offset: number, ids_max: number): Promise<string[]>;
-  /** `consistent` is false when somebody deleted or edited a part of it by hand. */
+  /** `consistent` is false when part of it was deleted or edited by hand. */
   look(): Promise<{ length: number; consistent: boolean; cursor: string | undefined }>;
   /** How far the projection has come; vanishes with everything else when Redis is flushed. */
   setCursor(cursor: string): Promise<void>;
@@ -89,10 +89,12 @@ export class SignalUnavailableError extends Error {
   override readonly name: string = "SignalUnavailableError";
 }
 
-/** The server is of a version that cannot do what a signal needs, and will not become another by waiting. */
+/** The server's version cannot do what a signal needs, and waiting will not change that. */
 export class SignalTooOldError extends SignalUnavailableError {}
 
-/** What wakes a waiting worker for jobs that are not in the list itself. */
+/** Wakes a waiting worker for jobs that are not in the list itself. */
 export const wakeMark = "wake";
-/** Ids in one list at most: 40 MB of Redis. Jobs past it stay in Postgres and are signalled when the list is empty. */
+/**
+ * The most ids in one list: 40 MB of Redis. Jobs beyond it stay in Postgres and are signalled when the list is empty.
+ */
 export const signals_max = 1_000_000;

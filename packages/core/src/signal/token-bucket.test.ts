@@ -3,7 +3,7 @@ import { drawPermits, localPermits } from "./token-bucket.ts";
 
 const rate = { limit: 3, period_ms: 1_000 };
 
-test("a whole period's permits are there at once, and come back evenly", () => {
+test("a whole period's permits are available at once, and come back evenly", () => {
   let now = 0;
   const draw = localPermits(() => now);
   const one = () => draw("a", [1], rate)[0];
@@ -17,12 +17,12 @@ test("a whole period's permits are there at once, and come back evenly", () => {
   expect(one()).toEqual({ allowed: true, remaining: 2, reset_ms: 334, retry_after_ms: 0 });
 });
 
-test("a wish that is too large uses nothing, and a smaller one behind it is met", () => {
+test("a wish that is too large uses nothing, and a smaller one after it is met", () => {
   const { permits } = drawPermits(undefined, 0, [2, 2, 1, 1], rate);
   expect(permits.map(({ allowed }) => allowed)).toEqual([true, false, true, false]);
 });
 
-test("nobody gets more than the limit and what came back, however oddly they ask", () => {
+test("no one gets more than the limit plus what came back, however oddly they ask", () => {
   let now = 0;
   const draw = localPermits(() => now);
   const odd = { limit: 7, period_ms: 997 };

@@ -1,18 +1,18 @@
-/** So many permits a period, refilled evenly; what was not used is there at once, up to a whole period's. */
+/** `limit` permits a period, refilled evenly; unused ones are available at once, up to a whole period's worth. */
 export type RateLimit = { limit: number; period_ms: number };
 
-/** The answer to one wish. `reset_ms` is until all permits are there again, `retry_after_ms` until this wish can be met. */
+/** The answer to one wish. `reset_ms` is until all permits are back, `retry_after_ms` until this wish can be met. */
 export type Permit = { allowed: boolean; remaining: number; reset_ms: number; retry_after_ms: number };
 
-/** How many permits were out at a moment. Unlike a time of expiry it stays exact for a limit of any size. */
+/** How many permits were out at a moment. Unlike an expiry time it stays exact for limits of any size. */
 export type BucketState = { used: number; at_ms: number };
 
-/** Sums of fractions miss a whole number by less than this. */
+/** Sums of fractions are off from a whole number by less than this. */
 const rounding = 1e-6;
 
 /**
- * The token bucket, for wishes in their order: one that is too large now is refused and uses nothing, and a smaller
- * one behind it may still be met. The script in `signal/redis-permits.ts` does the same on Redis' clock.
+ * The token bucket, for wishes in order: one that is too large now is refused and uses nothing, and a smaller one after
+ * it may still be met. The script in `redis/permits.ts` does the same on Redis' clock.
  *
  * @example
  * const { state, permits } = drawPermits(undefined, now_ms, [1, 20], { limit: 100, period_ms: 60_000 });
@@ -42,11 +42,11 @@ export function drawPermits(
 
 export type LocalPermits = (name: string, costs: readonly number[], rate: RateLimit) => Permit[];
 
-/** Buckets past this many are looked through for full ones, which need not be remembered. */
+/** Beyond this many, buckets are searched for full ones, which need not be remembered. */
 const buckets_max = 10_000;
 
 /**
- * The buckets of one process. `now` is in ms and only has to move on.
+ * The buckets of one process. `now` is in ms and only has to move forward.
  *
  * @example
  * const draw = localPermits();

@@ -1,10 +1,10 @@
 import { projectDeadLetters } from "../../dead-letters/project.ts";
 import type { LoopDeps } from "../loop-deps.ts";
 
-/** Even when nothing points to a difference, the list is gone over once in so long. */
+/** Even when nothing points to a difference, the list is gone over this often. */
 const full_projection_ms = 30_000;
 
-/** Keeps the Redis list of dead letters what Postgres says, and asks Postgres only when there may be a difference. */
+/** Keeps the Redis list of dead letters in line with Postgres, asking Postgres only when there may be a difference. */
 export function createDeadLetterProjection(deps: LoopDeps): (newest_dead: Date | null) => Promise<void> {
   let projected_at = -Infinity;
   let projected_newest: number | undefined;

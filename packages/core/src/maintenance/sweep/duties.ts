@@ -17,13 +17,16 @@ import { takeTurn } from "../take-turn.ts";
 
 const statistics_ms = 10_000;
 
-/** What a sweep is given beside its outlook: `asked` when something is due and it is nobody's turn, `settled_in` when leases may be ended. */
+/**
+ * What a sweep is given besides its outlook: `asked` when something is due but it is not our turn, `settled_in` when
+ * leases may be ended.
+ */
 export type SweepMoment = { asked: boolean; settled_in: boolean };
 export type Swept = { fired: number; promoted: number; recovered: number; resignalled: number };
 
 /**
- * The duties of a sweep, side by side. Each has its own failure, and one that takes long is left to itself: the next
- * sweep starts the others without it. A part of the outlook that was not answered in time is no reason to skip its duty.
+ * The duties of a sweep, run concurrently. Each fails on its own, and one that takes long is left running: the next
+ * sweep starts the others without it. A duty is not skipped because its part of the outlook was not answered in time.
  *
  * @example
  * const swept = await createDuties(deps, served).start(outlook, { asked: false, settled_in: true });
@@ -34,7 +37,7 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep) {
   const goRound = createReadyRound(deps);
   const underWay = new Set<string>();
 
-  /** Resolves with nothing when it failed, or is under way still. */
+  /** Resolves with nothing when it failed, or is still under way. */
   const duty = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
     if (underWay.has(name)) return undefined;
     underWay.add(name);
@@ -61,7 +64,7 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep) {
 
   const keepStatistics = async (): Promise<void> => {
     if ((await statisticsAreStale(deps.database)) && (await takeTurn(deps, "statistics", statistics_ms)))
-      // Autovacuum does it as well, if later.
+      // Autovacuum does it too, only later.
       await refreshStatistics(deps.database).catch((error: unknown) =>
         deps.logger.warn({ err: error }, "statistics_failed"),
       );
@@ -72,7 +75,10 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep) {
       mine: servedQueues.mine,
       look: () => duty("served queues", lookAtServed),
     },
-    /** When it is nobody's turn, only what has a time: for the rest a turn is enough, however often something becomes due. */
+    /**
+     * When it is not our turn, only duties with a due time: for the rest a turn is enough, however often something
+     * becomes due.
+     */
     async start(outlook: Partial<SweepOutlook>, { asked, settled_in }: SweepMoment): Promise<Swept> {
       const { any_queued = true, any_handovers = true, any_arrivals = true, any_changes = true, newest_dead } = outlook;
       const ready = any_queued && !asked;
@@ -80,11 +86,11 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep) {
       const [fired, promoted, recovered, served_again, others_again] = await Promise.all([
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
         count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps)),
-        // This must be known: after a server's start the renewals of workers that live come first.
+        // This must be known: after a server's start the renewals of live workers come first.
         count("leases", settled_in && outlook.server_settled === true && isPast(outlook.lease_check_in_ms), () =>
           recoverAll(deps),
         ),
-        // Two duties, as what somebody waits for must not wait for the round, nor the round for it.
+        // Two duties, as urgent work must not wait for the round, nor the round for it.
         count("served queues", ready, lookAtServed),
         count("ready jobs", ready, () => signalAgain(goRound)),
         duty("arrivals", async () => void (any_arrivals && (await admitAll(deps)))),
@@ -92,7 +98,7 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep) {
         newest_dead !== undefined &&
           duty("dead letters", () => hint(deps.observe, "dead letters", () => projectDeadLetters(newest_dead))),
         duty("counts", async () => void (any_changes && !asked && (await foldAll(deps)))),
-        // Tables grow by what changes.
+        // Tables grow through changes.
         duty("statistics", async () => void (any_changes && !asked && (await keepStatistics()))),
       ]);
       return { fired, promoted, recovered, resignalled: served_again + others_again };
@@ -100,5 +106,5 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep) {
   };
 }
 
-/** A time that is not known may be past. */
+/** An unknown time may be past. */
 const isPast = (in_ms: number | null | undefined) => in_ms === undefined || (in_ms !== null && in_ms <= 0);

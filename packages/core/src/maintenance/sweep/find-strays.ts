@@ -5,16 +5,16 @@ import { pause } from "../../pause.ts";
 import type { LoopDeps } from "../loop-deps.ts";
 import { takeTurn } from "../take-turn.ts";
 
-/** Over the whole fleet: from one look at whether there are any to the next. */
+/** From one look at whether there are any to the next, across the whole fleet. */
 const look_ms = 30_000;
-/** When a walk did not find all that should be there, as the counts are wrong or the jobs have moved on meanwhile. */
+/** When a walk did not find all it should, because the counts are wrong or the jobs have moved on meanwhile. */
 const rest_after_walk_ms = 600_000;
 const rows_max = 5_000;
 const rest_ms_min = 20;
 
 /**
- * The net under the claims' rows: finds jobs that run for ever, as no claim says when to look at them. Whether there
- * are any is a cheap question; only then are all jobs walked over, with rests twice as long as the steps.
+ * The safety net under the claims' rows: finds jobs that would run forever, as no claim says when to look at them.
+ * Checking whether there are any is cheap; only if so are all jobs walked over, with rests twice as long as the steps.
  */
 export async function findStrays(deps: LoopDeps, stop: AbortSignal): Promise<void> {
   let walked_at = -Infinity;

@@ -1,37 +1,40 @@
 import { SignalUnavailableError } from "../../signal/signal.ts";
 import type { LoopDeps } from "../loop-deps.ts";
 
-/** After the database's return: settlements and renewals go first, so that no lease that ran out meanwhile is taken from a worker that lives. */
+/**
+ * After the database's return, settlements and renewals go first, so that no lease that ran out meanwhile is taken from
+ * a live worker.
+ */
 const grace_ms = 3_000;
 /**
- * One process that cannot reach a database which answers all others must not keep dead workers' jobs from them for good:
- * a sweeper that has been answered for so long, and saw no failure itself, no longer waits.
+ * A single process that cannot reach a database that answers all others must not keep dead workers' jobs from them for
+ * good: a sweeper that has had answers for this long, without a failure of its own, no longer waits.
  */
 const held_ms_max = 60_000;
 const mark = "outage";
 
 export type OutageWatch = {
-  /** The database failed here: the whole fleet is told. Never rejects. */
+  /** The database failed here: tells the whole fleet. Never rejects. */
   failed(): Promise<void>;
-  /** A connection broke here: the server may have crashed, and forgotten the last renewals of others. */
+  /** A connection broke here: the server may have crashed and forgotten other workers' last renewals. */
   broke(): void;
-  /** And those of what is held here: from now on until `renewed`, nobody's leases are ended here. */
+  /** It may also have forgotten ours: until `renewed`, no leases are ended here. */
   renewing(): void;
   renewed(): void;
-  /** The database has just answered here. Whether leases that have run out may be ended. */
+  /** The database has just answered here. Returns whether expired leases may be ended. */
   settledIn(): Promise<boolean>;
 };
 
 /**
- * Knows of outages of the database that anybody in the fleet met. A sweeper may have had no turn while it was away, and
- * would end leases whose workers could not renew them.
+ * Knows of database outages met by anyone in the fleet. A sweeper may have had no turn during one, and would end leases
+ * whose workers could not renew them.
  *
  * @example
  * const outage = createOutageWatch(deps);
  * if (await outage.settledIn()) await recoverAll(deps);
  */
 export function createOutageWatch(deps: LoopDeps): OutageWatch {
-  /** What was sent before the return may be waited for as long as the deadline, and is sent anew then. */
+  /** What was sent before the return may wait as long as the deadline, and is then sent again. */
   const lasts_ms = deps.database.timeout_ms + grace_ms;
   let away = false;
   let renewing = false;

@@ -2,16 +2,16 @@ import { readyQueuesOf, readyTenants, top, type ReadyQueue } from "../../queues/
 import type { LoopDeps } from "../loop-deps.ts";
 import { offer } from "./offer.ts";
 
-/** Of all tenants in one sweep. */
+/** For all tenants in one sweep. */
 const queues_max = 1_000;
 const tenants_max = 50;
-/** How long one sweep may go on signalling, past one queue of each tenant. */
+/** How long one sweep may go on signalling, beyond one queue per tenant. */
 const round_ms_max = 1_000;
 const cursors_max = 10_000;
 
 /**
- * Goes round all queues that have ready jobs, whoever serves them: each sweep some, the next one on from there. Every
- * tenant has the same share of a sweep and a cursor of its own, so one with ten thousand queues holds up no other.
+ * Goes round all queues with ready jobs, whoever serves them: each sweep does some, and the next continues from there.
+ * Every tenant has an equal share of a sweep and its own cursor, so one with ten thousand queues holds up no other.
  * Returns how many jobs were signalled again.
  */
 export function createReadyRound(deps: LoopDeps): () => Promise<number> {
@@ -32,7 +32,7 @@ export function createReadyRound(deps: LoopDeps): () => Promise<number> {
     const share = Math.ceil(queues_max / Math.max(1, tenants.length));
     const from = tenants.map((tenant) => ({ tenant, below: below.get(tenant) ?? top }));
     const pages = Map.groupBy(await readyQueuesOf(deps, from, share), ({ tenant }) => tenant);
-    // Those that came to their end begin anew.
+    // Those that reached their end start over.
     for (const tenant of tenants) if ((pages.get(tenant)?.length ?? 0) < share) below.delete(tenant);
     let resignalled = 0;
     for (let place = 0; place < share && (place === 0 || performance.now() < end); place += 1)

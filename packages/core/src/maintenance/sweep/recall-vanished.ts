@@ -9,16 +9,16 @@ import type { LoopDeps } from "../loop-deps.ts";
 const claims_max = 200;
 
 /**
- * End the leases of workers that died, so that their jobs need not wait for it. A worker is dead when it is silent in
- * Redis and in Postgres alike and its process, on this machine, is gone; so every process looks, whoever sweeps. The
- * fleet's sweep then recovers their jobs.
+ * End the leases of dead workers, so that their jobs need not wait. A worker is dead when it is silent in both Redis
+ * and Postgres and its process, on this machine, is gone; so every process looks, whichever one sweeps. The fleet's
+ * sweep then recovers the jobs.
  */
 export async function watchMachine(deps: LoopDeps, period_ms: number, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     try {
       await recallVanished(deps);
     } catch (error) {
-      // Their leases end by themselves.
+      // Their leases end on their own.
       if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during: "sweep", error: String(error) });
       else if (!(error instanceof SignalUnavailableError)) deps.logger.error({ err: error }, "recall_failed");
     }

@@ -2,18 +2,18 @@ import { recoverExpired } from "../../lease/recover.ts";
 import { announce } from "../../signal/announce.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 
-/** Claims looked at in one statement; each may be of hundreds of jobs. */
+/** Claims looked at in one statement; each may have hundreds of jobs. */
 const claims_max = 50;
-/** Statements in one sweep, so that its other duties get their turn. */
+/** Statements in one sweep, leaving its other duties their turn. */
 const rounds_max = 20;
 
-/** Make the jobs of workers that went silent ready again, and show those that are dead by it. Returns how many. */
+/** Make the jobs of silent workers ready again, and list those this kills as dead letters. Returns how many. */
 export async function recoverAll(deps: SweepDeps): Promise<number> {
   let total = 0;
   for (let round = 0; round < rounds_max; round += 1) {
     const { requeued, dead, batches } = await recoverExpired(deps, claims_max);
     await announce(deps, requeued, "front");
-    // Whether their queues have limits nobody looked up.
+    // Whether their queues have limits was not looked up.
     await deps.followUps.settled(dead.map((job) => ({ job: { ...job, limited: true }, became: "dead" })));
     total += requeued.length + dead.length;
     if (batches < claims_max) break;

@@ -5,17 +5,17 @@ import type { LoopDeps } from "../loop-deps.ts";
 import { offer } from "./offer.ts";
 import { takeTurn } from "../take-turn.ts";
 
-/** Queues asked for in one statement, and how long one look may go on signalling. */
+/** Queues checked in one statement, and how long one look may go on signalling. */
 const queues_max = 2_000;
 const look_ms_max = 1_000;
 
-/** The queues that this process takes jobs from. `discover` is called when there are ready jobs somewhere. */
+/** The queues this process takes jobs from. `discover` is called when there are ready jobs somewhere. */
 export type ServedBySweep = { queues(): readonly QueueRef[]; discover(): Promise<void> };
 
 /**
- * Looks after the queues that this process serves, before all others: a signal that was lost is sent again within a
- * sweep or two, however many queues there are that nobody serves. When they are too many for one look, the
- * next one goes on where it ended. Processes that serve the same queues take turns.
+ * Looks after the queues this process serves, before all others: a lost signal is sent again within a sweep or two,
+ * however many unserved queues there are. When there are too many for one look, the next one continues where it ended.
+ * Processes that serve the same queues take turns.
  */
 export function createServedQueues(deps: LoopDeps, served: ServedBySweep) {
   let first = 0;
@@ -45,7 +45,7 @@ export function createServedQueues(deps: LoopDeps, served: ServedBySweep) {
       let resignalled = 0;
       for (const [place, queue] of page.entries()) {
         if (performance.now() > end) break;
-        // Also when this one fails: the next look begins behind it.
+        // Even when this one fails: the next look begins after it.
         first = from + place + 1;
         const found = ready.get(nameOf(queue));
         if (found) resignalled += await offer(deps, found);

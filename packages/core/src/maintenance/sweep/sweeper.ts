@@ -10,20 +10,20 @@ import type { ServedBySweep } from "./served-queues.ts";
 import { watchMachine } from "./recall-vanished.ts";
 import { takeTurn } from "../take-turn.ts";
 
-/** One sweep over the whole fleet in so long: an idle system asks the database less than once a second. */
+/** One sweep per this time across the whole fleet: an idle system asks the database less than once a second. */
 const sweep_ms = 1_200;
 const period_ms = 1_220;
-/** A due row that another sweeper holds must not make this one spin. */
+/** A due row locked by another sweeper must not make this one spin. */
 const rest_ms_min = 20;
 const rest_after_outage_ms = 500;
-/** A sweep is not waited for any longer: what takes its time goes on beside the next one. */
+/** How long to wait for a sweep: slow duties go on alongside the next one. */
 const sweep_ms_max = 2_500;
 
 /**
- * The net under everything: due retries and scheduled jobs, slots of schedules, expired leases, lost signals, the list of dead letters.
- * Runs on a timer whatever the queues are doing, sleeps until the next job is due when that is sooner, and takes turns
- * with the other workers' sweepers, so that a fleet asks the database as often as one worker does. `served` are the
- * queues that this process takes jobs from: they are looked after first.
+ * The safety net under everything: due retries and scheduled jobs, slots of schedules, expired leases, lost signals,
+ * the list of dead letters. Runs on a timer whatever the queues are doing, sleeps until the next job is due when that
+ * is sooner, and takes turns with the other workers' sweepers, so that a fleet asks the database no more often than one
+ * worker. `served` are the queues this process takes jobs from: they are looked after first.
  */
 export function createSweeper(
   deps: SweepDeps,
@@ -42,7 +42,7 @@ export function createSweeper(
     deps.observe({ event: "sweep_complete", ...swept, duration_ms: performance.now() - started });
     const changed = swept.promoted + swept.fired + swept.recovered > 0;
     const { due_in_ms, schedule_in_ms } = changed ? await outlook.nextDue() : found;
-    // A schedule that is due and cannot be fired waits for the next turn.
+    // A due schedule that cannot be fired waits for the next turn.
     const slot_in_ms = isPast(schedule_in_ms) && swept.fired === 0 ? null : schedule_in_ms;
     const next_in_ms = Math.min(due_in_ms ?? Infinity, slot_in_ms ?? Infinity);
     if (next_in_ms < period_ms) expectIn(Math.max(rest_ms_min, next_in_ms));
@@ -53,7 +53,7 @@ export function createSweeper(
     if (due) due_at = Infinity;
     const ours = await takeTurn(deps, "sweep", sweep_ms);
     if (!ours && !due) {
-      // Somebody else's turn: our own queues alone, and only when there is something to find.
+      // Another sweeper's turn: only our own queues, and only when there is something to find.
       if ((await readyWasSeen(deps)) && (await duties.servedQueues.mine(sweep_ms))) await duties.servedQueues.look();
       return;
     }
@@ -66,12 +66,12 @@ export function createSweeper(
     over.abort();
   };
 
-  /** Be there then, whoever's turn it is. */
+  /** Wake up then, even if it is another sweeper's turn. */
   const expectIn = (delay_ms: number): void => {
     const at = performance.now() + delay_ms;
     if (at >= due_at) return;
     due_at = at;
-    // A sweep that was not waited for may say so while we rest.
+    // A sweep we did not wait for may say so while we rest.
     wake.abort();
   };
 

@@ -6,12 +6,12 @@ import { SignalUnavailableError, type Signal, type Topic } from "../signal.ts";
 export type SignalHost = {
   /** Whether a message from the other process was one for the signal. */
   hear(message: unknown): boolean;
-  /** The other process is gone: its waits are ended, and the workers in it that said no farewell have vanished. */
+  /** The other process is gone: its waits end, and its workers that did not sign off have vanished. */
   close(): void;
 };
 
 /**
- * Lends this process' signal to one at the other end of a channel, which reaches it by `ipcSignal`.
+ * Lends this process' signal to one at the other end of a channel, which uses it through `ipcSignal`.
  *
  * @example
  * const host = hostSignal(memorySignal(), channel);
@@ -31,7 +31,7 @@ export function hostSignal(signal: Signal, channel: Pick<Channel, "send">): Sign
       if (call.method === "presence.withdraw") workers.delete(keyOf(call.given[0]));
       say({ signal: "answer", id, value: value ?? undefined });
     } catch (error) {
-      // A bug here is a bug of ours, and its stack belongs to this process; over there it is a signal that is away.
+      // A failure here is our bug, and its stack belongs to this process; over there the signal is just away.
       if (!(error instanceof SignalUnavailableError))
         process.emitWarning(error instanceof Error ? error : String(error));
       say({ signal: "failed", id, reason: error instanceof Error ? error.message : String(error) });

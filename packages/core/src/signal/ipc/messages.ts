@@ -16,7 +16,7 @@ const presence = worker.extend({
   lease_seconds: z.number(),
 });
 
-/** The calls of a signal that have an answer, with what they are given. */
+/** The calls of a signal that have an answer, with their arguments. */
 const call = z.discriminatedUnion("method", [
   z.object({ method: z.literal("push"), given: z.tuple([z.array(job)]) }),
   z.object({ method: z.literal("pushFront"), given: z.tuple([z.array(job)]) }),
@@ -45,7 +45,10 @@ const call = z.discriminatedUnion("method", [
   z.object({ method: z.literal("check"), given: z.tuple([]) }),
 ]);
 
-/** What a process says whose signal is another's. `stop` ends the wait of that call; `listen` and `unlisten` have no answer. */
+/**
+ * What a process sends when its signal is another's. `stop` ends the wait of that call; `listen` and `unlisten` have no
+ * answer.
+ */
 export const toHost = z.union([
   z.object({ signal: z.literal("call"), id: z.int(), call }),
   z.object({ signal: z.literal("stop"), id: z.int() }),
@@ -54,7 +57,7 @@ export const toHost = z.union([
 export type ToHost = z.infer<typeof toHost>;
 export type Call = z.infer<typeof call>;
 
-/** What it hears. `failed`: there is no signal now, for the reason given. */
+/** What it receives. `failed`: there is no signal now, for the reason given. */
 export const fromHost = z.union([
   z.object({ signal: z.literal("answer"), id: z.int(), value: z.unknown().optional() }),
   z.object({ signal: z.literal("failed"), id: z.int(), reason: z.string() }),

@@ -18,14 +18,14 @@ type Given<M extends Call["method"]> = Extract<Call, { method: M }>["given"];
 
 type QueueLook = Awaited<ReturnType<Signal["look"]>>;
 type DeadLook = Awaited<ReturnType<Signal["deadLetters"]["look"]>>;
-/** What JSON leaves of it: no member that is undefined. */
+/** As JSON leaves it: without undefined members. */
 type Json<T> = { [K in keyof T]?: T[K] };
 const withNone = <T extends object, K extends keyof T>(seen: Json<T>, name: K): T =>
   ({ [name]: undefined, ...seen }) as T;
 
 /**
- * The signal of another process, which lends it by `hostSignal` over a channel: how a worker in a process of its own is
- * woken without Redis.
+ * The signal of another process, lent by `hostSignal` over a channel: how a worker in its own process is woken without
+ * Redis.
  *
  * @example
  * const parent = parentChannel({ hear: (message) => void signal.hear(message) });

@@ -1,14 +1,14 @@
 import type { ReadyJob } from "../signal.ts";
 
 export type PriorityQueue = {
-  /** False when the job is there already. */
+  /** False when the job is already there. */
   add(job: ReadyJob): boolean;
-  /** Up to so many ids whose priority is at least that, the highest first and the oldest first within one. */
+  /** Up to that many ids with at least that priority, highest first, and oldest first within a priority. */
   take(ids_max: number, priority_min: number): string[];
   length(): number;
 };
 
-/** Jobs by priority: a list of ids for each that occurs, as there are few priorities and many jobs. */
+/** Jobs by priority: a list of ids for each priority in use, as there are few priorities and many jobs. */
 export function priorityQueue(): PriorityQueue {
   const lists = new Map<number, string[]>();
   const known = new Set<string>();

@@ -2,23 +2,23 @@ import type { Redis } from "ioredis";
 import { ready, unavailable } from "./available.ts";
 import { dialAnew } from "./dial.ts";
 
-/** How much later than its own timeout a blocking pop may answer before its connection is taken for dead. */
+/** How much later than its own timeout a blocking pop may answer before its connection is presumed dead. */
 const late_ms_max = 1_000;
-/** How long a wait goes on for a connection that is being made, where a command is waited for less. */
+/** How long a wait allows for a connection being made; a command allows less. */
 const ready_ms_max = 1_000;
-/** How long a pop that was told to end may take. */
+/** How long a pop may take to end once told to. */
 const unblock_ms_max = 200;
-/** The order to end can overtake the pop itself, and is given again. */
+/** The order to end can overtake the pop itself, so it is repeated. */
 const unblock_again_ms = 10;
 
 export type BlockingConnection = {
-  /** The list and the element that was popped, or undefined when the time was up or `stop` aborted. */
+  /** The list and the popped element, or undefined when time ran out or `stop` aborted. */
   pop(lists: readonly string[], timeout_ms: number, stop: AbortSignal): Promise<[string, string] | undefined>;
 };
 
 /**
- * A connection for blocking pops alone, as one holds up whatever is sent behind it. A pop ends early by CLIENT UNBLOCK
- * on the other connection, so that what it popped in that very moment is answered and not lost with a broken socket.
+ * A connection for blocking pops alone, as a pop holds up whatever is sent after it. CLIENT UNBLOCK on the other
+ * connection ends a pop early, so that anything popped at that very moment is answered, not lost with a broken socket.
  * `command_ms_max` is how long a command of the other connection may take.
  */
 export function blockingConnection(redis: Redis, commands: Redis, command_ms_max: number): BlockingConnection {

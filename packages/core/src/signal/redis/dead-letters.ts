@@ -4,13 +4,13 @@ import type { Available } from "./available.ts";
 import type { ScriptedRedis } from "./commands.ts";
 import type { DeadLetterList } from "../signal.ts";
 
-/** The dead letters as a Redis list of ids, newest first, with a set beside it that keeps each id in it once. */
+/** The dead letters as a Redis list of ids, newest first, with a set beside it that keeps each id unique. */
 export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, available: Available): DeadLetterList {
   const list = keys.dead_letters;
   const members = deadLetterMembersKey(keys);
   const cursor = deadLetterCursorKey(keys);
 
-  /** By going over the list once from its old end, where those lie that leave; a stretch at a time. */
+  /** Goes over the list once from its old end, where those leaving are, a stretch at a time. */
   const removeMany = async (ids: readonly string[]): Promise<number> => {
     const leaving = deadLetterLeavingKey(keys, randomUUID());
     const noted = await inParts(ids, added_max, (part) =>
@@ -58,11 +58,11 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
 }
 
 const added_max = 500;
-/** Searching for one id may read the whole list, 1 ms for 100,000, and Redis does nothing else meanwhile. */
+/** Searching for one id may read the whole list, 1 ms per 100,000, and Redis does nothing else meanwhile. */
 const searched_max = 10;
 /** Ids looked at in one script, for the same reason. */
 const stretch_ids_max = 1_000;
-/** Somebody else who removes some at the same time moves what lies left of them: it is looked for once more. */
+/** A concurrent removal moves what is left of the removed ids: look once more. */
 const passes_max = 2;
 
 async function inParts(

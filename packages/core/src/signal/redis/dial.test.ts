@@ -7,14 +7,14 @@ afterEach(() => {
   for (const redis of opened.splice(0)) redis.disconnect();
 });
 
-test("a connection that is told to dial anew while it is being dialled comes up all the same", async () => {
+test("a connection told to redial while it is being dialled still comes up", async () => {
   const redis = dial(redisUrl());
   opened.push(redis);
   dialAnew(redis);
   await eventually(() => expect(redis.status).toBe("ready"));
 });
 
-test("one that is up is dialled anew", async () => {
+test("one that is up is redialled", async () => {
   const redis = dial(redisUrl());
   opened.push(redis);
   await eventually(() => expect(redis.status).toBe("ready"));

@@ -2,22 +2,22 @@ import { Redis } from "ioredis";
 import type { ScriptedRedis } from "./commands.ts";
 import { scripts } from "./scripts.ts";
 
-/** A connection on which nothing came back for so long, though something was asked, is dead. */
+/** A connection on which nothing came back for this long, although something was asked, is dead. */
 const silence_ms_max = 2_000;
-/** What a connection may take from its opening until it takes commands. */
+/** How long a connection may take from being opened to accepting commands. */
 const handshake_ms_max = 2_000;
 
 export type DialOptions = {
   /** A command that has not answered by then has failed. Default: only the connection's silence ends it. */
   command_ms_max?: number | undefined;
-  /** For blocking pops, which are silent by nature: whoever sends one watches it. */
+  /** For blocking pops, which are silent by nature: their sender watches them. */
   blocking?: boolean;
 };
 
 /**
- * A connection that is dialled again whenever it ends, and that ends itself when the other side is silent or takes no
- * writes: TCP alone would wait a quarter of an hour for the answer that was lost. No offline queue, no resending: a
- * command that cannot be sent now fails now, as its answer is only a hint.
+ * A connection that is redialled whenever it ends, and that ends itself when the other side is silent or takes no
+ * writes: TCP alone would wait a quarter of an hour for a lost answer. No offline queue, no resending: a command that
+ * cannot be sent now fails now, as its answer is only a hint.
  */
 export function dial(url: string, options: DialOptions = {}): ScriptedRedis {
   const { command_ms_max, blocking = false } = options;
@@ -29,7 +29,7 @@ export function dial(url: string, options: DialOptions = {}): ScriptedRedis {
     retryStrategy: (tries: number) => Math.min(tries * 50, 1_000),
     // A name may point to another server by now.
     reconnectOnError: (error: Error) => isReadOnly(error),
-    // A farewell that is not answered is not waited for.
+    // Do not wait for an answer to the farewell.
     disconnectTimeout: 100,
     keepAlive: 10_000,
     scripts,
@@ -37,21 +37,21 @@ export function dial(url: string, options: DialOptions = {}): ScriptedRedis {
     commandTimeout: command_ms_max,
     socketTimeout: blocking ? undefined : Math.max(silence_ms_max, 2 * (command_ms_max ?? 0)),
   }) as ScriptedRedis;
-  // Every failure is seen by the command that met it; without a listener ioredis prints them all.
+  // Each failure reaches the command that met it; without a listener ioredis prints them all.
   redis.on("error", () => {});
   hangUpWhenNotReady(redis);
   return redis;
 }
 
 /**
- * End the connection, so that it is dialled again. One that is being dialled is left alone: ioredis takes an order to
- * disconnect in that moment for the last one, and would never dial again.
+ * End the connection, so that it is redialled. One that is being dialled is left alone: ioredis would take a disconnect
+ * at that moment as final, and never dial again.
  */
 export function dialAnew(redis: Redis): void {
   if (redis.status === "ready" || redis.status === "connect") redis.disconnect(true);
 }
 
-/** A server that accepts and never speaks would be waited for without end. */
+/** Otherwise a server that accepts and never speaks would be waited for forever. */
 function hangUpWhenNotReady(redis: Redis): void {
   let timer: NodeJS.Timeout | undefined;
   redis.on("connect", () => {
@@ -61,5 +61,5 @@ function hangUpWhenNotReady(redis: Redis): void {
   for (const event of ["ready", "close", "end"]) redis.on(event, () => clearTimeout(timer));
 }
 
-/** The server is a replica by now. Redis 6 says so in the middle of what a script failed with. */
+/** The server has become a replica. Redis 6 says so in the middle of a script's error. */
 const isReadOnly = (error: Error) => error.message.includes("READONLY");

@@ -11,33 +11,33 @@ import { SignalUnavailableError, type SignalState } from "../signal.ts";
 export type LinkOptions = { url: string; keys: SignalKeys; timeout_ms: number; observe: Observe };
 
 export type RedisLink = {
-  /** The connection for commands; every one of them goes through `available`. */
+  /** The connection for commands, all of which go through `available`. */
   commands: ScriptedRedis;
   available: Available;
-  /** A connection beside it, to the same server: dialled again when that for commands finds another one. */
+  /** A second connection, to the same server: redialled when the one for commands finds a different server. */
   open(kind: "blocking" | "subscriber"): Redis;
   state(): SignalState;
   /** Rejects unless Redis answers and takes writes. */
   usable(): Promise<void>;
   /** Aborts when `usable` begins to reject. */
   troubled(): AbortSignal;
-  /** Write something. Rejects unless that was answered. */
+  /** Write something. Rejects unless it was answered. */
   probe(): Promise<void>;
   close(): void;
 };
 
-/** After a command was late: for so long none is tried, so that not every caller waits for the deadline in turn. */
+/** After a late command, none is tried for this long, so that callers do not all wait for the deadline in turn. */
 const rest_after_failure_ms = 500;
 /** How often Redis is asked whether it answers and takes writes. */
 const beat_ms = 2_000;
-/** After so many refused writes in a row the connections are dialled anew, as a name may point elsewhere by now. */
+/** After this many refused writes in a row the connections are redialled, as the name may point elsewhere by now. */
 const refusals_max = 5;
-/** How long after finding a server that cannot be used it is looked for again. */
+/** How long to wait after finding an unusable server before looking again. */
 const redial_ms = 1_000;
 
 /**
- * The connections to one Redis, and what is known of it. A server that answers nothing, refuses writes, is a replica or
- * too old is noticed within seconds whoever uses it, by a write of our own at each beat.
+ * The connections to one Redis, and what is known about it. A server that does not answer, refuses writes, is a replica
+ * or too old is noticed within seconds even when idle, by our own write at each beat.
  *
  * @example
  * const link = redisLink({ url, keys, timeout_ms: 250, observe });
@@ -47,7 +47,7 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
   const commands = dial(url, { command_ms_max: timeout_ms });
   const others: { kind: "blocking" | "subscriber"; redis: Redis }[] = [];
   let resting_until = -Infinity;
-  /** Why the server cannot be used: found when the connection was made, or by a write that was refused. */
+  /** Why the server cannot be used: found when connecting, or by a refused write. */
   let unfit: SignalUnavailableError | undefined;
   let refusal: string | undefined;
   let refusals = 0;
@@ -64,7 +64,7 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
   const inspect = async (): Promise<void> => {
     const facts = readFacts(await commands.info().catch(() => ""));
     unfit = unfitness(facts);
-    // Those that are still connected to the server before it would go on without ever hearing from this one.
+    // Connections still to the previous server would go on without ever hearing from this one.
     if (run_id !== undefined && facts.run_id !== run_id) for (const { redis } of others) dialAnew(redis);
     run_id = facts.run_id ?? run_id;
     resting_until = -Infinity;
@@ -84,7 +84,7 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
     inspecting.then(() => (unfit === undefined ? probe() : undefined)).catch(() => {});
   });
   commands.on("close", inTrouble);
-  // The first commands wait for the first connection, as long as they would for an answer.
+  // The first commands wait for the first connection as long as they would for an answer.
   let opening: Promise<void> | undefined = ready(commands, timeout_ms, new AbortController().signal)
     .then(() => inspecting)
     .catch(() => {})
@@ -102,7 +102,7 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
       refusal = undefined;
       refusals = 0;
     } catch (error) {
-      // One that is not answered ends with its connection, which the silence ends.
+      // Unanswered, it ends with its connection, which the silence ends.
       if (!isReply(error)) throw error;
       noteRefusal(error);
       refusals += 1;
@@ -111,7 +111,7 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
     }
   };
   const beat = setInterval(() => {
-    // Ended for good, though not by us: the beat ends with `close`.
+    // Ended for good, but not by us: the beat ends with `close`.
     for (const redis of [commands, ...others.map((other) => other.redis)])
       if (redis.status === "end") redis.connect().catch(() => {});
     if (commands.status === "ready" && unfit === undefined && !inspecting) probe().catch(() => {});
@@ -130,7 +130,7 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
     try {
       return await command();
     } catch (error) {
-      // An answer, if a bad one: the others' commands are not in danger.
+      // An answer, if a bad one: other commands are not in danger.
       if (error instanceof SignalUnavailableError) throw error;
       if (!isReply(error)) resting_until = performance.now() + rest_after_failure_ms;
       else if (refusesWrites(error)) noteRefusal(error);
@@ -181,8 +181,8 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
 const down = "there is no connection to Redis";
 const isReply = (error: unknown): error is Error => error instanceof ReplyError;
 
-/** One command may name several keys, and others beside it in one go more of them. */
+/** One command may name several keys, and others sent with it still more. */
 const mended_max = 4;
 
-/** Redis 6 says so in the middle of what a script failed with. */
+/** Redis 6 says so in the middle of a script's error. */
 const refusesWrites = (error: Error): boolean => /\b(READONLY|OOM|MISCONF|NOREPLICAS|MASTERDOWN)\b/.test(error.message);

@@ -4,12 +4,12 @@ import { noticeChannel, type SignalKeys } from "../keys.ts";
 import { listeners } from "../notices.ts";
 import type { Notices, Topic } from "../signal.ts";
 
-/** Ids in one message; what listens splits it in one go. */
+/** Ids in one message; the listener splits it in one go. */
 const message_ids_max = 1_000;
 
 /**
  * Notices through Redis' publish and subscribe: a message names the ids, separated by commas. Listening opens a
- * connection of its own, as a subscribed one takes no other commands; it subscribes anew whenever it is connected again.
+ * separate connection, as a subscribed one takes no other commands; it resubscribes whenever it reconnects.
  */
 export function redisNotices(commands: Redis, open: () => Redis, keys: SignalKeys, available: Available): Notices {
   const { tell, listen } = listeners();

@@ -31,7 +31,7 @@ async function proxyTo(url: string): Promise<TcpProxy> {
   closing.push(() => proxy.close());
   return proxy;
 }
-/** With one password, as a name that moves takes its credentials along. */
+/** With one password, as a name that moves takes its credentials with it. */
 async function startRedis() {
   const server = await ownRedis({ password: "the-same-for-all-of-them" });
   const ask = new Redis(server.url);
@@ -42,7 +42,7 @@ async function startRedis() {
   return Object.assign(server, { ask });
 }
 
-/** All that goes through a signal: commands, waits, notices, presence. */
+/** Everything that goes through a signal: commands, waits, notices, presence. */
 async function expectAllToWork(signal: Signal): Promise<void> {
   const heard: string[] = [];
   closing.push(signal.notices.listen("finished", (ids) => void heard.push(...ids)));
@@ -60,7 +60,7 @@ async function expectAllToWork(signal: Signal): Promise<void> {
   expect(signal.state()).toBe("up");
 }
 
-test("connections that are answered nothing any more are dropped and dialled anew", async () => {
+test("connections that no longer get answers are dropped and redialled", async () => {
   const proxy = await proxyTo(redisUrl());
   const signal = open(proxy.url);
   await expectAllToWork(signal);
@@ -70,13 +70,13 @@ test("connections that are answered nothing any more are dropped and dialled ane
   );
   proxy.blackhole();
   await eventually(() => expect(signal.state()).toBe("down"), soon);
-  // A minute's wait on a connection that is dead would keep a worker from looking elsewhere.
+  // A minute's wait on a dead connection would keep a worker from looking elsewhere.
   expect(await waiting).toBe("SignalUnavailableError");
   proxy.heal();
   await expectAllToWork(signal);
 }, 60_000);
 
-test("a server that accepts connections and never speaks is left as well", async () => {
+test("a server that accepts connections and never speaks is abandoned too", async () => {
   const proxy = await proxyTo(redisUrl());
   proxy.blackhole();
   const signal = open(proxy.url);
@@ -87,7 +87,7 @@ test("a server that accepts connections and never speaks is left as well", async
   await expectAllToWork(signal);
 }, 60_000);
 
-test("connections that are reset, and refused for a while, come back", async () => {
+test("connections that are reset, then refused for a while, come back", async () => {
   const proxy = await proxyTo(redisUrl());
   const signal = open(proxy.url);
   await expectAllToWork(signal);
@@ -97,7 +97,7 @@ test("connections that are reset, and refused for a while, come back", async () 
   await expectAllToWork(signal);
 }, 60_000);
 
-test("a master that became a replica is left for the one that its name points to now", async () => {
+test("a master that became a replica is abandoned for the one its name points to now", async () => {
   const [old, next] = [await startRedis(), await startRedis()];
   const proxy = await proxyTo(old.url);
   const signal = open(proxy.url);
@@ -111,7 +111,7 @@ test("a master that became a replica is left for the one that its name points to
   await expectAllToWork(signal);
 }, 60_000);
 
-test("a replica that is made a master is used again", async () => {
+test("a replica that becomes a master is used again", async () => {
   const [server, other] = [await startRedis(), await startRedis()];
   const signal = open(server.url);
   await expectAllToWork(signal);
@@ -121,19 +121,19 @@ test("a replica that is made a master is used again", async () => {
   await expectAllToWork(signal);
 }, 60_000);
 
-test("a Redis that is full refuses waits too, so that whoever waits looks into Postgres, until there is room", async () => {
+test("a full Redis refuses waits too, so that waiting workers look into Postgres until there is room", async () => {
   const server = await startRedis();
   const signal = open(server.url);
   await expectAllToWork(signal);
   await signal.push([job("before")]);
   const waiting = signal.wait([{ tenant: "default", queue: "idle" }], 60_000, never).catch((error: Error) => error);
   await server.ask.config("SET", "maxmemory", "1");
-  // Nobody pushes: the beat finds it.
+  // Nothing pushes: the beat finds it.
   expect(await waiting).toMatchObject({ message: expect.stringContaining("OOM") });
   expect(signal.state()).toBe("refusing");
   await expect(signal.check()).rejects.toThrow("Redis refuses writes: OOM");
   await expect(signal.push([job("a")])).rejects.toMatchObject({ name: "SignalUnavailableError" });
-  // What is in it can still be had.
+  // What is in it can still be read.
   expect(await signal.take([main], 10)).toEqual(["before"]);
   await server.ask.config("SET", "maxmemory", "0");
   await expectAllToWork(signal);
@@ -165,9 +165,9 @@ test("keys of another type under our names are moved aside, and everything works
   expect(events).toContainEqual({ event: "signal_key_set_aside", key: dead_letters });
 });
 
-test("a Redis that is too old is refused with a sentence that says which is the oldest", async () => {
+test("a Redis that is too old is refused with a sentence naming the oldest supported version", async () => {
   const proxy = await proxyTo(redisUrl());
-  // Nothing but a digit, as the length of the answer stands before it.
+  // Change only a digit, as the length of the answer comes before it.
   proxy.alterAnswers((text) => text.replace(/(redis_version:)\d/g, "$14"));
   const signal = open(proxy.url);
   const sentence = /^AtlasQueue needs Redis 6\.2 or newer, or Valkey; the server at REDIS_URL is 4\./;

@@ -5,8 +5,8 @@ import type { ScriptedRedis } from "./commands.ts";
 
 /**
  * KEYS: bucket. ARGV: limit, period in µs, then the cost of each wish. `drawPermits` on Redis' own clock, so that
- * processes whose clocks differ share one bucket; a full bucket is no key at all. Three numbers a wish: ms until it
- * can be met (0: it is), what remains, ms until all is there again.
+ * processes with different clocks share one bucket; a full bucket has no key at all. Three numbers per wish: ms until
+ * it can be met (0: it is), what remains, ms until the bucket is full again.
  */
 export const drawScript = `
 local limit, period = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -28,7 +28,7 @@ redis.call('HSET', KEYS[1], 'used', string.format('%.17g', used), 'at', string.f
 redis.call('PEXPIRE', KEYS[1], math.ceil(used * each) + 1)
 return out`;
 
-/** Draws from the bucket that all processes share. */
+/** Draws from the bucket shared by all processes. */
 export function redisPermits(redis: ScriptedRedis, keys: SignalKeys, available: Available) {
   return async (name: string, costs: readonly number[], { limit, period_ms }: RateLimit): Promise<Permit[]> => {
     const numbers = await available(() =>

@@ -32,7 +32,7 @@ local out = redis.call('HVALS', KEYS[1])
 table.insert(out, 1, string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)))
 return out`;
 
-/** KEYS: seen. ARGV: silent for ms, max. The time in ms, then the members that were silent for so long, the oldest first. */
+/** KEYS: seen. ARGV: silent for ms, max. The time in ms, then the members silent for that long, oldest first. */
 export const silentScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -41,7 +41,7 @@ table.insert(out, 1, string.format('%.0f', now))
 return out`;
 
 const silent_max = 500;
-/** Past its lease a silent worker holds nothing: so long after it, it is forgotten. */
+/** Past its lease a silent worker holds nothing: this long after, it is forgotten. */
 const forget_after_lease_ms = 60_000;
 
 /** What is stored of a worker. Untrusted, like all that comes out of Redis. */
@@ -59,7 +59,7 @@ const record = z.object({
 });
 type Stored = SeenWorker & Pick<z.infer<typeof record>, "process">;
 
-/** Workers as a hash for each tenant, and one sorted set by when each was heard of last. */
+/** Workers as a hash per tenant, and one sorted set by when each was last heard from. */
 export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available: Available): Presence {
   const seen = workersSeenKey(keys);
   const memberOf = ({ tenant, id }: WorkerRef) => JSON.stringify([tenant, id]);

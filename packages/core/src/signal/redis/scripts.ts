@@ -4,8 +4,8 @@ import { setAsideScript } from "./set-aside.ts";
 
 /**
  * KEYS: list, priorities, overflow. ARGV: list length max, n, n ids, then score and id of each prioritised job.
- * The newest end of the list is the left one. A full list takes nothing until the sweep has emptied and refilled it,
- * or newer jobs would run before those that were dropped.
+ * The left end of the list is the newest. A full list takes nothing until the sweep has emptied and refilled it;
+ * otherwise newer jobs would run before those that were dropped.
  */
 const push = `
 local max, n = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -23,8 +23,8 @@ end
 return n + prioritised`;
 
 /**
- * While there are prioritised ids the list must not be empty, as a waiting worker is woken by the list alone: marks are
- * fewer than such ids, and whoever takes from the list takes marks out as well.
+ * While there are prioritised ids the list must not be empty, as only the list wakes a waiting worker: there are fewer
+ * marks than such ids, and taking from the list takes out marks as well.
  */
 const keepMark = `
 if redis.call('ZCARD', KEYS[2]) > 0 and redis.call('EXISTS', KEYS[1]) == 0 then redis.call('LPUSH', KEYS[1], 'wake') end`;
@@ -57,7 +57,7 @@ if #out < n then
 end${keepMark}
 return out`;
 
-/** KEYS: list, members. ARGV: ids. The set makes "once each" a constant-time question. */
+/** KEYS: list, members. ARGV: ids. The set makes "once each" a constant-time check. */
 const addDeadLetters = `
 local added = 0
 for i = 1, #ARGV do
@@ -65,7 +65,10 @@ for i = 1, #ARGV do
 end
 return added`;
 
-/** KEYS: leaving, members. ARGV: ids. Notes those that are in the list. The note goes by itself, should we not come back. */
+/**
+ * KEYS: leaving, members. ARGV: ids. Notes those that are in the list. The note expires by itself, should we not come
+ * back.
+ */
 const noteLeaving = `
 local known, noted = redis.call('SMISMEMBER', KEYS[2], unpack(ARGV)), 0
 for i = 1, #ARGV do
@@ -75,9 +78,9 @@ redis.call('EXPIRE', KEYS[1], 60)
 return noted`;
 
 /**
- * KEYS: list, members, leaving. ARGV: how far from the right end, how many. Takes out of that stretch what is leaving,
- * and answers how many those were and how many it looked at. Each is marked in its place, then all marks go in one pass
- * from the right end: searching for each of many by itself would read the list as often.
+ * KEYS: list, members, leaving. ARGV: how far from the right end, how many. Takes what is leaving out of that stretch,
+ * and returns how many that was and how many it looked at. Each is marked in place, then all marks go in one pass from
+ * the right end: searching for each separately would read the list as many times.
  */
 const removeLeaving = `
 local from = tonumber(ARGV[1])
@@ -97,7 +100,9 @@ if #gone > 0 then
 end
 return { #gone, #page }`;
 
-/** KEYS: list, members. ARGV: ids, few, as each is searched for by itself; from the right end, where the oldest lie. */
+/**
+ * KEYS: list, members. ARGV: a few ids, as each is searched for separately, from the right end, where the oldest are.
+ */
 const removeDeadLetters = `
 local removed = 0
 for i = 1, #ARGV do
@@ -106,7 +111,7 @@ for i = 1, #ARGV do
 end
 return removed`;
 
-/** Loaded by digest, and sent whole again by the client when Redis has forgotten them. */
+/** Called by digest, and sent whole again by the client when Redis has forgotten them. */
 export const scripts = {
   signalPush: { lua: push, numberOfKeys: 3 },
   signalPushFront: { lua: pushFront, numberOfKeys: 2 },

@@ -3,7 +3,7 @@ import { SignalTooOldError, SignalUnavailableError } from "../signal.ts";
 /** RPOP with a count, SMISMEMBER, ZRANGE BYSCORE and CLIENT LIST ID came with it. Valkey says 7.2 or more. */
 const oldest_version = { major: 6, minor: 2 };
 
-/** What INFO says of a server, as far as it matters here. `run_id` changes with every start. */
+/** What INFO says about a server, as far as it matters here. `run_id` changes with every start. */
 export type RedisServerFacts = { version: string | undefined; run_id: string | undefined; read_only: boolean };
 
 /** @example readFacts(await redis.info()).version; // "7.2.4" */
@@ -21,7 +21,7 @@ export function readFacts(info: string): RedisServerFacts {
   };
 }
 
-/** Why the server cannot be used; undefined when it can, as far as it says. */
+/** Why the server cannot be used; undefined when, as far as INFO says, it can. */
 export function unfitness({ version, read_only }: RedisServerFacts): SignalUnavailableError | undefined {
   if (version !== undefined && isTooOld(version))
     return new SignalTooOldError(

@@ -9,9 +9,9 @@ redis.call('RENAME', KEYS[1], KEYS[2])
 return 1`;
 
 /**
- * Somebody put something of another type under a key of ours, and no command there would ever succeed again. Ours can be
- * made anew and theirs may matter to them: theirs gets another name, in the place of what was set aside there before.
- * Resolves with the keys that were set aside, of those that the failed command named.
+ * Someone put a value of another type under one of our keys, and no command there would ever succeed again. Ours can be
+ * rebuilt and theirs may matter to them: theirs gets another name, replacing what was set aside there before. Resolves
+ * with the keys set aside, of those the failed command named.
  */
 export async function setAside(redis: ScriptedRedis, keys: SignalKeys, error: Error): Promise<string[]> {
   const { args = [] } = (error as { command?: { args?: unknown[] } }).command ?? {};
@@ -23,6 +23,6 @@ export async function setAside(redis: ScriptedRedis, keys: SignalKeys, error: Er
   return moved;
 }
 
-/** Redis 6 says so in the middle of what a script failed with. */
+/** Redis 6 says so in the middle of a script's error. */
 export const isWrongType = (error: unknown): error is Error =>
   error instanceof Error && error.message.includes("WRONGTYPE");

@@ -16,16 +16,16 @@ export type RedisSignalOptions = {
   timeout_ms?: number;
   /** Ids in one list at most. */
   signals_max?: number;
-  /** Told when a key of another type was found under one of ours and moved away. */
+  /** Called when a value of another type was found under one of our keys and moved away. */
   observe?: Observe;
 };
 
 const push_ids_max = 1_000;
 
 /**
- * Signals through Redis lists. Never waits for a Redis that is away: commands fail at once while the connection is
- * down or was late a moment ago, after `timeout_ms` (250) otherwise, and it reconnects by itself: when the connection ends,
- * when nothing is answered, and when the server takes no writes (`redis-link.ts`).
+ * Signals through Redis lists. Never waits for a Redis that is away: commands fail at once while the connection is down
+ * or was late a moment ago, otherwise after `timeout_ms` (250). It reconnects by itself when the connection ends, when
+ * nothing is answered, and when the server takes no writes (`link.ts`).
  *
  * @example
  * const signal = redisSignal({ url: "redis://localhost:6379", keys: defaultKeys });
@@ -35,7 +35,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
   const list_length_max = options.signals_max ?? signals_max;
   const link = redisLink({ url, keys, timeout_ms, observe });
   const { commands, available } = link;
-  // A second connection, as a blocking pop holds up whatever is sent behind it; opened by the first wait.
+  // A second connection, as a blocking pop holds up whatever is sent after it; opened by the first wait.
   let blocking: BlockingConnection | undefined;
 
   const pushTo = (queue: QueueRef, jobs: readonly ReadyJob[], front: boolean): Promise<number> => {
