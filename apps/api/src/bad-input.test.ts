@@ -2,11 +2,13 @@ import { openQueueError, problem, problemType } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fieldRows } from "../test/bad-input/fields.ts";
 import { jobRows } from "../test/bad-input/jobs.ts";
+import { operationRows } from "../test/bad-input/operations.ts";
 import { requestRows } from "../test/bad-input/requests.ts";
 import { submit, submitOpenQueue, type Sent, type Step } from "../test/bad-input/row.ts";
 import { overTheWire, parseAnswer, type Answered } from "../test/bad-input/wire.ts";
 import { rawSocket } from "../test/raw-socket.ts";
 import { testApp } from "../test/test-app.ts";
+import { operations } from "./routes.ts";
 import { startServer, type RunningServer } from "./server.ts";
 
 let api: Awaited<ReturnType<typeof testApp>>;
@@ -23,7 +25,7 @@ afterAll(async () => {
 
 // Both surfaces have their column: a row without one says why. Row 8, the same key of two tenants, is tried where tokens are: without them there is one tenant. The parts of row 10
 // that need a hand on the socket are in server.test.ts. Row 33 is about pages that show jobs, of which there are none.
-const table = [...requestRows, ...fieldRows, ...jobRows];
+const table = [...operationRows(operations), ...requestRows, ...fieldRows, ...jobRows];
 const cases = table.flatMap(({ row, what, v1, openqueue }) => [
   ...(v1 ? [{ row, what, surface: "/v1", steps: v1 }] : []),
   ...(openqueue ? [{ row, what, surface: "OpenQueue", steps: openqueue }] : []),

@@ -11,8 +11,8 @@ import { requestsFor, type FuzzedRequest } from "../test/fuzz/requests.ts";
 import { send } from "../test/fuzz/send.ts";
 import { testApp } from "../test/test-app.ts";
 import type { Operation } from "./route/operation.ts";
-import { operations } from "./openapi/operations/index.ts";
-import { isOpenQueuePath } from "./openqueue/errors.ts";
+import { operations } from "./routes.ts";
+import { isOpenQueuePath } from "./http/answers/detail.ts";
 import { startServer, type RunningServer } from "./server.ts";
 
 // FUZZ_SEED=1 FUZZ_RUNS=100000 npx -y pnpm test apps/api/src/fuzz: another run, and a longer one.

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { migrateDatabase, redisSignal } from "@atlasqueue/core";
 import {
   eventually,
+  inTime,
   ownServers,
   spawnProcess,
   type Servers,
@@ -63,16 +64,18 @@ async function childrenOf(pid: number): Promise<number[]> {
   return text.trim().split(" ").filter(Boolean).map(Number);
 }
 
-async function expectUnavailable(): Promise<void> {
+/** Thirty submissions at once; how long the slowest took. */
+async function submitThirty(): Promise<number> {
   const answers = await Promise.all(Array.from({ length: 30 }, () => submit()));
-  for (const { status, headers, body, ms } of answers) {
+  for (const { status, headers, body } of answers) {
     expect(status).toBe(503);
     expect(headers.get("retry-after")).toBe("1");
     expect(body).toMatchObject({ type: "/problems/unavailable" });
     expect(JSON.stringify(body)).not.toMatch(/INSERT|ECONN|postgres|\.ts/i);
-    expect(ms).toBeLessThan(2_000);
   }
+  return Math.max(...answers.map(({ ms }) => ms));
 }
+const expectUnavailable = () => inTime(2_000, submitThirty);
 
 async function expectRecovery(): Promise<void> {
   await eventually(async () => expect((await submit("recovery")).status).toBeLessThan(300), { timeout_ms: 10_000 });
@@ -95,15 +98,16 @@ test("Postgres frozen: 503 within 2 s, and all is well within 10 s of its return
   try {
     await expectUnavailable();
     await expectUnavailable();
-    const start = performance.now();
-    const batch = await fetch(`${url}/v1/jobs/batch`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jobs: [{ type: "a", idempotency_key: "frozen" }] }),
+    await inTime(2_000, async () => {
+      const start = performance.now();
+      const batch = await fetch(`${url}/v1/jobs/batch`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ jobs: [{ type: "a", idempotency_key: "frozen" }] }),
+      });
+      expect(batch.status).toBe(503);
+      return performance.now() - start;
     });
-    expect(batch.status).toBe(503);
-    // Two seconds, and what a busy machine adds.
-    expect(performance.now() - start).toBeLessThan(2_500);
     expect(await ready()).toMatchObject({ status: "unavailable" });
   } finally {
     await signalPostgres("SIGCONT");
@@ -120,19 +124,15 @@ test("Postgres frozen: 503 within 2 s, and all is well within 10 s of its return
   expect(api.logs.filter(({ event }) => event === "database_unavailable").length).toBeLessThan(10);
 });
 
-/** 300 ms more than usual is promised; the machine that runs the tests has other things to do as well. */
-async function expectHardlySlower(usual_ms: number): Promise<void> {
-  const answers = await Promise.all(Array.from({ length: 10 }, () => submit()));
-  for (const { status, ms } of answers) {
-    expect(status).toBe(201);
-    expect(ms).toBeLessThan(usual_ms + 300);
-  }
-}
-
+/** Ten submissions at once, all accepted; how long the slowest took. */
 async function usualMs(): Promise<number> {
   const answers = await Promise.all(Array.from({ length: 10 }, () => submit()));
+  for (const { status } of answers) expect(status).toBe(201);
   return Math.max(...answers.map(({ ms }) => ms));
 }
+
+/** 300 ms more than usual is promised. */
+const expectHardlySlower = (usual_ms: number) => inTime(usual_ms + 300, usualMs);
 
 test("Redis stopped: 201 within 300 ms more, and ready is degraded", async () => {
   const usual_ms = await usualMs();

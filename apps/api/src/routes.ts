@@ -1,7 +1,28 @@
+import { deadLetterRoutes } from "./dead-letters/routes.ts";
+import { docsRoutes } from "./docs/routes.ts";
+import { healthRoutes } from "./health/routes.ts";
+import { jobRoutes } from "./jobs/routes.ts";
+import { leaseRoutes } from "./leases/routes.ts";
+import { openQueueRoutes } from "./openqueue/routes.ts";
 import { queueRoutes } from "./queues/routes.ts";
 import type { Route } from "./route/route.ts";
+import { scheduleRoutes } from "./schedules/routes.ts";
 import { tokenRoutes } from "./tokens/routes.ts";
 import { workerRoutes } from "./workers/routes.ts";
 
 /** Every route of the API, in the order of the document. */
-export const routes: Route[] = [...queueRoutes, ...workerRoutes, ...tokenRoutes];
+export const routes: readonly Route[] = [
+  ...jobRoutes,
+  ...leaseRoutes,
+  ...queueRoutes,
+  ...workerRoutes,
+  ...deadLetterRoutes,
+  ...scheduleRoutes,
+  ...tokenRoutes,
+  ...openQueueRoutes,
+  ...healthRoutes,
+  ...docsRoutes,
+];
+
+/** What is said of them, without what they do. */
+export const operations = routes.map(({ operation }) => operation);

@@ -1,28 +1,62 @@
 import type { Scope } from "@atlasqueue/contract";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";
-import { openRoutes, operatorRoutes, tenantRoutes, type Ids, type Probe } from "../test/routes-table.ts";
+import { keysOf, requestAbout, type Things } from "../test/request-about.ts";
+import type { Operation } from "./route/operation.ts";
+import { operations } from "./routes.ts";
+import { exampleName } from "./schedules/parts.ts";
 
-// Every route that there is, against two tenants. A new route has to be put into the table, or the first test fails.
+// Every operation that there is, against two tenants.
 const nobody = "00000000-0000-4000-8000-000000000000";
+const nobodys: Things = { job: nobody, lease_token: nobody, token: nobody, schedule: "nobodys", queue: "theirs" };
+
+/**
+ * What needs no token: what load balancers and people ask, and what has a secret of its own. They are named once more
+ * here, as an operation that forgot its scope would be one of them.
+ */
+const open = [
+  "getHealth",
+  "getLiveness",
+  "getReadiness",
+  "getReady",
+  "getOpenApi",
+  "getDocs",
+  "getDocsFile",
+  "openQueueProvision",
+];
+
+/** What tells of all tenants, to a token of the default one with `admin`. */
+const operators = ["getMetrics"];
+
+const isTenants = ({ scope, all_tenants }: Operation) => scope !== undefined && !all_tenants;
+const routeOf = ({ method, path }: Operation) => `${method.toUpperCase()} ${path}`;
 
 let api: Awaited<ReturnType<typeof guardedApp>>;
 let intruder: string;
 /** A running job, its lease, a token and a schedule of the other tenant. */
-let theirs: Ids;
+let theirs: Things;
 let tenant: string;
 beforeAll(async () => {
   api = await guardedApp({ admin_secret: "correct horse battery" });
   tenant = await makeTenant(api.deps);
   const { token, id: token_id } = await makeToken(api.deps, ["admin"], tenant);
   intruder = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
-  const job = { type: "secret", queue: "theirs", payload: { secret: true } };
-  await api.post("theirs", job, { authorization: `Bearer ${token}` });
+  const job = { type: "secret", payload: { secret: true } };
+  const headers = { authorization: `Bearer ${token}` };
+  await api.post("theirs", { ...job, queue: "theirs" }, headers);
+  // A key of another tenant is a key like any other.
+  for (const key of keysOf(operations)) await api.post(key, { ...job, queue: "others of theirs" }, headers);
   const leased = await api.send("POST", "/v1/queues/theirs/lease", token, { worker_id: "theirs" });
   const { jobs } = (await leased.json()) as { jobs: { job: { id: string }; lease_token: string }[] };
-  theirs = { job: jobs[0]?.job.id ?? "", lease_token: jobs[0]?.lease_token ?? "", token: token_id, schedule: "theirs" };
-  const schedule = { name: "theirs", cron: "0 0 * * *", job: { type: "secret", payload: { secret: true } } };
-  await api.send("POST", "/v1/schedules", token, schedule);
+  theirs = {
+    job: jobs[0]?.job.id ?? "",
+    lease_token: jobs[0]?.lease_token ?? "",
+    token: token_id,
+    schedule: exampleName,
+    queue: "theirs",
+  };
+  const schedule = { name: theirs.schedule, cron: "0 0 * * *", job: { type: "secret", payload: { secret: true } } };
+  expect((await api.send("POST", "/v1/schedules", token, schedule)).status).toBe(201);
 });
 /** The intruder's own schedules, of the same name, would be found instead. */
 afterEach(async () => void (await api.deps.database.sql`DELETE FROM schedules WHERE tenant <> ${tenant}`));
@@ -38,64 +72,69 @@ const everything = async () => {
   return rows.map(({ row }) => String(row));
 };
 
-const send = (route: string, probe: Probe, token?: string) => {
-  const [method = "", template = ""] = route.split(" ");
-  const path = template.replaceAll(/:\w+/g, (name) => probe.params?.[name.slice(1)] ?? nobody);
-  return api.send(method, path, token, probe.body, { "x-request-id": "same", ...probe.headers });
+const send = (operation: Operation, things: Things, token?: string) => {
+  const { method, path, body, headers } = requestAbout(operation, things);
+  return api.send(method, path, token, body, { "x-request-id": "same", ...headers });
 };
 
-test("every route is in the table, and the table has no others", () => {
-  const routes = new Set(api.app.routes.filter(({ method }) => method !== "ALL").map((r) => `${r.method} ${r.path}`));
-  expect([...openRoutes, ...operatorRoutes, ...Object.keys(tenantRoutes)].toSorted()).toEqual([...routes].toSorted());
+test("only what is meant to be open is, and only what is meant for the operator tells of all tenants", () => {
+  const ids = (which: (operation: Operation) => boolean) => operations.filter(which).map(({ id }) => id);
+  expect(ids(({ scope }) => scope === undefined).toSorted()).toEqual(open.toSorted());
+  expect(ids(({ all_tenants }) => all_tenants === true)).toEqual(operators);
 });
 
-test.each(openRoutes.filter((route) => route.startsWith("GET")))("%s needs no token", async (route) => {
-  // There is no file of the documentation with the name that is asked for here.
-  expect((await send(route, {})).status).toBe(route === "GET /docs/:file" ? 404 : 200);
-});
+test.each(operations.filter(({ id, method }) => open.includes(id) && method === "get"))(
+  "$path needs no token",
+  async (operation) => {
+    // There is no file of the documentation with the name that is asked for here.
+    expect((await send(operation, theirs)).status).toBe(operation.id === "getDocsFile" ? 404 : 200);
+  },
+);
 
-test.each(operatorRoutes)("%s is the operator's alone", async (route) => {
-  expect((await send(route, {})).status).toBe(401);
+test.each(operations.filter(({ id }) => operators.includes(id)))("$path is the operator's alone", async (operation) => {
+  expect((await send(operation, theirs)).status).toBe(401);
   const [reader, operator] = [await makeToken(api.deps, ["read"]), await makeToken(api.deps, ["admin"])];
-  expect((await send(route, {}, reader.token)).status).toBe(403);
-  expect((await send(route, {}, intruder)).status).toBe(403);
-  expect((await send(route, {}, operator.token)).status).toBe(200);
+  expect((await send(operation, theirs, reader.token)).status).toBe(403);
+  expect((await send(operation, theirs, intruder)).status).toBe(403);
+  expect((await send(operation, theirs, operator.token)).status).toBe(200);
 });
 
-describe.each(Object.entries(tenantRoutes))("%s", (route, { scope, foreign }) => {
+const ofTenants = operations.filter(isTenants).map((operation) => [routeOf(operation), operation] as const);
+
+describe.each(ofTenants)("%s", (_route, operation) => {
+  const { scope = "admin" } = operation;
   const others = (["submit", "read", "work", "admin"] as const).filter((one) => one !== scope && one !== "admin");
 
   test("is 401 without a token", async () => {
-    expect((await send(route, foreign(theirs))).status).toBe(401);
+    expect((await send(operation, theirs)).status).toBe(401);
   });
 
   test(`is 403 without the scope ${scope}`, async () => {
     const wrong = await makeToken(api.deps, others satisfies Scope[]);
-    const response = await send(route, foreign(theirs), wrong.token);
+    const response = await send(operation, theirs, wrong.token);
     expect(response.status).toBe(403);
     expect(await response.text()).toContain(`\\"${scope}\\"`);
     const right = await makeToken(api.deps, [scope]);
-    expect([401, 403]).not.toContain((await send(route, foreign(theirs), right.token)).status);
+    expect([401, 403]).not.toContain((await send(operation, theirs, right.token)).status);
   });
 
   test("shows another tenant's things to nobody, and lets nobody touch them", async () => {
     const before = await everything();
-    const probe = foreign(theirs);
-    const response = await send(route, probe, intruder);
+    const { names } = requestAbout(operation, theirs);
+    const response = await send(operation, theirs, intruder);
     const text = await response.text();
     expect(text).not.toContain("secret");
     expect(await everything()).toEqual(before);
-    if (probe.makes || (probe.params?.["id"] ?? probe.params?.["name"]) === undefined) {
-      expect(response.status).toBeLessThan(300);
-      for (const id of [theirs.job, theirs.token]) if (!probe.echoes) expect(text).not.toContain(id);
+    if (names === "nothing") {
+      expect(response.status, text).toBeLessThan(300);
+      for (const id of [theirs.job, theirs.token]) expect(text).not.toContain(id);
       return;
     }
-    const unknown = await send(
-      route,
-      foreign({ job: nobody, lease_token: nobody, token: nobody, schedule: nobody }),
-      intruder,
-    );
-    expect([response.status, unknown.status]).toEqual([404, 404]);
-    expect(text).toBe(await unknown.text());
+    // What is another tenant's is answered as what is nobody's.
+    const unknown = await send(operation, nobodys, intruder);
+    expect(response.status).toBe(unknown.status);
+    if (names === "in its path") expect(response.status).toBe(404);
+    else expect(response.status, text).toBeLessThan(300);
+    expect(text.replaceAll(theirs.job, nobody)).toBe(await unknown.text());
   });
 });

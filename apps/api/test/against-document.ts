@@ -3,12 +3,12 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { openApiDocument, type OpenApiDocument } from "../src/openapi/document.ts";
 import type { Operation } from "../src/route/operation.ts";
-import { operations } from "../src/openapi/operations/index.ts";
+import { operations } from "../src/routes.ts";
 import { problemsOf } from "../src/openapi/problems.ts";
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
 formats.default(ajv);
-export const document: OpenApiDocument = openApiDocument();
+export const document: OpenApiDocument = openApiDocument(operations);
 ajv.addSchema(document, "openapi");
 
 const compiled = new Map<string, ValidateFunction>();

@@ -7,7 +7,7 @@ import type postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { bundleDriver } from "./bundle-driver.ts";
 
-test("a built package has the patched driver in it, and it works there", async () => {
+test("a built package contains the patched driver, and it works there", async () => {
   const dist = mkdtempSync(join(tmpdir(), "atlasqueue-dist-"));
   onTestFinished(() => rmSync(dist, { recursive: true, force: true }));
   mkdirSync(join(dist, "database"));

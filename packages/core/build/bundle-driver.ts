@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 const connection = "src/connection.js";
 
 /**
- * Put the patched driver into a built package, as a patch of pnpm's doesn't travel with what is published. Throws when
- * the installed driver isn't the patched one.
+ * Put the patched driver into a built package, as a pnpm patch doesn't travel with a published one. Throws when the
+ * installed driver isn't the patched one.
  *
  * @example
  * bundleDriver("packages/core/dist");

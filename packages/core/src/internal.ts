@@ -65,7 +65,7 @@ export { findSchedule, type SeenSchedule } from "./schedules/find.ts";
 export { listSchedules } from "./schedules/list.ts";
 export { pauseSchedule, resumeSchedule } from "./schedules/pause.ts";
 export { showSchedule } from "./schedules/show.ts";
-export { createSchedule, putSchedule, type StoreOutcome } from "./schedules/store.ts";
+export { createSchedule, putSchedule } from "./schedules/store.ts";
 export { complete } from "./settle/complete.ts";
 export { fail, type Failure } from "./settle/fail.ts";
 export { verdictAfterFailure } from "./settle/verdict.ts";

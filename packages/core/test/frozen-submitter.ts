@@ -1,4 +1,4 @@
-// A process that submits in every way, over and over, until somebody stops it at whatever statement it is in.
+// A process that submits in every way, over and over, until it is stopped in the middle of some statement.
 import { createQueue, UniqueConflictError } from "../src/queue.ts";
 import { waysToSubmit } from "./ways-to-submit.ts";
 

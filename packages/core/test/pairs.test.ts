@@ -17,13 +17,13 @@ import { retry } from "../src/jobs/retry.ts";
 import { takeBack } from "../src/lease/take-back.ts";
 import { limit, makeWorld, runOut, type World } from "./world.ts";
 
-/** Longer than a batch waits for one row, shorter than a stopped transaction is let live. */
+/** Longer than a batch waits for one row, shorter than a stopped transaction may live. */
 const wait_ms_max = 1_200;
 
 type Move = (world: World, deps: Deps) => Promise<unknown>;
 const retrying = { kind: "retry", delay_ms: 0 } as const;
 
-/** Moves of many jobs: they must not wait for one that somebody else has in hand. */
+/** Moves of many jobs: they must not wait for one that is locked. */
 const batches: Record<string, Move> = {
   claim: async ({ claimer, plain, limited, group, taken }, deps) =>
     taken.push(...(await claim(deps, [...plain, ...group, ...limited], claimer))),
@@ -40,7 +40,7 @@ const batches: Record<string, Move> = {
       leases.map((lease) => ({ lease, error: "x", verdict: retrying })),
     ),
   release: ({ leases }, deps) => release(deps, leases),
-  // It gives up on a claim's row that is locked, and is repeated by who asked for it.
+  // It gives up on a claim's locked row, and its caller repeats it.
   "take back": async ({ leases }, deps) =>
     takeBack(deps, leases[0]?.lease_token ?? "").catch((error: unknown) => {
       if (!isLocked(error)) throw error;
@@ -60,7 +60,7 @@ const singles: Record<string, Move> = {
   "enqueue plain": ({ addWith }, deps) => addWith(deps, {}, {}),
   "enqueue grouped": ({ addWith }, deps) => addWith(deps, { group: "g" }, { group: "other" }),
   "enqueue unique": ({ addWith }, deps) => addWith(deps, { unique: { key: "u2", on_conflict: "return" } }),
-  // Beside another one that is stopped with the key in hand, the caller is told to come again.
+  // Beside another one stopped while holding the key, the caller is told to come again.
   "enqueue to replace": ({ addWith }, deps) =>
     addWith(deps, { unique: { key: "u", on_conflict: "replace" } }).catch((error: unknown) => {
       if (!isUnavailable(error)) throw error;
@@ -73,7 +73,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-/** What must hold at every moment that others can see. */
+/** What must hold at every moment others can see. */
 async function holdsNow({ tenant, group }: World): Promise<void> {
   const { sql } = own.database;
   const [now] = await sql<{ running: number; through: number }[]>`
@@ -92,7 +92,7 @@ async function holdsNow({ tenant, group }: World): Promise<void> {
   ).toBe(true);
 }
 
-/** What must hold when both moves are done, and when everything has run out. */
+/** What must hold when both moves are done, and when everything has run. */
 async function holdsAfter(world: World): Promise<void> {
   await holdsNow(world);
   const { sql } = own.database;
@@ -114,7 +114,7 @@ async function holdsAfter(world: World): Promise<void> {
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
 }
 
-/** Stop one move at its step of this number while another runs whole. False when it has no such step. */
+/** Stop one move at the step of this number while another runs whole. False when it has no such step. */
 async function stopAt(number: number, stopped: Move, other: Move, mayWait: boolean): Promise<boolean> {
   const world = await makeWorld(own.database);
   let reached = false;
@@ -127,7 +127,7 @@ async function stopAt(number: number, stopped: Move, other: Move, mayWait: boole
     const waited = delay(wait_ms_max, "waited" as const, { signal: over.signal }).catch(() => "done" as const);
     const first = await Promise.race([beside.then(() => "done" as const), waited]);
     over.abort();
-    if (!mayWait) expect(first, "a batch does not wait for what somebody has in hand").toBe("done");
+    if (!mayWait) expect(first, "a batch does not wait for locked rows").toBe("done");
     await holdsNow(world);
   });
   await stopped(world, { ...world.deps, database });

@@ -1,6 +1,6 @@
 import type { QueueJob } from "../src/queue.ts";
 
-/** Every way in which a job can ask for something that another job may want too, and one that asks for nothing. */
+/** Every way a job can ask for something another job may want too, and one that asks for nothing. */
 export const waysToSubmit: Readonly<Record<string, QueueJob>> = {
   plain: { type: "noop" },
   key: { type: "noop", idempotency_key: "shared" },

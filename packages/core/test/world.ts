@@ -12,7 +12,7 @@ import { promoteDue } from "../src/maintenance/promote.ts";
 import { recoverExpired } from "../src/lease/recover.ts";
 import { setLimits } from "../src/limits/set.ts";
 
-/** A tenant of its own with a job in each state that a move may meet, and the leases that somebody holds there. */
+/** A separate tenant with a job in each state a move may meet, and the leases held there. */
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
 export const limit = 2;
@@ -70,7 +70,7 @@ export async function makeWorld(database: Database) {
   };
 }
 
-/** Let everything that is ready run to its end, as workers and the sweep would. */
+/** Run everything that is ready to its end, as workers and the sweep would. */
 export async function runOut({ deps, claimer, leases, taken }: World): Promise<void> {
   const done = (held: readonly Lease[]) =>
     complete(

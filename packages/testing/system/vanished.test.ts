@@ -27,9 +27,13 @@ test("a killed worker's jobs run elsewhere within seconds, though their leases l
   await running(api, ids);
   const other = await system.startWorker(env);
   victim.kill("SIGKILL");
-  const killed_at = performance.now();
-  for (const id of ids) await other.waitForLine(new RegExp(`"event":"handler_start".*${id}`), 20_000);
-  expect(performance.now() - killed_at).toBeLessThan(20_000);
+  for (const id of ids) await other.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
+  // By the database's clock: how long a process takes to start is not what is promised.
+  const early = await system.sql<{ seconds: number }[]>`
+    SELECT extract(epoch FROM jobs.started_at - lost.started_at)::float8 AS seconds
+    FROM jobs JOIN job_attempts AS lost ON lost.job_id = jobs.id WHERE jobs.id = ANY(${ids})`;
+  expect(early).toHaveLength(ids.length);
+  for (const { seconds } of early) expect(seconds).toBeLessThan(30);
   for (const id of ids) {
     expect(await api.read(id)).toMatchObject({ status: "running", attempts: 2 });
     await fetch(`${api.url}/v1/jobs/${id}/cancel`, { method: "POST" });

@@ -2,7 +2,6 @@ import type { Observe } from "@atlasqueue/core";
 import type { Permit, RateLimit } from "@atlasqueue/core/internal";
 import type { Access, ApiContext, RateLimiter } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
-import { tenantOf } from "../http/input/tenant.ts";
 
 /**
  * Take permits of the caller's tenant for a request. Its answer, a refusal too, says what remains. Throws
@@ -33,13 +32,11 @@ export async function charge(
  * await chargeMore(c, access, body.jobs.length);
  */
 export async function chargeMore(c: ApiContext, { limiter, observe }: Access, permits: number): Promise<void> {
-  if (!limiter) return;
+  const tenant = c.get("caller")?.tenant;
+  if (!limiter || tenant === undefined) return;
   const more = Math.min(permits, limiter.rate.limit) - 1;
-  if (more > 0) await charge(c, limiter, observe, tenantOf(c), more);
+  if (more > 0) await charge(c, limiter, observe, tenant, more);
 }
-
-/** For routes that take batches, before they do their work. */
-export const chargeJobs = (c: ApiContext, jobs: number): Promise<void> => chargeMore(c, c.get("access"), jobs);
 
 /** draft-ietf-httpapi-ratelimit-headers-09: q permits in w seconds; r are left, and all are back in t seconds. */
 function limitHeaders({ limit, period_ms }: RateLimit, { remaining, reset_ms }: Permit): Record<string, string> {

@@ -4,8 +4,6 @@ import type { Context } from "hono";
 import type { Scope } from "@atlasqueue/contract";
 import type { Observe } from "@atlasqueue/core";
 import type { Permit, RateLimit } from "@atlasqueue/core/internal";
-import type { Gate } from "./gate.ts";
-import type { Turns } from "./body/turns.ts";
 
 /** Who sent a request: whose jobs it may touch, and what it may do there. */
 export type Caller = {
@@ -34,12 +32,7 @@ export type ApiEnv = {
   Bindings: Partial<HttpBindings>;
   Variables: {
     request_id: string;
-    access: Access;
-    /** Room for bodies while they come. */
-    bodies: Gate;
-    /** Who parses a large one now. */
-    turns: Turns;
-    /** Set by `requires`. */
+    /** Known once the request is let in, where its operation asks for a token. */
     caller: Caller | undefined;
     /** What the answer says about the rate limit, where there is one. */
     limit_headers: Record<string, string> | undefined;

@@ -2,7 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { document, documented, schemaAt } from "../../test/against-document.ts";
 import { testApp } from "../../test/test-app.ts";
-import { operations } from "./operations/index.ts";
+import { operations } from "../routes.ts";
 
 let api: Awaited<ReturnType<typeof testApp>>;
 beforeAll(async () => {

@@ -15,7 +15,6 @@ import {
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from "zod-openapi";
 import { z } from "zod";
 import { idempotencyKey, tags, type Answer, type Operation } from "../route/operation.ts";
-import { operations } from "./operations/index.ts";
 import { problemAnswers } from "./problems.ts";
 import { sentence, showSchema } from "./show-schema.ts";
 
@@ -27,9 +26,9 @@ export type OpenApiDocument = ReturnType<typeof createDocument>;
  * The OpenAPI 3.1 document of this API, made of the schemas that check its requests and answers.
  *
  * @example
- * const { paths } = openApiDocument();
+ * const { paths } = openApiDocument(operations);
  */
-export function openApiDocument(): OpenApiDocument {
+export function openApiDocument(operations: readonly Operation[]): OpenApiDocument {
   const document = createDocument(
     {
       openapi: "3.1.1",
@@ -43,7 +42,7 @@ export function openApiDocument(): OpenApiDocument {
       tags: Object.entries(tags)
         .filter(([name]) => operations.some(({ tag }) => tag === name))
         .map(([name, description]) => ({ name, description })),
-      paths: paths(),
+      paths: pathsOf(operations),
       components: {
         schemas: {
           Job: job,
@@ -87,7 +86,7 @@ Times are RFC 3339, UTC, with milliseconds. Ids are UUIDs, in any case. Unknown 
 Every answer has \`X-Request-ID\`: the caller's own when it is well-formed, else a new one. Every error is
 \`application/problem+json\` with that id as its \`instance\`; OpenQueue's operations have a format of their own.`;
 
-function paths(): Record<string, Record<string, ZodOpenApiOperationObject>> {
+function pathsOf(operations: readonly Operation[]): Record<string, Record<string, ZodOpenApiOperationObject>> {
   const found: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const operation of operations) (found[operation.path] ??= {})[operation.method] = show(operation);
   return found;

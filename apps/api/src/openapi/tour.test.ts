@@ -5,7 +5,7 @@ import { checkedRequests } from "../../test/checked-request.ts";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { tourOpenQueue, tourOpenQueueLost, tourProvisioning } from "../../test/openqueue-tour.ts";
 import { testApp } from "../../test/test-app.ts";
-import { operations } from "./operations/index.ts";
+import { operations } from "../routes.ts";
 
 let api: Awaited<ReturnType<typeof testApp>>;
 let call: ReturnType<typeof checkedRequests>["call"];

@@ -1,33 +1,47 @@
-import type { JobStatus, OpenQueueQueues, OpenQueueStatus } from "@atlasqueue/contract";
-import { oldestWaiting, queueStats, type Deps, type QueueStats } from "@atlasqueue/core/internal";
-import { Hono } from "hono";
-import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answers/answer.ts";
-import type { ApiEnv } from "../http/context.ts";
-import type { Gate } from "../http/gate.ts";
-import { holderOf } from "../http/input/holder.ts";
-import { refuseQuery } from "../http/input/query.ts";
-import { tenantOf } from "../http/input/tenant.ts";
+import { openQueueQueues, type JobStatus, type OpenQueueQueues, type OpenQueueStatus } from "@atlasqueue/contract";
+import { oldestWaiting, queueStats, type QueueStats } from "@atlasqueue/core/internal";
+import { exampleJob } from "../route/examples.ts";
+import { route } from "../route/route.ts";
 import { statusesOf } from "./words.ts";
 
-/** OpenQueue's `GET /dashboard/queues`. */
-export function openQueueDashboardRoutes(deps: Deps & { gate: Gate }): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>();
+const exampleStats: OpenQueueQueues[number] = {
+  queue_name: "mails",
+  pending: 16,
+  processing: 4,
+  completed: 1_530,
+  failed: 1,
+  cancelled: 0,
+  dead: 2,
+  total: 1_552,
+  oldest_pending_created_at: exampleJob.created_at,
+};
 
-  routes.get("/dashboard/queues", requires("read"), async (c) => {
-    refuseQuery(c);
-    const tenant = tenantOf(c);
-    const queues = await deps.gate.hold(holderOf(c), 0, async () => {
-      const stats = await queueStats(deps, tenant);
-      const waiting = stats.filter((one) => inWord(one, "pending") > 0).map(({ queue }) => queue);
-      const oldest = await oldestWaiting(deps, tenant, waiting);
-      return stats.map((one) => showStats(one, oldest.get(one.queue)));
-    });
-    return answerJson(c, 200, queues satisfies OpenQueueQueues);
-  });
-
-  return routes;
-}
+export const dashboard = route(
+  {
+    method: "get",
+    path: "/dashboard/queues",
+    id: "openQueueListQueues",
+    tag: "OpenQueue",
+    surface: "openqueue",
+    summary: "List the queues",
+    description: "`failed` says how many of the `pending` wait for a retry; `total` has each job once.",
+    scope: "read",
+    answers: {
+      200: {
+        description: "Every queue that has had a job, or was paused.",
+        schema: openQueueQueues,
+        example: [exampleStats],
+      },
+    },
+    problems: ["validation"],
+  },
+  async ({ deps, tenant }) => {
+    const stats = await queueStats(deps, tenant);
+    const waiting = stats.filter((one) => inWord(one, "pending") > 0).map(({ queue }) => queue);
+    const oldest = await oldestWaiting(deps, tenant, waiting);
+    return stats.map((one) => showStats(one, oldest.get(one.queue)));
+  },
+);
 
 /**
  * `failed` are the pending ones that wait for a retry: they are in `pending` too, as everywhere on this surface, and

@@ -1,51 +1,113 @@
-import { openQueueListQuery, type OpenQueueJobPage, type OpenQueueJobStatus } from "@atlasqueue/contract";
-import { cancel, findJob, listJobsAt, type JobRow } from "@atlasqueue/core/internal";
-import { Hono } from "hono";
-import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answers/answer.ts";
-import type { ApiContext, ApiEnv } from "../http/context.ts";
-import { holderOf } from "../http/input/holder.ts";
-import { requireNoBody } from "../http/body/no-body.ts";
-import { readJobId } from "../http/input/params.ts";
+import {
+  jobId,
+  limits,
+  openQueueJob,
+  openQueueJobPage,
+  openQueueJobStatus,
+  openQueueListQuery,
+} from "@atlasqueue/contract";
+import { cancel as cancelJob, findJob, listJobsAt, type JobRow } from "@atlasqueue/core/internal";
+import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
-import { readQuery, refuseQuery } from "../http/input/query.ts";
-import { tenantOf } from "../http/input/tenant.ts";
-import type { JobRouteDeps } from "../routes/jobs.ts";
+import type { RouteDeps } from "../route/deps.ts";
+import { exampleId, exampleOpenQueueJob } from "../route/examples.ts";
+import { noBody } from "../route/operation.ts";
+import { route } from "../route/route.ts";
 import { showOpenQueueJob, statusesOf, wordOf } from "./words.ts";
 
-/** OpenQueue's reads of jobs, and its cancel. */
-export function openQueueJobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>();
-  const find = async (c: ApiContext): Promise<JobRow> => {
-    refuseQuery(c);
-    const id = readJobId(c);
-    return (await deps.gate.hold(holderOf(c), 0, () => findJob(deps, tenantOf(c), id))) ?? unknownJob();
-  };
+const surface = { tag: "OpenQueue", surface: "openqueue" } as const;
+const path = z.strictObject({ id: jobId });
 
-  routes.get("/jobs", requires("read"), async (c) => {
-    const { queue_name: queue, status, limit, offset } = readQuery(c, openQueueListQuery);
+export const list = route(
+  {
+    ...surface,
+    method: "get",
+    path: "/jobs",
+    id: "openQueueListJobs",
+    summary: "List jobs, newest first",
+    description: "For what is past the last offset, `/v1/jobs` has a cursor.",
+    scope: "read",
+    request: { query: openQueueListQuery },
+    answers: {
+      200: {
+        description: "A page; `total` counts what the filter picks, on every page.",
+        schema: openQueueJobPage,
+        example: { items: [exampleOpenQueueJob], total: 1, limit: limits.list_items_default, offset: 0 },
+      },
+    },
+    problems: ["validation"],
+  },
+  async ({ deps, tenant, query: { queue_name: queue, status, limit, offset } }) => {
     const filter = { queue, statuses: status && statusesOf(status) };
-    const page = await deps.gate.hold(holderOf(c), 0, () => listJobsAt(deps, tenantOf(c), filter, { limit, offset }));
-    const items = page.rows.map(showOpenQueueJob);
-    return answerJson(c, 200, { items, total: page.total, limit, offset } satisfies OpenQueueJobPage);
-  });
+    const { rows, total } = await listJobsAt(deps, tenant, filter, { limit, offset });
+    return { items: rows.map(showOpenQueueJob), total, limit, offset };
+  },
+);
 
-  routes.get("/jobs/:id", requires("read"), async (c) => {
-    const { id, status } = await find(c);
-    return answerJson(c, 200, { job_id: id, status: wordOf(status) } satisfies OpenQueueJobStatus);
-  });
+export const getStatus = route(
+  {
+    ...surface,
+    method: "get",
+    path: "/jobs/{id}",
+    id: "openQueueGetJobStatus",
+    summary: "Read a job's status",
+    scope: "read",
+    request: { path },
+    answers: {
+      200: {
+        description: "Its status, in OpenQueue's words.",
+        schema: openQueueJobStatus,
+        example: { job_id: exampleId, status: "pending" },
+      },
+    },
+    problems: ["validation", "not_found"],
+  },
+  async (call) => {
+    const { id, status } = await find(call);
+    return { job_id: id, status: wordOf(status) };
+  },
+);
 
-  routes.get("/jobs/:id/detail", requires("read"), async (c) => answerJson(c, 200, showOpenQueueJob(await find(c))));
+export const getDetail = route(
+  {
+    ...surface,
+    method: "get",
+    path: "/jobs/{id}/detail",
+    id: "openQueueGetJob",
+    summary: "Read a job",
+    scope: "read",
+    request: { path },
+    answers: { 200: { description: "The job.", schema: openQueueJob, example: exampleOpenQueueJob } },
+    problems: ["validation", "not_found"],
+  },
+  async (call) => showOpenQueueJob(await find(call)),
+);
 
-  routes.post("/jobs/:id/cancel", requires("submit"), async (c) => {
-    refuseQuery(c);
-    const id = readJobId(c);
-    await requireNoBody(c);
-    const outcome = await deps.gate.hold(holderOf(c), 0, () => cancel(deps, tenantOf(c), id, pending));
+export const cancel = route(
+  {
+    ...surface,
+    method: "post",
+    path: "/jobs/{id}/cancel",
+    id: "openQueueCancelJob",
+    summary: "Cancel a pending job",
+    description: "One that is not pending is not found, as OpenQueue has it.",
+    scope: "submit",
+    request: { path, body: noBody },
+    answers: {
+      200: {
+        description: "The job is cancelled.",
+        schema: openQueueJobStatus,
+        example: { job_id: exampleId, status: "cancelled" },
+      },
+    },
+    problems: ["not_found"],
+  },
+  async ({ deps, tenant, path: { id } }) => {
+    const outcome = await cancelJob(deps, tenant, id, pending);
     switch (outcome.kind) {
       case "cancelled":
         await deps.followUps.cancelled(outcome.job);
-        return answerJson(c, 200, { job_id: id, status: "cancelled" } satisfies OpenQueueJobStatus);
+        return { job_id: id, status: "cancelled" };
       case "not_cancellable":
         throw new ProblemError("not_found", `The job is not pending: it is ${wordOf(outcome.job.status)}`);
       case "unknown":
@@ -53,9 +115,13 @@ export function openQueueJobRoutes(deps: JobRouteDeps): Hono<ApiEnv> {
       default:
         return outcome satisfies never;
     }
-  });
-
-  return routes;
-}
+  },
+);
 
 const pending = statusesOf("pending");
+
+type AboutJob = { deps: RouteDeps; tenant: string; path: { id: string } };
+
+async function find({ deps, tenant, path: { id } }: AboutJob): Promise<JobRow> {
+  return (await findJob(deps, tenant, id)) ?? unknownJob();
+}

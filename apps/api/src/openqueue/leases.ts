@@ -1,102 +1,143 @@
 import {
+  jobId,
   limits,
   openQueueAck,
   openQueueHeartbeat,
+  openQueueLease,
   openQueueLeaseRequest,
   openQueueNack,
-  type OpenQueueLease,
+  openQueueSettled,
+  queueName,
   type OpenQueueSettled,
 } from "@atlasqueue/contract";
-import { findJob, heartbeat, isUuid, settleRemote, type RemoteOutcome } from "@atlasqueue/core/internal";
-import { Hono } from "hono";
-import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answers/answer.ts";
-import type { ApiContext, ApiEnv } from "../http/context.ts";
-import { delivered } from "../http/answers/delivered.ts";
-import { holderOf } from "../http/input/holder.ts";
-import { hangUpOf } from "../http/input/hang-up.ts";
-import { readJobId, readQueueName } from "../http/input/params.ts";
+import { heartbeat as extend, findJob, isUuid, settleRemote, type RemoteOutcome } from "@atlasqueue/core/internal";
+import { z } from "zod";
 import { leaseLost, unknownJob } from "../http/answers/problem.ts";
-import { readRequest, requireSmall } from "../http/body/request.ts";
-import { tenantOf } from "../http/input/tenant.ts";
-import type { LeaseRouteDeps } from "../routes/leases.ts";
+import { requireSmall } from "../http/body/require-small.ts";
+import { exampleId, exampleLockedUntil, exampleOpenQueueJob, exampleToken } from "../route/examples.ts";
+import { route } from "../route/route.ts";
 import { openQueueBackoff } from "./native.ts";
 import { showOpenQueueJob } from "./words.ts";
 
-/** What OpenQueue's workers do: lease one job at a time, ack, nack, heartbeat. */
-export function openQueueLeaseRoutes(deps: LeaseRouteDeps): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>();
-  const settling = { ...deps, backoff: openQueueBackoff };
-  // One error, as far as it is kept, fits whatever the operator says: a job that cannot be given back would be lost.
-  const settle_bytes_max = Math.max(deps.body_bytes_max, limits.nack_body_bytes_min);
+const work = { method: "post", tag: "OpenQueue", surface: "openqueue", scope: "work" } as const;
+const path = z.strictObject({ id: jobId });
+const lease_token = exampleToken;
 
-  routes.post("/queues/:queue/lease", requires("work"), async (c) => {
-    const queue = readQueueName(c);
-    const { value, bytes } = await readRequest(c, openQueueLeaseRequest, { bytes_max: deps.body_bytes_max });
-    const call = { ...value, tenant: tenantOf(c), queue, jobs_max: 1, wait_ms: 0 };
-    const lease = await deps.gate.hold(holderOf(c), bytes, () => leaseOne(deps, call, hangUpOf(c)));
-    return answerJson(c, 200, lease);
-  });
+type Status = OpenQueueSettled["status"];
+const settled = (description: string, status: Status) => ({
+  200: { description, schema: openQueueSettled, example: { job_id: exampleId, status } },
+});
 
-  routes.post("/jobs/:id/ack", requires("work"), async (c) => {
-    const id = readJobId(c);
-    const { value, bytes } = await readRequest(c, openQueueAck, { bytes_max: deps.body_bytes_max });
-    requireSmall(value.result, "/result", bytes, limits.result_bytes_max);
-    const ack = { id, lease_token: tokenOf(value), result: value.result };
-    const { acks } = await deps.gate.hold(holderOf(c), bytes, () => settleRemote(settling, tenantOf(c), [ack], []));
-    return answerSettled(c, id, acks, "completed");
-  });
+export const lease = route(
+  {
+    ...work,
+    path: "/queues/{queue}/lease",
+    id: "openQueueLease",
+    summary: "Lease a job of a queue",
+    description: "It does not wait for one: `/v1/queues/{queue}/lease` can. Jobs of every type are handed out.",
+    request: {
+      path: z.strictObject({ queue: queueName }),
+      body: { schema: openQueueLeaseRequest, example: { worker_id: "worker-1", lease_seconds: 30 } },
+    },
+    answers: {
+      200: {
+        description: "The leased job; null when there was none.",
+        schema: openQueueLease,
+        example: {
+          job: { ...exampleOpenQueueJob, status: "processing" },
+          lease_token,
+          lease_expires_at: exampleLockedUntil,
+        },
+      },
+    },
+    problems: [],
+  },
+  async ({ deps, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
+    const { leaseDesk } = deps;
+    const leases = await leaseDesk.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp);
+    ifUndelivered(() => leaseDesk.undelivered(leases));
+    const [held] = leases;
+    // Read once more by its key; there is none when it was cancelled in this moment.
+    const row = held && (await findJob(deps, tenant, held.id));
+    if (!row?.locked_until || row.lease_token !== held?.lease_token) return null;
+    const lease_expires_at = row.locked_until.toISOString();
+    return { job: showOpenQueueJob(row), lease_token: held.lease_token, lease_expires_at };
+  },
+);
 
-  routes.post("/jobs/:id/nack", requires("work"), async (c) => {
-    const id = readJobId(c);
-    const { value, bytes } = await readRequest(c, openQueueNack, { bytes_max: settle_bytes_max, error_at: 1 });
-    const nack = { id, lease_token: tokenOf(value), error: value.error, retry: value.retry };
-    const { nacks } = await deps.gate.hold(holderOf(c), bytes, () => settleRemote(settling, tenantOf(c), [], [nack]));
-    return answerSettled(c, id, nacks, "failed_or_requeued");
-  });
+export const ack = route(
+  {
+    ...work,
+    path: "/jobs/{id}/ack",
+    id: "openQueueAck",
+    summary: "Settle a job as done",
+    description: `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and is answered alike.`,
+    request: { path, body: { schema: openQueueAck, example: { lease_token, result: { sent: true } } } },
+    answers: settled("It has succeeded.", "completed"),
+    problems: ["not_found", "lease_lost"],
+  },
+  async ({ deps, tenant, path: { id }, body: { result, ...held }, bytes }) => {
+    requireSmall(result, "/result", bytes, limits.result_bytes_max);
+    const { acks } = await settleRemote(deps, tenant, [{ id, lease_token: tokenOf(held), result }], []);
+    return show(id, acks, "completed");
+  },
+);
 
-  routes.post("/jobs/:id/heartbeat", requires("work"), async (c) => {
-    const id = readJobId(c);
-    const { value, bytes } = await readRequest(c, openQueueHeartbeat, { bytes_max: deps.body_bytes_max });
-    const beat = { id, lease_token: tokenOf(value), lease_seconds: value.lease_seconds };
-    const { kind } = await deps.gate.hold(holderOf(c), bytes, () => heartbeat(deps, tenantOf(c), beat));
+export const nack = route(
+  {
+    ...work,
+    path: "/jobs/{id}/nack",
+    id: "openQueueNack",
+    summary: "Settle a job as failed",
+    description: "It is retried after a delay that doubles, up to 300 s, or is dead after its last retry.",
+    request: {
+      path,
+      body: {
+        schema: openQueueNack,
+        example: { lease_token, error: "no such customer" },
+        // One error, as far as it is kept: a job that cannot be given back would be lost.
+        bytes_always: limits.nack_body_bytes_min,
+        error_at: 1,
+      },
+    },
+    answers: settled("It waits for its retry, or is dead.", "failed_or_requeued"),
+    problems: ["not_found", "lease_lost"],
+  },
+  async ({ deps, tenant, path: { id }, body: { error, retry, ...held } }) => {
+    const nacks = [{ id, lease_token: tokenOf(held), error, retry }];
+    const outcomes = await settleRemote({ ...deps, backoff: openQueueBackoff }, tenant, [], nacks);
+    return show(id, outcomes.nacks, "failed_or_requeued");
+  },
+);
+
+export const heartbeat = route(
+  {
+    ...work,
+    path: "/jobs/{id}/heartbeat",
+    id: "openQueueHeartbeat",
+    summary: "Hold a job for longer",
+    request: { path, body: { schema: openQueueHeartbeat, example: { lease_token, lease_seconds: 60 } } },
+    answers: settled("It is held for longer.", "lease_extended"),
+    problems: ["not_found", "lease_lost"],
+  },
+  async ({ deps, tenant, path: { id }, body: { lease_seconds, ...held } }) => {
+    const { kind } = await extend(deps, tenant, { id, lease_token: tokenOf(held), lease_seconds });
     if (kind === "unknown") return unknownJob();
     if (kind === "lease_lost") throw leaseLost();
-    return answerJson(c, 200, { job_id: id, status: "lease_extended" } satisfies OpenQueueSettled);
-  });
-
-  return routes;
-}
-
-type LeaseCall = Parameters<LeaseRouteDeps["leaseDesk"]["lease"]>[0];
-
-/** The next job, read once more by its key; none when it was cancelled in this moment. */
-async function leaseOne(deps: LeaseRouteDeps, call: LeaseCall, gone: AbortSignal): Promise<OpenQueueLease> {
-  const leases = await deps.leaseDesk.lease(call, gone);
-  return delivered(deps.leaseDesk, leases, gone, async () => {
-    const [lease] = leases;
-    const row = lease && (await findJob(deps, call.tenant, lease.id));
-    if (!row?.locked_until || row.lease_token !== lease?.lease_token) return null;
-    const lease_expires_at = row.locked_until.toISOString();
-    return { job: showOpenQueueJob(row), lease_token: lease.lease_token, lease_expires_at };
-  });
-}
+    return { job_id: id, status: "lease_extended" };
+  },
+);
 
 /** A UUID that no lease is given. */
 const nobodys = "00000000-0000-0000-0000-000000000000";
 
 /** What cannot be a token holds no lease either: 409, or 404 where the job is unknown, as for any wrong one. */
-function tokenOf({ lease_token }: { lease_token: string }): string {
-  return isUuid(lease_token) ? lease_token : nobodys;
+function tokenOf(held: { lease_token: string }): string {
+  return isUuid(held.lease_token) ? held.lease_token : nobodys;
 }
 
-function answerSettled(
-  c: ApiContext,
-  job_id: string,
-  [outcome]: readonly RemoteOutcome[],
-  status: OpenQueueSettled["status"],
-): Response {
+function show(job_id: string, [outcome]: readonly RemoteOutcome[], status: Status): OpenQueueSettled {
   if (outcome === "not_found") return unknownJob();
   if (outcome === "lease_lost") throw leaseLost();
-  return answerJson(c, 200, { job_id, status } satisfies OpenQueueSettled);
+  return { job_id, status };
 }

@@ -1,3 +1,4 @@
+import { localPermits } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 
@@ -52,7 +53,8 @@ test("503 while no secret is set", async () => {
 });
 
 test("whoever tries secrets is slowed down, event by event, and others are not", async () => {
-  const guarded = await guardedApp({ admin_secret });
+  // Its clock stands: a slow machine gives nobody another permit.
+  const guarded = await guardedApp({ admin_secret, provisionPermits: localPermits(() => 0) });
   const call = async (secret: string, remoteAddress: string) => {
     const request = { method: "POST", headers: { "x-admin-secret": secret, "content-type": "application/json" } };
     const body = JSON.stringify({ email: "guess@b.co" });

@@ -1,78 +1,92 @@
 import { hash } from "node:crypto";
 import {
   canonicalJson,
+  limits,
   openQueueSubmit,
   openQueueSubmitBatch,
-  type OpenQueueSubmitted,
-  type OpenQueueSubmittedBatch,
+  openQueueSubmitted,
+  openQueueSubmittedBatch,
+  type OpenQueueSubmit,
 } from "@atlasqueue/contract";
 import { enqueueAll, type EnqueueOutcome, type Submission } from "@atlasqueue/core/internal";
-import { Hono } from "hono";
-import { chargeJobs } from "../access/charge.ts";
-import { requires } from "../access/requires.ts";
-import { answerJson } from "../http/answers/answer.ts";
-import type { ApiContext, ApiEnv } from "../http/context.ts";
-import { holderOf } from "../http/input/holder.ts";
-import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
-import { invalid, ProblemError } from "../http/answers/problem.ts";
-import { readRequest, requireSmall } from "../http/body/request.ts";
-import { tenantOf } from "../http/input/tenant.ts";
-import { queuesOf, type SubmitRouteDeps } from "../routes/submit.ts";
+import { ProblemError } from "../http/answers/problem.ts";
+import { requireSmall } from "../http/body/require-small.ts";
+import { exampleId, exampleOpenQueueSubmission } from "../route/examples.ts";
+import { route } from "../route/route.ts";
 import { nativeRequest } from "./native.ts";
 
-/** OpenQueue's `POST /jobs` and `POST /jobs/batch`. */
-export function openQueueSubmitRoutes(deps: SubmitRouteDeps): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>();
+const submission = {
+  method: "post",
+  tag: "OpenQueue",
+  surface: "openqueue",
+  scope: "submit",
+  problems: ["idempotency_mismatch", "too_many_queues"],
+} as const;
+const submitted = { schema: openQueueSubmitted, example: { job_id: exampleId, status: "queued" } } as const;
+const submittedBatch = { schema: openQueueSubmittedBatch, example: { job_ids: [exampleId], count: 1 } };
+const replayed = {
+  description: "This key was used for the same request before: its answer.",
+  headers: { "Idempotency-Replayed": "`true`" },
+};
+const replay = { "idempotency-replayed": "true" };
 
-  routes.post("/jobs", requires("submit"), async (c) => {
-    const { value, bytes } = await readRequest(c, openQueueSubmit, { bytes_max: deps.body_bytes_max });
-    const idempotency_key = readOptionalKey(c);
-    requireSmall(value.payload, "/payload", bytes, deps.payload_bytes_max);
-    const submission = { tenant: tenantOf(c), request: nativeRequest(value), idempotency_key };
-    const outcome = await deps.gate.hold(holderOf(c), bytes, async () => {
-      await deps.queueBound.admit(submission.tenant, queuesOf([submission]));
-      return deps.submitter.submit(submission, bytes);
-    });
+export const submit = route(
+  {
+    ...submission,
+    path: "/jobs",
+    id: "openQueueSubmit",
+    summary: "Submit a job",
+    description: `Its type here is \`openqueue\`. A payload may have ${limits.payload_bytes_max} bytes of JSON, a request ${limits.body_bytes_max}.`,
+    // Unlike on /v1, a key is nobody's duty.
+    request: { idempotency_key: "optional", body: { schema: openQueueSubmit, example: exampleOpenQueueSubmission } },
+    answers: { 201: { description: "The job is stored.", ...submitted }, 200: { ...replayed, ...submitted } },
+  },
+  async ({ deps, tenant, body, bytes, idempotency_key }) => {
+    requireSmall(body.payload, "/payload", bytes, deps.payload_bytes_max);
+    const request = nativeRequest(body);
+    await deps.queueBound.admit(tenant, [request.queue]);
+    const outcome = await deps.submitter.submit({ tenant, request, idempotency_key }, bytes);
     // What comes this way never asks to be unique, so nothing else is without a job.
     if (!("job" in outcome)) throw mismatch("a job");
-    const answer: OpenQueueSubmitted = { job_id: outcome.job.id, status: "queued" };
-    return outcome.kind === "created" ? answerJson(c, 201, answer) : answerJson(c, 200, answer, replayed);
-  });
+    const answer = { job_id: outcome.job.id, status: "queued" } as const;
+    return outcome.kind === "created" ? { status: 201, body: answer } : { status: 200, body: answer, headers: replay };
+  },
+);
 
-  routes.post("/jobs/batch", requires("submit"), async (c) => {
-    const { value, bytes } = await readRequest(c, openQueueSubmitBatch, { bytes_max: deps.body_bytes_max });
-    await chargeJobs(c, value.jobs.length);
-    const key = readOptionalKey(c);
-    value.jobs.forEach(({ payload }, at) =>
-      requireSmall(payload, `/jobs/${at}/payload`, bytes, deps.payload_bytes_max),
-    );
-    const tenant = tenantOf(c);
-    const requests = value.jobs.map((job) => ({ tenant, request: nativeRequest(job) }));
+export const submitBatch = route(
+  {
+    ...submission,
+    path: "/jobs/batch",
+    id: "openQueueSubmitBatch",
+    summary: "Submit many jobs, all or none",
+    description: "One key is for all of them.",
+    request: {
+      idempotency_key: "optional",
+      body: { schema: openQueueSubmitBatch, example: { jobs: [exampleOpenQueueSubmission] } },
+    },
+    permits: ({ jobs }: { jobs: OpenQueueSubmit[] }) => jobs.length,
+    answers: {
+      201: { description: "All are stored; in the order of the request.", ...submittedBatch },
+      200: { ...replayed, ...submittedBatch },
+    },
+  },
+  async ({ deps, tenant, body: { jobs }, bytes, idempotency_key: key }) => {
+    jobs.forEach(({ payload }, at) => requireSmall(payload, `/jobs/${at}/payload`, bytes, deps.payload_bytes_max));
+    const requests = jobs.map((one) => ({ tenant, request: nativeRequest(one) }));
     const submissions = key === undefined ? requests : underOneKey(requests, key);
-    const outcome = await deps.gate.hold(holderOf(c), bytes, async () => {
-      await deps.queueBound.admit(tenant, queuesOf(submissions));
-      return enqueueAll(deps, submissions, deps);
-    });
+    await deps.queueBound.admit(
+      tenant,
+      requests.map(({ request }) => request.queue),
+    );
+    const outcome = await enqueueAll(deps, submissions, deps);
     if (outcome.kind !== "stored") throw mismatch("a batch");
     deps.followUps.submitted(outcome.outcomes);
     const job_ids = outcome.outcomes.map(idOf);
-    const answer: OpenQueueSubmittedBatch = { job_ids, count: job_ids.length };
+    const answer = { job_ids, count: job_ids.length };
     const again = outcome.outcomes.every(({ kind }) => kind === "replayed");
-    return again ? answerJson(c, 200, answer, replayed) : answerJson(c, 201, answer);
-  });
-
-  return routes;
-}
-
-const replayed = { "idempotency-replayed": "true" };
-
-/** Unlike on /v1, a key is nobody's duty; one that is sent must be one. */
-function readOptionalKey(c: ApiContext): string | undefined {
-  if (c.req.header("idempotency-key") === undefined) return undefined;
-  const key = readIdempotencyKey(c);
-  if (typeof key === "string") return key;
-  throw invalid([key]);
-}
+    return again ? { status: 200, body: answer, headers: replay } : { status: 201, body: answer };
+  },
+);
 
 /**
  * One key for the whole batch, where keys are of jobs: each gets one made of it and its place, which stands for the

@@ -5,10 +5,14 @@ import type {
   FinishedWaits,
   FollowUps,
   LeaseDesk,
+  createReadiness,
+  localPermits,
   QueueBound,
   RemoteSettlementDeps,
   Submitter,
 } from "@atlasqueue/core/internal";
+import type { Docs } from "../docs/docs.ts";
+import type { Turns } from "../http/body/turns.ts";
 import type { Access } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
 import type { Cursors } from "../http/input/cursor.ts";
@@ -32,7 +36,17 @@ export type Services = Deps &
 
 /** What every handler is given: that, and what an app makes for itself. */
 export type RouteDeps = Services & {
+  /** Bounds the requests that wait for the database. */
   gate: Gate;
+  /** Bounds the large bodies that arrive at once. */
+  bodies: Gate;
+  /** Whose large body is parsed now. */
+  turns: Turns;
   cursors: Cursors;
   access: Access;
+  /** Whether its servers are there. */
+  readiness: ReturnType<typeof createReadiness>;
+  docs: Docs;
+  /** Those of `POST /admin/provision`, for each network. */
+  provisionPermits: ReturnType<typeof localPermits>;
 };

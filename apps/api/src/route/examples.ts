@@ -2,6 +2,8 @@ import type { Job, OpenQueueJob, OpenQueueSubmitInput, Queue, SubmitJobInput } f
 
 export const exampleId = "01920000-0000-7000-8000-000000000000";
 export const exampleToken = "6f2c1f5e-3c52-4c0e-9d0c-0d6a5a0f9b11";
+/** A request that may be sent twice has it. */
+export const exampleKey = "order-17";
 const created_at = "2030-01-31T12:00:00.000Z";
 export const exampleLockedUntil = "2030-01-31T12:00:30.000Z";
 

@@ -1,7 +1,7 @@
 import { showValue, validate, type Fault } from "@atlasqueue/contract";
 import type { z } from "zod";
 import { invalid } from "../http/answers/problem.ts";
-import { readJson } from "../http/body/body.ts";
+import { readJson, type Arrivals } from "../http/body/body.ts";
 import { requireNoBody } from "../http/body/no-body.ts";
 import type { BodyBounds } from "../http/body/read-bytes.ts";
 import type { ApiContext } from "../http/context.ts";
@@ -27,7 +27,7 @@ export type Input = {
  */
 export function readerOf(
   operation: Operation,
-  limits: { body_bytes_max: number },
+  deps: Arrivals & { body_bytes_max: number },
 ): (c: ApiContext) => Input | Promise<Input> {
   const { request = {}, any_query } = operation;
   const params = Object.entries(request.path?.shape ?? {}) as [string, z.ZodType<string>][];
@@ -42,14 +42,14 @@ export function readerOf(
   });
   if (!body) return readHead;
 
-  const bounds = boundsOf(body, limits);
+  const bounds = boundsOf(body, deps);
   return async (c) => {
     const head = readHead(c);
     if (body.optional) {
-      await requireNoBody(c);
+      await requireNoBody(c, deps);
       return head;
     }
-    const sent = await readJson(c, bounds);
+    const sent = await readJson(c, bounds, deps);
     const key = readKey(c, idempotency_key);
     const checked = validate(body.schema, sent.value);
     const faults = [...(typeof key === "object" ? [key] : []), ...(checked.kind === "invalid" ? checked.faults : [])];

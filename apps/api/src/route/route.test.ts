@@ -1,11 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { testApp } from "../../test/test-app.ts";
-import { noAuthentication } from "../access/authenticate.ts";
-import { createRateLimiter } from "../access/rate-limiter.ts";
+import { routeDeps } from "../app.ts";
 import { createGate, type Gate } from "../http/gate.ts";
-import { createCursors } from "../http/input/cursor.ts";
 import { noBody, type Operation } from "./operation.ts";
 import { route, type Route } from "./route.ts";
 import { addRoutes } from "./serve.ts";
@@ -84,14 +81,8 @@ const routes: Route[] = [
 let api: Awaited<ReturnType<typeof testApp>>;
 beforeAll(async () => {
   api = await testApp();
-  const { observe } = api.deps;
-  const limiter = createRateLimiter(api.deps, { limit: 100, period_ms: 86_400_000 });
-  addRoutes(api.app, routes, {
-    ...api.deps,
-    gate,
-    cursors: createCursors(randomBytes(32)),
-    access: { authenticator: noAuthentication, limiter, observe },
-  });
+  const deps = routeDeps({ ...api.deps, gate, rate_limit: { limit: 100, period_ms: 86_400_000 } });
+  addRoutes(api.app, routes, deps);
 });
 afterAll(() => api.stop());
 

@@ -13,7 +13,7 @@ const open = (timeout_ms: number, connections_max = 1): Database => {
   return database;
 };
 
-/** What a handler does that burns the processor. */
+/** What a handler that hogs the processor does. */
 function burn(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
@@ -24,20 +24,20 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test("an answer that came while the process was busy counts, though its deadline is over", async () => {
+test("an answer that came while the process was busy counts, even past its deadline", async () => {
   const database = open(500);
   await bounded(database, database.sql`SELECT 1`);
   for (let i = 0; i < 2; i += 1) {
     const answer = bounded(database, database.sql`SELECT 1 AS one`);
     // Until it is sent.
     for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    // Longer than the deadline, and than the silence for which a connection is given up.
+    // Longer than the deadline, and than the silence after which a connection is given up.
     burn(1_400);
     expect(await answer).toEqual([{ one: 1 }]);
   }
 });
 
-test("an answer that is still arriving at its deadline is waited for", async () => {
+test("an answer still arriving at its deadline is waited for", async () => {
   const database = open(500);
   await bounded(database, database.sql`SELECT 1`);
   const answer = bounded(
@@ -49,7 +49,7 @@ test("an answer that is still arriving at its deadline is waited for", async () 
   expect((await answer).length).toBe(20);
 });
 
-test("a statement that is late may have been applied; one that never left certainly was not", async () => {
+test("a late statement may have been applied; one that never left certainly was not", async () => {
   const database = open(300);
   const asleep = failureOf(bounded(database, database.sql`SELECT pg_sleep(600)`));
   const behind = failureOf(bounded(database, database.sql`SELECT 1`, 100));
@@ -57,7 +57,7 @@ test("a statement that is late may have been applied; one that never left certai
   expect(outcomeUnknown(await behind)).toBe(false);
 });
 
-test("a statement that the server refuses was not applied, nor one that found no server", async () => {
+test("a statement the server refused was not applied, nor one that found no server", async () => {
   const database = open(5_000);
   expect(outcomeUnknown(await failureOf(bounded(database, database.sql`SELECT 1 / 0`)))).toBe(false);
   const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connections_max: 1, timeout_ms: 5_000 });
@@ -65,7 +65,7 @@ test("a statement that the server refuses was not applied, nor one that found no
   expect(outcomeUnknown(await failureOf(bounded(away, away.sql`SELECT 1`)))).toBe(false);
 });
 
-test("a statement whose connection ends under it may have been applied", async () => {
+test("a statement whose connection broke may have been applied", async () => {
   const [database, killer] = [open(5_000), open(5_000)];
   const [row] = await bounded(database, database.sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`);
   const asleep = failureOf(bounded(database, database.sql`SELECT pg_sleep(600)`));

@@ -7,8 +7,8 @@ import { patienceLeft } from "./patience.ts";
 
 /**
  * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `patienceLeft`).
- * One that is late is taken out of the driver's queue, or cancelled on the server, and throws `DatabaseTimeoutError`. Whether a query that failed took effect is what
- * `outcomeUnknown(error)` says.
+ * A late one is taken out of the driver's queue, or cancelled on the server, and throws `DatabaseTimeoutError`.
+ * `outcomeUnknown(error)` says whether a failed query may have taken effect.
  *
  * @example
  * const rows = await bounded(database, database.sql`SELECT 1 AS one`);

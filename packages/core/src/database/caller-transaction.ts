@@ -8,7 +8,7 @@ type Drizzle = { execute(query: SQL): PromiseLike<unknown> };
 /** A transaction of postgres.js (`sql.begin`), drizzle (`db.transaction`) or node-postgres (a client after BEGIN). */
 export type CallerTransaction = PostgresJs | NodePostgres | Drizzle;
 
-/** Run our statements on the caller's transaction, told apart by the method its driver has. */
+/** Run our statements on the caller's transaction; the driver is recognized by its methods. */
 export function executeIn(tx: CallerTransaction): Execute {
   return async <Row>({ text, params }: Statement) => {
     const answer = await run(tx, { text, params });
@@ -23,9 +23,9 @@ async function run(tx: CallerTransaction, { text, params }: Statement): Promise<
   throw new TypeError("the transaction must be of postgres.js, drizzle or node-postgres");
 }
 
-/** drizzle numbers parameters itself, in the order it meets them: each $n is handed over where it stands. */
+/** drizzle numbers parameters itself, in the order it meets them: each $n is handed over in place. */
 async function drizzleQuery({ text, params }: Statement): Promise<SQL> {
-  // It is loaded already where its transaction comes from; others start without it.
+  // Already loaded where its transaction comes from; others start without it.
   const { sql: drizzleSql } = await import("drizzle-orm");
   const parts = text.split(/\$(\d+)/);
   return drizzleSql.join(

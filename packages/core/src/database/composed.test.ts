@@ -17,7 +17,7 @@ afterAll(() => own.drop());
 const named = ({ parameters }: { parameters: readonly string[] }) =>
   parameters.map((name, at) => `-- $${at + 1} ${name}\n`).join("");
 
-test("each composed statement stands whole in sql/, as PostgreSQL gets it, with its parameters named", async () => {
+test("each composed statement is whole in sql/, as PostgreSQL gets it, with its parameters named", async () => {
   const statements = composedStatements();
   const names = statements.map(({ name }) => name);
   expect(names.length).toBeGreaterThan(60);
@@ -31,7 +31,7 @@ test("each composed statement stands whole in sql/, as PostgreSQL gets it, with 
   expect(there.filter((name) => !names.includes(name))).toEqual([]);
 });
 
-test("PostgreSQL takes each of them, and counts as many parameters as are named", async () => {
+test("PostgreSQL accepts each of them, and counts as many parameters as are named", async () => {
   for (const { name, parameters, text } of composedStatements()) {
     await own.database.sql.unsafe(`PREPARE one AS ${text}`).catch((error: unknown) => {
       throw new Error(`${name}: ${String(error)}`);

@@ -1,13 +1,13 @@
-/** A statement that is put together from parts, as PostgreSQL gets it. `parameters` are the names of $1, $2 … */
+/** A statement put together from parts, as PostgreSQL gets it. `parameters` are the names of $1, $2 … */
 export type ComposedStatement = { name: string; parameters: readonly string[]; text: string };
 
 // Filled while the modules load and never changed: the list of what this program can send.
 const statements: ComposedStatement[] = [];
 
 /**
- * Name a statement that is put together from parts, and its parameters in order. Returns the text. A test writes each of
- * them whole to `sql/<name>.sql`, so that it can be read, explained and compared as PostgreSQL gets it. To be called while
- * the module loads, once for each variant.
+ * Name a statement put together from parts, and its parameters in order. Returns the text. A test writes each one whole
+ * to `sql/<name>.sql`, to be read, explained and compared as PostgreSQL gets it. Call it while the module loads, once
+ * for each variant.
  *
  * @example
  * const renew = composed("lease/extend", [...leaseParameters, "lease_seconds"], `WITH held AS (…) …`);

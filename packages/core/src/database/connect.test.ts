@@ -14,7 +14,7 @@ afterAll(() => servers.stop());
 
 const one = (database: Database) => bounded(database, database.sql<{ one: number }[]>`SELECT 1 AS one`);
 
-/** Accepts connections and never says a word, like a server behind a cable that was cut. */
+/** Accepts connections and never answers, like a server behind a cut cable. */
 async function silentServer(): Promise<{ url: string; connections: () => number; close: () => void }> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -36,7 +36,7 @@ async function silentServer(): Promise<{ url: string; connections: () => number;
   };
 }
 
-test("a query that is late is cancelled on the server, and its connection is used again", async () => {
+test("a late query is cancelled on the server, and its connection is reused", async () => {
   const database = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 300 });
   const watcher = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
   await expect(bounded(database, database.sql`SELECT pg_sleep(600)`)).rejects.toBeInstanceOf(DatabaseTimeoutError);
@@ -49,7 +49,7 @@ test("a query that is late is cancelled on the server, and its connection is use
   await Promise.all([database.close(), watcher.close()]);
 });
 
-test("a server that never answers costs the deadline, not a pool slot for ever", async () => {
+test("a server that never answers costs the deadline, not a pool connection forever", async () => {
   const silent = await silentServer();
   const database = connectDatabase({ url: silent.url, connections_max: 2, timeout_ms: 100 });
   const answers = await Promise.allSettled(Array.from({ length: 20 }, () => one(database)));
@@ -73,13 +73,13 @@ test("queries fail while the server restarts and work again soon after, over the
   await database.close();
 });
 
-test("a database that is not there is unavailable at once", async () => {
+test("an absent database is unavailable at once", async () => {
   const database = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connections_max: 1, timeout_ms: 5_000 });
   await expect(one(database)).rejects.toSatisfy(isUnavailable);
   await database.close();
 });
 
-test("the pool says how many connections are open, how many of them are busy, and what waits for one", async () => {
+test("the pool says how many connections are open, how many are busy, and how many statements wait for one", async () => {
   const database = connectDatabase({ url: servers.postgres.url, connections_max: 2, timeout_ms: 10_000 });
   expect(database.connections()).toEqual({ open: 0, busy: 0, max: 2, waiting: 0 });
   await Promise.all([one(database), one(database)]);
@@ -100,7 +100,7 @@ test("the pool says how many connections are open, how many of them are busy, an
   await database.close();
 });
 
-test("it is told when a connection breaks, and not when we end one or none could be opened", async () => {
+test("it reports a broken connection, but not when we end one or none could be opened", async () => {
   let breaks = 0;
   const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connections_max: 1, timeout_ms: 5_000 });
   const ended = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });

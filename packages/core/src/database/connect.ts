@@ -5,35 +5,35 @@ import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;
 
-/** A pool and the deadline its queries are held to. */
+/** A pool and the deadline for its queries. */
 export type Database = {
   sql: Sql;
   timeout_ms: number;
-  /** One connection of its own beside the pool, opened when a late statement must be looked for. */
+  /** One connection beside the pool, opened when a late statement must be looked for. */
   control: Sql;
-  /** Shared by all that use the pool, with whatever deadlines. */
+  /** Shared by all users of the pool, whatever their deadlines. */
   pulse: Pulse;
   connections(): Connections;
   /**
-   * Call `hear` each time a connection that was in use ends by anything but our own will: the server crashed, stopped or
-   * ended it, or the network did. Call what it returns to listen no more.
+   * Call `hear` each time a connection in use ends other than by our own doing: the server crashed, stopped or ended
+   * it, or the network did. Call the result to stop listening.
    */
   onBreak(hear: () => void): () => void;
   close(): Promise<void>;
 };
 
 /**
- * The pool's connections: `open` ones (or about to be), the `busy` among them that have a statement or a transaction under
- * way, how many may be open at most, and how many statements wait as no connection is free.
+ * The pool's connections: `open` ones (or about to be), the `busy` among them with a statement or a transaction under
+ * way, how many may be open, and how many statements are waiting because none is free.
  */
 export type Connections = { open: number; busy: number; max: number; waiting: number };
 
 export type DatabaseOptions = {
-  /** May name several hosts, separated by commas: the one that takes writes is used. */
+  /** May name several hosts, comma-separated: the one that takes writes is used. */
   url: string;
   /** Connections at most. */
   connections_max: number;
-  /** A query that was sent and has not answered by then is cancelled and counts as "database away". */
+  /** A query sent and not answered by then is cancelled and counts as "database away". */
   timeout_ms: number;
   /** Off for poolers that cannot keep them; PgBouncer 1.21 and newer can. */
   prepared_statements?: boolean;
@@ -41,17 +41,17 @@ export type DatabaseOptions = {
   application_name?: string;
 };
 
-/** What our patch lets the driver say of its pool. */
+/** What our patch makes the driver report about its pool. */
 type Loaded = { load(): { idle: number; busy: number; waiting: number } };
 
-/** How long a connection stays that nobody uses: a server has few, and all processes share them. */
+/** How long an unused connection stays open: a server has few, and all processes share them. */
 const idle_seconds_max = 20;
-/** After so long without a word a connection is asked whether it is still there. */
+/** After this long in silence a connection is checked. */
 const keep_alive_seconds = 10;
 
 /**
  * Open a pool. Nothing is sent before the first query; a database that is away makes queries fail, not this call. A
- * connection that failed once, or says that it takes no writes, is thrown away whole, and the next query dials again.
+ * connection that failed once, or takes no writes, is thrown away, and the next query dials again.
  *
  * @example
  * const database = connectDatabase({ url, connections_max: 10, timeout_ms: 10_000 });
@@ -63,19 +63,19 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const settings = {
     prepare: options.prepared_statements ?? true,
     connect_timeout: Math.max(1, Math.ceil(options.timeout_ms / 1_000)),
-    // Its default grows to 20 s, and would outlast the database's absence by as much.
+    // Its default grows to 20 s, and would outlast a database outage by as much.
     backoff: (tries: number) => Math.min(0.025 * 2 ** tries, 0.5),
     idle_timeout: idle_seconds_max,
     keep_alive: keep_alive_seconds,
-    // One question at a time on each connection: another would wait behind a slow one, be cut with it, and be what a
-    // cancellation hits that comes late.
+    // One query at a time per connection: another would wait behind a slow one, be cut with it, and be hit by a late
+    // cancellation.
     max_pipeline: 0,
     fetch_types: false,
     onnotice: () => {},
     connection: { application_name: options.application_name ?? "atlasqueue" },
-    // Of several hosts, one that takes writes; a single one is used as it is, so that at least reads are answered.
+    // Of several hosts, the one that takes writes; a single host is used as it is, so that at least reads are answered.
     ...(namesSeveralHosts(options.url) && { target_session_attrs: "read-write" }),
-    // What follows is our patch's, in patches/.
+    // What follows comes from our patch, in patches/.
     discard: isReadOnly,
     onclose: (_id: number, broke?: boolean) => {
       if (broke) for (const hear of listeners) hear();

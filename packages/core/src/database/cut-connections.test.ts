@@ -6,8 +6,8 @@ import { isUnavailable, outcomeUnknown } from "./errors.ts";
 import { executeOn } from "./statement.ts";
 import { inTransaction } from "./transaction.ts";
 
-// A pool behind a proxy that cuts its connections all over every message, of the server's and of ours: no
-// answer may be wrong, no slot of the pool may be dead afterwards, and no error may reach the process.
+// A pool behind a proxy that cuts its connections at every point of every message, the server's and ours: no answer may
+// be wrong, no pool entry may be dead afterwards, and no error may reach the process.
 
 let created: CreatedDatabase;
 let watcher: Database;
@@ -35,7 +35,7 @@ async function read(database: Database): Promise<void> {
   expect([...(await executeOn(database)({ text, params: [number] }))]).toEqual(rowsOf(number));
 }
 
-/** Without parameters the driver sends all of it at once. */
+/** Without parameters the driver sends it all at once. */
 async function readPlain(database: Database): Promise<void> {
   const rows = await bounded(database, database.sql<{ n: number }[]>`SELECT n FROM generate_series(1, 3) AS n`);
   expect([...rows]).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
@@ -43,7 +43,7 @@ async function readPlain(database: Database): Promise<void> {
 
 const insert = "INSERT INTO written VALUES ($1) RETURNING number";
 
-/** What is said of a write must be so: of one that was answered, and of one that certainly failed. */
+/** What is reported about a write must be true: of one that was answered, and of one that certainly failed. */
 async function truthOf(number: number, work: Promise<unknown>): Promise<void> {
   const isWritten = async () => (await watcher.sql`SELECT 1 FROM written WHERE number = ${number}`).length > 0;
   try {
@@ -69,7 +69,7 @@ function transact(database: Database): Promise<void> {
   return truthOf(number, work);
 }
 
-/** Its work doesn't care that a statement failed and sends the next ones, two at once. */
+/** Its work ignores a failed statement and sends the next ones, two at once. */
 function transactOn(database: Database): Promise<void> {
   const number = mark();
   const work = inTransaction(database, async (execute) => {
@@ -79,21 +79,23 @@ function transactOn(database: Database): Promise<void> {
   return truthOf(number, work);
 }
 
-/** All of the pool at once: a slot that is dead would keep its query. */
+/** The whole pool at once: a dead entry would keep its query. */
 const useAll: Work = (database) => Promise.all(Array.from({ length: slots * 2 }, () => read(database)));
 
 type Way = "cutAnswersAfter" | "cutQuestionsAfter";
 type Exchange = { prepared_statements?: boolean; before?: Work; fresh?: boolean };
-/** Pools at once, each with every so many-th byte: they wait more than they work. */
+/** Concurrent pools, each taking its share of the bytes: they wait more than they work. */
 const lanes = 8;
 
 /**
- * Of what the server says each byte: our side reads what there is of a message. Of what we say every third: the server acts
+ * Every byte of what the server sends, as our side reads partial messages. Every third of what we send: the server acts
  * on whole messages, none is shorter than five bytes, and our side never learns how much of one has passed.
  */
 const strides: Record<Way, number> = { cutAnswersAfter: 1, cutQuestionsAfter: 3 };
 
-/** Cut at byte 0, 1, 2 … of what is said from here on, until the work ends before the cut. Gives how many those were. */
+/**
+ * Cut at byte 0, 1, 2 … of what is sent from here on, until the work ends before the cut. Returns how many there were.
+ */
 async function cutEverywhere(way: Way, work: Work, options: Exchange = {}): Promise<number> {
   let last = Infinity;
   const cutAt = async (proxy: TcpProxy, database: Database, bytes: number): Promise<void> => {
@@ -116,7 +118,7 @@ async function cutEverywhere(way: Way, work: Work, options: Exchange = {}): Prom
     const proxy = await tcpProxy(created.url);
     const { prepared_statements = true } = options;
     const connections_max = options.fresh ? 1 : slots;
-    // What a dead slot swallows shows by this deadline.
+    // This deadline exposes what a dead pool entry swallows.
     const open = () => connectDatabase({ url: proxy.url, connections_max, timeout_ms: 5_000, prepared_statements });
     let database = open();
     const stride = strides[way];
@@ -154,7 +156,7 @@ for (const way of ["cutAnswersAfter", "cutQuestionsAfter"] as const) {
     expect(await cutEverywhere(way, transact, { before: transact })).toBeGreaterThan(100);
   });
 
-  test(`cut at ${whose} bytes of a transaction that sends its next statements all the same`, async () => {
+  test(`cut at ${whose} bytes of a transaction that sends its next statements anyway`, async () => {
     expect(await cutEverywhere(way, transactOn, { before: transact })).toBeGreaterThan(100);
   });
 

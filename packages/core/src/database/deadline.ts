@@ -1,13 +1,13 @@
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 
-/** How long an answer may pause on its way and still count as arriving. */
+/** How long an answer may pause and still count as arriving. */
 const arriving_ms = 20;
 
 /**
- * Call `late` when `ms` have passed and no answer is on its way. After a pause of the event loop its timers run before
- * its sockets are read or written, so a timer that fires looks once more: it lets the loop read what has come, gives
- * back the time by which it was late itself, and waits on as long as more keeps coming, for another `ms` at most.
- * The function returned stops it.
+ * Call `late` when `ms` have passed and no answer is on its way. After a pause of the event loop, timers run before
+ * sockets are read or written, so a timer that fires looks once more: it lets the loop read what has come, gives back
+ * the time by which it was itself late, and keeps waiting while more arrives, for at most another `ms`. The returned
+ * function stops it.
  *
  * @example
  * const stop = onDeadline(10_000, () => socket.bytesRead, () => reject(new DatabaseTimeoutError(10_000)));
@@ -21,7 +21,8 @@ export function onDeadline(ms: number, bytesRead: () => number, late: () => void
     while (!stopped) {
       const read = bytesRead();
       await delay(arriving_ms / 4);
-      // The timers' turn of the loop ends here: after one of these its sockets were read, and after two what TLS made of it.
+      // The timers' turn of the loop ends here: after one of these its sockets were read, and after two their TLS
+      // content.
       await turn();
       await turn();
       const now = performance.now();

@@ -1,5 +1,5 @@
 /**
- * The driver with our patch (patches/). pnpm applies it in this repository and in the images; a published package takes
- * its dependencies as they are, so the build puts the patched driver into `dist` and this file points there.
+ * The driver with our patch (patches/). pnpm applies it in this repository and in the images; a published package gets
+ * its dependencies unpatched, so the build puts the patched driver into `dist` and this file points there.
  */
 export { default } from "postgres";

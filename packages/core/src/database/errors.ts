@@ -10,15 +10,15 @@ export class DatabaseTimeoutError extends Error {
 
 const notApplied = new WeakSet<object>();
 
-/** Note of an error that what failed with it cannot have taken effect: it was never sent, or never committed. */
+/** Marks an error whose operation cannot have taken effect: it was never sent, or never committed. */
 export function certainlyNotApplied(error: unknown): unknown {
   if (typeof error === "object" && error !== null) notApplied.add(error);
   return error;
 }
 
 /**
- * True when what failed with this error may have taken effect all the same: it was sent, perhaps committed, and the
- * answer was lost or late. False when the server refused it, or it was never sent or committed. When in doubt, true.
+ * True when what failed with this error may still have taken effect: it was sent, perhaps committed, and the answer was
+ * lost or late. False when the server refused it, or it was never sent or committed. When in doubt, true.
  *
  * @example
  * if (outcomeUnknown(error)) await releaseByToken(token);
@@ -30,13 +30,13 @@ export function outcomeUnknown(error: unknown): boolean {
   return !notApplied.has(error) && (error as { severity?: unknown }).severity !== "ERROR";
 }
 
-/** True when the server itself said no to a statement, and so is there. */
+/** True when the server itself refused a statement, and so is there. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof Error && (error as Error & { severity?: unknown }).severity === "ERROR";
 }
 
 /**
- * True for errors that say nothing about the data: the server is away, starting, stopping, out of room, or late, or a
+ * True for errors that are not about the data: the server is away, starting, stopping, out of room, or late, or a
  * deadlock or a failover broke the transaction. The same call may succeed later.
  */
 export function isUnavailable(error: unknown): boolean {
@@ -45,8 +45,8 @@ export function isUnavailable(error: unknown): boolean {
   if (code === undefined) return false;
   if (code.startsWith("CONNECTION_") || code === "CONNECT_TIMEOUT" || networkCodes.has(code)) return true;
   // 08 connection, 53 resources, 57 operator intervention (57014: our own cancel), 58 I/O, 25006 read-only standby,
-  // 40001 and 40P01 serialisation and deadlock, 55P03 lock not available, 26000 a statement that a pooler lost, 01000 the
-  // warning that somebody cancelled the wait for a synchronous standby, which the driver makes an error.
+  // 40001 and 40P01 serialisation and deadlock, 55P03 lock not available, 26000 a statement lost by a pooler, 01000 the
+  // warning that the wait for a synchronous standby was cancelled, which the driver turns into an error.
   return /^(08|53|57|58|25006|40001|40P01|55P03)/.test(code) || code === "26000" || code === "01000";
 }
 
@@ -62,7 +62,7 @@ const networkCodes = new Set([
   "ETIMEDOUT",
 ]);
 
-/** Others kept taking a key between our looks at it and our statements. Some of a call's jobs may be stored. */
+/** A key was taken again and again between our looks and our statements. Some of a call's jobs may be stored. */
 export class KeysContendedError extends Error {
   override readonly name = "KeysContendedError";
   /** As PostgreSQL says it of a lock that cannot be had at once. */

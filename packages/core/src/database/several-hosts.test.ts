@@ -4,7 +4,7 @@ import { connectDatabase, type Database } from "./connect.ts";
 import { isReadOnly, isUnavailable } from "./errors.ts";
 import { executeOn } from "./statement.ts";
 
-// Two servers, of which one takes no writes, as an old primary that was demoted. Both have the same login.
+// Two servers, one of which takes no writes, like a demoted primary. Both have the same login.
 
 let here: Servers;
 let there: Servers;
@@ -27,7 +27,7 @@ async function takesWrites({ postgres }: Servers, yes: boolean): Promise<void> {
   const admin = open(postgres.url, 1);
   await admin.sql.unsafe(`ALTER SYSTEM SET default_transaction_read_only = ${yes ? "off" : "on"}`);
   await admin.sql`SELECT pg_reload_conf()`;
-  // Those that are connected read it between two statements, and new ones find it so.
+  // Existing connections read it between two statements, and new ones find it so.
   await eventually(async () =>
     expect(await admin.sql`SHOW default_transaction_read_only`).toEqual([
       { default_transaction_read_only: yes ? "off" : "on" },
@@ -36,7 +36,7 @@ async function takesWrites({ postgres }: Servers, yes: boolean): Promise<void> {
   await admin.close();
 }
 
-/** A pool that is given those ports of 127.0.0.1, in this order. */
+/** A pool with those ports of 127.0.0.1, in this order. */
 function poolOf(...ports: number[]): Database {
   const url = new URL(here.postgres.url);
   const hosts = ports.map((port) => `127.0.0.1:${port}`).join(",");
@@ -52,7 +52,7 @@ async function write(database: Database): Promise<number> {
   return row?.port ?? 0;
 }
 
-/** Until a write is taken, each refusal is one that says "later". */
+/** Until a write succeeds, each refusal must mean "later". */
 async function writeAtLast(database: Database): Promise<number> {
   return eventually(async () => {
     try {
@@ -64,20 +64,20 @@ async function writeAtLast(database: Database): Promise<number> {
   });
 }
 
-test("of several hosts, one that is dead is passed over", async () => {
+test("of several hosts, a dead one is skipped", async () => {
   const database = poolOf(1, portOf(there.postgres.url));
   expect(await Promise.all([write(database), write(database), write(database)])).toEqual(
     Array.from({ length: 3 }, () => portOf(there.postgres.url)),
   );
 });
 
-test("of several hosts, one that takes no writes is passed over", async () => {
+test("of several hosts, one that takes no writes is skipped", async () => {
   await takesWrites(here, false);
   const database = poolOf(1, portOf(here.postgres.url), portOf(there.postgres.url));
   expect(await write(database)).toBe(portOf(there.postgres.url));
 });
 
-test("a server that is demoted is left for the one that was promoted, over the same pool", async () => {
+test("a demoted server is abandoned for the promoted one, over the same pool", async () => {
   await takesWrites(there, false);
   const database = poolOf(portOf(here.postgres.url), portOf(there.postgres.url));
   expect(await Promise.all([write(database), write(database)])).toEqual([1, 2].map(() => portOf(here.postgres.url)));
@@ -86,7 +86,7 @@ test("a server that is demoted is left for the one that was promoted, over the s
   expect(await writeAtLast(database)).toBe(portOf(there.postgres.url));
 });
 
-test("hosts of which none takes writes are unavailable, and used again when one does", async () => {
+test("while no host takes writes the database is unavailable, and it is used again once one does", async () => {
   await takesWrites(here, false);
   await takesWrites(there, false);
   const database = poolOf(portOf(here.postgres.url), portOf(there.postgres.url));

@@ -1,15 +1,15 @@
 import { Socket } from "node:net";
 
-/** A socket of the pool. `excuse()` counts as an answer: the server is known to be busy with what was asked. */
+/** A socket of the pool. `excuse()` counts as an answer: the server is known to be busy with the query. */
 export type WatchedSocket = Socket & { excuse(): void };
 
 const looks_max = 4;
 
 /**
  * A socket that closes itself when something was written and nothing came back for `silence_ms_max`. A server that is
- * stopped or cut off without a TCP reset would otherwise keep its pool slot for ever. Counted on the raw socket, as
- * the driver replaces its listeners when it starts TLS. Looks are counted, not time: after a pause of the event loop the
- * timer runs before the socket is read, and an answer that lies there already must not be taken for silence.
+ * stopped or cut off without a TCP reset would otherwise keep its pool entry forever. Watches the raw socket, as the
+ * driver replaces its listeners when it starts TLS. Counts looks, not time: after a pause of the event loop the timer
+ * runs before the socket is read, and an answer already waiting there must not be taken for silence.
  */
 export function openSocket(
   to: { host: string; port: number; path?: string | false },
@@ -33,7 +33,7 @@ export function openSocket(
       );
   }, silence_ms_max / looks_max);
   watch.unref();
-  // "close" listeners are removed by the driver as well, so the watch ends itself with the socket.
+  // The driver removes "close" listeners too, so the watch ends itself with the socket.
   const destroy = socket._destroy.bind(socket);
   socket._destroy = (error, done) => {
     clearInterval(watch);

@@ -1,10 +1,10 @@
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
 
-/** SQL with $1, $2 …, for statements that must also run inside a caller's own transaction, whatever driver that is of. */
+/** SQL with $1, $2 …, for statements that must also run inside a caller's own transaction, whatever its driver. */
 export type Statement = { text: string; params: readonly (string | number)[] };
 
-/** Runs a statement and gives its rows. Columns may be typed as the driver likes: times as Date or as text. */
+/** Runs a statement and returns its rows. Column types depend on the driver: times may be Date or text. */
 export type Execute = <Row>(statement: Statement) => Promise<readonly Row[]>;
 
 /**

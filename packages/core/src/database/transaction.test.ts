@@ -35,7 +35,7 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test("a transaction that is late is rolled back, and its error says so", async () => {
+test("a late transaction is rolled back, and its error says so", async () => {
   const late = await failureOf(
     inTransaction(database, async (execute) => {
       await execute(insert("late"));
@@ -48,7 +48,7 @@ test("a transaction that is late is rolled back, and its error says so", async (
   expect(await kept("late")).toBe(false);
 });
 
-test("a transaction that a busy process finds late is rolled back, though no timer has run", async () => {
+test("a transaction that a busy process finds late is rolled back, even if no timer has run", async () => {
   const late = await failureOf(
     inTransaction(database, async (execute) => {
       await execute(insert("busy"));
@@ -69,7 +69,7 @@ test("statements that each take less than the deadline may take more together", 
   expect(await kept("slow")).toBe(true);
 });
 
-test("a COMMIT that is not answered leaves the outcome unknown", async () => {
+test("an unanswered COMMIT leaves the outcome unknown", async () => {
   await watcher.sql.unsafe(`
     CREATE TABLE slow (name text);
     CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2); RETURN NULL; EXCEPTION WHEN query_canceled THEN RETURN NULL; END';
@@ -83,7 +83,7 @@ test("a COMMIT that is not answered leaves the outcome unknown", async () => {
   await eventually(async () => expect((await watcher.sql`SELECT 1 FROM slow`).length).toBe(1));
 });
 
-test("what a transaction's own work throws was not applied", async () => {
+test("when a transaction's own work throws, nothing was applied", async () => {
   const refused = await failureOf(
     inTransaction(database, async (execute) => {
       await execute(insert("refused"));
@@ -95,7 +95,7 @@ test("what a transaction's own work throws was not applied", async () => {
   expect(await kept("refused")).toBe(false);
 });
 
-test("a transaction sees what others committed while it waited, whatever isolation the database takes for usual", async () => {
+test("a transaction sees what others committed while it waited, whatever the database's default isolation", async () => {
   await watcher.sql.unsafe(`
     DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''repeatable read''', current_database()); END $$`);
   const own = connectDatabase({ url: created.url, connections_max: 1, timeout_ms });

@@ -7,8 +7,8 @@ import { patienceLeft } from "./patience.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
 /**
- * How many deadlines of one statement all the statements of a transaction have together. Each takes a round trip, and
- * over a line of 200 ms there and back they add up; a server that is away shows at the first statement.
+ * How many single-statement deadlines all the statements of a transaction have together. Each takes a round trip, and
+ * with one of 200 ms they add up; an absent server shows at the first statement.
  */
 const transaction_deadlines = 3;
 
@@ -17,8 +17,8 @@ const transaction_deadlines = 3;
  * its COMMIT have the database's deadline, and the statements three of them together. A late transaction rolls back:
  * only a COMMIT that was sent in time and not answered leaves the outcome unknown, and `outcomeUnknown(error)` tells.
  *
- * The isolation is said, as a database's default may be another, under which a statement doesn't see what others
- * committed while it waited for its locks.
+ * The isolation level is explicit, as under another default a statement would not see what others committed while it
+ * waited for its locks.
  *
  * @example
  * const outcomes = await inTransaction(database, (execute) => enqueueWith(execute, submissions, options));
@@ -56,7 +56,7 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
     begun = true;
     const work_ms = timeout_ms * transaction_deadlines;
     const last = performance.now() + work_ms;
-    /** Asked of the clock too: after a pause of the event loop the timer may not have run yet. */
+    /** Also checks the clock: after a pause of the event loop the timer may not have run yet. */
     const left = (): number => {
       const left_ms = last - performance.now();
       if (late || left_ms <= 0) throw new DatabaseTimeoutError(work_ms, "not_applied");
@@ -89,7 +89,8 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
 
 /**
  * A condition that is always true, for the first statement of a transaction that locks what others need: should this
- * process stop between two statements (a handler that burns the processor, SIGSTOP, a cut cable), the server ends the
- * transaction and its locks by itself. It never stops within one, as they are sent whole. Of this transaction alone, so it holds through any pooler.
+ * process stop between two statements (a handler that hogs the processor, SIGSTOP, a cut cable), the server ends the
+ * transaction and its locks on its own. It cannot stop within one, as they are sent whole. It applies to this transaction
+ * only, so it works through any pooler.
  */
 export const notHeldIdle = "(SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL";

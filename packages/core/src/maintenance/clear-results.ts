@@ -56,14 +56,16 @@ const text = composed(
 
 const rows_max = 500;
 const rest_ms_min = 20;
-/** Over the whole fleet: from one pass over all jobs to the next, for those that finished long after they were made. */
+/**
+ * From one pass over all jobs to the next, across the whole fleet, for those that finished long after they were made.
+ */
 const full_pass_ms = 6 * 3_600_000;
-/** Looked at again at every pass: jobs that finished so long after they were made are not passed over. */
+/** Looked at again at every pass, so that jobs that finished this long after they were made are not missed. */
 const overlap_ms = 600_000;
 
 /**
  * Clears the results of jobs that succeeded long enough ago: at each call those that have come of age since the last
- * one, and every six hours all that were passed over because they had not finished yet.
+ * one, and every six hours all that were skipped because they had not finished yet.
  */
 export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefined, stop: AbortSignal) {
   let reached: string | undefined;
@@ -72,7 +74,7 @@ export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefi
   return async (): Promise<void> => {
     if (ttl_seconds === undefined) return;
     const of_age = Date.now() - ttl_seconds * 1_000;
-    // Without Redis every worker has the turn, each time.
+    // Without Redis every worker has the turn, every time.
     const full = performance.now() - full_pass_at >= full_pass_ms && (await takeTurn(deps, "results", full_pass_ms));
     if (full) full_pass_at = performance.now();
     let after = full ? firstId : (reached ?? firstIdAt(new Date(of_age - overlap_ms)));

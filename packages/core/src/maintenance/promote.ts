@@ -54,20 +54,20 @@ export async function promoteAll(deps: Deps & { signal: Signal }): Promise<numbe
   return total;
 }
 
-/** Sweeps look a second ahead; what is due later than this they see in time. */
+/** Sweeps look a second ahead; they see anything due later than this in time. */
 const horizon_ms = 2_000;
-/** Jobs due within so long of each other share a promotion. */
+/** Jobs due this close together share a promotion. */
 const grain_ms = 20;
 
 export type Promoter = {
-  /** A job that this process scheduled is due in so long. */
+  /** A job scheduled by this process is due in `delay_ms`. */
   expectIn(delay_ms: number): void;
   stop(): void;
 };
 
 /**
- * Makes jobs ready on time that were scheduled for the next moment: a sweep that has just looked ahead would be up to a
- * second late. Timers in the process that scheduled them; should it die, the sweep finds them.
+ * Makes jobs due very soon ready on time: a sweep that has just looked ahead would be up to a second late. Uses timers
+ * in the process that scheduled them; should it die, the sweep finds them.
  *
  * @example
  * const promoter = createPromoter(deps);
@@ -80,7 +80,7 @@ export function createPromoter(deps: Deps & { signal: Signal }): Promoter {
     try {
       await promoteAll(deps);
     } catch (error) {
-      // Whatever it is, the sweep meets it as well; nothing may be thrown from a timer.
+      // Whatever it is, the sweep meets it too; nothing may be thrown from a timer.
       deps.observe({ event: "promotion_failed", error: String(error) });
     }
   };

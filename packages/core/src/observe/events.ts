@@ -6,7 +6,7 @@ type OfAttempt = OfJob & { attempt: number; worker_id: string };
 type OfSchedule = { tenant: string; schedule: string };
 type ScheduleChange = "created" | "replaced" | "paused" | "resumed" | "deleted";
 
-/** Everything worth telling, once. A transition emits one; observers turn it into log lines and metrics. */
+/** Everything worth reporting, once. A transition emits one; observers turn it into log lines and metrics. */
 export type AtlasEvent =
   | ({ event: "job_created"; status: JobStatus } & OfJob)
   | ({ event: "idempotent_submission" } & OfJob)
@@ -19,13 +19,13 @@ export type AtlasEvent =
   | ({ event: "handler_start" } & OfAttempt)
   | ({ event: "handler_done"; duration_ms: number } & OfAttempt)
   | ({ event: "handler_error"; duration_ms: number; error: string } & OfAttempt)
-  /** A line that a handler wrote to stdout or stderr itself. */
+  /** A line a handler wrote to stdout or stderr itself. */
   | ({ event: "handler_output"; stream: "stdout" | "stderr"; line: string } & OfAttempt)
   | ({ event: "job_succeeded" } & OfAttempt)
   | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
   | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)
   | ({ event: "job_released" } & OfAttempt)
-  /** They ran without a claim's row, so that no sweep would have looked at them. */
+  /** They were running without a claim's row, so no sweep would have looked at them. */
   | { event: "leases_adopted"; count: number }
   | { event: "lease_return_failed"; error: string }
   | ({ event: "job_cancelled"; was: JobStatus } & OfJob)
@@ -38,7 +38,7 @@ export type AtlasEvent =
   | { event: "queue_resumed"; tenant: string; queue: string }
   | ({ event: "schedule_changed"; change: ScheduleChange } & OfSchedule)
   | ({ event: "schedule_fired"; slot: string; late_ms: number; job_id: string } & OfSchedule)
-  /** The slots from `since` on, up to the next that is fired, are given up. */
+  /** The slots from `since` up to the next one fired are given up. */
   | ({ event: "schedule_slots_missed"; since: string } & OfSchedule)
   | ({ event: "schedule_failed"; error: string } & OfSchedule)
   | { event: "queue_limited"; tenant: string; queue: string }
@@ -60,21 +60,21 @@ export type AtlasEvent =
       duration_ms: number;
     }
   | { event: "signal_failed"; during: string; error: string }
-  /** Something of another type lay under a key of ours; it has another name now, and ours is made anew. */
+  /** A value of another type was under one of our keys; it was renamed, and ours is rebuilt. */
   | { event: "signal_key_set_aside"; key: string }
   | { event: "database_unavailable"; during: string; error: string }
-  /** Redis is away, so each process counts for itself until it is back: told once for each absence. */
+  /** Redis is away, so each process counts on its own until it is back: reported once per outage. */
   | { event: "rate_limit_unshared"; error: string }
   | { event: "rate_limited"; tenant: string }
-  /** A caller was refused: `too_many` tokens that nobody knows were looked up a moment ago. */
+  /** A caller was refused: `too_many` unknown tokens were looked up a moment ago. */
   | { event: "token_refused"; reason: "missing" | "malformed" | "unknown" | "too_many" }
   | { event: "token_created" | "token_rotated" | "token_revoked"; tenant: string; token_id: string }
-  /** Somebody called /admin/provision with a wrong secret; `throttled`: too often, and was not heard. */
+  /** A call to /admin/provision had a wrong secret; `throttled`: too many calls, so it was not checked. */
   | { event: "provision_refused" | "provision_throttled"; network: string }
   | { event: "tenant_provisioned"; tenant: string; created: boolean }
   | { event: "worker_started"; worker_id: string; queues: string[]; handlers: string[]; concurrency: number }
   | { event: "worker_draining"; worker_id: string; running: number; deadline_ms: number }
-  /** Another found out that this one died, and ended its leases. */
+  /** Another process found that this worker died, and ended its leases. */
   | { event: "worker_vanished"; worker_id: string; leases: number }
   | { event: "worker_stopped"; worker_id: string; released: number }
   | {

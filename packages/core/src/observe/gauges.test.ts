@@ -30,7 +30,7 @@ const add = (queue: string, seconds_ago: number, priority = 0) =>
       AND priority = ${priority}`,
   );
 
-test("jobs by status and the longest wait of a ready one, whatever its priority; paused queues do not wait", async () => {
+test("jobs by status and the longest wait of a ready one, whatever its priority; paused queues do not count", async () => {
   await add("a", 10, 5);
   await add("a", 400, -3);
   await add("b", 100);
@@ -47,7 +47,7 @@ test("jobs by status and the longest wait of a ready one, whatever its priority;
   expect(seconds).toBeLessThan(900);
 });
 
-test("more queues than one look takes are all seen, in turn, and none is asked for twice in fifteen seconds", async () => {
+test("more queues than fit one look are all seen in turn, none twice in fifteen seconds", async () => {
   await own.database.sql`
     INSERT INTO jobs (id, type, status, queue, run_at, ready_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), 'noop', 'queued', 'q' || lpad(n::text, 4, '0'), now(),
@@ -76,7 +76,7 @@ test("more queues than one look takes are all seen, in turn, and none is asked f
   expect(asked).toBe(6);
 });
 
-test("while Postgres does not answer, what it would say is left out and the others are shown", async () => {
+test("while Postgres does not answer, its gauges are left out and the others are shown", async () => {
   const metrics = createMetrics();
   const closed = { ...own.database, sql: (() => {}) as never };
   addFleetGauges(metrics.registry, { database: closed });
@@ -98,7 +98,7 @@ test("while Postgres does not answer, what it would say is left out and the othe
   await expect(asleep).rejects.toMatchObject({ code: "57014" });
 });
 
-test("what was lost is told apart from what was refused, and what expired from what was tried again", async () => {
+test("lost is told apart from refused, and expired from retried", async () => {
   const metrics = createMetrics();
   const about = { tenant: "default", job_id: "j", job_type: "t", queue: "q", attempt: 1, worker_id: "w" };
   metrics.observe({ event: "lease_not_acquired", count: 3, worker_id: "w" });

@@ -9,7 +9,7 @@ import type { Signal, SignalState } from "../signal/signal.ts";
 const states: SignalState[] = ["up", "refusing", "down"];
 
 /**
- * How this process sees its servers: nothing is asked of them.
+ * How this process sees its servers, without asking them.
  *
  * @example
  * addServerGauges(metrics.registry, { database, signal });
@@ -48,14 +48,14 @@ export function addServerGauges(
     });
 }
 
-/** However often and by however many they are read, Postgres is asked once in so long. */
+/** However often these are read, Postgres is asked once per this time. */
 const kept_ms = 15_000;
 const asked_ms_max = 1_000;
 const queues_max = 200;
 
 /**
- * What all queues of all tenants hold, asked of Postgres at most once in fifteen seconds, and left out while it does not
- * answer. By status only: a label for each queue would let one tenant fill the page and others read it.
+ * What all tenants' queues hold, asked of Postgres at most once in fifteen seconds, and left out while it does not
+ * answer. By status only: a label per queue would let one tenant fill the page and others read it.
  *
  * @example
  * addFleetGauges(metrics.registry, { database });
@@ -96,19 +96,19 @@ function adderTo(registry: Registry) {
     registry.registerMetric(new Gauge({ ...gauge, registers: [] }));
 }
 
-/** The answer of the last fifteen seconds, undefined when there was none; whoever asks meanwhile waits for the same one. */
+/** The answer of the last fifteen seconds, undefined when there was none; concurrent readers wait for the same one. */
 function kept<T>(ask: () => Promise<T>, now: () => number): () => Promise<T | undefined> {
   let answer: Promise<T | undefined> | undefined;
   let asked_at = -Infinity;
   return () => {
     if (answer && now() - asked_at < kept_ms) return answer;
     asked_at = now();
-    // Whatever it failed with is told by those who need the answer.
+    // Those who need the answer report the failure.
     return (answer = ask().catch(() => undefined));
   };
 }
 
-/** A part of the queues at each look, in turn; of the others what the last round found. */
+/** A part of the queues at each look, in turn; for the others, what the last round found. */
 function createLongestWait(deps: { database: Database }): () => Promise<number> {
   let behind: QueueRef | undefined;
   let this_round = 0;

@@ -1,4 +1,4 @@
-/** Names of levels as the settings take them, in any case, to pino's. */
+/** Level names as the settings take them, in any case, mapped to pino's. */
 export const logLevels = {
   debug: "debug",
   info: "info",

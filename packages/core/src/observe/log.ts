@@ -87,16 +87,16 @@ export function createLogger(level: LogLevel, service: string, destination?: Des
 }
 
 /**
- * The process' own stdout, past `process.stdout` and whoever stands in for that. Written to at once; a reader that has
- * left is no error.
+ * The process' own stdout, bypassing `process.stdout` and anything that replaces it. Written at once; a reader that has
+ * left is not an error.
  */
 export function logDestination(): DestinationStream {
   return pino.destination({ fd: 1, sync: true });
 }
 
 /**
- * Events as log lines; the event's name is both `event` and the message. What an outage repeats is one line when it
- * begins, one a minute and one when it is over (`outages.ts`).
+ * Events as log lines; the event's name is both `event` and the message. Events repeated by an outage are one line when
+ * it begins, one a minute and one when it is over (`outages.ts`).
  */
 export function logEvents(logger: Logger, clock?: Clock): Observe {
   return foldOutages((event, note) => {

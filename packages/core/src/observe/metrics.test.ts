@@ -4,7 +4,7 @@ import { createMetrics } from "./metrics.ts";
 const created = (tenant: string, job_type: string) =>
   ({ event: "job_created", job_id: "1", tenant, job_type, queue: "default", status: "queued" }) as const;
 
-test("a tenant that makes up types leaves labels for the types of all others, and adds a bounded number of series", async () => {
+test("a tenant that makes up types leaves labels for other tenants' types, and adds a bounded number of series", async () => {
   const { observe, registry } = createMetrics();
   for (let at = 0; at < 1_000; at += 1) observe(created("greedy", `made-up-${at}`));
   for (let at = 0; at < 10; at += 1) observe(created(`tenant-${at}`, `mail-${at}`));

@@ -2,7 +2,10 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom
 import { createShares } from "../shares.ts";
 import type { AtlasEvent, Observe } from "./events.ts";
 
-/** A flood of made-up types must not grow the series: past this many, or its tenant's share of them, a type is "other". */
+/**
+ * A flood of made-up types must not grow the series: beyond this many, or the tenant's share of them, a type is
+ * "other".
+ */
 const job_types_max = 200;
 
 export type Metrics = { registry: Registry; observe: Observe };
@@ -16,8 +19,8 @@ export type Metrics = { registry: Registry; observe: Observe };
  */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  // Its measure of the event loop is a timer, which at the default of 10 ms was most of what an idle process cost. What
-  // it calls lag is the time from one firing to the next, so 50 ms is "none".
+  // It measures the event loop with a timer, which at the default of 10 ms was most of what an idle process cost. What
+  // it calls lag is the time between firings, so 50 ms means "none".
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });
   const registers = [registry];
   const byType = (name: string, help: string) => {
@@ -27,7 +30,7 @@ export function createMetrics(): Metrics {
       help,
       labelNames: ["job_type"] as const,
       registers: [],
-      // Counted in a map and handed over when somebody looks: a labelled increment costs as much as a small handler.
+      // Counted in a map and handed over when read: a labelled increment costs as much as a small handler.
       collect() {
         this.reset();
         for (const [job_type, count] of counts) this.inc({ job_type }, count);

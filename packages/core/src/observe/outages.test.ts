@@ -70,7 +70,7 @@ test("the next outage begins with a line again, and each kind of failure has its
   ]);
 });
 
-test("what no outage repeats is told each time", () => {
+test("events that no outage repeats are reported each time", () => {
   for (let at = 0; at < 3; at += 1) observe({ event: "queue_paused", tenant: "default", queue: "mail" });
   clock.pass(120_000);
   expect(lines).toHaveLength(3);

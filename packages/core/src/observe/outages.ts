@@ -1,23 +1,23 @@
 import type { AtlasEvent, EventName, Observe } from "./events.ts";
 
-/** Milliseconds of a clock that never goes back, and timers by it. */
+/** Milliseconds of a clock that never goes back, and timers that use it. */
 export type Clock = { now(): number; after(delay_ms: number, call: () => void): void };
 
-/** Said of an outage after its first line; `count` is of all its events so far. */
+/** Added to an outage's lines after the first; `count` is of all its events so far. */
 export type OutageNote = {
   outage: "goes_on" | "is_over";
   count: number;
   lasted_ms: number;
-  /** How many events came from which activity, where they say so. */
+  /** How many events came from each activity, where they name one. */
   counts: Record<string, number>;
 };
 
-/** Without such an event for so long, the outage is over. */
+/** After this long without such an event, the outage is over. */
 const quiet_ms = 10_000;
 const repeat_ms = 60_000;
 const activities_max = 50;
 
-/** What every call fails with while a server is away, thousands of times a minute. */
+/** The events of calls that fail while a server is away, thousands of times a minute. */
 const ofOutages: ReadonlySet<EventName> = new Set<EventName>([
   "signal_failed",
   "database_unavailable",
@@ -40,8 +40,8 @@ type Outage = { began_at: number; last_at: number; told_at: number; last: AtlasE
 >;
 
 /**
- * Passes events on to `tell`, but of those that an outage repeats only the first: then one a minute with the count, and
- * one when there were none for ten seconds. Each name of an event has its own outage.
+ * Passes events on to `tell`, but of those repeated by an outage only the first, then one a minute with the count, and
+ * one when there were none for ten seconds. Each event name has its own outage.
  *
  * @example
  * const observe = foldOutages((event, note) => logger.warn({ ...event, ...note }, event.event));

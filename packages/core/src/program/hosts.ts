@@ -1,10 +1,10 @@
 import { isIP, isIPv4 } from "node:net";
 
-/** Under which names a server answers. Undefined: any. */
+/** The names a server answers to. Undefined: any. */
 export type HostRule = {
-  /** In lower case, as `queue.example.com`; beside them the machine's own loopback names always count. */
+  /** In lower case, as in `queue.example.com`; the machine's own loopback names always count too. */
   readonly names: readonly string[];
-  /** Whether an address will do. No page of another site can be reached by one, unlike by a name that it rebinds. */
+  /** Whether an address will do. Unlike a name, which another site can rebind, an address does not let its pages in. */
   readonly addresses: boolean;
 };
 
@@ -14,8 +14,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Whether a request may be addressed to this host (the name or address of a URL, without its port). A web page whose
- * name was made to point here could otherwise read and do from a visitor's browser what that browser may.
+ * Whether a request may be addressed to this host (the name or address of a URL, without its port). Otherwise a web
+ * page whose name was made to point here could do, from a visitor's browser, whatever that browser may.
  *
  * @example
  * allowsHost({ names: ["api"], addresses: false }, "rebound.example"); // false

@@ -4,7 +4,7 @@ import { eventually } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { openChannel } from "./process-channel.ts";
 
-/** The two ends of a connection: one raw, and one that hears what comes. */
+/** The two ends of a connection: one raw, and one that records what comes. */
 async function ends() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -35,14 +35,14 @@ test("messages arrive whole and in order, however they are cut", async () => {
   await eventually(() => expect(heard).toEqual([{ a: "é\n" }, [1], null]));
 });
 
-test("what is no message is told, and the next one is heard", async () => {
+test("junk is reported, and the next message still gets through", async () => {
   const { raw, heard, junk } = await ends();
   raw.write('junk\n{"a":\n\n{"b":1}\n');
   await eventually(() => expect(heard).toEqual([{ b: 1 }]));
   expect(junk()).toBe(2);
 });
 
-test("a message without an end is not kept", async () => {
+test("an endless message is not kept", async () => {
   const { raw, heard, junk } = await ends();
   for (let at = 0; at < 17; at += 1) raw.write("x".repeat(1024 * 1024));
   await eventually(() => expect(junk()).toBe(1));
@@ -51,7 +51,7 @@ test("a message without an end is not kept", async () => {
   expect(junk()).toBe(1);
 });
 
-test("what is sent arrives as one line; when the other side is gone that is told once, and sending goes nowhere", async () => {
+test("what is sent arrives as one line; when the other side goes, that is reported once, and sending goes nowhere", async () => {
   const { raw, channel, closed } = await ends();
   let said = "";
   raw.on("data", (chunk: Buffer) => (said += chunk.toString()));

@@ -3,30 +3,30 @@ import type { Duplex } from "node:stream";
 
 /** Where a child finds its end: the first descriptor after stdin, stdout and stderr. Start it with four pipes. */
 const channel_fd = 3;
-/** Of one message. Payloads and results are far smaller; ten thousand ids of jobs fit. */
+/** For one message. Payloads and results are far smaller; ten thousand job ids fit. */
 const message_chars_max = 16 * 1024 * 1024;
 
 export type Channel = {
-  /** One JSON value. Goes nowhere when the other side is gone; `closed` tells that. */
+  /** One JSON value. Goes nowhere when the other side is gone, which `closed` reports. */
   send(message: unknown): void;
   /** Whether it keeps this process alive. */
   ref(): void;
   unref(): void;
-  /** Resolves when what was sent has left this process. */
+  /** Resolves when everything sent has left this process. */
   end(): Promise<void>;
 };
 
 export type ChannelEnds = {
-  /** A JSON value, and nothing more is known of it: whoever holds the other end may say anything. */
+  /** A JSON value, and nothing more is known about it: the other end may send anything. */
   hear(message: unknown): void;
-  /** What came is no message; more may follow. */
+  /** What came is not a message; more may follow. */
   junk?(): void;
   /** Nothing more will come. Called once. */
   closed?(): void;
 };
 
 /**
- * Messages between a process and its child, one JSON value a line, through a pipe of our own. Not Node's IPC: there, a
+ * Messages between a process and its child, one JSON value per line, through our own pipe. Not Node's IPC: there, a
  * child whose code writes to the channel's descriptor, or sends what its parent did not expect, ends the parent.
  *
  * @example
@@ -68,7 +68,7 @@ export function openChannel(pipe: Duplex, { hear, junk, closed }: ChannelEnds): 
     }
     keep(last);
   });
-  // Reset, broken, closed under our feet: all the same as gone, and `close` follows.
+  // Reset, broken, closed under our feet: it is gone either way, and `close` follows.
   pipe.on("error", () => {});
   pipe.once("close", () => closed?.());
   pipe.once("end", () => pipe.destroy());
@@ -83,7 +83,7 @@ export function openChannel(pipe: Duplex, { hear, junk, closed }: ChannelEnds): 
 }
 
 /**
- * The end of a process that was started with a channel. Throws in any other, which has nothing at that descriptor.
+ * The end held by a process that was started with a channel. Throws in any other, which has nothing at that descriptor.
  *
  * @example
  * const parent = parentChannel({ hear, closed: () => process.exit() });

@@ -2,7 +2,7 @@ import { isUnavailable } from "../database/errors.ts";
 import { SettingError } from "./settings.ts";
 
 /**
- * Run a program's start. What a person can mend (a setting, a port in use, a database that is away) ends the process
+ * Run a program's start. What a person can fix (a setting, a port in use, a database that is away) ends the process
  * with one line on stderr and exit code 1; anything else is a bug and keeps its stack.
  *
  * @example
@@ -19,7 +19,7 @@ export async function exitOnTrouble<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The one line that tells a person what to mend, or undefined for what only a programmer can. */
+/** The one line that tells a person what to fix, or undefined for what only a programmer can. */
 export function troubleLine(error: unknown): string | undefined {
   if (error instanceof SettingError) return error.message;
   if (!(error instanceof Error)) return undefined;
@@ -35,7 +35,7 @@ export function troubleLine(error: unknown): string | undefined {
 }
 
 /**
- * Stop on the first SIGINT, SIGTERM or SIGHUP (a closed terminal) and exit with the number it resolves to, else 0. A
+ * Stop on the first SIGINT, SIGTERM or SIGHUP (a closed terminal) and exit with the number it resolves to, or 0. A
  * second SIGINT or SIGTERM exits at once with 1; a SIGHUP may come on top of either and hurries nothing.
  */
 export function stopOnSignals(stop: () => Promise<unknown>): void {

@@ -4,7 +4,7 @@ import type { LogLevel } from "../observe/log-levels.ts";
 import { setting } from "./settings.ts";
 import { defaultKeys, type SignalKeys } from "../signal/keys.ts";
 
-/** The settings that every program takes which talks to the servers. */
+/** The settings of every program that talks to the servers. */
 export const serverSettings = {
   DATABASE_URL: setting.databaseUrl(),
   DATABASE_PREPARED_STATEMENTS: setting.flag().default(true),
@@ -26,7 +26,10 @@ type ServerValues = z.output<z.ZodObject<typeof serverSettings>> & {
   DATABASE_TIMEOUT_SECONDS: number;
 };
 
-/** What those settings come to; how many connections and how long a query may take, each program says itself. */
+/**
+ * What those settings amount to; each program decides for itself how many connections it opens and how long a query may
+ * take.
+ */
 export function serverConfig(set: ServerValues): ServerConfig {
   const keys = { jobs: set.JOB_QUEUE_KEY, dead_letters: set.DLQ_KEY };
   return {
@@ -41,7 +44,7 @@ export function serverConfig(set: ServerValues): ServerConfig {
   };
 }
 
-/** The settings that every program takes which fails jobs: the workers, and the API for remote ones. */
+/** The settings of every program that fails jobs: the workers, and the API for remote ones. */
 export const retrySettings = {
   RETRY_BASE_DELAY_SECONDS: setting.seconds(0, 86_400).default(5),
   RETRY_MAX_DELAY_SECONDS: setting.seconds(0, 31_536_000).default(3_600),

@@ -18,7 +18,7 @@ function file(content: string): string {
   return path;
 }
 
-test("a secret may stand in a file, with or without a line break at its end; the variable itself wins", () => {
+test("a secret may be in a file, with or without a trailing line break; the variable itself wins", () => {
   expect(parseSettings(schema, { DATABASE_URL_FILE: file(url) }).DATABASE_URL).toBe(url);
   const DATABASE_URL_FILE = file(`${url}\n`);
   expect(parseSettings(schema, { DATABASE_URL_FILE }).DATABASE_URL).toBe(url);
@@ -27,12 +27,12 @@ test("a secret may stand in a file, with or without a line break at its end; the
   expect(parseSettings(schema, { DATABASE_URL_FILE, DATABASE_URL }).DATABASE_URL).toBe(DATABASE_URL);
 });
 
-test("what is no secret is not looked for in files", () => {
+test("settings that are not secrets are not looked for in files", () => {
   const env = { DATABASE_URL: url, LOG_LEVEL_FILE: "/nowhere" };
   expect(parseSettings(schema, env).LOG_LEVEL).toBe("info");
 });
 
-test("a file that is missing, empty, too big or holds something wrong is named, its content is not", () => {
+test("a file that is missing, empty, too big or wrong is named, but its content is not", () => {
   const parse = (DATABASE_URL_FILE: string) => () => parseSettings(schema, { DATABASE_URL_FILE });
   expect(parse("/nowhere/secret")).toThrow(
     'DATABASE_URL_FILE must be the path of a file that holds DATABASE_URL; got "/nowhere/secret": ENOENT',

@@ -3,7 +3,7 @@ import { queueName } from "@atlasqueue/contract";
 import { z } from "zod";
 import { logLevels, type LogLevel } from "../observe/log-levels.ts";
 
-/** What a setting takes, in words: it completes "must be …" in the error. */
+/** What a setting takes, worded to complete "must be …" in the error. */
 const described = <T extends z.ZodType>(schema: T, accepts: string): T => schema.describe(accepts);
 
 const number = (min: number, max: number) =>
@@ -64,7 +64,7 @@ function parts() {
   );
 }
 
-/** `URL` knows one host only, so each is tried in its place. */
+/** `URL` allows only one host, so each is tried in its place. */
 function isDatabaseUrl(text: string): boolean {
   const [, before, hosts, after] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s.exec(text) ?? [];
   return (
@@ -82,9 +82,9 @@ const secret = /URL|PASSWORD|SECRET|TOKEN/;
 const file_bytes_max = 64 * 1_024;
 
 /**
- * Parse the variables that a schema names; others are left alone, and an empty one counts as absent. Those that hold
- * secrets may stand in a file instead, as containers get them: `DATABASE_URL_FILE` names it. Throws `SettingError` for
- * the first that is wrong.
+ * Parse the variables a schema names; others are left alone, and an empty one counts as absent. Secrets may be in a
+ * file instead, as containers get them: `DATABASE_URL_FILE` names it. Throws `SettingError` for the first that is
+ * wrong.
  *
  * @example
  * parseSettings(z.object({ API_PORT: setting.port().default(8000) }), process.env);
@@ -104,7 +104,7 @@ export function parseSettings<S extends z.ZodObject>(schema: S, env: Record<stri
   );
 }
 
-/** The variable wins over its file, as what stands nearer to the program. */
+/** The variable wins over its file, being closer to the program. */
 function fromFile(name: string, env: Record<string, string | undefined>): string | undefined {
   const file = secret.test(name) ? env[`${name}_FILE`] : undefined;
   if (file === undefined || file === "") return undefined;

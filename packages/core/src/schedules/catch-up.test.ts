@@ -15,7 +15,7 @@ test.each(["none", "one", "all"] as const)("%s fires a slot on time, and waits f
     });
 });
 
-test("none gives up what is late by more than a minute", () => {
+test("none gives up slots more than a minute late", () => {
   const late = catchUp("none", hourly, at("09:00"), at("09:01"), 100);
   expect(late).toEqual({ fire: [], next_at: at("10:00"), missed_from: at("09:00") });
   const after = catchUp("none", hourly, at("09:00"), at("12:00:30"), 100);
@@ -31,7 +31,7 @@ test("one fires the latest, however late", () => {
   });
 });
 
-test("all fires each, oldest first, as many at once as there is room for", () => {
+test("all fires each slot, oldest first, as many at once as there is room for", () => {
   const first = catchUp("all", hourly, at("09:00"), at("12:59"), 3);
   expect(times(first.fire)).toEqual(["09:00", "10:00", "11:00"]);
   expect(first).toMatchObject({ next_at: at("12:00"), missed_from: null });
@@ -39,7 +39,7 @@ test("all fires each, oldest first, as many at once as there is room for", () =>
   expect(second).toEqual({ fire: [at("12:00")], next_at: at("13:00"), missed_from: null });
 });
 
-test("all gives up those before the last thousand, however often it is called", () => {
+test("all gives up slots before the last thousand, however often it is called", () => {
   const now = new Date("2026-11-20T12:00:30Z");
   let next_at = new Date("2026-01-01T00:00Z");
   const fired: Date[] = [];
@@ -55,7 +55,7 @@ test("all gives up those before the last thousand, however often it is called", 
   expect(missed).toEqual([new Date("2026-01-01T00:00Z"), ...Array.from({ length: 9 }, () => null)]);
 });
 
-test("a schedule that never comes again waits for nothing", () => {
+test("a schedule with no slots left waits for nothing", () => {
   const ended = { after: () => [], upTo: () => [at("09:00")] };
   expect(catchUp("one", ended, at("09:00"), at("09:00"), 1)).toEqual({
     fire: [at("09:00")],

@@ -1,24 +1,24 @@
 import type { CatchUp } from "@atlasqueue/contract";
 import type { Slots } from "./cron.ts";
 
-/** A slot that is fired later than this was missed. Less than the least time between two slots. */
+/** A slot later than this was missed. Less than the shortest time between two slots. */
 const grace_ms = 59_000;
 
-/** The most that `all` makes up for, the latest of them; those before are given up. */
+/** The most slots `all` makes up for, the latest ones; earlier ones are given up. */
 export const caught_up_max = 1_000;
 
 export type Firing = {
   /** The slots that get a job now, oldest first. */
   fire: Date[];
-  /** The first slot that is left for later; null when there will be none. */
+  /** The first slot left for later; null when there will be none. */
   next_at: Date | null;
-  /** The slots from this one on, up to the first that is fired, get none. */
+  /** The slots from this one up to the first that is fired get no job. */
   missed_from: Date | null;
 };
 
 /**
- * What to do at `now` about a schedule whose slots from `next_at` on are not dealt with. At most `slots_max` are fired
- * at once; then `next_at` is in the past and there is more to do.
+ * What to do at `now` about a schedule whose slots from `next_at` on are still to be dealt with. At most `slots_max`
+ * are fired at once; then `next_at` is in the past and there is more to do.
  *
  * @example
  * const { fire, next_at } = catchUp("one", readCron("0 * * * *", "UTC"), next_at, now, 100);
@@ -34,7 +34,7 @@ export function catchUp(kind: CatchUp, slots: Slots, next_at: Date, now: Date, s
   };
 }
 
-/** The latest slots up to now that are wanted, however late it is. */
+/** The latest wanted slots up to now, however late it is. */
 function wanted(kind: CatchUp, slots: Slots, next_at: Date, now: Date): Date[] {
   switch (kind) {
     case "none":

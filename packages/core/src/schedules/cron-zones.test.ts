@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { readCron } from "./cron.ts";
 
-// Every change of every zone's clocks from 1970 to 2100, against a reckoning that shares nothing with the code: a cron
+// Every change of every zone's clocks from 1970 to 2100, against a model that shares nothing with the code: a cron
 // daemon that wakes every minute, looks at the clock on the wall, and does what Vixie cron does.
 
 const minute_ms = 60_000;
@@ -12,7 +12,7 @@ type Zone = { name: string; wall(instant: number): number };
 /** Clocks go from `before` to `after` at `at`. */
 type Change = { zone: Zone; at: number; before: number; after: number };
 
-/** The runtime's own local time, which the code does not use, and which is fast to read. Until the next call. */
+/** The runtime's own local time, which the code does not use and which is fast to read. Valid until the next call. */
 function zoneOf(name: string): Zone {
   process.env["TZ"] = name;
   return {
@@ -31,7 +31,9 @@ function zoneOf(name: string): Zone {
   };
 }
 
-/** One of each kind: the same clocks changed by as much at the same time of day on the same weekday need one look. */
+/**
+ * One of each kind: clocks changed by the same amount at the same time of day on the same weekday need only one look.
+ */
 function changesOf(zone: Zone, kinds: Set<string>): Change[] {
   const found: Change[] = [];
   const offset = (instant: number) => zone.wall(instant) - instant;
@@ -62,7 +64,7 @@ type Line = Fields & { cron: string; wild: boolean };
 
 const every = (count: number, step = 1) => Array.from({ length: Math.ceil(count / step) }, (_, at) => at * step);
 
-/** Lines whose times lie in what is skipped or repeated, at its edges and beside it. */
+/** Cron lines whose times lie in what is skipped or repeated, at its edges and beside it. */
 function linesAround({ before, after }: Change): Line[] {
   const low = Math.min(before, after);
   const middle = low + Math.floor(Math.abs(after - before) / 2 / minute_ms) * minute_ms;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cronFault, readCron } from "./cron.ts";
 
-/** The slots from one instant to another; local times are in the zone, with its offset then. */
+/** The slots from one instant to another; local times are in the zone, with its offset at the time. */
 function slots(cron: string, timezone: string, from: string, to: string): string[] {
   const found: Date[] = [];
   const until = new Date(to);
@@ -83,7 +83,7 @@ const gaps: Night[] = [
   ["30 2 * * *", "UTC", "2026-03-28T12:00Z", "2026-03-30T12:00Z", ["29 02:30 +00:00", "30 02:30 +00:00"]],
 ];
 
-/** The clock goes from 03:00 back to 02:00 in Berlin, and so on: what is fired once, and what twice. */
+/** The clock goes from 03:00 back to 02:00 in Berlin, and so on: what fires once, and what twice. */
 const overlaps: Night[] = [
   ["30 2 * * *", "Europe/Berlin", "2026-10-24T12:00Z", "2026-10-26T12:00Z", ["25 02:30 +02:00", "26 02:30 +01:00"]],
   [
@@ -139,7 +139,7 @@ const overlaps: Night[] = [
   ["30 1 * * *", "UTC", "2026-10-24T12:00Z", "2026-10-26T12:00Z", ["25 01:30 +00:00", "26 01:30 +00:00"]],
 ];
 
-describe("where the clock skips an hour, fixed times fire after it, and others when it shows them again", () => {
+describe("where the clock skips an hour, fixed times fire after it, others when the clock next shows them", () => {
   test.each(gaps)("%s in %s", (cron, zone, from, to, expected) => {
     expect(slots(cron, zone, from, to)).toEqual(expected);
   });

@@ -2,20 +2,20 @@ import { showValue, type Fault } from "@atlasqueue/contract";
 import { Cron } from "croner";
 import { wallClock, type Change, type WallClock, type WallTime } from "./wall-clock.ts";
 
-/** A schedule's times, each an instant: the slots. */
+/** A schedule's slots, each an instant. */
 export type Slots = {
   /** The first `count` after an instant; fewer when there are no more. */
   after(instant: Date, count: number): Date[];
-  /** The last `count` up to an instant, itself included, oldest first. */
+  /** The last `count` up to and including an instant, oldest first. */
   upTo(instant: Date, count: number): Date[];
 };
 
 /**
- * Read five fields of cron in an IANA time zone. Throws `CronError` for what cannot be read or never comes.
+ * Read five fields of cron in an IANA time zone. Throws `CronError` for what cannot be read or never happens.
  *
  * Day-of-month and day-of-week: when both are given, either is enough. Daylight saving time is as in Vixie cron:
- * - fixed times, whose minute and hour are numbers, lists or ranges: those that the clock skips fire when it has
- *   skipped them, together; those that it shows twice fire the first time only;
+ * - fixed times, whose minute and hour are numbers, lists or ranges: those the clock skips fire right after the gap,
+ * together; those it shows twice fire only the first time;
  * - others, with a `*` or a step in the minute or the hour, fire whenever the clock shows them: not at all or twice.
  * A day that a zone left out (Apia, 30 December 2011) has no slots.
  *
@@ -27,10 +27,10 @@ export function readCron(cron: string, timezone: string): Slots {
   const clock = clockOf(timezone);
   const fixed = !/[*?/]/.test(cron.trim().split(/\s+/, 2).join(" "));
 
-  /** The clocks of Apia left out a whole day: that was no night of daylight saving time, and nothing is made up for. */
+  /** Apia's clocks left out a whole day: that was not daylight saving time, and nothing is made up for. */
   const isNight = ({ before, after }: Change) => Math.abs(after - before) < day_ms;
 
-  /** When a time that the fields name comes: not at all, once, or twice. */
+  /** When a time named by the fields occurs: not at all, once, or twice. */
   const instantsOf = (wall: WallTime): number[] => {
     const instants = clock.instantsOf(wall);
     if (instants.length > 0) return fixed ? instants.slice(0, 1) : instants;
@@ -38,7 +38,7 @@ export function readCron(cron: string, timezone: string): Slots {
     return fixed && gap && isNight(gap) ? [gap.at] : [];
   };
   const gapAround = (wall: WallTime): Change | undefined => {
-    // Whatever the offset is, the change is within a day of the time read as UTC.
+    // Whatever the offset, the change is within a day of the time read as UTC.
     for (let from = wall - day_ms; ;) {
       const change = clock.changeBetween(from, wall + day_ms);
       if (!change || (change.before <= wall && wall < change.after)) return change;
@@ -57,7 +57,7 @@ export function readCron(cron: string, timezone: string): Slots {
       const gap = clock.instantsOf(wall).length === 0 ? gapAround(wall) : undefined;
       if (gap) wall = gap.after - 1;
     }
-    // Times the clocks have shown already and will show once more.
+    // Times the clocks have already shown and will show again.
     const change = fixed ? undefined : clock.changeBetween(instant, instant + day_ms);
     if (change && change.after < change.before) {
       const again = dates.after(change.after - 1);
@@ -94,7 +94,7 @@ export function readCron(cron: string, timezone: string): Slots {
 
 const day_ms = 86_400_000;
 
-/** So many steps from an instant; the next begins at what the last found, or `apart_ms` from it. */
+/** A number of steps from an instant; each begins at what the last found, or `apart_ms` from it. */
 function walk(from: number, count: number, step: (at: number) => number | undefined, apart_ms: number): Date[] {
   const found: Date[] = [];
   for (let at = from; found.length < count;) {
@@ -106,7 +106,7 @@ function walk(from: number, count: number, step: (at: number) => number | undefi
   return found;
 }
 
-/** What is wrong with five fields that look like cron, or undefined when a schedule can have them. */
+/** What is wrong with five fields that look like cron, or undefined when a schedule can use them. */
 export function cronFault({ cron, timezone }: { cron: string; timezone: string }): Fault | undefined {
   try {
     readCron(cron, timezone);
@@ -123,11 +123,11 @@ class CronError extends Error {
   override readonly name = "CronError";
 }
 
-/** The times that the fields name, as clocks show them, in whatever zone: UTC's know neither gaps nor repetitions. */
+/** The times the fields name, as clocks show them in any zone: UTC's have neither gaps nor repetitions. */
 type Dates = {
   /** The first after a time. */
   after(wall: WallTime): WallTime | undefined;
-  /** The last up to a time, itself included. */
+  /** The last up to and including a time. */
   upTo(wall: WallTime): WallTime | undefined;
 };
 
@@ -143,7 +143,7 @@ function parse(cron: string): Dates {
   let pattern: Cron;
   let next: Date | null;
   try {
-    // An offset and not the zone "UTC", for which the library asks Intl, ten times as slowly.
+    // An offset rather than the zone "UTC", for which the library asks Intl, ten times as slow.
     pattern = new Cron(cron, { utcOffset: 0, mode: "5-part", paused: true });
     next = pattern.nextRun(anInstant);
   } catch (error) {
@@ -161,5 +161,8 @@ function parse(cron: string): Dates {
   };
 }
 
-/** What fits no date after this one fits none at all: the calendar repeats itself after 400 years, the library looks further. */
+/**
+ * What fits no date after this one fits none at all: the calendar repeats after 400 years, and the library looks
+ * further.
+ */
 const anInstant = new Date("2026-01-01T00:00:00Z");

@@ -3,7 +3,7 @@ import { schedules } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { isSchedule, type ScheduleRef } from "./find.ts";
 
-/** A schedule → (nothing). The jobs that it made stay. False when there is none. */
+/** A schedule → (nothing). The jobs it made stay. False when there is no such schedule. */
 export async function deleteSchedule(deps: Deps, { tenant, name }: ScheduleRef): Promise<boolean> {
   const [row] = await plain(deps.database)
     .delete(schedules)

@@ -4,8 +4,8 @@ import type { Deps } from "../deps.ts";
 import type { ScheduleRef } from "./find.ts";
 
 /**
- * Schedules of every tenant that have a slot that has come, longest ago first, but for some. Those that somebody's
- * transaction holds are left out: they would fill the look and hide the others.
+ * All tenants' schedules with a slot due, longest due first, except the given ones. Those that someone's transaction
+ * holds are left out: they would fill the page and hide the others.
  */
 export async function dueSchedules(
   deps: Pick<Deps, "database">,

@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 
 export type ScheduleRef = { tenant: string; name: string };
 
-/** A schedule, and what the database's clock said when it was read: its next slots are counted from there. */
+/** A schedule, and the database's time when it was read: its next slots are counted from there. */
 export type SeenSchedule = ScheduleRow & { seen_at: Date };
 
 /** The columns of a `SeenSchedule`. */
@@ -21,7 +21,7 @@ export async function findSchedule(deps: Pick<Deps, "database">, ref: ScheduleRe
 export const isSchedule = ({ tenant, name }: ScheduleRef) =>
   and(eq(schedules.tenant, tenant), eq(schedules.name, name));
 
-/** The schedule, kept as it is until the transaction ends. */
+/** The schedule, locked until the transaction ends. */
 export async function holdSchedule(execute: Execute, { tenant, name }: ScheduleRef): Promise<SeenSchedule | undefined> {
   const [row] = await execute<SeenSchedule>({ text: hold, params: [tenant, name] });
   return row;

@@ -12,13 +12,13 @@ import { fireSchedules } from "./fire.ts";
 type FirerDeps = Deps & { signal: Signal; followUps?: Pick<FollowUps, "admitted"> };
 
 const schedules_max = 100;
-/** Transactions in one sweep, so that its other duties get their turn. */
+/** Transactions in one sweep, leaving its other duties their turn. */
 const rounds_max = 20;
 
 /**
- * Fire every slot that has come, and signal the jobs. One schedule that cannot be fired (its row was changed by hand,
- * its key is held by somebody's open transaction) is told and left for the next time; the others are fired without it.
- * Returns how often a schedule was moved on.
+ * Fire every slot that is due, and signal the jobs. A schedule that cannot be fired (its row was changed by hand, its
+ * key is held by an open transaction) is reported and left for the next time; the others are fired without it. Returns
+ * how often a schedule was moved on.
  *
  * @example
  * const fired = await fireAll({ database, signal, observe });
@@ -30,7 +30,7 @@ export async function fireAll(deps: FirerDeps): Promise<number> {
     const due = await dueSchedules(deps, schedules_max, failed);
     if (due.length === 0) break;
     const fired = await fireOrSplit(deps, due, failed);
-    // Somebody else fires them.
+    // Another process fires them.
     if (fired === 0 && due.length < schedules_max) break;
     total += fired;
   }

@@ -23,7 +23,7 @@ const recorded = recordEvents();
 beforeAll(async () => {
   own = await testDatabase();
   clock = await simulateClock(own.url, "2025-01-01T00:00:00Z");
-  // A pool that is opened now has the simulated clock.
+  // A pool opened now has the simulated clock.
   database = connectDatabase({ url: own.url, connections_max: 10, timeout_ms: 15_000 });
 });
 afterAll(async () => {
@@ -45,7 +45,7 @@ const define = (changes: { name?: string; cron?: string; catch_up?: CatchUp; pay
   ...changes,
   job: { type: "report.send", payload: changes.payload ?? {}, queue: "mail", priority: 3, max_attempts: 2 },
 });
-/** The slots that got a job, as the keys of the jobs say. */
+/** The slots that got a job, by the jobs' keys. */
 const slots = async (name = "report") => {
   const rows = await database.sql<{ slot: string }[]>`
     SELECT split_part(key, ':', 3) || ':' || split_part(key, ':', 4) AS slot FROM idempotency_keys JOIN jobs ON id = job_id
@@ -53,7 +53,7 @@ const slots = async (name = "report") => {
   return rows.map(({ slot }) => slot.slice(5));
 };
 
-test("a slot makes its job when it comes, ready and signalled, and the schedule says so", async () => {
+test("a slot makes its job when it is due, ready and signalled, and the schedule says so", async () => {
   await createSchedule(deps, tenant, define({ payload: { n: 1 } }));
   expect(await fireAll(deps)).toBe(0);
   expect(await createOutlook(deps).look()).toMatchObject({ schedule_in_ms: 30 * 60_000 });
@@ -86,7 +86,7 @@ test.each([
   ["none", []],
   ["one", ["01-02T08:00"]],
   ["all", Array.from({ length: 24 }, (_, at) => new Date(Date.UTC(2025, 0, 1, 9 + at)).toISOString().slice(5, 16))],
-] as const)("after a day of downtime %s makes what it says", async (catch_up, expected) => {
+] as const)("after a day of downtime %s makes the jobs it promises", async (catch_up, expected) => {
   await createSchedule(deps, tenant, define({ catch_up }));
   await clock.set("2025-01-02T08:29:00Z");
   await fireAll(deps);
@@ -95,7 +95,7 @@ test.each([
   expect(recorded.named("schedule_slots_missed")).toHaveLength(catch_up === "all" ? 0 : 1);
 });
 
-test("twenty that fire at the same time make each of 300 slots one job", async () => {
+test("twenty firing at once make one job for each of 300 slots", async () => {
   const names = ["a", "b", "c"];
   for (const name of names) await createSchedule(deps, tenant, define({ name, cron: "* * * * *", catch_up: "all" }));
   await clock.set("2025-01-01T10:10:00Z");
@@ -108,7 +108,7 @@ test("twenty that fire at the same time make each of 300 slots one job", async (
   expect(kept).toEqual({ queued: 300 });
 });
 
-test("more slots than one transaction takes are all fired by one sweep", async () => {
+test("one sweep fires more slots than one transaction takes", async () => {
   await createSchedule(deps, tenant, define({ cron: "* * * * *", catch_up: "all" }));
   await clock.set("2025-01-01T18:30:00Z");
   await fireAll(deps);
@@ -134,7 +134,7 @@ test("a paused schedule fires nothing; resumed it goes on with the next slot and
   ]);
 });
 
-test("put again with the same cron it keeps its place; with another it goes on from now", async () => {
+test("put again with the same cron it keeps its position; with another it goes on from now", async () => {
   await createSchedule(deps, tenant, define({ catch_up: "all" }));
   await clock.set("2025-01-01T11:10:00Z");
   await putSchedule(deps, tenant, define({ catch_up: "all", payload: { n: 2 } }));
@@ -158,7 +158,7 @@ test("a deleted schedule fires no more, and its jobs stay", async () => {
   expect(await slots()).toEqual(["01-01T09:00"]);
 });
 
-test("a clock that was set back fires no slot again", async () => {
+test("a clock set back fires no slot again", async () => {
   await createSchedule(deps, tenant, define());
   await clock.set("2025-01-01T09:00:00Z");
   await fireAll(deps);
@@ -183,7 +183,7 @@ test("as many due schedules as one look takes, all in a stranger's hand, hide no
   expect(await fireAll(deps)).toBe(100);
 });
 
-test("a schedule that was broken by hand is told, and stops none of its neighbours", async () => {
+test("a schedule broken by hand is reported, and stops none of its neighbours", async () => {
   for (const name of ["broken", "report", "unreadable"]) await createSchedule(deps, tenant, define({ name }));
   await database.sql`UPDATE schedules SET cron = 'x' WHERE name = 'broken'`;
   await database.sql`UPDATE schedules SET job = '{"type": 5}' WHERE name = 'unreadable'`;
@@ -195,7 +195,7 @@ test("a schedule that was broken by hand is told, and stops none of its neighbou
   );
 });
 
-test("tenants have schedules of the same name side by side, and each its own limit", async () => {
+test("tenants may have schedules of the same name, and each has its own limit", async () => {
   await createSchedule(deps, tenant, define());
   expect(await createSchedule(deps, "acme", define())).toMatchObject({ kind: "created" });
   expect(await createSchedule(deps, "acme", define())).toEqual({ kind: "exists" });

@@ -11,16 +11,16 @@ import type { ReadyJob } from "../signal/signal.ts";
 import { readyAmong, reportEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
 import { insertOrArrive } from "../submit/enqueue.ts";
 
-/** Of one call. What is left is still due, and the next one's. */
+/** For one call. What is left is still due, for the next one. */
 const slots_of_one_max = 100;
 const slots_max = 500;
 const bytes_max = 4 * 1_048_576;
 
-/** The key says who made the job, and holds even where the database's clock was set back. */
+/** The key says what made the job, and holds even if the database's clock is set back. */
 const key_ttl_seconds = 86_400;
 
 export type FiredSlots = {
-  /** Schedules that were moved on; those that another process holds are not among them. */
+  /** Schedules that were moved on, without those locked by another process. */
   schedules: number;
   /** Jobs to signal. */
   ready: ReadyJob[];
@@ -29,10 +29,10 @@ export type FiredSlots = {
 };
 
 /**
- * Give each slot that has come its job, as the schedules' `catch_up` says. The rows are held, the jobs inserted and
- * `next_at` moved on in one transaction: a slot is fired once, however many processes try. Others skip the rows, and
- * nothing else is held that anybody wants: a job that asks for a group or to be unique only arrives (see `arrive`).
- * Throws when one of the schedules cannot be fired; then none was.
+ * Give each due slot its job, as the schedules' `catch_up` says. The rows are locked, the jobs inserted and `next_at`
+ * moved on in one transaction: a slot is fired once, however many processes try. Others skip the rows, and nothing else
+ * anyone wants is held: a job that asks for a group or to be unique only arrives (see `arrive`). Throws when one of the
+ * schedules cannot be fired; then none was.
  *
  * @example
  * const { ready } = await fireSchedules(deps, await dueSchedules(deps, 100, []));
@@ -67,8 +67,8 @@ type DueRow = Pick<ScheduleRow, "tenant" | "name" | "cron" | "timezone" | "catch
 type Plan = Firing & { row: DueRow; submissions: Submission[] };
 type Done = { plan: Plan; outcomes: EnqueueOutcome[] };
 
-// Reckoning many slots takes a while; a process that stops in it lets go of them after 20 s.
-// Those that somebody else fires just now are skipped; those that somebody has fired are not due any more.
+// Computing many slots takes a while; a process that stops in the middle lets go of them after 20 s. Those another
+// process is firing are skipped; those already fired are no longer due.
 const holdText = `
   SELECT tenant, name, cron, timezone, catch_up, job, next_at, now() AS now, octet_length(job::text) AS bytes
   FROM schedules
@@ -88,7 +88,7 @@ function makePlans(rows: readonly DueRow[]): Plan[] {
     const room = Math.min(slots_of_one_max, slots_left, Math.floor(bytes_left / row.bytes));
     if (room < 1 && plans.length > 0) break;
     const firing = catchUp(row.catch_up, readCron(row.cron, row.timezone), row.next_at, row.now, Math.max(1, room));
-    // Parsed again: a version of the program that came later may have given a job more fields.
+    // Parsed again: a later version of the program may have given jobs more fields.
     const request = jobTemplate.parse(row.job);
     const submissions = firing.fire.map((slot) => ({ tenant: row.tenant, request, idempotency_key: keyOf(row, slot) }));
     plans.push({ ...firing, row, submissions });
@@ -127,7 +127,7 @@ function tell({ observe }: Deps, { plan, outcomes }: Done): void {
   const about = { tenant: row.tenant, schedule: row.name };
   if (missed_from) observe({ event: "schedule_slots_missed", ...about, since: missed_from.toISOString() });
   outcomes.forEach((outcome, at) => {
-    // What arrived is told when it is admitted.
+    // Arrivals are reported when they are admitted.
     if (!("job" in outcome) || outcome.job.status !== "blocked")
       reportEnqueued(observe, submissions[at] as Submission, outcome);
     const slot = fire[at] as Date;

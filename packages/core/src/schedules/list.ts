@@ -6,12 +6,12 @@ import { seen, type SeenSchedule } from "./find.ts";
 
 export type ScheduleRows = {
   rows: SeenSchedule[];
-  /** The name to go on after; undefined when there is no more. */
+  /** The name to continue after; undefined at the end. */
   next: string | undefined;
 };
 
 /**
- * A tenant's schedules in the order of their names, at most `limit` of those after a name.
+ * A tenant's schedules by name, at most `limit` of those after a name.
  *
  * @example
  * const { rows, next } = await listSchedules(deps, "default", 50);

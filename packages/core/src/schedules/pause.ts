@@ -7,8 +7,8 @@ import { readCron } from "./cron.ts";
 import { findSchedule, holdSchedule, isSchedule, seen, type ScheduleRef, type SeenSchedule } from "./find.ts";
 
 /**
- * From now on the schedule fires nothing; jobs that it made are left alone. Pausing it again changes nothing. Returns
- * it as it is then, or undefined when there is none.
+ * From now on the schedule fires nothing; jobs it made are left alone. Pausing it again changes nothing. Returns the
+ * schedule as it then is, or undefined when there is none.
  *
  * @example
  * const schedule = await pauseSchedule(deps, { tenant: "default", name: "nightly" });
@@ -35,7 +35,7 @@ export async function pauseSchedule(deps: Deps, ref: ScheduleRef): Promise<SeenS
 export async function resumeSchedule(deps: Deps, ref: ScheduleRef): Promise<SeenSchedule | undefined> {
   const { tenant, name } = ref;
   const { found, resumed } = await inTransaction(deps.database, async (execute) => {
-    // Held, so that nobody gives it another cron meanwhile.
+    // Locked, so that no one changes its cron meanwhile.
     const row = await holdSchedule(execute, ref);
     if (!row?.paused_at) return { found: row };
     const [next_at] = readCron(row.cron, row.timezone).after(row.seen_at, 1);

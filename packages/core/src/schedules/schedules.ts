@@ -15,24 +15,24 @@ import { deleteSchedule } from "./delete.ts";
 import { pauseSchedule, resumeSchedule } from "./pause.ts";
 import { putSchedule } from "./store.ts";
 
-/** What code does with the schedules of its tenant. `undefined` and `false` say that there is none of that name. */
+/** What code can do with its tenant's schedules. `undefined` and `false` mean that there is none of that name. */
 export type Schedules = {
   /**
-   * Create a schedule or replace it; safe to call at every start of a program, as an unchanged cron and time zone keep
-   * its place. Throws `InvalidScheduleError`.
+   * Create a schedule or replace it; safe to call at every program start, as it keeps its position while cron and time
+   * zone are unchanged. Throws `InvalidScheduleError`.
    */
   put(schedule: CreateScheduleInput): Promise<Schedule>;
   get(name: string): Promise<Schedule | undefined>;
-  /** All of them, in the order of their names. */
+  /** All of them, ordered by name. */
   list(): Promise<Schedule[]>;
   pause(name: string): Promise<Schedule | undefined>;
   /** Goes on with the next slot; nothing is caught up. */
   resume(name: string): Promise<Schedule | undefined>;
-  /** Jobs that it made stay. */
+  /** Jobs it made stay. */
   delete(name: string): Promise<boolean>;
 };
 
-/** The schedule is not valid; `faults` say which fields, what they take and what they got. */
+/** The schedule is not valid; `faults` name the fields, what they accept and what they got. */
 export class InvalidScheduleError extends Error {
   override readonly name = "InvalidScheduleError";
   readonly faults: readonly Fault[];
@@ -59,7 +59,7 @@ export function createScheduleBook(deps: Deps, tenant: string): Schedules {
       if (fault) throw new InvalidScheduleError([fault]);
       const outcome = await putSchedule(deps, tenant, checked.value);
       if ("schedule" in outcome) return showSchedule(outcome.schedule);
-      throw new InvalidScheduleError([{ pointer: "", message: `there are ${limits.schedules_max} schedules already` }]);
+      throw new InvalidScheduleError([{ pointer: "", message: `there are already ${limits.schedules_max} schedules` }]);
     },
     get: async (name) => show(await findSchedule(deps, { tenant, name })),
     async list() {

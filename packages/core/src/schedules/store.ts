@@ -7,12 +7,12 @@ import { findSchedule, type SeenSchedule } from "./find.ts";
 export type StoreOutcome =
   | { kind: "created" | "replaced"; schedule: SeenSchedule }
   | { kind: "exists" }
-  /** The tenant has `limits.schedules_max` already. */
+  /** The tenant already has `limits.schedules_max`. */
   | { kind: "too_many" };
 
 /**
- * (nothing) → a schedule, whose first slot is the next from now on. One of this name is left as it is. The definition
- * has passed `cronFault`.
+ * (nothing) → a schedule, whose first slot is the next one from now. An existing one of this name is left alone. The
+ * definition has passed `cronFault`.
  *
  * @example
  * const outcome = await createSchedule(deps, "default", definition);
@@ -22,9 +22,8 @@ export function createSchedule(deps: Deps, tenant: string, definition: CreateSch
 }
 
 /**
- * Create a schedule or replace one. With the same cron and time zone as before, its place stays: nothing that it missed
- * is forgotten by a deployment that puts it again. Otherwise it goes on with the next slot from now on. Paused stays
- * paused.
+ * Create a schedule or replace one. With the same cron and time zone as before, it keeps its position: a deployment
+ * that puts it again forgets nothing it missed. Otherwise it goes on with the next slot from now. Paused stays paused.
  *
  * @example
  * const outcome = await putSchedule(deps, "default", definition);
@@ -53,7 +52,7 @@ async function store(
   return { kind, schedule };
 }
 
-// Several at the same time may get past the limit by as many: it bounds the work of the sweep, and is no quota.
+// Concurrent calls may exceed the limit by their number: it bounds the sweep's work, and is not a quota.
 const insert = `
   INSERT INTO schedules AS known (tenant, name, cron, timezone, catch_up, job, next_at, created_at, updated_at)
   SELECT $1, $2::text, $3, $4, $5, $6::text::json, nullif($7::text, '')::timestamptz, now(), now()

@@ -1,4 +1,4 @@
-/** What the clocks of a zone show, told as the instant at which those of UTC show it. */
+/** What a zone's clocks show, as the instant at which UTC's clocks show it. */
 export type WallTime = number;
 
 export type WallClock = {
@@ -6,7 +6,7 @@ export type WallClock = {
   at(instant: number): WallTime;
   /** When they show it: once, twice (the earlier first) or, where they were put forward, never. */
   instantsOf(wall: WallTime): number[];
-  /** The first of the changes after `from`, up to `to`: the clocks are put forward or back. */
+  /** The first change after `from`, up to `to`: the clocks are put forward or back. */
   changeBetween(from: number, to: number): Change | undefined;
 };
 
@@ -14,7 +14,7 @@ export type WallClock = {
 export type Change = { at: number; before: WallTime; after: WallTime };
 
 const day_ms = 86_400_000;
-/** No zone changed twice within so long: where both ends are the same, so is what lies between. */
+/** No zone changed twice within this time: where both ends agree, so does what lies between. */
 const stride_ms = day_ms / 2;
 const strides_max = 1_000;
 
@@ -22,7 +22,7 @@ const strides_max = 1_000;
 export function wallClock(timezone: string): WallClock {
   const exactOffset = offsetReader(timezone);
   const known = new Map<number, number>();
-  /** Asking the runtime is what all of this costs, and the slots of a schedule lie close together. */
+  /** Asking the runtime is the main cost, and a schedule's slots lie close together. */
   const offsetAtStride = (stride: number): number => {
     let offset = known.get(stride);
     if (offset !== undefined) return offset;
@@ -84,7 +84,7 @@ function offsetReader(timezone: string): (instant: number) => number {
   });
   return (instant) => {
     const second = Math.floor(instant / 1_000) * 1_000;
-    // "3/28/2026, 22:59:00". Its parts, asked for one by one, take twice as long.
+    // "3/28/2026, 22:59:00". Asking for its parts separately takes twice as long.
     const [month = 1, day, year = 0, hour, minute, second_of_minute] = (format.format(second).match(/\d+/g) ?? []).map(
       Number,
     );

@@ -13,17 +13,17 @@ export type TokenWish = {
   scopes: readonly Scope[];
   /** Without it the token does not expire. */
   expires_in_seconds?: number | undefined;
-  /** The id of the token that asks for it, which it does not outlive. */
+  /** The id of the requesting token, which it does not outlive. */
   made_by?: string | undefined;
 };
 
 export type CreateTokenOutcome =
   | ({ kind: "created" } & MadeToken)
-  /** The tenant has as many working tokens as it may. */
+  /** The tenant has as many valid tokens as it may. */
   | { kind: "too_many" }
-  /** It would live longer than the token that asks for it. */
+  /** It would outlive the token that asks for it. */
   | { kind: "outlives"; seconds_max: number }
-  /** The token that asks for it works no more. */
+  /** The token that asks for it is no longer valid. */
   | { kind: "maker_gone" };
 
 /**
@@ -48,7 +48,7 @@ async function createTokenWith(execute: Execute, wish: TokenWish): Promise<Creat
     if ((wish.expires_in_seconds ?? 0) > seconds_max) return { kind: "outlives", seconds_max };
   }
   const { token, hash, hint } = newToken();
-  // "" is no expiry: the type of a parameter that is null could not be told.
+  // "" means no expiry: PostgreSQL could not infer the type of a null parameter.
   const seconds = wish.expires_in_seconds === undefined ? "" : String(wish.expires_in_seconds);
   const scopes = textArray([...new Set(wish.scopes)]);
   const params = [wish.tenant, newId(), wish.name, hash, hint, scopes, seconds, made_by];
@@ -62,7 +62,7 @@ const secondsLeft = composed(
   `SELECT extract(epoch FROM expires_at - now())::float8 AS seconds FROM ${madeBy("$2")} AS maker`,
 );
 
-/** Those of the tenant that have expired are of no more use, and go. */
+/** The tenant's expired tokens are of no more use, and go. */
 const insert = composed(
   "tokens/create",
   ["tenant", "id", "name", "hash", "hint", "scopes", "expires_in_seconds", "made_by"],

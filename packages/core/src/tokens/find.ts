@@ -12,7 +12,7 @@ const expires_in_ms = sql<number | null>`(extract(epoch FROM ${tokens.expires_at
 
 /**
  * The token with this hash (`hashToken`), or undefined when there is none, it was revoked or it has expired. The one
- * query without a tenant in its WHERE: it is what finds out the tenant.
+ * query without a tenant in its WHERE: it is what finds the tenant.
  *
  * @example
  * const found = await findToken(deps, hashToken("aq_…"));

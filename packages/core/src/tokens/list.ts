@@ -5,7 +5,7 @@ import { tokens } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { shown, worksNow, type TokenRow } from "./rows.ts";
 
-/** A tenant's working tokens, newest first: as many as there may be, so all of them. */
+/** A tenant's valid tokens, newest first: as many as there may be, so all of them. */
 export async function listTokens(deps: Pick<Deps, "database">, tenant: string): Promise<TokenRow[]> {
   return plain(deps.database)
     .select(shown)

@@ -8,8 +8,8 @@ import type { Deps } from "../deps.ts";
 export type TokenUse = { id: string; ms_ago: number };
 
 /**
- * Write down when tokens were last used, many at once and now and then: a crash forgets a minute of it. Processes may
- * come in any order, so the latest time stays.
+ * Record when tokens were last used, many at once and now and then: a crash forgets a minute of it. Processes may write
+ * in any order, so the latest time stays.
  */
 export async function noteTokenUse(deps: Pick<Deps, "database">, uses: readonly TokenUse[]): Promise<void> {
   if (uses.length === 0) return;
@@ -17,7 +17,7 @@ export async function noteTokenUse(deps: Pick<Deps, "database">, uses: readonly 
   await executeOn(deps.database)({ text: note, params });
 }
 
-/** By id alone, as the ids are those that `findToken` gave out; the order keeps two processes from a deadlock. */
+/** By id alone, as the ids come from `findToken`; the order keeps two processes from a deadlock. */
 const note = composed(
   "tokens/note-use",
   ["ids", "ms_ago"],

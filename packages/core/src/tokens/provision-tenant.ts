@@ -5,14 +5,14 @@ import { createToken, type CreateTokenOutcome } from "./create.ts";
 
 export type Provisioned = {
   tenant: string;
-  /** False when the email had its tenant already. */
+  /** False when the email already had its tenant. */
   created: boolean;
   token: CreateTokenOutcome;
 };
 
 /**
- * The tenant of an email, made when it has none, and a new token for all of it: tokens are not stored, so an earlier one
- * cannot be told again; it goes on working. Case makes no other email.
+ * The tenant of an email, created when there is none, and a new token for all of it: tokens are not stored, so an
+ * earlier one cannot be shown again; it goes on working. Case does not matter in emails.
  *
  * @example
  * const { tenant, created, token } = await provisionTenant(deps, "ops@example.com");
@@ -21,7 +21,7 @@ export async function provisionTenant(deps: Deps, email: string): Promise<Provis
   const execute = executeOn(deps.database);
   const params = [newTenant(), email.toLowerCase()];
   const [made] = await execute<{ tenant: string }>({ text: insert, params });
-  // A statement of its own: the snapshot of the first may be older than a row that it met.
+  // A separate statement: the first one's snapshot may be older than a row it met.
   const [found] = made ? [made] : await execute<{ tenant: string }>({ text: find, params: params.slice(1) });
   if (!found) throw new Error("a tenant vanished while it was provisioned");
   const { tenant } = found;

@@ -4,8 +4,8 @@ import { tokens } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 
 /**
- * Delete a token; no process takes it for longer than the few seconds that it remembers tokens. False when there is
- * none with this id, or it is another tenant's.
+ * Delete a token; no process accepts it beyond the few seconds it remembers tokens for. False when there is none with
+ * this id, or it is another tenant's.
  *
  * @example
  * const known = await revokeToken(deps, "default", id);

@@ -9,17 +9,17 @@ export type RotateTokenOutcome =
   | ({ kind: "rotated" } & MadeToken)
   /** There is no such token, it has expired, or it is another tenant's. */
   | { kind: "unknown" }
-  /** It has a successor already. */
+  /** It already has a successor. */
   | { kind: "rotated_before"; successor: string }
-  /** The token that asks for it works no more. */
+  /** The token that asks for it is no longer valid. */
   | { kind: "maker_gone" }
   | { kind: "too_many" };
 
 /**
- * Put a new token in another's place, of the same name, scopes and length of life. The old one works for
- * `overlap_seconds` more, and never longer than it would have, so that its holders can be changed one by one. A token has
- * one successor, however many ask at once; when that is revoked, it can be rotated again. The new one does not outlive
- * the token that asks for it, `made_by`.
+ * Replace a token with a new one of the same name, scopes and lifetime. The old one works for `overlap_seconds` more,
+ * but never longer than it would have, so that its holders can switch one by one. A token has one successor, however
+ * many ask at once; when that is revoked, it can be rotated again. The new one does not outlive the token that asks for
+ * it, `made_by`.
  *
  * @example
  * const rotated = await rotateToken(deps, { tenant: "default", id, overlap_seconds: 3_600 });
@@ -45,8 +45,8 @@ export async function rotateToken(
 type Answer = { maker: boolean; found: boolean; successor: string | null; made: TokenRow | null };
 
 /**
- * The old row is locked, so that of two rotations at once the second sees what the first did: the row itself is read
- * anew after the wait, and nothing else is, so what the second must know stands in that row.
+ * The old row is locked, so that of two simultaneous rotations the second sees what the first did: only the row itself
+ * is re-read after the wait, so what the second must know is in that row.
  */
 const rotate = composed(
   "tokens/rotate",

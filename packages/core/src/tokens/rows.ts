@@ -8,21 +8,21 @@ const { id, name, hint, scopes, created_at, expires_at, last_used_at } = getTabl
 export const shown = { id, name, hint, scopes, created_at, expires_at, last_used_at };
 export type TokenRow = Pick<typeof tokens.$inferSelect, keyof typeof shown>;
 
-/** A stored token, with the text that is shown this once. */
+/** A stored token, with the text that is shown only this once. */
 export type MadeToken = { token: string; row: TokenRow };
 
 export const tokenColumns = "id, name, hint, to_json(scopes) AS scopes, created_at, expires_at, last_used_at";
 
-/** Of a row of `tokens` that works now. */
+/** A condition on rows of `tokens` that are valid now. */
 export const isLive = "(tokens.expires_at IS NULL OR tokens.expires_at > now())";
 export const worksNow = sql.raw(isLive);
 
-/** The token that asks for another one: the tenant's $1, and that of the caller, or none, in this parameter. */
+/** The token that asks for another one, of tenant $1; its id, or none, is in this parameter. */
 export const madeBy = (parameter: string) =>
   `(SELECT id, expires_at FROM tokens WHERE tenant = $1 AND id = nullif(${parameter}::text, '')::uuid AND ${isLive})`;
 
 /**
- * A tenant's working tokens are as many as its list shows, so that none can hide. Of the tenant $1. Two callers at once
- * may get one past it, which does no harm.
+ * A tenant may have as many valid tokens as its list shows, so that none can hide. For tenant $1. Two simultaneous
+ * callers may exceed it by one, which does no harm.
  */
 export const roomForAnother = `(SELECT count(*) FROM tokens WHERE tenant = $1 AND ${isLive}) < ${limits.tokens_max}`;

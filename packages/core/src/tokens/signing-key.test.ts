@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-test("processes that ask at the same time for a key that nobody made get the same one, and go on getting it", async () => {
+test("processes that ask at once for a key that does not exist yet get the same one, and go on getting it", async () => {
   const keys = await Promise.all(Array.from({ length: 10 }, () => signingKey(own, "cursors")));
   keys.push(await signingKey(own, "cursors"));
   expect(new Set(keys.map((key) => Buffer.from(key).toString("hex"))).size).toBe(1);

@@ -8,8 +8,8 @@ import type { Deps } from "../deps.ts";
 const key_bytes = 32;
 
 /**
- * The key that all processes on this database sign with, for one purpose: made by whoever asks first. In the database, so
- * that what one API process signed another one takes, with nothing to set up.
+ * The key that all processes on this database sign with, for one purpose; the first to ask makes it. In the database,
+ * so that one API process accepts what another signed, with nothing to set up.
  *
  * @example
  * const key = await signingKey({ database }, "cursors");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hashToken, newTenant, newToken, tokenForm } from "./token.ts";
 
-test("a token is aq_, 256 random bits and a checksum, and stored as its hash and its beginning", () => {
+test("a token is aq_, 256 random bits and a checksum, stored as its hash and its first characters", () => {
   const { token, hash, hint } = newToken();
   expect(token).toMatch(/^aq_[A-Za-z0-9_-]{49}$/);
   expect(tokenForm(token)).toBe("checked");
@@ -12,11 +12,11 @@ test("a token is aq_, 256 random bits and a checksum, and stored as its hash and
   expect(newToken().token).not.toBe(token);
 });
 
-test("a tenant's name can stand in a key of Redis", () => {
+test("a tenant's name can be part of a Redis key", () => {
   expect(newTenant()).toMatch(/^t_[0-9a-f]{16}$/);
 });
 
-test("a token that was cut, mistyped or guessed is told by its checksum; one made before there were any is not", () => {
+test("a truncated, mistyped or guessed token is recognized by its checksum; one from before checksums is not", () => {
   const { token } = newToken();
   const other = token.endsWith("A") ? "B" : "A";
   for (const wrong of [

@@ -1,15 +1,15 @@
 import { hash, randomBytes } from "node:crypto";
 
-/** The text of a token: 256 random bits, so that its hash needs no salt and nobody guesses one, and a checksum. */
+/** The text of a token: 256 random bits, so that its hash needs no salt and none can be guessed, and a checksum. */
 const pattern = /^(aq_[A-Za-z0-9_-]{43})([A-Za-z0-9_-]{6})?$/;
 const checksum_chars = 6;
 const hint_chars = 9;
 
-/** The token as its holder keeps it, and what is stored of it. */
+/** The token as its holder keeps it, and what we store of it. */
 export type NewToken = { token: string; hash: string; hint: string };
 
 /**
- * A new token. The random bytes may be given, which is for tests.
+ * A new token. Tests may pass the random bytes.
  *
  * @example
  * const { token, hash, hint } = newToken(); // token: "aq_…", shown once
@@ -21,7 +21,7 @@ export function newToken(random: Uint8Array = randomBytes(32)): NewToken {
 }
 
 /**
- * What a text can be: one that cannot be a token is refused without asking the database. Tokens made before there was a
+ * What a text can be: one that cannot be a token is refused without asking the database. Tokens from before the
  * checksum are `unchecked`: they work until they are rotated, and only the database can tell them from guesses.
  */
 export function tokenForm(text: string): "checked" | "unchecked" | undefined {
@@ -31,7 +31,7 @@ export function tokenForm(text: string): "checked" | "unchecked" | undefined {
   return sum === checksum(secret) ? "checked" : undefined;
 }
 
-/** 36 bits: of what somebody types wrong or guesses, one in 69,000,000,000 passes. It is no secret and guards none. */
+/** 36 bits: of typos and guesses one in 69,000,000,000 passes. It is not a secret and guards none. */
 function checksum(secret: string): string {
   return hash("sha256", secret, "base64url").slice(0, checksum_chars);
 }
@@ -41,7 +41,7 @@ export function hashToken(token: string): string {
   return hash("sha256", token, "hex");
 }
 
-/** The name of a new tenant: part of keys in Redis, so of letters and digits alone. */
+/** The name of a new tenant: part of Redis keys, so only letters and digits. */
 export function newTenant(random: Uint8Array = randomBytes(8)): string {
   return `t_${Buffer.from(random).toString("hex")}`;
 }

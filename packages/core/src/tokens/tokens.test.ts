@@ -56,14 +56,14 @@ test("an expired token is not found", async () => {
   expect(await listTokens(deps, tenant)).toEqual([]);
 });
 
-test("the list has a tenant's own working tokens, newest first", async () => {
+test("the list has a tenant's own valid tokens, newest first", async () => {
   const first = await create();
   const second = await create();
   await create({ tenant: "other" });
   expect((await listTokens(deps, tenant)).map((row) => row.id)).toEqual([second.row.id, first.row.id]);
 });
 
-test("rotating gives a token of the same kind, and the old one works for the overlap", async () => {
+test("rotating gives a token of the same kind, and the old one works during the overlap", async () => {
   const old = await create({ name: "deploy" });
   const rotated = await rotateToken(deps, { tenant, id: old.row.id, overlap_seconds: 600 });
   if (rotated.kind !== "rotated") throw new Error(rotated.kind);
@@ -76,7 +76,7 @@ test("rotating gives a token of the same kind, and the old one works for the ove
   expect(left).toBeLessThanOrEqual(600_000);
 });
 
-test("of five rotations at once one wins, and the others name its successor; that one revoked, it can be rotated again", async () => {
+test("of five simultaneous rotations one wins and the others name the successor; once that is revoked, it can be rotated again", async () => {
   const old = await create();
   const wish = { tenant, id: old.row.id, overlap_seconds: 600 };
   const all = await Promise.all(Array.from({ length: 5 }, () => rotateToken(deps, wish)));
@@ -91,7 +91,7 @@ test("of five rotations at once one wins, and the others name its successor; tha
   expect((await rotateToken(deps, wish)).kind).toBe("rotated");
 });
 
-test("a token outlives none that made it, and one that is gone makes none", async () => {
+test("a token never outlives its maker, and one that is gone makes none", async () => {
   const maker = await create({ expires_in_seconds: 60 });
   const made_by = maker.row.id;
   const wish = { tenant, name: "x", scopes: ["read" as const], made_by };
@@ -102,7 +102,7 @@ test("a token outlives none that made it, and one that is gone makes none", asyn
   const [open, short] = [await create({ made_by }), await create({ made_by, expires_in_seconds: 5 })];
   expect(open.row.expires_at).toEqual(maker.row.expires_at);
   expect(short.row.expires_at?.getTime()).toBeLessThan(maker.row.expires_at?.getTime() ?? 0);
-  // A rotation gives no new life either: not to its own token, not to another.
+  // A rotation does not extend a life either: not its own token's, not another's.
   const eternal = await create();
   for (const id of [eternal.row.id, short.row.id, made_by]) {
     const rotated = await rotateToken(deps, { tenant, id, overlap_seconds: 60, made_by });
@@ -117,7 +117,7 @@ test("a token outlives none that made it, and one that is gone makes none", asyn
   expect(await createToken(deps, { ...wish, made_by: foreign.row.id })).toEqual({ kind: "maker_gone" });
 });
 
-test("a rotated token lives no longer for the overlap, and the new one as long as the old was made for", async () => {
+test("an overlap does not extend the old token's life, and the new one lives as long as the old was made for", async () => {
   const old = await create({ expires_in_seconds: 60 });
   const rotated = await rotateToken(deps, { tenant, id: old.row.id, overlap_seconds: 3_600 });
   if (rotated.kind !== "rotated") throw new Error(rotated.kind);
@@ -142,7 +142,7 @@ test("another tenant's token, and one that is gone, can be neither rotated nor r
   expect(await rotateToken(deps, { tenant: "other", id: row.id, overlap_seconds: 0 })).toEqual({ kind: "unknown" });
 });
 
-test("a tenant has as many working tokens as its list shows; expired ones make room", async () => {
+test("a tenant has as many valid tokens as its list shows; expired ones make room", async () => {
   const { sql } = store.database;
   await sql`
     INSERT INTO tokens (id, tenant, name, hash, hint, scopes)
@@ -177,7 +177,7 @@ test("20 provisions of one email at once make one tenant", async () => {
   expect(all.filter((one) => one.created)).toHaveLength(1);
 });
 
-test("the latest use of a token stays, whoever comes late with an older one", async () => {
+test("the latest use of a token stays, even if an older one is recorded late", async () => {
   const { row } = await create();
   await noteTokenUse(deps, [{ id: row.id, ms_ago: 1_000 }]);
   const [one] = await listTokens(deps, tenant);

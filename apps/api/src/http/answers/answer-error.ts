@@ -1,4 +1,4 @@
-import { answerDetail, isOpenQueuePath } from "../../openqueue/errors.ts";
+import { answerDetail, isOpenQueuePath } from "./detail.ts";
 import type { ApiContext } from "../context.ts";
 import { answerProblem, type ProblemError } from "./problem.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { OpenQueueError, ProblemKind } from "@atlasqueue/contract";
-import { isOpenQueuePath } from "../../openqueue/errors.ts";
+import { isOpenQueuePath } from "./detail.ts";
 import { problemBody, problemContentType } from "./problem.ts";
 
 type PlainProblem = { status: number; headers: Record<string, string | number>; text: string };

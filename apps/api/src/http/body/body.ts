@@ -2,10 +2,15 @@ import { incomingOf, type ApiContext } from "../context.ts";
 import { refuseRepeatedKeys } from "./repeated-keys.ts";
 import { holderOf } from "../input/holder.ts";
 import { ProblemError } from "../answers/problem.ts";
+import type { Gate } from "../gate.ts";
 import { readBytes, type BodyBounds } from "./read-bytes.ts";
+import type { Turns } from "./turns.ts";
 
 /** A parsed body and how many bytes it had. */
 export type JsonBody = { value: unknown; bytes: number };
+
+/** What a body waits for: room while it comes, and its turn to be parsed. */
+export type Arrivals = { bodies: Gate; turns: Turns };
 
 /** What is parsed in less than a millisecond, whatever it is, waits for nobody. */
 const at_once_bytes_max = 8_192;
@@ -17,26 +22,30 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
  * `ProblemError` for what is not JSON in UTF-8, or says a key twice; what else it says is for `validate` to check.
  *
  * @example
- * const { value } = await readJson(c, { bytes_max: 1_048_576 });
+ * const { value } = await readJson(c, { bytes_max: 1_048_576 }, deps);
  */
-export async function readJson(c: ApiContext, bounds: BodyBounds): Promise<JsonBody> {
+export async function readJson(c: ApiContext, bounds: BodyBounds, arrivals: Arrivals): Promise<JsonBody> {
   requireJson(c);
-  return (await readParsed(c, bounds)) ?? parse(new Uint8Array(), 0);
+  return (await readParsed(c, bounds, arrivals)) ?? parse(new Uint8Array(), 0);
 }
 
 /** For routes that take a body or none: undefined for none, whatever type it is said to be of. */
-export async function readJsonOrNothing(c: ApiContext, bounds: BodyBounds): Promise<JsonBody | undefined> {
-  return hasBody(c) ? readParsed(c, bounds) : undefined;
+export async function readJsonOrNothing(
+  c: ApiContext,
+  bounds: BodyBounds,
+  arrivals: Arrivals,
+): Promise<JsonBody | undefined> {
+  return hasBody(c) ? readParsed(c, bounds, arrivals) : undefined;
 }
 
-async function readParsed(c: ApiContext, bounds: BodyBounds): Promise<JsonBody | undefined> {
+async function readParsed(c: ApiContext, bounds: BodyBounds, arrivals: Arrivals): Promise<JsonBody | undefined> {
   const holder = holderOf(c);
-  const room = c.get("bodies").meter(holder);
+  const room = arrivals.bodies.meter(holder);
   try {
     const { bytes, keys } = await readBytes(c, bounds, room);
     if (bytes.length === 0) return undefined;
     requireJson(c);
-    if (bytes.length > at_once_bytes_max) await c.get("turns").take(holder);
+    if (bytes.length > at_once_bytes_max) await arrivals.turns.take(holder);
     return parse(bytes, keys);
   } finally {
     room.release();

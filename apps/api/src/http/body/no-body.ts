@@ -1,12 +1,12 @@
-import { readJsonOrNothing } from "./body.ts";
+import { readJsonOrNothing, type Arrivals } from "./body.ts";
 import type { ApiContext } from "../context.ts";
 import { invalid } from "../answers/problem.ts";
 
 const body_bytes_max = 1_024;
 
 /** For a route whose request says everything by its path: no body, or an empty JSON object, as many clients send one. */
-export async function requireNoBody(c: ApiContext): Promise<void> {
-  const body = await readJsonOrNothing(c, { bytes_max: body_bytes_max });
+export async function requireNoBody(c: ApiContext, arrivals: Arrivals): Promise<void> {
+  const body = await readJsonOrNothing(c, { bytes_max: body_bytes_max }, arrivals);
   if (body === undefined) return;
   const { value } = body;
   if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0) return;

@@ -36,10 +36,11 @@ export * from "./unique.ts";
  *
  * No index may name a column that settling a job changes, `status` above all, not even in its WHERE: then PostgreSQL
  * writes the settled row beside the old one and touches no index (a HOT update), which costs 40 % less. So each state
- * that is searched for has a time of its own, set while the job is in that state and null otherwise, and the partial
- * indexes are on those. Which jobs run is in `lease_batches`. See decisions/2026-11-20-storage.md before adding one.
+ * that is searched for has its own timestamp, set while the job is in that state and null otherwise, and the partial
+ * indexes are on those. Running jobs are found through `lease_batches`. See decisions/2026-11-20-storage.md before
+ * adding one.
  *
- * Tenants, queues and keys are in the order of their bytes (COLLATE "C", 0003_byte_order.sql), which drizzle cannot say.
+ * Tenants, queues and keys are in byte order (COLLATE "C", 0003_byte_order.sql), which drizzle cannot express.
  */
 export const jobs = pgTable(
   "jobs",
@@ -50,7 +51,7 @@ export const jobs = pgTable(
     type: text().notNull(),
     status: text().$type<JobStatus>().notNull(),
     priority: smallint().notNull().default(0),
-    /** Committed claims, less the leases that a graceful shutdown gave back. */
+    /** Committed claims, less the leases given back by a graceful shutdown. */
     attempts: smallint().notNull().default(0),
     max_attempts: smallint().notNull().default(5),
     timeout_seconds: integer(),
@@ -62,7 +63,7 @@ export const jobs = pgTable(
     due_at: time(),
     /** While dead: since when. */
     dead_at: time(),
-    /** While blocked: its place in its group; 0 before it has got one, see `arrivals`. */
+    /** While blocked: its place in its group; 0 before it has one, see `arrivals`. */
     blocked_seq: bigint({ mode: "number" }),
     /** While it is the one job of its group that may run: the group. */
     holds_group: text(),
@@ -70,7 +71,7 @@ export const jobs = pgTable(
     updated_at: time().notNull(),
     started_at: time(),
     finished_at: time(),
-    /** Not removed before then, as an idempotency key that was made with it names it until then. */
+    /** Not removed before then, as an idempotency key made with it names it until then. */
     kept_until: time(),
     /** The fence: only the holder of this token may settle the attempt. Kept afterwards, to recognise a repeated ack. */
     lease_token: uuid(),
@@ -104,7 +105,7 @@ export const jobs = pgTable(
     index("jobs_blocked")
       .on(job.tenant, job.queue, job.group_key, job.blocked_seq)
       .where(sql`blocked_seq IS NOT NULL`),
-    // The backstop under the groups' rows: two of a group cannot be let through at once, whatever goes wrong.
+    // The backstop behind the groups' rows: two jobs of a group cannot be let through at once, whatever goes wrong.
     uniqueIndex("jobs_holds_group")
       .on(job.tenant, job.queue, job.holds_group)
       .where(sql`holds_group IS NOT NULL`),
@@ -113,9 +114,9 @@ export const jobs = pgTable(
 export type JobRow = typeof jobs.$inferSelect;
 
 /**
- * Which jobs may be running: a row for each claim, however many jobs it took, so that knowing it costs next to nothing.
- * `locked_until` on the job says whether it still is. The worker deletes the row when all of them are settled; else
- * the sweep looks at them at `check_at`.
+ * Which jobs may be running: one row per claim, however many jobs it took, so that tracking them costs next to nothing.
+ * `locked_until` on the job says whether it still is. The worker deletes the row when all of them are settled;
+ * otherwise the sweep looks at them at `check_at`.
  */
 export const leaseBatches = pgTable(
   "lease_batches",
@@ -139,7 +140,7 @@ export const idempotencyKeys = pgTable(
     request_hash: bytes().notNull(),
     job_id: uuid().notNull(),
     expires_at: time().notNull(),
-    /** True when it names a job that was there before it; null, which costs nothing, when the job was made with it. */
+    /** True when it names a job that already existed; null, which costs nothing, when the job was made with it. */
     noted: boolean(),
   },
   (row) => [
@@ -153,8 +154,8 @@ export const idempotencyKeys = pgTable(
 );
 
 /**
- * Attempts that the job row itself no longer tells: failed, lost and cancelled ones, and succeeded ones
- * that logged something. The happy path writes none.
+ * Attempts the job row itself no longer shows: failed, lost and cancelled ones, and succeeded ones that logged
+ * something. The happy path writes none.
  */
 export const jobAttempts = pgTable(
   "job_attempts",
@@ -167,13 +168,13 @@ export const jobAttempts = pgTable(
     finished_at: time().notNull(),
     outcome: text().$type<"failed" | "lost" | "cancelled" | "succeeded">().notNull(),
     error: text(),
-    /** What the handler logged; null when that is nothing. */
+    /** What the handler logged; null if nothing. */
     logs: json<LogLine[]>(),
   },
   (row) => [index("job_attempts_job").on(row.job_id, row.id)],
 );
 
-/** What people decided about a queue. Queues nobody decided anything about have no row. */
+/** What people decided about a queue. Queues without such decisions have no row. */
 export const queues = pgTable(
   "queues",
   {
@@ -181,11 +182,11 @@ export const queues = pgTable(
     queue: text().notNull(),
     /** While paused: since when. Nothing of the queue is claimed then. */
     paused_at: time(),
-    /** Jobs of one group that may run at once; without a decision one, which is what makes it strictly first in, first out. */
+    /** Jobs of one group that may run at once; one by default, which is what makes it strictly first in, first out. */
     group_concurrency: integer(),
     /** Jobs of the queue that may run at once. */
     concurrency: integer(),
-    /** Starts within any period of so many seconds: of the queue, and of each of its groups. */
+    /** Starts within any period of that many seconds: of the queue, and of each of its groups. */
     rate_limit: integer(),
     rate_period_seconds: doublePrecision(),
     group_rate_limit: integer(),
@@ -195,8 +196,8 @@ export const queues = pgTable(
 );
 
 /**
- * When jobs of queues with a rate started, a row for each hundredth of the rate's period, kept for the period:
- * `group_key` is null for the rate of the queue, `started_at` is the end of the hundredth.
+ * When jobs of queues with a rate started, one row per hundredth of the rate's period, kept for the period: `group_key`
+ * is null for the queue's own rate, `started_at` is the end of the hundredth.
  */
 export const queueStarts = pgTable(
   "queue_starts",
@@ -224,9 +225,9 @@ const total = () => bigint({ mode: "number" }).notNull().default(0);
 const change = () => integer().notNull().default(0);
 
 /**
- * How many jobs of a queue are in each status: the sum of this row and of those in `queue_changes`. Every move of a
- * job writes its change in its own statement, a row for each batch and queue; the sweep adds them up here. So nobody
- * waits for a counter, and nobody counts.
+ * How many jobs of a queue are in each status: the sum of this row and of those in `queue_changes`. Every move of a job
+ * writes its change in its own statement, one row per batch and queue; the sweep adds them up here. So no one waits for
+ * a counter, and nothing is counted.
  */
 export const queueCounts = pgTable(
   "queue_counts",

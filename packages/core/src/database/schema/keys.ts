@@ -1,7 +1,7 @@
 import { pgTable, text } from "drizzle-orm/pg-core";
 import { bytes, time } from "./columns.ts";
 
-/** Secrets that all processes on this database share, by what they are for. */
+/** Secrets shared by all processes on this database, by purpose. */
 export const signingKeys = pgTable("signing_keys", {
   name: text().primaryKey(),
   key: bytes().notNull(),

@@ -4,8 +4,8 @@ import { catchUps, type CatchUp, type JobTemplate } from "@atlasqueue/contract";
 import { time, json } from "./columns.ts";
 
 /**
- * Jobs that come back. Whoever fires a slot holds the row, inserts the job and moves `next_at` on in one transaction:
- * so each slot is fired once, however many processes see that it is due.
+ * Recurring jobs. The process that fires a slot locks the row, inserts the job and moves `next_at` on in one
+ * transaction: so each slot is fired once, however many processes see that it is due.
  */
 export const schedules = pgTable(
   "schedules",
@@ -18,9 +18,9 @@ export const schedules = pgTable(
     job: json<JobTemplate>().notNull(),
     /** While paused: since when. */
     paused_at: time(),
-    /** The first slot that is not dealt with; null when there will be none. Means nothing while paused. */
+    /** The first slot still to be dealt with; null when there will be none. Meaningless while paused. */
     next_at: time(),
-    /** The slot that was fired last, and its job. */
+    /** The slot fired last, and its job. */
     last_slot_at: time(),
     last_job_id: uuid(),
     created_at: time().notNull(),

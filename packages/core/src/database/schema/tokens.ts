@@ -3,10 +3,10 @@ import { sql } from "drizzle-orm";
 import { index, pgTable, text, uuid, type AnyPgColumn } from "drizzle-orm/pg-core";
 import { bytes, time } from "./columns.ts";
 
-/** Who jobs belong to. The default tenant needs no row. */
+/** The owners of jobs. The default tenant needs no row. */
 export const tenants = pgTable("tenants", {
   tenant: text().primaryKey(),
-  /** Whom it was provisioned for. */
+  /** Who it was provisioned for. */
   email: text().unique(),
   created_at: time().notNull().defaultNow(),
 });
@@ -22,18 +22,18 @@ export const tokens = pgTable(
     name: text().notNull(),
     /** SHA-256 of the token, which is random enough to need no salt. */
     hash: bytes().notNull().unique(),
-    /** The first characters, by which a person knows it again. */
+    /** The first characters, by which a person recognizes it. */
     hint: text().notNull(),
     scopes: text().array().$type<Scope[]>().notNull(),
     created_at: time().notNull().defaultNow(),
     expires_at: time(),
     last_used_at: time(),
-    /** The one that took its place, until that is gone: a token has one successor. */
+    /** The one that replaced it, until that is gone: a token has one successor. */
     rotated_to: uuid().references((): AnyPgColumn => tokens.id, { onDelete: "set null" }),
   },
   (row) => [
     index("tokens_tenant").on(row.tenant, row.id),
-    // For the foreign key: which token has the one that is deleted as its successor.
+    // For the foreign key: which token has the deleted one as its successor.
     index("tokens_rotated_to")
       .on(row.rotated_to)
       .where(sql`${row.rotated_to} IS NOT NULL`),

@@ -3,8 +3,8 @@ import { index, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
 import { time } from "./columns.ts";
 
 /**
- * Which job holds a unique key of a queue. Jobs without one have no row, and settling a job does not touch its row: whether
- * the holder still holds is looked up by the next who wants the key, under the row's lock. See
+ * Which job holds a unique key of a queue. Jobs without one have no row, and settling a job does not touch its row: the
+ * next job that wants the key checks, under the row's lock, whether the holder still holds it. See
  * decisions/2026-11-20-uniqueness.md.
  */
 export const uniqueKeys = pgTable(
@@ -14,9 +14,9 @@ export const uniqueKeys = pgTable(
     queue: text().notNull(),
     key: text().notNull(),
     job_id: uuid().notNull(),
-    /** Until when the job holds it, whatever its status; null: while it is not final. */
+    /** Until when the job holds it, whatever its status; null: until it is final. */
     window_ends_at: time(),
-    /** When to look whether the row is still needed. */
+    /** When to check whether the row is still needed. */
     check_at: time().notNull(),
   },
   (row) => [

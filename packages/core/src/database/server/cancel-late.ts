@@ -2,10 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../connect.ts";
 import type { WatchedSocket } from "../socket.ts";
 
-/** What the driver's types leave out. `state` is of the connection that the query was sent over; null before. */
+/** What the driver's types leave out. `state` is that of the connection the query was sent over; null before. */
 export type Sent = {
   state: { pid: number | null; socket: WatchedSocket } | null;
-  /** When it was given to that connection; of our patch. */
+  /** When it was given to that connection; from our patch. */
   sentAt?: number;
   /** The text as it was sent. */
   string?: string;
@@ -13,9 +13,9 @@ export type Sent = {
 };
 
 /**
- * A statement that waits for a synchronous standby is committed already: cancelling it would only end the wait, and
- * leave a row that everybody sees and no other server has. So the server is asked first. The text and the age are
- * compared as the connection may be on its next statement by now, and as a pooler's process ids are not the server's.
+ * A statement waiting for a synchronous standby is already committed: cancelling it would only end the wait, leaving a
+ * row that everyone sees and no other server has. So the server is asked first. Text and age are compared because the
+ * connection may be on its next statement by now, and because a pooler's process ids are not the server's.
  */
 const look = `
   SELECT wait_event IS NOT DISTINCT FROM 'SyncRep' AS replicating,
@@ -27,9 +27,9 @@ const look = `
 const looks_ms_max = 1_000;
 
 /**
- * End a late statement on the server, unless it waits for a standby: then its connection is kept, and with it the slot
- * in the pool, until the standby has it. Otherwise a pool would leave a waiting process behind at every deadline, until
- * the server takes no more connections. Never rejects.
+ * End a late statement on the server, unless it waits for a standby: then its pool connection is kept until the standby
+ * has it. Otherwise a pool would leave a waiting process behind at every deadline, until the server takes no more
+ * connections. Never rejects.
  */
 export async function cancelLate(
   database: Database,
@@ -38,7 +38,7 @@ export async function cancelLate(
   const { timeout_ms, control } = database;
   const { state } = query;
   while (state?.pid && !isOver()) {
-    // No answer says nothing: the statement may be one that waits for a standby.
+    // No answer proves nothing: the statement may be waiting for a standby.
     const rows = await Promise.race([
       control.unsafe<{ replicating: boolean }[]>(look, [state.pid, text, timeout_ms / 2]).catch(() => undefined),
       delay(timeout_ms, undefined, { ref: false }),

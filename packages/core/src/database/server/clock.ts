@@ -2,14 +2,14 @@ import { executeOn } from "../statement.ts";
 import type { Deps } from "../../deps.ts";
 
 /**
- * By how much the database's clock is ahead of this machine's, in milliseconds: as exact as half the round trip.
+ * How far the database's clock is ahead of this machine's, in milliseconds, accurate to half the round trip.
  *
  * @example
  * const skew_ms = await clockSkewMs(deps);
  */
 export async function clockSkewMs(deps: Pick<Deps, "database">): Promise<number> {
   const execute = executeOn(deps.database);
-  // Once before, so that what is measured is no connection's opening.
+  // Once before, so as not to measure the opening of a connection.
   await execute({ text, params: [] });
   const asked = Date.now();
   const [row] = await execute<{ now: number }>({ text, params: [] });

@@ -1,12 +1,15 @@
 import type { Deps } from "../../deps.ts";
 import { executeOn } from "../statement.ts";
 
-/** Of the server, whoever's they are: `open` ones, the `busy` among them, those of AtlasQueue, and how many it allows. */
+/**
+ * The server's connections, from any client: `open` ones, the `busy` among them, those of AtlasQueue, and how many it
+ * allows.
+ */
 export type ServerConnections = { open: number; busy: number; ours: number; max: number };
 
 /**
- * How many of the server's connections are taken. `max` leaves out those that are kept for superusers. What others do is
- * hidden without the right to see it, and counts as not busy.
+ * How many of the server's connections are taken. `max` leaves out those reserved for superusers. Without the right to
+ * see what others do, theirs count as not busy.
  *
  * @example
  * const { open, max } = await serverConnections(deps);

@@ -2,14 +2,14 @@ import type { Database } from "../connect.ts";
 import { executeOn } from "../statement.ts";
 import { SignalUnavailableError, type Signal, type SignalState } from "../../signal/signal.ts";
 
-/** `read_only`: it answers and takes no jobs: a standby, an old primary, or a setting. */
+/** `read_only`: it answers but takes no jobs: a standby, an old primary, or a setting. */
 export type ServerReadiness = { postgres: "up" | "read_only" | "down"; redis: SignalState };
 
 const asked_ms_max = 1_000;
 
 /**
- * Whether the servers can be worked with: both are asked for what work needs of them, within a second. Never rejects;
- * who asks while another does gets the same answer.
+ * Whether the servers can be used: checks both for what work needs, within a second. Never rejects; concurrent callers
+ * get the same answer.
  *
  * @example
  * const { postgres, redis } = await askReadiness(); // of createReadiness({ database, signal })
@@ -28,7 +28,7 @@ const question = `
   SELECT current_setting('transaction_read_only') = 'on' AS read_only,
          EXISTS (SELECT FROM jobs WHERE id = '00000000-0000-0000-0000-000000000000') AS known`;
 
-/** Whatever the reason: without an answer in time there is nothing to be ready for. */
+/** Whatever the reason, without an answer in time we are not ready. */
 async function askPostgres(database: Database): Promise<ServerReadiness["postgres"]> {
   try {
     const execute = executeOn({ ...database, timeout_ms: Math.min(database.timeout_ms, asked_ms_max) });
@@ -39,7 +39,7 @@ async function askPostgres(database: Database): Promise<ServerReadiness["postgre
   }
 }
 
-/** By a write, as one that is full or a replica answers everything else. */
+/** By a write, as a full server or a replica answers everything else. */
 async function askRedis(signal: Signal): Promise<SignalState> {
   try {
     await signal.check();

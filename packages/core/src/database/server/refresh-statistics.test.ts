@@ -11,10 +11,10 @@ afterAll(() => own.drop());
 const areStale = () => statisticsAreStale(own.database);
 
 test.each(["job_groups", "queue_starts"])(
-  "a table %s that has grown is noticed, and the planner is told",
+  "a table %s that has grown is noticed, and its statistics are refreshed",
   async (table) => {
     const { sql } = own.database;
-    // Or autovacuum may have told it before us.
+    // Autovacuum may have got there first.
     await sql.unsafe(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
     expect(await areStale()).toBe(false);
     if (table === "job_groups")

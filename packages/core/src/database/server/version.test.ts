@@ -10,7 +10,7 @@ test.each([
   [90624, "9.6.24"],
   [150004, "15.4"],
   [159999, "15.9999"],
-])("the version %i is too old, and said as people say it", (number, version) => {
+])("the version %i is too old, and written the way people write it", (number, version) => {
   expect(troubleOfVersion(number)).toBe(sentence(version));
 });
 
@@ -30,7 +30,7 @@ test("a server that says it is too old is refused, and not migrated", async () =
   });
   await requirePostgres(database);
   const [row] = await direct.sql<{ number: string }[]>`SELECT current_setting('server_version_num') AS number`;
-  // As long as the true one, as the length of the answer stands before it.
+  // As long as the real one, as the answer's length comes before it.
   proxy.alterAnswers((text) => text.replaceAll(row?.number ?? "", "150004"));
   await expect(requirePostgres(database)).rejects.toThrow(sentence("15.4"));
   await expect(migrateDatabase(proxy.url)).rejects.toThrow(sentence("15.4"));

@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBrowser } from "../../test/browser.ts";
 import { testApp } from "../../test/test-app.ts";
-import { operations } from "../openapi/operations/index.ts";
+import { operations } from "../routes.ts";
 import { startServer, type RunningServer } from "../server.ts";
 
 let api: Awaited<ReturnType<typeof testApp>>;

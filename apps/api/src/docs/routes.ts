@@ -1,17 +1,17 @@
 import { z } from "zod";
-import { docsFileNames } from "../../docs/files.ts";
-import type { Operation } from "../../route/operation.ts";
+import { ProblemError } from "../http/answers/problem.ts";
+import { route } from "../route/route.ts";
+import { docsFileNames } from "./files.ts";
 
+const about = { method: "get", tag: "This document", gate: "own", any_query: true } as const;
 const cached = { ETag: "Changes with the content; send it back as `If-None-Match`." };
 const unchanged = { description: "What the `If-None-Match` of the request names is still right." };
 
-/** The description of the API itself. */
-export const documentOperations: Operation[] = [
+const openApi = route(
   {
-    method: "get",
+    ...about,
     path: "/openapi.json",
     id: "getOpenApi",
-    tag: "This document",
     summary: "This document",
     answers: {
       200: {
@@ -23,11 +23,14 @@ export const documentOperations: Operation[] = [
     },
     problems: [],
   },
+  ({ deps }) => deps.docs.document,
+);
+
+const page = route(
   {
-    method: "get",
+    ...about,
     path: "/docs",
     id: "getDocs",
-    tag: "This document",
     summary: "This document for people",
     description: "A page that shows every operation and can try it. It loads nothing from anywhere else.",
     answers: {
@@ -36,17 +39,33 @@ export const documentOperations: Operation[] = [
     },
     problems: [],
   },
+  ({ deps }) => deps.docs.page,
+);
+
+const file = route(
   {
-    method: "get",
+    ...about,
     path: "/docs/{file}",
     id: "getDocsFile",
-    tag: "This document",
     summary: "A script, style sheet or picture of that page",
-    request: { path: z.strictObject({ file: z.enum(docsFileNames).describe("a file that the page names") }) },
+    request: {
+      // Any text here: a name that is none of these is a file that there is not.
+      path: z.strictObject({
+        file: z.string().meta({ description: "a file that the page names", enum: docsFileNames }),
+      }),
+    },
     answers: {
       200: { description: "The file.", schema: z.string(), content_type: "*/*", headers: cached },
       304: unchanged,
     },
     problems: ["not_found"],
   },
-];
+  async ({ deps, path }) => {
+    const found = await deps.docs.file(path.file);
+    if (!found) throw new ProblemError("not_found", "The documentation has no such file");
+    return found;
+  },
+);
+
+/** The description of the API itself, for programs and for people. */
+export const docsRoutes = [openApi, page, file];

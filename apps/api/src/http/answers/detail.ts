@@ -1,6 +1,6 @@
 import { problems, type Fault, type OpenQueueError } from "@atlasqueue/contract";
-import { answerText } from "../http/answers/answer.ts";
-import type { ProblemError } from "../http/answers/problem.ts";
+import { answerText } from "./answer.ts";
+import type { ProblemError } from "./problem.ts";
 
 /** The first segments of OpenQueue's paths. */
 const roots = new Set(["jobs", "queues", "dashboard", "admin"]);

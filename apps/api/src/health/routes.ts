@@ -1,0 +1,111 @@
+import { z } from "zod";
+import type { Operation } from "../route/operation.ts";
+import { route } from "../route/route.ts";
+
+const probe = { method: "get", tag: "Health and metrics", gate: "own", any_query: true, problems: [] } as const;
+
+const health = route(
+  {
+    ...probe,
+    path: "/health",
+    id: "getHealth",
+    summary: "Whether the process runs",
+    answers: {
+      200: {
+        description: "It does.",
+        schema: z.strictObject({ status: z.literal("ok"), service: z.literal("atlasqueue-api") }),
+        example: { status: "ok", service: "atlasqueue-api" },
+      },
+    },
+  },
+  () => ({ status: "ok", service: "atlasqueue-api" }),
+);
+
+const liveness = route(
+  {
+    ...probe,
+    path: "/livez",
+    id: "getLiveness",
+    summary: "Whether the process runs, for orchestrators",
+    answers: {
+      200: { description: "It does.", schema: z.strictObject({ status: z.literal("ok") }), example: { status: "ok" } },
+    },
+  },
+  () => ({ status: "ok" }),
+);
+
+const readiness = z.strictObject({
+  status: z.enum(["ok", "degraded", "unavailable"]),
+  checks: z.strictObject({
+    postgres: z.enum(["up", "read_only", "down"]),
+    redis: z.enum(["up", "refusing", "down"]),
+  }),
+  connections: z
+    .strictObject({ open: z.int(), busy: z.int(), max: z.int(), waiting: z.int() })
+    .describe(
+      "Of this process to PostgreSQL: how many are open, how many of those have a statement or a transaction under way, how many may be open, and how many statements wait for a free one. All of them busy and PostgreSQL `down` may mean that only this process has too much to do.",
+    ),
+});
+
+const readyAnswers = {
+  200: {
+    description:
+      "It can. `degraded` means that Redis is away or refuses writes: jobs are accepted all the same, and workers find them by their sweep.",
+    schema: readiness,
+    example: {
+      status: "ok",
+      checks: { postgres: "up", redis: "up" },
+      connections: { open: 4, busy: 1, max: 10, waiting: 0 },
+    },
+  },
+  503: {
+    description: "PostgreSQL is away, or read-only.",
+    schema: readiness,
+    example: {
+      status: "unavailable",
+      checks: { postgres: "down", redis: "up" },
+      connections: { open: 0, busy: 0, max: 10, waiting: 0 },
+    },
+  },
+} satisfies Operation["answers"];
+
+/**
+ * `degraded` without a Redis that takes writes, as jobs are then still accepted and found by the sweep. The pool's
+ * numbers tell a server that is away from a process all of whose connections are busy.
+ */
+const ready = (path: "/readyz" | "/ready", id: string) =>
+  route(
+    {
+      ...probe,
+      path,
+      id,
+      summary: path === "/ready" ? "The same as /readyz" : "Whether it can do its work",
+      answers: readyAnswers,
+    },
+    async ({ deps }) => {
+      const checks = await deps.readiness();
+      const connections = deps.database.connections();
+      if (checks.postgres !== "up") return { status: 503, body: { status: "unavailable", checks, connections } };
+      const status = checks.redis === "up" ? "ok" : "degraded";
+      return { status: 200, body: { status, checks, connections } };
+    },
+  );
+
+const metrics = route(
+  {
+    ...probe,
+    path: "/metrics",
+    id: "getMetrics",
+    summary: "Counters and histograms; where tokens are asked for, for one of the default tenant with admin",
+    scope: "admin",
+    // It shows the types of all tenants' jobs.
+    all_tenants: true,
+    answers: {
+      200: { description: "In the text format of Prometheus.", schema: z.string(), content_type: "text/plain" },
+    },
+  },
+  async ({ deps: { registry } }) => ({ body: await registry.metrics(), content_type: registry.contentType }),
+);
+
+/** What orchestrators, load balancers and Prometheus ask. */
+export const healthRoutes = [health, liveness, ready("/readyz", "getReadiness"), ready("/ready", "getReady"), metrics];

@@ -1,0 +1,69 @@
+import { job, jobId } from "@atlasqueue/contract";
+import { cancel as cancelJob, retry as retryJob, showJob } from "@atlasqueue/core/internal";
+import { z } from "zod";
+import { ProblemError, unknownJob } from "../http/answers/problem.ts";
+import { noBody } from "../route/operation.ts";
+import { route } from "../route/route.ts";
+
+const path = z.strictObject({ id: jobId });
+
+export const cancel = route(
+  {
+    method: "post",
+    path: "/v1/jobs/{id}/cancel",
+    id: "cancelJob",
+    tag: "Jobs",
+    summary: "Cancel a job that is not final",
+    description: "A running one too: its lease ends, and its handler is aborted.",
+    scope: "submit",
+    request: { path, body: noBody },
+    answers: { 200: { description: "The cancelled job.", schema: job } },
+    problems: ["not_found", "job_finished"],
+  },
+  async ({ deps, tenant, path: { id } }) => {
+    const outcome = await cancelJob(deps, tenant, id);
+    switch (outcome.kind) {
+      case "cancelled":
+        await deps.followUps.cancelled(outcome.job);
+        return showJob(outcome.job);
+      case "not_cancellable":
+        throw new ProblemError("job_finished", `The job is ${outcome.job.status} already`);
+      case "unknown":
+        return unknownJob();
+      default:
+        return outcome satisfies never;
+    }
+  },
+);
+
+export const retry = route(
+  {
+    method: "post",
+    path: "/v1/jobs/{id}/retry",
+    id: "retryJob",
+    tag: "Jobs",
+    summary: "Run a dead, cancelled or failed job again",
+    description: "It is queued now with no attempts counted; its history is kept.",
+    scope: "submit",
+    request: { path, body: noBody },
+    answers: { 200: { description: "The queued job.", schema: job } },
+    problems: ["not_found", "not_retryable"],
+  },
+  async ({ deps, tenant, path: { id } }) => {
+    const outcome = await retryJob(deps, tenant, id);
+    switch (outcome.kind) {
+      case "retried":
+        await deps.followUps.retried({
+          ready: outcome.job.status === "queued" ? [outcome.job] : [],
+          were_dead: outcome.was_dead ? [id] : [],
+        });
+        return showJob(outcome.job);
+      case "not_retryable":
+        throw new ProblemError("not_retryable", `The job is ${outcome.job.status}`);
+      case "unknown":
+        return unknownJob();
+      default:
+        return outcome satisfies never;
+    }
+  },
+);

@@ -1,0 +1,126 @@
+import {
+  attemptList,
+  explanation,
+  getJobQuery,
+  isFinal,
+  job,
+  jobId,
+  jobPage,
+  listJobsQuery,
+  type AttemptList,
+  type Job,
+} from "@atlasqueue/contract";
+import { explainJob, findJob, listAttempts, listJobs, showJob } from "@atlasqueue/core/internal";
+import { z } from "zod";
+import { unknownJob } from "../http/answers/problem.ts";
+import type { CursorOf } from "../http/input/cursor.ts";
+import { exampleJob } from "../route/examples.ts";
+import { route } from "../route/route.ts";
+
+const path = z.strictObject({ id: jobId });
+
+const exampleAttempt: AttemptList["items"][number] = {
+  attempt: 1,
+  worker_id: "worker-1",
+  started_at: exampleJob.created_at,
+  finished_at: exampleJob.created_at,
+  outcome: "failed",
+  error: "no such customer",
+  log: [{ at: exampleJob.created_at, line: "looked the customer up" }],
+};
+
+export const list = route(
+  {
+    method: "get",
+    path: "/v1/jobs",
+    id: "listJobs",
+    tag: "Jobs",
+    summary: "List jobs, newest first",
+    scope: "read",
+    request: { query: listJobsQuery },
+    answers: {
+      200: {
+        description:
+          "A page. It may be short, even empty, and still have a `next_cursor`; null means there is no more.",
+        schema: jobPage,
+        example: { items: [exampleJob], next_cursor: null },
+      },
+    },
+    problems: ["validation"],
+  },
+  async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
+    const of: CursorOf = { list: "jobs", tenant, filter };
+    const { rows, next } = await listJobs(deps, tenant, filter, limit, deps.cursors.read(of, cursor));
+    return { items: rows.map(showJob), next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+  },
+);
+
+export const get = route(
+  {
+    method: "get",
+    path: "/v1/jobs/{id}",
+    id: "getJob",
+    tag: "Jobs",
+    summary: "Read a job",
+    description: "With `wait_seconds` it is answered as soon as the job is final, or when the time is over.",
+    scope: "read",
+    request: { path, query: getJobQuery },
+    // It may wait for the job, and then not for the database.
+    gate: "own",
+    answers: { 200: { description: "The job.", schema: job, example: exampleJob } },
+    problems: ["validation", "not_found"],
+  },
+  async (call) => {
+    const {
+      deps,
+      tenant,
+      path: { id },
+      query: { wait_seconds },
+    } = call;
+    const find = async (): Promise<Job> => showJob((await call.hold(() => findJob(deps, tenant, id))) ?? unknownJob());
+    if (wait_seconds === 0) return find();
+    const over = new AbortController();
+    const stop = AbortSignal.any([over.signal, call.hungUp]);
+    const finished = deps.finishedWaits.until({ tenant, id }, wait_seconds * 1_000, stop);
+    try {
+      const found = await find();
+      if (isFinal(found.status)) return found;
+      await finished;
+    } finally {
+      over.abort();
+    }
+    return find();
+  },
+);
+
+export const attempts = route(
+  {
+    method: "get",
+    path: "/v1/jobs/{id}/attempts",
+    id: "listAttempts",
+    tag: "Jobs",
+    summary: "List the attempts at a job",
+    scope: "read",
+    request: { path },
+    answers: {
+      200: { description: "In their order.", schema: attemptList, example: { items: [exampleAttempt] } },
+    },
+    problems: ["validation", "not_found"],
+  },
+  async ({ deps, tenant, path: { id } }) => ({ items: (await listAttempts(deps, tenant, id)) ?? unknownJob() }),
+);
+
+export const explain = route(
+  {
+    method: "get",
+    path: "/v1/jobs/{id}/explain",
+    id: "explainJob",
+    tag: "Jobs",
+    summary: "Why a job is not running now",
+    scope: "read",
+    request: { path },
+    answers: { 200: { description: "Reasons in words and codes.", schema: explanation } },
+    problems: ["validation", "not_found"],
+  },
+  async ({ deps, tenant, path: { id } }) => (await explainJob(deps, tenant, id)) ?? unknownJob(),
+);

@@ -1,0 +1,65 @@
+import { job, limits, submitJob } from "@atlasqueue/contract";
+import { showJob } from "@atlasqueue/core/internal";
+import { ProblemError } from "../http/answers/problem.ts";
+import { requireSmall } from "../http/body/require-small.ts";
+import { exampleJob, exampleSubmission } from "../route/examples.ts";
+import { route } from "../route/route.ts";
+
+export const submit = route(
+  {
+    method: "post",
+    path: "/v1/jobs",
+    id: "submitJob",
+    tag: "Jobs",
+    summary: "Submit a job",
+    description:
+      "Once it is answered, the job is durable. The same key with the same request, however often it is sent, makes one " +
+      `job. A payload may have ${limits.payload_bytes_max} bytes of JSON, a request ${limits.body_bytes_max}.`,
+    scope: "submit",
+    request: { idempotency_key: "required", body: { schema: submitJob, example: exampleSubmission } },
+    answers: {
+      201: {
+        description: "The job is stored.",
+        schema: job,
+        headers: { Location: "Where the job can be read." },
+        example: exampleJob,
+      },
+      200: {
+        description:
+          "This key was used for the same request before: the job that it made. Or a job with the same unique key is there: " +
+          "that job, as it is or as this request has replaced it.",
+        schema: job,
+        some_headers: {
+          "Idempotency-Replayed": "`true`, when the key was used before.",
+          "Unique-Conflict": "`returned` or `replaced`, when a job with the unique key was there.",
+        },
+        example: exampleJob,
+      },
+    },
+    problems: ["idempotency_mismatch", "unique_conflict", "too_many_queues"],
+  },
+  async ({ deps, tenant, body: request, bytes, idempotency_key }) => {
+    requireSmall(request.payload, "/payload", bytes, deps.payload_bytes_max);
+    await deps.queueBound.admit(tenant, [request.queue]);
+    const outcome = await deps.submitter.submit({ tenant, request, idempotency_key }, bytes);
+    switch (outcome.kind) {
+      case "created":
+        return { status: 201, body: showJob(outcome.job), headers: { location: `/v1/jobs/${outcome.job.id}` } };
+      case "replayed":
+        return { status: 200, body: showJob(outcome.job), headers: { "idempotency-replayed": "true" } };
+      case "mismatch":
+        throw new ProblemError(
+          "idempotency_mismatch",
+          "The key belongs to a job with another body; a new job needs a new key",
+        );
+      case "existing":
+        return { status: 200, body: showJob(outcome.job), headers: { "unique-conflict": "returned" } };
+      case "replaced":
+        return { status: 200, body: showJob(outcome.job), headers: { "unique-conflict": "replaced" } };
+      case "conflict":
+        throw new ProblemError("unique_conflict", `The job ${outcome.job_id} has this unique key`);
+      default:
+        return outcome satisfies never;
+    }
+  },
+);

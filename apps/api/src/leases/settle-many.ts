@@ -1,0 +1,56 @@
+import { limits, settleAnswer, settleRequest } from "@atlasqueue/contract";
+import { settleRemote, type Ack, type Nack, type RemoteOutcome } from "@atlasqueue/core/internal";
+import { invalid } from "../http/answers/problem.ts";
+import { requireSmall } from "../http/body/require-small.ts";
+import { exampleId, exampleToken } from "../route/examples.ts";
+import { route } from "../route/route.ts";
+
+export const settleMany = route(
+  {
+    method: "post",
+    path: "/v1/leases/settle",
+    id: "settleLeases",
+    tag: "Work",
+    summary: "Settle many jobs at once",
+    scope: "work",
+    request: {
+      body: {
+        schema: settleRequest,
+        example: { acks: [{ id: exampleId, lease_token: exampleToken, result: { sent: true } }] },
+        bytes_always: limits.nack_body_bytes_min,
+        error_at: 3,
+      },
+    },
+    answers: {
+      200: {
+        description: "One outcome for each ack and each nack, in their order.",
+        schema: settleAnswer,
+        example: { acks: [{ id: exampleId, outcome: "succeeded" }], nacks: [] },
+      },
+    },
+    problems: [],
+  },
+  async ({ deps, tenant, body: { acks, nacks }, bytes }) => {
+    requireDistinct(acks, nacks);
+    acks.forEach(({ result }, at) => requireSmall(result, `/acks/${at}/result`, bytes, limits.result_bytes_max));
+    nacks.forEach(({ error_data }, at) =>
+      requireSmall(error_data, `/nacks/${at}/error_data`, bytes, limits.error_data_bytes_max),
+    );
+    const outcomes = await settleRemote(deps, tenant, acks, nacks);
+    const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
+      items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
+    return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks) };
+  },
+);
+
+/** A job settled twice in one request would have two outcomes. */
+function requireDistinct(acks: readonly Ack[], nacks: readonly Nack[]): void {
+  const seen = new Set<string>();
+  const places = [
+    ...acks.map(({ id }, at) => ({ id, pointer: `/acks/${at}/id` })),
+    ...nacks.map(({ id }, at) => ({ id, pointer: `/nacks/${at}/id` })),
+  ];
+  const again = places.filter(({ id }) => seen.size === seen.add(id).size);
+  if (again.length > 0)
+    throw invalid(again.slice(0, 20).map(({ pointer }) => ({ pointer, message: "must not name a job again" })));
+}

@@ -1,0 +1,103 @@
+import {
+  ackRequest,
+  heartbeatAnswer,
+  heartbeatRequest,
+  job,
+  jobId,
+  limits,
+  nackRequest,
+  type Job,
+} from "@atlasqueue/contract";
+import { heartbeat as extend, findJob, settleRemote, showJob, type Ack, type Nack } from "@atlasqueue/core/internal";
+import { z } from "zod";
+import { leaseLost, unknownJob } from "../http/answers/problem.ts";
+import { requireSmall } from "../http/body/require-small.ts";
+import type { RouteDeps } from "../route/deps.ts";
+import { exampleLockedUntil, exampleToken } from "../route/examples.ts";
+import { route } from "../route/route.ts";
+
+const path = z.strictObject({ id: jobId });
+const lease_token = exampleToken;
+const work = { method: "post", tag: "Work", scope: "work", problems: ["not_found", "lease_lost"] } as const;
+
+export const ack = route(
+  {
+    ...work,
+    path: "/v1/jobs/{id}/ack",
+    id: "ackJob",
+    summary: "Settle a job as done",
+    description: `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and is answered alike.`,
+    request: { path, body: { schema: ackRequest, example: { lease_token, result: { sent: true } } } },
+    answers: { 200: { description: "The job, succeeded.", schema: job } },
+  },
+  ({ deps, tenant, path: { id }, body, bytes }) => {
+    requireSmall(body.result, "/result", bytes, limits.result_bytes_max);
+    return settled(deps, tenant, id, [{ id, ...body }], []);
+  },
+);
+
+export const nack = route(
+  {
+    ...work,
+    path: "/v1/jobs/{id}/nack",
+    id: "nackJob",
+    summary: "Settle a job as failed",
+    description: "It is retried after a delay that grows, or is dead after its last attempt.",
+    request: {
+      path,
+      body: {
+        schema: nackRequest,
+        example: { lease_token, error: "no such customer" },
+        // One error, as far as it is kept: a job that cannot be given back would be lost.
+        bytes_always: limits.nack_body_bytes_min,
+        error_at: 1,
+      },
+    },
+    answers: { 200: { description: "The job, failed or dead.", schema: job } },
+  },
+  ({ deps, tenant, path: { id }, body, bytes }) => {
+    requireSmall(body.error_data, "/error_data", bytes, limits.error_data_bytes_max);
+    return settled(deps, tenant, id, [], [{ id, ...body }]);
+  },
+);
+
+export const heartbeat = route(
+  {
+    ...work,
+    path: "/v1/jobs/{id}/heartbeat",
+    id: "heartbeat",
+    summary: "Hold a job for longer",
+    request: { path, body: { schema: heartbeatRequest, example: { lease_token, progress: { percent: 50 } } } },
+    answers: {
+      200: {
+        description: "Until when the job is held now.",
+        schema: heartbeatAnswer,
+        example: { locked_until: exampleLockedUntil },
+      },
+    },
+  },
+  async ({ deps, tenant, path: { id }, body, bytes }) => {
+    requireSmall(body.progress, "/progress", bytes, limits.progress_bytes_max);
+    const outcome = await extend(deps, tenant, { id, ...body });
+    switch (outcome.kind) {
+      case "extended":
+        return { locked_until: outcome.locked_until.toISOString() };
+      case "lease_lost":
+        throw leaseLost();
+      case "unknown":
+        return unknownJob();
+      default:
+        return outcome satisfies never;
+    }
+  },
+);
+
+/** Settle one job, and tell how it is then. */
+async function settled(deps: RouteDeps, tenant: string, id: string, acks: Ack[], nacks: Nack[]): Promise<Job> {
+  const outcomes = await settleRemote(deps, tenant, acks, nacks);
+  const [outcome] = [...outcomes.acks, ...outcomes.nacks];
+  const found = await findJob(deps, tenant, id);
+  if (outcome === "not_found" || !found) return unknownJob();
+  if (outcome === "lease_lost") throw leaseLost();
+  return showJob(found);
+}

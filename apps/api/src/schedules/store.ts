@@ -1,0 +1,95 @@
+import {
+  createSchedule as createScheduleBody,
+  limits,
+  putSchedule as putScheduleBody,
+  type CreateSchedule,
+  type Schedule,
+} from "@atlasqueue/contract";
+import { createSchedule, cronFault, putSchedule, showSchedule } from "@atlasqueue/core/internal";
+import { invalid, ProblemError } from "../http/answers/problem.ts";
+import { requireSmall } from "../http/body/require-small.ts";
+import type { RouteDeps } from "../route/deps.ts";
+import { route } from "../route/route.ts";
+import { answer, exampleDefinition, exampleName, path } from "./parts.ts";
+
+const location = { Location: "Where the schedule is." };
+
+export const create = route(
+  {
+    method: "post",
+    path: "/v1/schedules",
+    id: "createSchedule",
+    tag: "Schedules",
+    summary: "Create a schedule",
+    description:
+      "It fires from its next slot on: the workers submit its job, with the key `schedule:{name}:{slot}`. Day of the month " +
+      "and day of the week: either is enough. Fixed times that the clock skips fire right after the gap, those that it " +
+      "shows twice fire the first time; a `*` or a step in the minute or the hour fires whenever the clock shows it. " +
+      "`catch_up` says which slots of a downtime get a job: none, the latest one, or all (the last 1,000).",
+    scope: "admin",
+    request: { body: { schema: createScheduleBody, example: { name: exampleName, ...exampleDefinition } } },
+    answers: { 201: { ...answer("The new schedule."), headers: location } },
+    problems: ["already_exists", "too_many_schedules", "too_many_queues"],
+  },
+  async (call) => {
+    const { schedule } = await stored(call, call.body, createSchedule);
+    return { status: 201, body: schedule, headers: { location: placeOf(schedule) } };
+  },
+);
+
+export const put = route(
+  {
+    method: "put",
+    path: "/v1/schedules/{name}",
+    id: "putSchedule",
+    tag: "Schedules",
+    summary: "Create or replace a schedule",
+    description:
+      "With the same cron and time zone it keeps its place, so it may be put at every start of a program; with others it " +
+      "goes on with the next slot from now on. One that is paused stays paused.",
+    scope: "admin",
+    request: { path, body: { schema: putScheduleBody, example: exampleDefinition } },
+    answers: { 200: answer("The schedule, replaced."), 201: { ...answer("The new schedule."), headers: location } },
+    problems: ["too_many_schedules", "too_many_queues"],
+  },
+  async (call) => {
+    const { name } = call.path;
+    if (call.body.name !== undefined && call.body.name !== name)
+      throw invalid([{ pointer: "/name", message: "must not differ from the name in the path" }]);
+    const { kind, schedule } = await stored(call, { ...call.body, name }, putSchedule);
+    if (kind === "replaced") return { status: 200, body: schedule };
+    return { status: 201, body: schedule, headers: { location: placeOf(schedule) } };
+  },
+);
+
+type Storing = { deps: RouteDeps; tenant: string; bytes: number };
+type Stored = { kind: "created" | "replaced"; schedule: Schedule };
+
+async function stored(
+  { deps, tenant, bytes }: Storing,
+  definition: CreateSchedule,
+  apply: typeof putSchedule,
+): Promise<Stored> {
+  // What the contract's schema cannot know: what the fields of cron mean, and what this operator stores.
+  const fault = cronFault(definition);
+  if (fault) throw invalid([fault]);
+  requireSmall(definition.job.payload, "/job/payload", bytes, deps.payload_bytes_max);
+  await deps.queueBound.admit(tenant, [definition.job.queue]);
+  const outcome = await apply(deps, tenant, definition);
+  switch (outcome.kind) {
+    case "created":
+    case "replaced":
+      return { kind: outcome.kind, schedule: showSchedule(outcome.schedule) };
+    case "exists":
+      throw new ProblemError("already_exists", "There is a schedule with this name; PUT replaces it");
+    case "too_many":
+      throw new ProblemError(
+        "too_many_schedules",
+        `There may be ${limits.schedules_max}; delete one that is not needed`,
+      );
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const placeOf = ({ name }: Schedule) => `/v1/schedules/${name}`;

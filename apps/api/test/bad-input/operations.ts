@@ -1,0 +1,90 @@
+import type { Operation } from "../../src/route/operation.ts";
+import { loc, refused, type Row, type Sent, type Step } from "./row.ts";
+
+const json = "Content-Type: application/json";
+
+/** What no operation takes, for every operation that there is: what is refused is made of what it says of itself. */
+export function operationRows(operations: readonly Operation[]): Row[] {
+  // Without its secret, provisioning refuses everything else first.
+  const reading = operations.filter(({ scope, any_query }) => scope !== undefined && !any_query);
+  return [
+    ...methodRows(operations),
+    ...reading.filter(({ path }) => path.includes("{")).map(badPath),
+    ...reading.map(strangeParameter),
+    ...reading.filter(({ request }) => request?.body).flatMap((one) => [noJson(one), halfJson(one), strangeField(one)]),
+  ];
+}
+
+/** The path with names that could be somebody's, or others. */
+function targetOf({ path }: Operation, names: Record<string, string> = {}): string {
+  const usual: Record<string, string> = {
+    id: "01920000-0000-7000-8000-000000000000",
+    queue: "default",
+    name: "nightly",
+  };
+  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => names[name] ?? usual[name] ?? "none");
+}
+
+const sent = (operation: Operation, target: string, body?: string, headers: string[] = []): Sent => ({
+  method: operation.method.toUpperCase(),
+  target,
+  headers,
+  ...(body !== undefined && { body }),
+});
+
+function row(number: number, operation: Operation, what: string, step: Step): Row {
+  const column = operation.surface === "openqueue" ? { openqueue: [step] } : { v1: [step] };
+  return { row: number, what: `${operation.id} with ${what}`, ...column };
+}
+
+/** How a surface names a place. */
+function placed(operation: Operation, place: string, name: string): string {
+  if (operation.surface === "openqueue") return loc(place, name);
+  return place === "body" ? `/${name}` : `${place}:${name}`;
+}
+
+function badPath(operation: Operation): Row {
+  const [, name = ""] = /\{(\w+)\}/.exec(operation.path) ?? [];
+  const target = targetOf(operation, { [name]: "a%20b" });
+  const says = placed(operation, "path", name);
+  return row(1, operation, "a blank in its path", refused(sent(operation, target), "validation", says));
+}
+
+function strangeParameter(operation: Operation): Row {
+  const target = `${targetOf(operation)}?colour=red`;
+  const says = placed(operation, "query", "colour");
+  return row(28, operation, "a parameter that it does not have", refused(sent(operation, target), "validation", says));
+}
+
+function noJson(operation: Operation): Row {
+  const send = sent(operation, targetOf(operation), "colour=red", ["Content-Type: application/x-www-form-urlencoded"]);
+  return row(9, operation, "a form", refused(send, "not_json"));
+}
+
+function halfJson(operation: Operation): Row {
+  return row(
+    11,
+    operation,
+    "half a body",
+    refused(sent(operation, targetOf(operation), '{"a":', [json]), "malformed_json"),
+  );
+}
+
+function strangeField(operation: Operation): Row {
+  const send = sent(operation, targetOf(operation), '{"colour":"red"}', [json]);
+  const says = operation.request?.body?.optional ? "must be empty" : placed(operation, "body", "colour");
+  return row(19, operation, "a field that it does not have", refused(send, "validation", says));
+}
+
+/** A method that no operation has whose path this may be: `/v1/jobs/batch` may be a job's as well. */
+function methodRows(operations: readonly Operation[]): Row[] {
+  return operations.map((operation) => {
+    const target = targetOf(operation);
+    const methods = operations.filter((one) => patternOf(one).test(target)).map(({ method }) => method.toUpperCase());
+    const allow = [...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : [])])].toSorted().join(", ");
+    const send = { ...sent(operation, target), method: "PATCH" };
+    return row(4, operation, "another method", { ...refused(send, "method_not_allowed"), headers: { allow } });
+  });
+}
+
+const patternOf = ({ path }: Operation) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);

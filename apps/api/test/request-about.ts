@@ -1,0 +1,53 @@
+import { exampleId, exampleKey, exampleToken } from "../src/route/examples.ts";
+import type { Operation } from "../src/route/operation.ts";
+
+/** Things of a tenant, by their names. */
+export type Things = { job: string; lease_token: string; token: string; schedule: string; queue: string };
+
+export type RequestAbout = {
+  method: string;
+  path: string;
+  body: unknown;
+  headers: Record<string, string>;
+  /** It asks about a thing that is there already, and not for a new one. */
+  names: "in its path" | "in its body" | "nothing";
+};
+
+/** The keys that requests are sent with: a tenant that has used them all is no tenant to find. */
+export const keysOf = (operations: readonly Operation[]): string[] => [
+  exampleKey,
+  ...operations.filter(({ request }) => request?.idempotency_key).map(({ id }) => id),
+];
+
+/**
+ * A request of an operation that would do something to these things, if they were the caller's own. It is made of what the
+ * operation shows as an example, with the things' own names in it.
+ *
+ * @example
+ * requestAbout(cancelOperation, things).path; // "/v1/jobs/01920000-…/cancel"
+ */
+export function requestAbout(operation: Operation, things: Things): RequestAbout {
+  const { method, path, request } = operation;
+  const byName: Record<string, string> = {
+    id: path.includes("/tokens/") ? things.token : things.job,
+    name: things.schedule,
+    queue: things.queue,
+  };
+  const text = JSON.stringify(request?.body?.foreign ?? request?.body?.example);
+  const body: unknown = text && JSON.parse(filled(text, things));
+  // A PUT makes something of the caller's own that has the same name.
+  const inPath = method !== "put" && /\{(id|name)\}/.test(path);
+  return {
+    method: method.toUpperCase(),
+    path: path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => byName[name] ?? "none"),
+    body,
+    headers: request?.idempotency_key ? { "idempotency-key": operation.id } : {},
+    names: inPath ? "in its path" : text?.includes(exampleId) ? "in its body" : "nothing",
+  };
+}
+
+function filled(text: string, things: Things): string {
+  // There is no time to wait in a test.
+  const now = text.replace(/"wait_seconds":\d+/, '"wait_seconds":0');
+  return now.replaceAll(exampleId, things.job).replaceAll(exampleToken, things.lease_token);
+}
