@@ -2,12 +2,15 @@ import { limits } from "@atlasqueue/contract";
 import { SettingError, type BackoffPolicy } from "@atlasqueue/core";
 import { isLoopback, type HostRule } from "@atlasqueue/core/hosts";
 import {
+  keptFor,
   parseSettings,
+  retentionSettings,
   retryPolicy,
   retrySettings,
   serverConfig,
   serverSettings,
   setting,
+  type KeptFor,
   type RateLimit,
   type ServerConfig,
 } from "@atlasqueue/core/internal";
@@ -39,27 +42,29 @@ export const apiSettings = z.object({
   DATABASE_TIMEOUT_SECONDS: setting.seconds(0.1, 60).default(1.5),
   // For jobs that remote workers fail; the same as the workers'.
   ...retrySettings,
+  ...retentionSettings,
   SHUTDOWN_SECONDS: setting.seconds(0, 600).default(10),
 });
 
 /** 10,000 a second: against a tenant's runaway loop, not against its work. Only with tokens are there tenants to limit. */
 const rate_limit_default = { disabled: 0, required: 600_000 };
 
-export type ApiConfig = ServerConfig & {
-  auth: "disabled" | "required";
-  /** What a caller of `POST /admin/provision` must know; nobody may when it is undefined. */
-  admin_secret: string | undefined;
-  rate_limit: RateLimit | undefined;
-  listen: { host: string; port: number };
-  /** Which names requests may be addressed to; undefined: any. */
-  allowed_hosts: HostRule | undefined;
-  body_bytes_max: number;
-  payload_bytes_max: number;
-  queues_per_tenant_max: number;
-  idempotency_ttl_seconds: number;
-  backoff: BackoffPolicy;
-  shutdown_ms: number;
-};
+export type ApiConfig = ServerConfig &
+  KeptFor & {
+    auth: "disabled" | "required";
+    /** What a caller of `POST /admin/provision` must know; nobody may when it is undefined. */
+    admin_secret: string | undefined;
+    rate_limit: RateLimit | undefined;
+    listen: { host: string; port: number };
+    /** Which names requests may be addressed to; undefined: any. */
+    allowed_hosts: HostRule | undefined;
+    body_bytes_max: number;
+    payload_bytes_max: number;
+    queues_per_tenant_max: number;
+    idempotency_ttl_seconds: number;
+    backoff: BackoffPolicy;
+    shutdown_ms: number;
+  };
 
 /**
  * The API's configuration. Throws `SettingError`, whose message is one line, for the first setting that is wrong.
@@ -88,6 +93,7 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
     queues_per_tenant_max: set.QUEUES_PER_TENANT_MAX,
     idempotency_ttl_seconds: set.IDEMPOTENCY_TTL_SECONDS,
     backoff: retryPolicy(set),
+    ...keptFor(set),
     shutdown_ms: set.SHUTDOWN_SECONDS * 1_000,
   };
 }

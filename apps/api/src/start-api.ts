@@ -10,7 +10,14 @@ import {
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
-import { addFleetGauges, addServerGauges, requireSignal, signingKey, createSweeper } from "@atlasqueue/core/internal";
+import {
+  addFleetGauges,
+  addServerGauges,
+  requireSignal,
+  signingKey,
+  clearAway,
+  createSweeper,
+} from "@atlasqueue/core/internal";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
 import { requireDatabase } from "./health/check-database.ts";
@@ -57,6 +64,8 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       queues: leaseDesk.askedFor,
       discover: async () => {},
     }).run();
+    // In turns with the workers, and alone where all of those are remote.
+    const clearing = clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal);
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
       // Those that wait are answered first, or the server would wait for them.
@@ -65,7 +74,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       await server.stop(config.shutdown_ms);
       await services.leaseDesk.returned();
       await services.submitter.close();
-      await Promise.all([authenticator.close(), sweeping]);
+      await Promise.all([authenticator.close(), sweeping, clearing]);
       await services.followUps.stop();
       await closeParts();
       // What is still unwritten would be written at exit, bit by bit.

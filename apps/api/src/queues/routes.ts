@@ -1,4 +1,11 @@
-import { queue as queueSchema, queueLimits, queueList, queueName, type Queue } from "@atlasqueue/contract";
+import {
+  listQueuesQuery,
+  queue as queueSchema,
+  queueLimits,
+  queueName,
+  queuePage,
+  type Queue,
+} from "@atlasqueue/contract";
 import {
   pauseQueue,
   queueStats,
@@ -8,6 +15,7 @@ import {
   type QueueStats,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
+import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleQueue } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
@@ -25,16 +33,24 @@ const listQueues = route(
     summary: "List the queues",
     description: "The counts are kept, not counted: this costs the same whatever the history.",
     scope: "read",
+    request: { query: listQueuesQuery },
     answers: {
       200: {
-        description: "Every queue that has had a job, or was paused.",
-        schema: queueList,
-        example: { items: [exampleQueue] },
+        description: "A page of the queues that have jobs, are paused or have limits, in the order of their names.",
+        schema: queuePage,
+        example: { items: [exampleQueue], next_cursor: null },
       },
     },
     problems: ["validation"],
   },
-  async ({ deps, tenant }) => ({ items: (await queueStats(deps, tenant)).map(showQueue) }),
+  async ({ deps, tenant, query: { limit, cursor } }) => {
+    const of: CursorOf = { list: "queues", tenant, filter: {} };
+    const after = deps.cursors.read(of, cursor);
+    const found = await queueStats(deps, tenant, { after, limit: limit + 1 });
+    const items = found.slice(0, limit).map(showQueue);
+    const last = found.length > limit ? items.at(-1)?.queue : undefined;
+    return { items, next_cursor: last === undefined ? null : deps.cursors.write(of, last) };
+  },
 );
 
 const pause = route(

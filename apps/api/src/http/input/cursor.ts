@@ -3,7 +3,11 @@ import { canonicalJson } from "@atlasqueue/contract";
 import { ProblemError } from "../answers/problem.ts";
 
 /** What a cursor is good for: a list of a tenant's, under a filter. Another list has another order, or other rows. */
-export type CursorOf = { list: "jobs" | "dead" | "schedules"; tenant: string; filter: Record<string, unknown> };
+export type CursorOf = {
+  list: "jobs" | "dead" | "schedules" | "queues";
+  tenant: string;
+  filter: Record<string, unknown>;
+};
 
 export type Cursors = {
   /** Where the next page begins, as text that nobody is to take apart. */

@@ -108,7 +108,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
       return (await available(() => commands.set(turnKey(keys, name), "1", "PX", Math.ceil(period_ms), "NX"))) === "OK";
     },
     async mark(name, lasts_ms) {
-      await available(() => commands.set(turnKey(keys, `mark:${name}`), "1", "PX", Math.ceil(lasts_ms)));
+      await available(() => commands.signalMark(turnKey(keys, `mark:${name}`), Math.ceil(lasts_ms)));
     },
     async isMarked(name) {
       return (await available(() => commands.exists(turnKey(keys, `mark:${name}`)))) === 1;
