@@ -39,9 +39,9 @@ export async function eventually<Result>(
 }
 
 /**
- * Holds the code to a time that a busy machine may exceed now and then: such a machine adds to what some tries take, slow
- * code to what each of them does. So the first of ten tries that is in time is enough. `measure` does it all once and
- * returns how many milliseconds it took; what it asserts holds for every try.
+ * Holds the code to a time that a busy machine may exceed now and then: a busy machine slows some tries, slow code
+ * slows them all. So one of ten tries in time is enough. `measure` does it all once and returns how many milliseconds
+ * it took; its assertions apply to every try.
  *
  * @example
  * await inTime(2_000, async () => (await submit()).ms);

@@ -89,7 +89,7 @@ test("a reset reaches existing connections, and while all are refused, every new
   await eventually(() => expect(after.said.heard).toBe("C"));
 });
 
-test("after so many questions nothing more of either side is read, nobody is told, and new ones are served", async () => {
+test("after a number of requests nothing more is read from either side, silently, and new connections are served", async () => {
   const { socket, said } = dial();
   const still = proxy.freezeAfterQuestions(2);
   socket.write("a");

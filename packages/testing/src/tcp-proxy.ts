@@ -25,8 +25,8 @@ export type TcpProxy = {
   /** The same for what the clients send. */
   cutQuestionsAfter(bytes: number): void;
   /**
-   * Let so many more chunks of what the clients say through, then read nothing more of either side: as when the process of
-   * the clients stands still. New connections are served. Resolves when it stands still.
+   * Let this many more chunks from the clients through, then read nothing more from either side, as when the clients'
+   * process stands still. New connections are served. Resolves when it stands still.
    */
   freezeAfterQuestions(chunks: number): Promise<void>;
   /**
