@@ -55,7 +55,8 @@ export function readApiToken(env: Env): string | undefined {
   return parseSettings(cliSettings.pick({ ATLASQUEUE_TOKEN: true }), env).ATLASQUEUE_TOKEN;
 }
 
-const repository = resolve(fileURLToPath(new URL("../../..", import.meta.url)));
+/** Of the sources alone: three folders above what is installed from npm is a user's own project. */
+const repository = import.meta.url.endsWith(".ts") ? resolve(fileURLToPath(new URL("../../..", import.meta.url))) : "";
 
 /** The caller's directory: pnpm runs the root's scripts in the root and gives the real one in INIT_CWD. */
 export function callersFolder(env: Env, cwd: string = process.cwd()): string {

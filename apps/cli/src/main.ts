@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { enableCompileCache } from "node:module";
 
 // Node caches what it compiled, so the next command starts in a fraction of the time.

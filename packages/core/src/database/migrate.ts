@@ -3,7 +3,9 @@ import { executeIn } from "./caller-transaction.ts";
 import postgres from "./driver.ts";
 import { requirePostgresOn } from "./server/version.ts";
 
-export const migrationsFolder = fileURLToPath(new URL("../../../../drizzle", import.meta.url));
+// At the root of the repository, or what the build copied into the package.
+const folder = import.meta.url.endsWith(".ts") ? "../../../../drizzle" : "../drizzle";
+export const migrationsFolder = fileURLToPath(new URL(folder, import.meta.url));
 // "AtlasQ" in ASCII: any fixed number that other programs in the same database are unlikely to pick.
 const migrationLock = 0x41746c617351;
 
