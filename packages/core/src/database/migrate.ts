@@ -17,7 +17,7 @@ const migrationLock = 0x41746c617351;
  * await migrateDatabase("postgres://localhost/atlasqueue");
  */
 export async function migrateDatabase(url: string): Promise<void> {
-  // Loaded here: it is a hundred files, and only migrations need it.
+  // Loaded here, as only migrations need them.
   const [{ drizzle }, { migrate }] = await Promise.all([
     import("drizzle-orm/postgres-js"),
     import("drizzle-orm/postgres-js/migrator"),
