@@ -89,6 +89,22 @@ test("a reset reaches those that are connected, and while all are refused every 
   await eventually(() => expect(after.said.heard).toBe("C"));
 });
 
+test("after so many questions nothing more of either side is read, nobody is told, and new ones are served", async () => {
+  const { socket, said } = dial();
+  const still = proxy.freezeAfterQuestions(2);
+  socket.write("a");
+  await eventually(() => expect(said.heard).toBe("A"));
+  socket.write("b");
+  await still;
+  socket.write("c");
+  const next = dial();
+  next.socket.write("d");
+  await eventually(() => expect(next.said.heard).toBe("D"));
+  expect(said).toEqual({ heard: "A", end: undefined });
+  proxy.reset();
+  await eventually(() => expect(said.end).toBe("ECONNRESET"));
+});
+
 test("answers are cut after exactly so many bytes, once", async () => {
   const { socket, said } = dial();
   proxy.cutAnswersAfter(3);

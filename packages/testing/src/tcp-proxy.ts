@@ -24,6 +24,11 @@ export type TcpProxy = {
   cutAnswersAfter(bytes: number): void;
   /** The same for what the clients say. */
   cutQuestionsAfter(bytes: number): void;
+  /**
+   * Let so many more chunks of what the clients say through, then read nothing more of either side: as when the process of
+   * the clients stands still. New connections are served. Resolves when it stands still.
+   */
+  freezeAfterQuestions(chunks: number): Promise<void>;
   /** What the server answers, chunk by chunk, is replaced by what this gives for it (in latin1, so that bytes stay bytes). */
   alterAnswers(alter: (text: string) => string): void;
   /** From now on what is said takes so long each way, of open connections too, as over a long cable. */
@@ -33,7 +38,7 @@ export type TcpProxy = {
   close(): Promise<void>;
 };
 
-type Pair = { client: Socket; server: Socket | undefined; dead: boolean };
+type Pair = { client: Socket; server: Socket | undefined; dead: boolean; frozen?: boolean };
 
 /**
  * A proxy on 127.0.0.1 before a server of the test's, to break the network between them.
@@ -48,6 +53,8 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   let mode: "served" | "black" | "refused" = "served";
   let accepted = 0;
   let delay_ms = 0;
+  let questions_left = Infinity;
+  let toldFrozen = (): void => {};
   const bytes_left = { questions: Infinity, answers: Infinity };
   let alter: ((text: string) => string) | undefined;
   const pairs = new Set<Pair>();
@@ -56,6 +63,14 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     pairs.delete(pair);
     pair.client.resetAndDestroy();
     pair.server?.resetAndDestroy();
+  };
+  const freeze = () => {
+    for (const pair of pairs) {
+      pair.frozen = true;
+      pair.client.pause();
+      pair.server?.pause();
+    }
+    toldFrozen();
   };
   /** A socket without a listener for "data" stops reading, and its peer would notice that nobody does. */
   const carry = (pair: Pair, from: Socket, to: Socket, allowed: (chunk: Buffer) => Buffer) => {
@@ -67,8 +82,9 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
       if (passed.length === chunk.length) {
         if (!to.write(passed)) {
           from.pause();
-          to.once("drain", () => from.resume());
+          to.once("drain", () => pair.frozen || from.resume());
         }
+        if (from === pair.client && (questions_left -= 1) === 0) freeze();
         return;
       }
       // Written, then ended: a reset would overtake the bytes that are still to arrive.
@@ -137,6 +153,10 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     },
     cutQuestionsAfter(bytes) {
       bytes_left.questions = bytes;
+    },
+    freezeAfterQuestions(chunks) {
+      questions_left = chunks;
+      return new Promise((resolve) => (toldFrozen = resolve));
     },
     alterAnswers(next) {
       alter = next;
