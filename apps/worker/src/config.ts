@@ -52,10 +52,10 @@ export type WorkerAppConfig = ServerConfig &
     shutdown_ms: number;
     /** A child process that blocks its event loop for so long is killed by its parent; undefined: never. */
     hang_ms: number | undefined;
-    /** Set, the worker ends when nothing is left to do, not even a job due so soon. */
+    /** When set, the worker ends when nothing is left to do and no job is due that soon. */
     drain: { due_within_seconds: number } | undefined;
     metrics: { host: string; port: number };
-    /** Which names requests to the metrics port may be addressed to, beside any address; undefined: any. */
+    /** Which names, besides any address, requests to the metrics port may use; undefined: any. */
     allowed_hosts: HostRule | undefined;
     /** Whether it runs `demo.*` jobs, which sleep and fail on request. */
     demo_handlers: boolean;
