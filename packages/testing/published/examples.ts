@@ -4,7 +4,10 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** The READMEs that are published or lead to what is, and what their TypeScript is when it stands in files. */
+/**
+ * The READMEs for those who write programs, and what their TypeScript is when it stands in files. The API's shows how its own
+ * sources state a route.
+ */
 const readmes = {
   "README.md": ["handlers", "queue", "remote"],
   // One program, in three parts.
@@ -13,7 +16,6 @@ const readmes = {
   "packages/core/README.md": [],
   "packages/embedded/README.md": ["embedded"],
   "packages/worker/README.md": ["worker"],
-  "apps/api/README.md": [],
   "apps/cli/README.md": [],
   "apps/worker/README.md": [],
 } as const;
