@@ -53,7 +53,7 @@ async function submit(key = `key-${(keys += 1)}`) {
 
 const ready = async () => (await (await fetch(`${url}/readyz`)).json()) as { status: string; checks: unknown };
 
-/** Freezes PostgreSQL: the backends too, as each is a process of its own. */
+/** Freezes PostgreSQL, including the backends, as each is a separate process. */
 async function signalPostgres(signal: "SIGSTOP" | "SIGCONT"): Promise<void> {
   const pids = await childrenOf(servers.postgres.pid);
   for (const pid of [servers.postgres.pid, ...pids]) process.kill(pid, signal);
@@ -81,7 +81,7 @@ async function expectRecovery(): Promise<void> {
   await eventually(async () => expect((await submit("recovery")).status).toBeLessThan(300), { timeout_ms: 10_000 });
 }
 
-test("Postgres stopped: 503 within 2 s, ready says so, and all is well within 10 s of its return", async () => {
+test("Postgres stopped: 503 within 2 s, readiness says so, and all is well within 10 s of its return", async () => {
   expect((await submit("before")).status).toBe(201);
   await servers.postgres.stop();
   await expectUnavailable();
@@ -113,7 +113,7 @@ test("Postgres frozen: 503 within 2 s, and all is well within 10 s of its return
     await signalPostgres("SIGCONT");
   }
   await expectRecovery();
-  // Sixty refusals and more, and a line when it began; what was refused stands in the one when it is over.
+  // Sixty refusals and more, and one line when it began; the line when it is over has the count.
   await eventually(
     () => {
       const over = api.logs.filter(({ event, outage }) => event === "database_unavailable" && outage === "is_over");

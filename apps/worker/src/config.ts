@@ -49,10 +49,10 @@ export type WorkerAppConfig = ServerConfig &
     lease_seconds: number;
     poll_timeout_seconds: number;
     shutdown_ms: number;
-    /** Set, the worker ends when nothing is left to do, not even a job due so soon. */
+    /** When set, the worker ends when nothing is left to do and no job is due that soon. */
     drain: { due_within_seconds: number } | undefined;
     metrics: { host: string; port: number };
-    /** Which names requests to the metrics port may be addressed to, beside any address; undefined: any. */
+    /** Which names, besides any address, requests to the metrics port may use; undefined: any. */
     allowed_hosts: HostRule | undefined;
     /** Whether it runs `demo.*` jobs, which sleep and fail on request. */
     demo_handlers: boolean;

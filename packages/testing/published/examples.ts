@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /**
- * The READMEs for those who write programs, and what their TypeScript is when it stands in files. The API's shows how its own
- * sources state a route.
+ * The READMEs for people who write programs, and the files their TypeScript goes into. The API's has none: its example
+ * is of its own sources.
  */
 const readmes = {
   "README.md": ["handlers", "queue", "remote"],
@@ -22,7 +22,7 @@ const readmes = {
 
 export type Example = (typeof readmes)[keyof typeof readmes][number];
 
-/** Each example as it stands in its README. Throws when a README has a block that is not in the table. */
+/** Each example as written in its README. Throws when a README has a block that is not in the table. */
 export function examples(): Map<Example, string> {
   const found = new Map<Example, string>();
   for (const [file, names] of Object.entries(readmes)) {

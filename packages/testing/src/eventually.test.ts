@@ -12,7 +12,7 @@ test("a first success needs no waiting", async () => {
   expect(await eventually(() => "here", { timeout_ms: 0 })).toBe("here");
 });
 
-test("the last error is thrown with what was waited for and how long", async () => {
+test("the last error is thrown, with what was waited for and how long", async () => {
   let tries = 0;
   const failing = eventually(() => expect(++tries).toBe(-1), {
     ...soon,
@@ -31,7 +31,7 @@ test("a probe that hangs is given up", async () => {
   await expect(eventually(() => new Promise(() => {}), soon)).rejects.toThrow(/^the probe never answered/);
 });
 
-test("one try in time is enough, and code that is slow each time is told with what its tries took", async () => {
+test("one try in time is enough, and code that is slow each time fails, showing what its tries took", async () => {
   const took = [30, 20, 9];
   await inTime(10, async () => took.shift() ?? 0);
   expect(took).toEqual([]);

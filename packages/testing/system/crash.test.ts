@@ -16,7 +16,7 @@ test("a worker killed in mid-handler: its job succeeds on another within the lea
   api = await system.startApi();
   const workers = [await system.startWorker(env)];
   await inTime(2_000, async () => {
-    // Both are up before: how long a process takes to start is not the sweep's lateness.
+    // Both are already up, so that starting a process does not count as the sweep's lateness.
     workers.push(await system.startWorker(env));
     const id = await api.create({ type: "demo.sleep", payload: { ms: 2_000 } });
     const running = await eventually(async () => {
@@ -28,7 +28,7 @@ test("a worker killed in mid-handler: its job succeeds on another within the lea
     const [victim] = workers.splice(workers.findIndex(isVictim), 1);
     victim?.kill("SIGKILL");
     await workers[0]?.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
-    // By the database's clock: what the job itself took is not the sweep's lateness.
+    // By the database's clock, so that the job's own time does not count as the sweep's lateness.
     const [late] = await system.sql<{ ms: number }[]>`
       SELECT 1000 * extract(epoch FROM jobs.started_at - (lost.started_at + make_interval(secs => ${lease_seconds})))::float8 AS ms
       FROM jobs JOIN job_attempts AS lost ON lost.job_id = jobs.id WHERE jobs.id = ${id}`;

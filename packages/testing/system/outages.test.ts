@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-/** Submit with one key until it is answered for good, as a client does. */
+/** Submit with one key until there is a final answer, as a client does. */
 async function insist(api: Api, key: string): Promise<{ id: string; tries: number }> {
   for (let tries = 1; ; tries += 1) {
     const answer = await api.submit({ type: "demo.echo", payload: { key } }, key);

@@ -27,7 +27,7 @@ const waits = (api: Api, count: number) =>
     return call;
   });
 
-test("Redis goes while calls wait: jobs are leased all the same, and again by the signal when it is back", async () => {
+test("Redis goes while calls wait: jobs are still leased, and by the signal again once it is back", async () => {
   const api = await system.startApi(quiet);
   const calls = waits(api, 20);
   await isListening();
@@ -69,7 +69,7 @@ test("Postgres goes while calls wait: those that need it get 503 within two seco
   const calls = waits(api, 20);
   await isListening();
   await system.servers.postgres.stop();
-  // A signal whose job cannot be claimed now: the first in line hears of it, nobody else.
+  // A signal whose job cannot be claimed now: only the first in line hears of it.
   await system.redis.lpush("atlasqueue:jobs", id);
   await inTime(2_000, async () => {
     const answers = await Promise.all([
@@ -93,7 +93,7 @@ test("Postgres goes while calls wait: those that need it get 503 within two seco
   expect(new Set(leased.map(({ job }) => job.id)).size).toBeGreaterThanOrEqual(19);
 }, 60_000);
 
-test("a job that runs on a local worker is cancelled: its handler is told in a moment, or by the next renewal", async () => {
+test("a job running on a local worker is cancelled: its handler learns within a moment, or by the next renewal", async () => {
   const api = await system.startApi(quiet);
   const worker = await system.startWorker({ WORKER_LEASE_SECONDS: "30" });
   const hasty = await system.startWorker({ WORKER_LEASE_SECONDS: "3", WORKER_QUEUES: "hasty" });

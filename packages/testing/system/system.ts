@@ -77,7 +77,7 @@ export async function startSystem(): Promise<System> {
   };
 }
 
-/** Log levels differ from test to test; that a program is up is asked over HTTP. */
+/** Log levels differ from test to test, so HTTP tells whether a program is up. */
 async function isUp(url: string, started: SpawnedProcess): Promise<void> {
   const ok = async () => (await fetch(url)).ok;
   await eventually(ok, { timeout_ms: start_ms_max }).catch((error: unknown) => {

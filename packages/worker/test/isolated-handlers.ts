@@ -16,7 +16,7 @@ export const isolatedHandlers = [
     { isolate, timeout_seconds: 1 },
   ),
   defineHandler("exit", any, () => process.exit(3), { isolate }),
-  // Told of as a success, and gone before it could take another job.
+  // Reported as a success, and gone before it could take another job.
   defineHandler("exit-afterwards", any, () => void setImmediate(() => process.exit(3)), { isolate }),
   defineHandler(
     "hog",

@@ -16,7 +16,7 @@ const post = (path: string, body?: object) =>
   });
 const queues = async () => queuePage.parse(await (await api.get("/v1/queues")).json()).items;
 
-test("queues show how many jobs they have of each status, and since when the oldest waits", async () => {
+test("queues show how many jobs they have in each status, and since when the oldest has waited", async () => {
   const first = job.parse(await (await api.post("q-1", { type: "a", queue: "mail" })).json());
   await api.post("q-2", { type: "a", queue: "mail", priority: 5 });
   await api.post("q-3", { type: "a", queue: "mail", delay_seconds: 60 });
@@ -30,7 +30,7 @@ test("queues show how many jobs they have of each status, and since when the old
   expect(other?.counts).toMatchObject({ queued: 0, cancelled: 1 });
 });
 
-test("a paused queue hands out nothing until it is resumed, to those that wait as well", async () => {
+test("a paused queue hands out nothing until it is resumed, not even to waiting calls", async () => {
   expect(queue.parse(await (await post("/queues/held/pause")).json())).toMatchObject({ queue: "held", paused: true });
   expect((await post("/queues/held/pause")).status).toBe(200);
   const created = job.parse(await (await api.post("q-5", { type: "a", queue: "held" })).json());
@@ -53,7 +53,7 @@ test("a queue without jobs can be paused and resumed, and is forgotten then", as
   expect((await queues()).map((one) => one.queue)).not.toContain("empty");
 });
 
-test.each(["pause", "resume"])("POST %s refuses a name that no queue can have", async (what) => {
+test.each(["pause", "resume"])("POST %s refuses an impossible queue name", async (what) => {
   expect((await post(`/queues/a%20b/${what}`)).status).toBe(422);
   expect((await post(`/queues/${"x".repeat(129)}/${what}`)).status).toBe(422);
 });

@@ -61,7 +61,7 @@ const pause = route(
     tag: "Queues",
     summary: "Hand out no more jobs of a queue",
     description:
-      "What runs goes on running, and jobs are still accepted. Any name may be paused: a queue comes to be with its first job.",
+      "Running jobs go on, and jobs are still accepted. Any name may be paused: a queue comes into being with its first job.",
     scope: "admin",
     request: { path, body: noBody },
     answers: {
@@ -99,10 +99,10 @@ const limitQueue = route(
     tag: "Queues",
     summary: "Set how many jobs of a queue run at once, and how often one starts",
     description:
-      "All limits are set; one that is left out or null is taken away. They are strict, over all workers: never exceeded, " +
-      "and a worker that dies keeps its place until its leases are taken back. What runs already runs on. " +
-      "`group_concurrency` is one when nothing is set; with more, jobs of a group run side by side, and its order is only " +
-      "that in which they start. `rate` allows so many starts within any period; `group_rate` the same for each group.",
+      "All limits are set; one left out or null is removed. They are strict across all workers: never exceeded, " +
+      "and a dead worker's jobs count until its leases are taken back. Running jobs go on. " +
+      "`group_concurrency` is one by default; with more, jobs of a group run side by side, and its order is only " +
+      "the order in which they start. `rate` limits the starts within any period; `group_rate` does so for each group.",
     scope: "admin",
     request: {
       path,
@@ -122,12 +122,12 @@ const limitQueue = route(
     }),
 );
 
-/** How the queues stand, and the switch and the limits of each. */
+/** The state of the queues, and the switch and the limits of each. */
 export const queueRoutes = [listQueues, pause, resume, limitQueue];
 
 type AboutQueue = { deps: RouteDeps; tenant: string; path: { queue: string } };
 
-/** Change a queue, and tell how it is then. */
+/** Change a queue, and return its new state. */
 async function changed(
   { deps, tenant, path: { queue } }: AboutQueue,
   apply: (ref: QueueRef) => Promise<unknown>,
@@ -137,7 +137,7 @@ async function changed(
   return showQueue(stats ?? { ...nothing, queue });
 }
 
-/** A queue without jobs, about which nobody decided anything. */
+/** A queue without jobs or settings. */
 const nothing: Omit<QueueStats, "queue"> = {
   paused_at: null,
   counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },

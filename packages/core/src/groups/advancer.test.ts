@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-test("who asks for a pass has one, however much others go on asking", async () => {
+test("a caller that asks for a pass gets one, however much others go on asking", async () => {
   const groups = createGroupAdvancer({
     database: own.database,
     observe: recordEvents().observe,

@@ -24,7 +24,7 @@ const add = async (requests: readonly object[]): Promise<string[]> => {
   return outcomes.map((one) => ("job" in one ? one.job.id : ""));
 };
 
-/** Claim as a process does that stands still after it has said so many things. False when it had no more to say. */
+/** Claim like a process that stands still after a number of messages. False when it had no more to send. */
 async function frozenAfter(
   questions: number,
   ids: string[],
@@ -54,7 +54,7 @@ async function frozenAfter(
 }
 
 test.each([true, false])(
-  "a process that stands still anywhere in a claim of a limited queue keeps nobody from it for long (prepared statements: %s)",
+  "a process that stands still anywhere in a claim of a limited queue keeps no one from it for long (prepared statements: %s)",
   { timeout: 240_000 },
   async (prepared) => {
     const limits = { concurrency: 1_000, group_concurrency: null, rate: null, group_rate: null };

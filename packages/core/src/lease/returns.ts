@@ -96,7 +96,8 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
             });
             returned += given.length;
             left = locked;
-            // What isn't held any more may have gone back by a try whose answer was lost, and nobody has signalled it.
+            // What is no longer held may have gone back in a try whose answer was lost, and then it has not been
+            // signalled.
             await announce(deps, unsure ? asked.filter((one) => !locked.includes(one)) : given, "front");
             if (left.length > 0) return "again";
             resolve(returned);

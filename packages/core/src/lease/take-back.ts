@@ -43,7 +43,7 @@ const takeToken = composed(
   ON CONFLICT (token) DO NOTHING`,
 );
 
-// Those that wait went back by a call before this one whose answer was lost, perhaps: nobody has signalled them.
+// Waiting ones may have gone back in an earlier call whose answer was lost: they have not been signalled.
 const holds = "jobs.lease_token = $1::uuid AND jobs.status = 'running'";
 const giveBack = composed(
   "lease/take-back",

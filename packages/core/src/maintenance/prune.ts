@@ -37,7 +37,7 @@ export async function prune(deps: Deps, retention: Retention, after: string, job
 
 type Step = { looked_at: number; last: string | null; jobs: number; dead: string[] | null };
 
-/** Of the advisory lock that keeps steps of several processes apart: any number that nobody else uses. */
+/** For the advisory lock that keeps several processes' steps apart: any number no one else uses. */
 const pruning = 4_715_308_921;
 
 /** $1 after, $2 before, $3 jobs, $4 and $5 how many seconds succeeded and dead ones are kept. */

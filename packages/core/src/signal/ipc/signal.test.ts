@@ -5,7 +5,7 @@ import { openChannel } from "../../program/process-channel.ts";
 import { SignalUnavailableError } from "../signal.ts";
 import { ipcSignal, type IpcSignal } from "./signal.ts";
 
-/** Another process that answers each question with true, but those about turns named "silence". */
+/** Another process that answers each call with true, except those for turns named "silence". */
 const answering = `
   const { Socket } = require("node:net");
   const pipe = new Socket({ fd: 3, readable: true, writable: true });
@@ -31,7 +31,7 @@ function burn(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
-test("an answer that lies in the pipe while this process is busy counts, though its time is over", async () => {
+test("an answer waiting in the pipe while this process is busy counts, even after its time", async () => {
   // Until the other process runs, which may take longer than an answer.
   await expect.poll(() => heard.takeTurn("warm", 1).catch(() => false), { timeout: 20_000 }).toBe(true);
   for (let at = 0; at < 3; at += 1) {
@@ -42,6 +42,6 @@ test("an answer that lies in the pipe while this process is busy counts, though 
   }
 });
 
-test("a question that nobody answers ends at its deadline", async () => {
+test("an unanswered call ends at its deadline", async () => {
   await expect(heard.takeTurn("silence", 1_000)).rejects.toBeInstanceOf(SignalUnavailableError);
 });
