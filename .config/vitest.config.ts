@@ -31,7 +31,8 @@ export default defineConfig({
         test: {
           name: "servers",
           include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
-          exclude: ["**/node_modules/**", "**/dist/**", ...quick],
+          // `pnpm test:packages` runs the last.
+          exclude: ["**/node_modules/**", "**/dist/**", ...quick, "packages/testing/published/**"],
           // One PostgreSQL and one Redis for the whole run.
           globalSetup: `${root}packages/testing/src/servers/global-setup.ts`,
         },

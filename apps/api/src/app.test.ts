@@ -44,7 +44,7 @@ test.each(["", "a b", "a\tb", "é", "x".repeat(129), "a,b", "<script>"])(
   },
 );
 
-test("each request is told once, with its route's pattern and its own path", async () => {
+test("each request is reported once, with its route's pattern and its own path", async () => {
   const before = api.events.length;
   await api.get("/v1/jobs/01920000-0000-7000-8000-000000000000", { "x-request-id": "one" });
   await api.get(`/${"long".repeat(100)}`);
@@ -74,7 +74,7 @@ test("/metrics counts requests by pattern, never by path", async () => {
   expect(text).not.toContain("secret-path");
 });
 
-test("a bug is a 500 that tells nothing, and the log has its stack under the request id", async () => {
+test("a bug is a 500 that reveals nothing, and the log has its stack under the request id", async () => {
   const bug = () => Promise.reject(new TypeError("SELECT password FROM users"));
   const broken = await testApp({ submitter: { submit: bug, submitTogether: bug, close: async () => {} } });
   const response = await broken.post("k", { type: "a" }, { "x-request-id": "bug" });
@@ -103,7 +103,7 @@ test("more requests than may wait for the database are refused, with Retry-After
   await full.stop();
 });
 
-test("a request addressed to another name than this machine's is refused while nobody's identity is checked", async () => {
+test("a request addressed to a name other than this machine's is refused while no identity is checked", async () => {
   const { deps, stop } = await testApp();
   const app = createApp({ ...deps, allowed_hosts: { names: [], addresses: false } });
   const statusOf = async (host: string) => (await app.request(`http://${host}/health`)).status;

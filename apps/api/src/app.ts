@@ -25,18 +25,18 @@ import { operations, routes } from "./routes.ts";
 type OwnParts = Pick<RouteDeps, "gate" | "bodies" | "provisionPermits">;
 export type AppDeps = Services & {
   logger: Logger;
-  /** What cursors are signed with, the same in every process; default: one of this app's own. */
+  /** The key cursors are signed with, the same in every process; default: this app's own. */
   cursor_key?: Uint8Array;
   /** Default: answers to any name. */
   allowed_hosts?: HostRule | undefined;
-  /** Default: anybody may do anything, as the default tenant. */
+  /** Default: anyone may do anything, as the default tenant. */
   authenticator?: Authenticator;
-  /** Of each tenant; default: none. */
+  /** Per tenant; default: none. */
   rate_limit?: RateLimit | undefined;
 } & Partial<OwnParts>;
 
 /**
- * The HTTP API without a port: every route, and what surrounds them.
+ * The HTTP API without a port: every route, and the middleware around them.
  *
  * @example
  * const response = await createApp(deps).request("/health");
@@ -51,7 +51,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   return app;
 }
 
-/** What handlers are given, with what this app has for itself. */
+/** What handlers are given, with what this app adds itself. */
 export function routeDeps(deps: AppDeps): RouteDeps {
   const { authenticator = noAuthentication, rate_limit, observe } = deps;
   return {

@@ -23,8 +23,9 @@ afterAll(async () => {
   await api.stop();
 });
 
-// Both surfaces have their column: a row without one says why. Row 8, the same key of two tenants, is tried where tokens are: without them there is one tenant. The parts of row 10
-// that need a hand on the socket are in server.test.ts. Row 33 is about pages that show jobs, of which there are none.
+// Each surface has its column; a row without one says why. Row 8, the same key of two tenants, is tried where tokens
+// are: without them there is one tenant. The parts of row 10 that need control over the socket are in server.test.ts.
+// Row 33 is about pages that show jobs, of which there are none.
 const table = [...operationRows(operations), ...requestRows, ...fieldRows, ...jobRows];
 const cases = table.flatMap(({ row, what, v1, openqueue }) => [
   ...(v1 ? [{ row, what, surface: "/v1", steps: v1 }] : []),
@@ -66,7 +67,7 @@ function expectError({ headers, body }: Answered, step: Step, surface: string): 
   if (surface === "OpenQueue") {
     expect(headers.get("content-type")).toBe("application/json");
     const { detail } = openQueueError.parse(JSON.parse(body));
-    // A list where parts of the request are not valid, a sentence for all else.
+    // A list where parts of the request are invalid, otherwise a sentence.
     expect(Array.isArray(detail) && detail.length > 0, body).toBe(step.problem === "validation");
     return;
   }
@@ -77,7 +78,7 @@ function expectError({ headers, body }: Answered, step: Step, surface: string): 
   if (step.problem) expect(parsed.type).toBe(problemType(step.problem));
 }
 
-/** The job and the token that an answer tells of. */
+/** The job and the token in an answer. */
 function learned(body: string, known: Known): Known {
   const { id, job_id, job, jobs, lease_token } = (JSON.parse(body) ?? {}) as Record<string, unknown>;
   const [held] = (Array.isArray(jobs) ? jobs : []) as { job?: { id: string }; lease_token?: string }[];
@@ -93,7 +94,7 @@ const stalled = (path: string) =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
 
 test.each([
-  // Before the path has come it is of no surface.
+  // Until the path has arrived it belongs to neither surface.
   ["slow headers", "GET /health HTTP/1.1\r\nHost:", "application/problem+json"],
   ["a stalled body on /v1", stalled("/v1/jobs"), "application/problem+json"],
   ["a stalled body on OpenQueue's surface", stalled("/jobs"), "application/json"],
@@ -107,7 +108,7 @@ test.each([
   expect(format.safeParse(JSON.parse(body)).error).toBeUndefined();
 });
 
-test("row 30: who connects and says nothing is hung up on", async () => {
+test("row 30: a client that connects and sends nothing is disconnected", async () => {
   const silent = await rawSocket(server.port);
   await silent.answer;
 });
@@ -125,7 +126,7 @@ test("row 32: line ends and escape codes, wherever they come, stay in one log li
     await send({ method: "GET", target: "/jobs/x%0d%0a%1b%5b31m", headers: [] }),
     await send(submitOpenQueue(String.raw`{"payload":{},"queue_name":"a\r\nb\u001b"}`)),
   ];
-  // An escape code in a header is no HTTP, so that request never comes to be one that is logged.
+  // An escape code in a header is not HTTP, so that request is never logged.
   expect(answers.map(({ status }) => status)).toEqual([201, 400, 422, 422, 201, 422, 422]);
   const lines = api.logLines().slice(before);
   for (const line of lines) {

@@ -3,7 +3,7 @@ import { readApiConfig } from "./config.ts";
 
 const DATABASE_URL = "postgres://localhost/atlasqueue";
 
-test("the database is all that must be set", () => {
+test("only the database must be set", () => {
   expect(readApiConfig({ DATABASE_URL })).toMatchObject({
     database: { url: DATABASE_URL, connections_max: 10, timeout_ms: 1_500, prepared_statements: true },
     redis: undefined,
@@ -32,13 +32,13 @@ test.each([
   [{ DATABASE_URL, ADMIN_SECRET: "a text of seventeen\n" }, "as a header can carry it; got something else (not shown)"],
   [{ DATABASE_URL, RATE_LIMIT_SECONDS: "0.5" }, "RATE_LIMIT_SECONDS must be a number of seconds from 1 to 86400"],
   [{ DATABASE_URL, LOG_LEVEL: "loud" }, "LOG_LEVEL must be DEBUG, INFO, WARNING or ERROR"],
-])("a setting that is wrong names itself in one line: %j", (env, message) => {
+])("a wrong setting is named in one line: %j", (env, message) => {
   expect(() => readApiConfig(env)).toThrow(message);
   expect(() => readApiConfig(env)).not.toThrow(/\n|secret(?!s)/);
 });
 
 test.each(["0.0.0.0", "::", "192.168.1.5", "example.com"])(
-  "listening on %s, where others can reach it, must be asked for",
+  "listening on %s, where others can reach it, must be asked for explicitly",
   (API_HOST) => {
     expect(() => readApiConfig({ DATABASE_URL, API_HOST })).toThrow(/^API_HOST .*ALLOW_UNAUTHENTICATED=true/);
     expect(readApiConfig({ DATABASE_URL, API_HOST, ALLOW_UNAUTHENTICATED: "true" }).listen.host).toBe(API_HOST);

@@ -2,12 +2,15 @@ import { limits } from "@atlasqueue/contract";
 import { SettingError, type BackoffPolicy } from "@atlasqueue/core";
 import { isLoopback, type HostRule } from "@atlasqueue/core/hosts";
 import {
+  keptFor,
   parseSettings,
+  retentionSettings,
   retryPolicy,
   retrySettings,
   serverConfig,
   serverSettings,
   setting,
+  type KeptFor,
   type RateLimit,
   type ServerConfig,
 } from "@atlasqueue/core/internal";
@@ -26,7 +29,7 @@ export const apiSettings = z.object({
   RATE_LIMIT_REQUESTS: setting.integer(0, 1_000_000_000).optional(),
   RATE_LIMIT_SECONDS: setting.seconds(1, 86_400).default(60),
   ALLOW_UNAUTHENTICATED: setting.flag().default(false),
-  // Beside this machine's own; the default is decided below.
+  // Besides this machine's own; the default is decided below.
   ALLOWED_HOSTS: setting.hosts().optional(),
   API_HOST: setting.text("an address to listen on, such as 127.0.0.1").default("127.0.0.1"),
   API_PORT: setting.port().default(8_000),
@@ -35,31 +38,33 @@ export const apiSettings = z.object({
   QUEUES_PER_TENANT_MAX: setting.integer(1, 1_000_000).default(10_000),
   IDEMPOTENCY_TTL_SECONDS: setting.seconds(1, 31_536_000).default(86_400),
   DATABASE_CONNECTIONS_MAX: setting.integer(1, 1_000).default(10),
-  // A request is refused within 2 s of its arrival: what is left is for a busy machine to notice and to answer.
+  // A request is refused within 2 s of its arrival: the rest is for a busy machine to notice and to answer.
   DATABASE_TIMEOUT_SECONDS: setting.seconds(0.1, 60).default(1.5),
   // For jobs that remote workers fail; the same as the workers'.
   ...retrySettings,
+  ...retentionSettings,
   SHUTDOWN_SECONDS: setting.seconds(0, 600).default(10),
 });
 
 /** 10,000 a second: against a tenant's runaway loop, not against its work. Only with tokens are there tenants to limit. */
 const rate_limit_default = { disabled: 0, required: 600_000 };
 
-export type ApiConfig = ServerConfig & {
-  auth: "disabled" | "required";
-  /** What a caller of `POST /admin/provision` must know; nobody may when it is undefined. */
-  admin_secret: string | undefined;
-  rate_limit: RateLimit | undefined;
-  listen: { host: string; port: number };
-  /** Which names requests may be addressed to; undefined: any. */
-  allowed_hosts: HostRule | undefined;
-  body_bytes_max: number;
-  payload_bytes_max: number;
-  queues_per_tenant_max: number;
-  idempotency_ttl_seconds: number;
-  backoff: BackoffPolicy;
-  shutdown_ms: number;
-};
+export type ApiConfig = ServerConfig &
+  KeptFor & {
+    auth: "disabled" | "required";
+    /** What a caller of `POST /admin/provision` must know; when undefined, no one may call it. */
+    admin_secret: string | undefined;
+    rate_limit: RateLimit | undefined;
+    listen: { host: string; port: number };
+    /** Which names requests may use; undefined: any. */
+    allowed_hosts: HostRule | undefined;
+    body_bytes_max: number;
+    payload_bytes_max: number;
+    queues_per_tenant_max: number;
+    idempotency_ttl_seconds: number;
+    backoff: BackoffPolicy;
+    shutdown_ms: number;
+  };
 
 /**
  * The API's configuration. Throws `SettingError`, whose message is one line, for the first setting that is wrong.
@@ -88,11 +93,12 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
     queues_per_tenant_max: set.QUEUES_PER_TENANT_MAX,
     idempotency_ttl_seconds: set.IDEMPOTENCY_TTL_SECONDS,
     backoff: retryPolicy(set),
+    ...keptFor(set),
     shutdown_ms: set.SHUTDOWN_SECONDS * 1_000,
   };
 }
 
-/** With tokens, a page that rebinds its name has none to show; names are then only checked when they are said. */
+/** With tokens, a page that rebinds its name has none to show; names are then only checked if they are set. */
 function hostRule(names: string[] | undefined, open: boolean, anybody: boolean): HostRule | undefined {
   if (names?.includes("*") || (names === undefined && !open)) return undefined;
   return { names: names ?? [], addresses: anybody || !open };

@@ -18,7 +18,7 @@ import { startServer, type RunningServer } from "./server.ts";
 // FUZZ_SEED=1 FUZZ_RUNS=100000 npx -y pnpm test apps/api/src/fuzz: another run, and a longer one.
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120);
 const runs = Number(process.env.FUZZ_RUNS ?? 4_000);
-/** A slow machine does fewer; one that was asked for more takes as long as it takes. */
+/** A slow machine does fewer; when more are asked for, it takes as long as it takes. */
 const ms_max = process.env.FUZZ_RUNS ? 3_600_000 : 24_000;
 const heap_growth_bytes_max = 48 * 1_048_576;
 
@@ -37,13 +37,14 @@ afterAll(async () => {
   await api.stop();
 });
 
-// What reads and writes jobs is worth more tries than what always says the same, and what needs a lease most of all.
+// Operations on jobs are worth more tries than those that always answer the same, and those that need a lease most of
+// all.
 const weightOf = ({ scope, request }: Operation) => (scope === "work" ? 8 : scope || request?.body ? 4 : 1);
 const anyRequest = fc.oneof(
   ...operations.map((operation) => ({ weight: weightOf(operation), arbitrary: requestsFor(operation) })),
 );
 
-/** What of an answer is not as it must be. */
+/** What is wrong with an answer. */
 async function faultsOf(made: FuzzedRequest): Promise<string[]> {
   const bodyFilled = typeof made.body === "string" ? known.fill(made.body) : made.body;
   const response = await send(server.port, agent, { ...made, target: known.fill(made.target), body: bodyFilled });
@@ -53,7 +54,7 @@ async function faultsOf(made: FuzzedRequest): Promise<string[]> {
     known.learn(await response.clone().json());
   if (!made.stray) answered.set(id, (answered.get(id) ?? new Set()).add(response.status));
   if (!made.stray || response.ok) return faultsOfAnswer(operationNamed(id), response);
-  // The path that was meant may have become one of the other surface, as with `..` in it.
+  // The intended path may have become one of the other surface, as with `..` in it.
   const format = isOpenQueuePath(new URL(made.target, server.url).pathname) ? openQueueError : problem;
   const checked = format.safeParse(await response.json());
   return checked.success ? [] : [`an error in another format: ${checked.error.message}`];
@@ -70,7 +71,7 @@ const fuzz = (from: number, count: number) =>
   );
 
 test(
-  "whatever is sent to any operation is answered as the document says, without a 5xx or growing memory",
+  "whatever is sent to any operation is answered as documented, without a 5xx or growing memory",
   { timeout: ms_max * 2 + 10_000 },
   async () => {
     await fuzz(0, runs / 2);
@@ -79,7 +80,8 @@ test(
     expect(heapBytes() - before).toBeLessThan(heap_growth_bytes_max);
 
     const did = operations.filter(({ id }) => [...(answered.get(id) ?? [])].some((status) => status < 300));
-    // Else it would be shallow: nearly every operation did its work now and then, and with more tries every one.
+    // Otherwise it would be shallow: nearly every operation must do its work now and then, and with more tries every
+    // one.
     const missing = operations.length - did.length;
     if (sent >= runs) expect(missing, did.map(({ id }) => id).join(" ")).toBeLessThanOrEqual(sent >= 10_000 ? 0 : 4);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);

@@ -47,7 +47,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("it serves, and %s ends it with 0", as
   expect(response.status).toBe(201);
   api.kill(signal);
   expect(await api.waitForExit()).toEqual({ code: 0, signal: null });
-  // The sweep may have found another test's job; the signal follows the commit, beside the answer.
+  // The sweep may have found another test's job; the signal follows the commit, concurrently with the answer.
   const events = new Set(api.logs.map(({ event }) => event).filter((event) => event !== "jobs_resignalled"));
   expect([...events].toSorted()).toEqual(["api_started", "http_request", "job_created", "job_enqueued"]);
   expect(api.logs.find(({ event }) => event === "http_request")).toMatchObject({
@@ -59,7 +59,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("it serves, and %s ends it with 0", as
   expect(api.errorLines).toEqual([]);
 });
 
-test("without Redis it serves as well", async () => {
+test("it also serves without Redis", async () => {
   const api = await start({ REDIS_URL: undefined });
   await api.waitForLine("api_started");
   const { url } = api.logs[0] as { url: string };
@@ -71,7 +71,7 @@ test.each([
   [{ DATABASE_URL: "postgres://127.0.0.1:1/x" }, /^the database in DATABASE_URL cannot be reached: .*ECONNREFUSED/],
   [{ API_HOST: "0.0.0.0" }, /^API_HOST must be a loopback address/],
   [{ API_HOST: "203.0.113.1", ALLOW_UNAUTHENTICATED: "true" }, /^API_HOST must be an address of this machine/],
-])("what a person can mend is one line and exit code 1: %j", async (env, line) => {
+])("what a person can fix is one line and exit code 1: %j", async (env, line) => {
   const api = await start(env);
   expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
   expect(api.errorLines).toEqual([expect.stringMatching(line)]);
@@ -87,7 +87,7 @@ test("a port in use is one line and exit code 1", async () => {
   taken.close();
 });
 
-test("a PostgreSQL that is too old is one line that says which is the oldest", async () => {
+test("a PostgreSQL that is too old is one line naming the oldest supported version", async () => {
   const proxy = await tcpProxy(database.url);
   const [row] = await database.database.sql<
     { number: string }[]
@@ -99,7 +99,7 @@ test("a PostgreSQL that is too old is one line that says which is the oldest", a
   await proxy.close();
 });
 
-test("a database without our tables is one line that says how to make them", async () => {
+test("a database without our tables is one line saying how to create them", async () => {
   const empty = await createDatabase(postgresUrl());
   const api = await start({ DATABASE_URL: empty.url });
   expect(await api.waitForExit()).toEqual({ code: 1, signal: null });

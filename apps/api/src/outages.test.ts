@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { migrateDatabase, redisSignal } from "@atlasqueue/core";
 import {
   eventually,
+  inTime,
   ownServers,
   spawnProcess,
   type Servers,
@@ -52,7 +53,7 @@ async function submit(key = `key-${(keys += 1)}`) {
 
 const ready = async () => (await (await fetch(`${url}/readyz`)).json()) as { status: string; checks: unknown };
 
-/** Freezes PostgreSQL: the backends too, as each is a process of its own. */
+/** Freezes PostgreSQL, including the backends, as each is a separate process. */
 async function signalPostgres(signal: "SIGSTOP" | "SIGCONT"): Promise<void> {
   const pids = await childrenOf(servers.postgres.pid);
   for (const pid of [servers.postgres.pid, ...pids]) process.kill(pid, signal);
@@ -63,22 +64,24 @@ async function childrenOf(pid: number): Promise<number[]> {
   return text.trim().split(" ").filter(Boolean).map(Number);
 }
 
-async function expectUnavailable(): Promise<void> {
+/** Thirty submissions at once; how long the slowest took. */
+async function submitThirty(): Promise<number> {
   const answers = await Promise.all(Array.from({ length: 30 }, () => submit()));
-  for (const { status, headers, body, ms } of answers) {
+  for (const { status, headers, body } of answers) {
     expect(status).toBe(503);
     expect(headers.get("retry-after")).toBe("1");
     expect(body).toMatchObject({ type: "/problems/unavailable" });
     expect(JSON.stringify(body)).not.toMatch(/INSERT|ECONN|postgres|\.ts/i);
-    expect(ms).toBeLessThan(2_000);
   }
+  return Math.max(...answers.map(({ ms }) => ms));
 }
+const expectUnavailable = () => inTime(2_000, submitThirty);
 
 async function expectRecovery(): Promise<void> {
   await eventually(async () => expect((await submit("recovery")).status).toBeLessThan(300), { timeout_ms: 10_000 });
 }
 
-test("Postgres stopped: 503 within 2 s, ready says so, and all is well within 10 s of its return", async () => {
+test("Postgres stopped: 503 within 2 s, readiness says so, and all is well within 10 s of its return", async () => {
   expect((await submit("before")).status).toBe(201);
   await servers.postgres.stop();
   await expectUnavailable();
@@ -95,21 +98,22 @@ test("Postgres frozen: 503 within 2 s, and all is well within 10 s of its return
   try {
     await expectUnavailable();
     await expectUnavailable();
-    const start = performance.now();
-    const batch = await fetch(`${url}/v1/jobs/batch`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jobs: [{ type: "a", idempotency_key: "frozen" }] }),
+    await inTime(2_000, async () => {
+      const start = performance.now();
+      const batch = await fetch(`${url}/v1/jobs/batch`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ jobs: [{ type: "a", idempotency_key: "frozen" }] }),
+      });
+      expect(batch.status).toBe(503);
+      return performance.now() - start;
     });
-    expect(batch.status).toBe(503);
-    // Two seconds, and what a busy machine adds.
-    expect(performance.now() - start).toBeLessThan(2_500);
     expect(await ready()).toMatchObject({ status: "unavailable" });
   } finally {
     await signalPostgres("SIGCONT");
   }
   await expectRecovery();
-  // Sixty refusals and more, and a line when it began; what was refused stands in the one when it is over.
+  // Sixty refusals and more, and one line when it began; the line when it is over has the count.
   await eventually(
     () => {
       const over = api.logs.filter(({ event, outage }) => event === "database_unavailable" && outage === "is_over");
@@ -120,19 +124,15 @@ test("Postgres frozen: 503 within 2 s, and all is well within 10 s of its return
   expect(api.logs.filter(({ event }) => event === "database_unavailable").length).toBeLessThan(10);
 });
 
-/** 300 ms more than usual is promised; the machine that runs the tests has other things to do as well. */
-async function expectHardlySlower(usual_ms: number): Promise<void> {
-  const answers = await Promise.all(Array.from({ length: 10 }, () => submit()));
-  for (const { status, ms } of answers) {
-    expect(status).toBe(201);
-    expect(ms).toBeLessThan(usual_ms + 300);
-  }
-}
-
+/** Ten submissions at once, all accepted; how long the slowest took. */
 async function usualMs(): Promise<number> {
   const answers = await Promise.all(Array.from({ length: 10 }, () => submit()));
+  for (const { status } of answers) expect(status).toBe(201);
   return Math.max(...answers.map(({ ms }) => ms));
 }
+
+/** 300 ms more than usual is promised. */
+const expectHardlySlower = (usual_ms: number) => inTime(usual_ms + 300, usualMs);
 
 test("Redis stopped: 201 within 300 ms more, and ready is degraded", async () => {
   const usual_ms = await usualMs();

@@ -19,7 +19,7 @@ const submit = (queue: string, of: string) =>
   api.send("POST", "/v1/jobs", of, { type: "noop", queue }, { "idempotency-key": `key-${(keys += 1)}` });
 const template = (queue: string) => ({ cron: "0 0 * * *", job: { type: "noop", queue } });
 
-/** Everything by which a name of a queue comes to be, in a queue with this name. */
+/** Everything that creates a queue name, for a queue with this name. */
 const ways: Record<string, (queue: string) => Promise<Response>> = {
   "POST /v1/jobs": (queue) => submit(queue, token),
   "POST /v1/jobs/batch": (queue) =>
@@ -40,7 +40,7 @@ const rows = async () => {
   return row?.rows;
 };
 
-test.each(Object.entries(ways))("%s is refused for one queue more than a tenant may have", async (path, way) => {
+test.each(Object.entries(ways))("%s is refused for one queue too many", async (path, way) => {
   const before = await rows();
   const answer = await way("third");
   expect(answer.status).toBe(429);
@@ -51,11 +51,11 @@ test.each(Object.entries(ways))("%s is refused for one queue more than a tenant 
   expect(await rows()).toBe(before);
 });
 
-test.each(Object.entries(ways))("%s goes on for a queue that is there", async (_, way) => {
+test.each(Object.entries(ways))("%s still works for an existing queue", async (_, way) => {
   expect((await way("second")).ok).toBe(true);
 });
 
-test("another tenant has room of its own, and a queue that is not there may be resumed", async () => {
+test("another tenant has its own room, and a queue that does not exist may be resumed", async () => {
   expect((await submit("third", other)).status).toBe(201);
   expect((await api.send("POST", "/v1/queues/third/resume", token)).status).toBe(200);
 });

@@ -33,7 +33,7 @@ const post = async (token: string, path: string, body: string) => {
 };
 const large = JSON.stringify({ type: "a", payload: { text: "x".repeat(200_000) } });
 
-test("sockets that declare large bodies and send nothing hold no room", async () => {
+test("sockets that declare large bodies and send nothing take no room", async () => {
   const sockets = await Promise.all(Array.from({ length: 300 }, () => rawSocket(server.port)));
   for (const socket of sockets) await socket.writeAll(head(greedy, "/v1/leases/settle", 1_040_000) + "{");
   const answers = await Promise.all([post(modest, "/v1/jobs", large), post(greedy, "/v1/jobs", large)]);
@@ -45,12 +45,12 @@ test.each([
   ["a settle", "/v1/leases/settle"],
   ["a nack", `/v1/jobs/${crypto.randomUUID()}/nack`],
   ["a submission", "/v1/jobs"],
-])("%s has the one bound of bodies, whatever it carries", async (_what, path) => {
+])("%s has the same bound as any body, whatever it carries", async (_what, path) => {
   const answer = await post(greedy, path, `{"x":[${'"y",'.repeat(300_000)}"y"]}`);
   expect(answer.status).toBe(413);
 });
 
-test("bodies full of keys, items or objects are refused before anybody parses them", async () => {
+test("bodies full of keys, items or objects are refused before they are parsed", async () => {
   const keys = Array.from({ length: 100_000 }, (_, at) => `"${at.toString(36)}":1`).join(",");
   const bodies = [`{${keys}}`, `{"acks":[${"1,".repeat(400_000)}1]}`, `{"jobs":[${"{},".repeat(300_000)}{}]}`];
   const answers = await Promise.all(

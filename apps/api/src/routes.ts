@@ -10,7 +10,7 @@ import { scheduleRoutes } from "./schedules/routes.ts";
 import { tokenRoutes } from "./tokens/routes.ts";
 import { workerRoutes } from "./workers/routes.ts";
 
-/** Every route of the API, in the order of the document. */
+/** Every route of the API, in the document's order. */
 export const routes: readonly Route[] = [
   ...jobRoutes,
   ...leaseRoutes,
@@ -24,5 +24,5 @@ export const routes: readonly Route[] = [
   ...docsRoutes,
 ];
 
-/** What is said of them, without what they do. */
+/** Their descriptions, without what they do. */
 export const operations = routes.map(({ operation }) => operation);

@@ -28,7 +28,7 @@ async function wholeDatabase(): Promise<string> {
     .join("\n");
 }
 
-test("no token and no secret is in a log line, a table, a metric or an error, whatever is done with it", async () => {
+test("no token or secret appears in a log line, a table, a metric or an error, whatever is done with it", async () => {
   const bodies: string[] = [];
   const send = async (
     method: string,
@@ -82,11 +82,11 @@ test("no token and no secret is in a log line, a table, a metric or an error, wh
   expect(places.tables).toContain("ops@example.com");
   for (const [place, text] of Object.entries(places))
     for (const secret of secrets) expect(text.includes(secret), `${place} has ${secret}`).toBe(false);
-  // A caller who puts a token where none belongs is shown what was wrong; who puts it where it belongs is not.
+  // A caller that puts a token where none belongs is shown what was wrong, but not one that puts it where it belongs.
   for (const secret of [token, guess, admin_secret, near]) expect(own_errors).not.toContain(secret);
 });
 
-test("an Authorization header that comes twice is refused, though each of the two is good", async () => {
+test("a repeated Authorization header is refused, even if both are valid", async () => {
   const { token } = await api.token("read");
   const one = `Authorization: Bearer ${token}\r\n`;
   const say = async (headers: string) => {

@@ -41,7 +41,7 @@ test("a job is submitted and read over HTTP, on one connection", async () => {
   expect(await read.json()).toEqual(await created.json());
 });
 
-test("large bodies that arrive slowly find room for so many; small ones pass, and who hangs up leaves its room", async () => {
+test("only so many slow large bodies find room; small ones pass, and a client that hangs up frees its room", async () => {
   const full = await testApp({ bodies: createGate({ requests_max: 9, bytes_max: 40_000 }, arriving) });
   const slow = await startServer(full.app, { ...local, logger: full.deps.logger });
   const send = async (key: string, bytes: number) => {
@@ -64,7 +64,7 @@ test("large bodies that arrive slowly find room for so many; small ones pass, an
   await full.stop();
 });
 
-test("a cancel takes a body that turns out empty, whatever type it is said to be of", async () => {
+test("a cancel takes a body that turns out empty, whatever its declared type", async () => {
   const created = await fetch(`${server.url}/v1/jobs`, submission("empty", { type: "a" }));
   const { id } = (await created.json()) as { id: string };
   const head = "HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nConnection: close\r\n";
@@ -87,7 +87,7 @@ test("HEAD answers like GET, without the body", async () => {
 });
 
 test("a chunked body is given up at the limit, however much would follow", async () => {
-  // With the usual timeouts, as a busy machine may take its time to send so much.
+  // With the usual timeouts, as a busy machine may take a while to send this much.
   const patient = await startServer(api.app, { ...local, logger: api.deps.logger });
   const socket = await rawSocket(patient.port);
   socket.write(post("Idempotency-Key: k\r\nTransfer-Encoding: chunked", ""));
@@ -109,7 +109,7 @@ test("a chunked body is given up at the limit, however much would follow", async
 test("a client that sends all of a large body before it reads still gets its 413", async () => {
   const content = "x".repeat(20_000_000);
   const socket = await rawSocket(server.port);
-  // A client that is slow, as on a busy machine, may be cut off after a while: with its answer.
+  // A slow client, as on a busy machine, may be cut off after a while, but with its answer.
   await socket.writeAll(post(`Idempotency-Key: k\r\nContent-Length: ${content.length}`, content)).catch(() => {});
   const { status, headers, body: said } = parseAnswer(await socket.answer);
   expect(status).toBe(413);
@@ -129,7 +129,7 @@ test("a body in many pieces, cut inside a character, is put together", async () 
   expect(answer).toContain('"type":"é"');
 });
 
-test("a stalled body is told as a request that was answered with 408", async () => {
+test("a stalled body is reported as a request answered with 408", async () => {
   const answer = await say(post("X-Request-ID: stalled\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));
   expect(answer).toContain("HTTP/1.1 408");
   expect(answer).toContain("application/problem+json");
@@ -138,7 +138,7 @@ test("a stalled body is told as a request that was answered with 408", async () 
   );
 });
 
-test("a client that hangs up in the middle of its body is no error of ours", async () => {
+test("a client that hangs up in the middle of its body is not our error", async () => {
   const socket = await rawSocket(server.port);
   socket.write(post("X-Request-ID: gone\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));
   socket.end();
@@ -169,7 +169,7 @@ test.each([
   expect(answer).toMatch(/x-request-id: /i);
 });
 
-test("stopping takes no more requests, and finishes the ones in flight", async () => {
+test("a stop takes no more requests, and finishes those in flight", async () => {
   let answerNow = () => {};
   const waiting = new Promise<void>((resolve) => (answerNow = resolve));
   const slow = await testApp();
@@ -188,7 +188,7 @@ test("stopping takes no more requests, and finishes the ones in flight", async (
   await slow.stop();
 });
 
-test("stopping cuts off what is not finished by the deadline", async () => {
+test("a stop cuts off what is not finished by the deadline", async () => {
   const slow = await testApp();
   slow.app.get("/never", () => new Promise<Response>(() => {}));
   const own = await startServer(slow.app, { ...local, logger: slow.deps.logger });

@@ -16,12 +16,12 @@ export type ServerOptions = {
   timeouts?: ServerTimeouts;
 };
 
-/** How long a client may take to send its headers, and its whole request; looked at every `check_interval_ms`. */
+/** How long a client may take to send its headers, and its whole request; checked every `check_interval_ms`. */
 type ServerTimeouts = { headers_ms: number; request_ms: number; check_interval_ms: number };
 
 const defaultTimeouts: ServerTimeouts = { headers_ms: 10_000, request_ms: 20_000, check_interval_ms: 5_000 };
 const header_bytes_max = 16_384;
-/** Longer than the idle timeout of usual load balancers, so that they are the ones to hang up. */
+/** Longer than common load balancers' idle timeout, so that they are the ones to hang up. */
 const keep_alive_ms = 65_000;
 
 export type RunningServer = {
@@ -41,7 +41,7 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
   const timeouts = options.timeouts ?? defaultTimeouts;
   const listener = getRequestListener(app.fetch as (request: Request) => Promise<Response>, {
     errorHandler: (error) => answerUnroutable(error, options.logger),
-    // Node throws away what is left of a body by itself.
+    // Node discards the rest of a body by itself.
     autoCleanupIncoming: false,
   });
   let stopping = false;
@@ -77,7 +77,7 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
   };
 }
 
-/** Requests that hono never saw, as their target is not a URL. */
+/** Requests hono never saw, as their target is not a URL. */
 function answerUnroutable(error: unknown, logger: Logger): Response {
   const request_id = randomUUID();
   if (error instanceof RequestError)
@@ -98,7 +98,7 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
 
 function close(server: Server, deadline_ms: number): Promise<void> {
   return new Promise((resolve) => {
-    // A connection whose last answer said keep-alive is idle only now and then.
+    // A connection whose last answer said keep-alive is only idle now and then.
     const idle = setInterval(() => server.closeIdleConnections(), 20);
     const deadline = setTimeout(() => server.closeAllConnections(), deadline_ms);
     server.close(() => {
@@ -109,7 +109,7 @@ function close(server: Server, deadline_ms: number): Promise<void> {
   });
 }
 
-/** An address that can be called, for one that means "all of them". */
+/** A callable address, for one that means "all of them". */
 function shownHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";

@@ -9,7 +9,7 @@ import {
   type EnqueueOptions,
 } from "@atlasqueue/core/internal";
 
-/** What lives as long as the API does and that requests share: submits in groups, waits in lines, timers. */
+/** What lives as long as the API and is shared by requests: group commits, long polls, timers. */
 export function createServices(
   deps: Deps & { signal: Signal },
   options: EnqueueOptions & { queues_per_tenant_max: number },

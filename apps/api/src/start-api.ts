@@ -10,7 +10,14 @@ import {
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
-import { addFleetGauges, addServerGauges, requireSignal, signingKey, createSweeper } from "@atlasqueue/core/internal";
+import {
+  addFleetGauges,
+  addServerGauges,
+  requireSignal,
+  signingKey,
+  clearAway,
+  createSweeper,
+} from "@atlasqueue/core/internal";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
 import { requireDatabase } from "./health/check-database.ts";
@@ -20,7 +27,7 @@ import { startServer, type RunningServer } from "./server.ts";
 
 export type RunningApi = { url: string; port: number; stop(): Promise<void> };
 
-/** Given, they are used and left open; missing, they are made and closed again. */
+/** If given, they are used and left open; otherwise they are made and closed again. */
 export type ApiParts = { signal?: Signal; logger?: Logger };
 
 /**
@@ -50,25 +57,27 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     const cursor_key = await signingKey(core, "cursors");
     const app = createApp({ ...config, ...core, ...services, logger, registry, authenticator, cursor_key });
     const server = await listen(app, config, logger);
-    // So that jobs of remote workers are recovered, retried and signalled again where no worker of ours runs.
+    // So that remote workers' jobs are recovered, retried and signalled again where none of our workers runs.
     const draining = new AbortController();
     const { followUps, leaseDesk } = services;
     const sweeping = createSweeper({ ...core, logger, followUps }, draining.signal, {
       queues: leaseDesk.askedFor,
       discover: async () => {},
     }).run();
+    // In turns with the workers, and alone where all of those are remote.
+    const clearing = clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal);
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
-      // Those that wait are answered first, or the server would wait for them.
+      // Waiting calls are answered first, or the server would wait for them.
       await Promise.all([services.leaseDesk.close(), services.finishedWaits.close()]);
       draining.abort();
       await server.stop(config.shutdown_ms);
       await services.leaseDesk.returned();
       await services.submitter.close();
-      await Promise.all([authenticator.close(), sweeping]);
+      await Promise.all([authenticator.close(), sweeping, clearing]);
       await services.followUps.stop();
       await closeParts();
-      // What is still unwritten would be written at exit, bit by bit.
+      // Otherwise the rest would be written at exit, bit by bit.
       await new Promise((resolve) => logger.flush(resolve));
     };
     let stopped: Promise<void> | undefined;

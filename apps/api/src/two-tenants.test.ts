@@ -6,13 +6,13 @@ import type { Operation } from "./route/operation.ts";
 import { operations } from "./routes.ts";
 import { exampleName } from "./schedules/parts.ts";
 
-// Every operation that there is, against two tenants.
+// Every operation there is, against two tenants.
 const nobody = "00000000-0000-4000-8000-000000000000";
 const nobodys: Things = { job: nobody, lease_token: nobody, token: nobody, schedule: "nobodys", queue: "theirs" };
 
 /**
- * What needs no token: what load balancers and people ask, and what has a secret of its own. They are named once more
- * here, as an operation that forgot its scope would be one of them.
+ * Operations without a token: what load balancers and people ask, and what has its own secret. They are listed again
+ * here, as an operation that forgot its scope would look like one of them.
  */
 const open = [
   "getHealth",
@@ -25,7 +25,7 @@ const open = [
   "openQueueProvision",
 ];
 
-/** What tells of all tenants, to a token of the default one with `admin`. */
+/** What shows all tenants, to a token of the default one with `admin`. */
 const operators = ["getMetrics"];
 
 const isTenants = ({ scope, all_tenants }: Operation) => scope !== undefined && !all_tenants;
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const job = { type: "secret", payload: { secret: true } };
   const headers = { authorization: `Bearer ${token}` };
   await api.post("theirs", { ...job, queue: "theirs" }, headers);
-  // A key of another tenant is a key like any other.
+  // Another tenant's key is a key like any other.
   for (const key of keysOf(operations)) await api.post(key, { ...job, queue: "others of theirs" }, headers);
   const leased = await api.send("POST", "/v1/queues/theirs/lease", token, { worker_id: "theirs" });
   const { jobs } = (await leased.json()) as { jobs: { job: { id: string }; lease_token: string }[] };
@@ -58,7 +58,7 @@ beforeAll(async () => {
   const schedule = { name: theirs.schedule, cron: "0 0 * * *", job: { type: "secret", payload: { secret: true } } };
   expect((await api.send("POST", "/v1/schedules", token, schedule)).status).toBe(201);
 });
-/** The intruder's own schedules, of the same name, would be found instead. */
+/** Otherwise the intruder's own schedules of the same name would be found. */
 afterEach(async () => void (await api.deps.database.sql`DELETE FROM schedules WHERE tenant <> ${tenant}`));
 afterAll(() => api.stop());
 
@@ -77,7 +77,7 @@ const send = (operation: Operation, things: Things, token?: string) => {
   return api.send(method, path, token, body, { "x-request-id": "same", ...headers });
 };
 
-test("only what is meant to be open is, and only what is meant for the operator tells of all tenants", () => {
+test("only what is meant to be open is, and only what is meant for the operator shows all tenants", () => {
   const ids = (which: (operation: Operation) => boolean) => operations.filter(which).map(({ id }) => id);
   expect(ids(({ scope }) => scope === undefined).toSorted()).toEqual(open.toSorted());
   expect(ids(({ all_tenants }) => all_tenants === true)).toEqual(operators);
@@ -86,18 +86,21 @@ test("only what is meant to be open is, and only what is meant for the operator 
 test.each(operations.filter(({ id, method }) => open.includes(id) && method === "get"))(
   "$path needs no token",
   async (operation) => {
-    // There is no file of the documentation with the name that is asked for here.
+    // The documentation has no file with the name requested here.
     expect((await send(operation, theirs)).status).toBe(operation.id === "getDocsFile" ? 404 : 200);
   },
 );
 
-test.each(operations.filter(({ id }) => operators.includes(id)))("$path is the operator's alone", async (operation) => {
-  expect((await send(operation, theirs)).status).toBe(401);
-  const [reader, operator] = [await makeToken(api.deps, ["read"]), await makeToken(api.deps, ["admin"])];
-  expect((await send(operation, theirs, reader.token)).status).toBe(403);
-  expect((await send(operation, theirs, intruder)).status).toBe(403);
-  expect((await send(operation, theirs, operator.token)).status).toBe(200);
-});
+test.each(operations.filter(({ id }) => operators.includes(id)))(
+  "$path is only for the operator",
+  async (operation) => {
+    expect((await send(operation, theirs)).status).toBe(401);
+    const [reader, operator] = [await makeToken(api.deps, ["read"]), await makeToken(api.deps, ["admin"])];
+    expect((await send(operation, theirs, reader.token)).status).toBe(403);
+    expect((await send(operation, theirs, intruder)).status).toBe(403);
+    expect((await send(operation, theirs, operator.token)).status).toBe(200);
+  },
+);
 
 const ofTenants = operations.filter(isTenants).map((operation) => [routeOf(operation), operation] as const);
 
@@ -118,7 +121,7 @@ describe.each(ofTenants)("%s", (_route, operation) => {
     expect([401, 403]).not.toContain((await send(operation, theirs, right.token)).status);
   });
 
-  test("shows another tenant's things to nobody, and lets nobody touch them", async () => {
+  test("does not show another tenant's things, or let anyone touch them", async () => {
     const before = await everything();
     const { names } = requestAbout(operation, theirs);
     const response = await send(operation, theirs, intruder);
@@ -130,7 +133,7 @@ describe.each(ofTenants)("%s", (_route, operation) => {
       for (const id of [theirs.job, theirs.token]) expect(text).not.toContain(id);
       return;
     }
-    // What is another tenant's is answered as what is nobody's.
+    // Another tenant's things are answered like things that do not exist.
     const unknown = await send(operation, nobodys, intruder);
     expect(response.status).toBe(unknown.status);
     if (names === "in its path") expect(response.status).toBe(404);

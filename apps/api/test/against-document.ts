@@ -43,7 +43,7 @@ export function documented({ path, method }: Pick<Operation, "path" | "method">)
   return found as unknown as Documented;
 }
 
-/** Everything in which an answer is not what the document says of its operation; an empty list when it keeps its word. */
+/** Every way an answer differs from what the document says of its operation; an empty list when it matches. */
 export async function faultsOfAnswer(operation: Operation, response: Response): Promise<string[]> {
   const { method, path } = operation;
   const status = String(response.status);

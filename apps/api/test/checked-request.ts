@@ -13,8 +13,8 @@ export type Call = {
 type Requestable = { request: (url: string, init?: RequestInit) => Response | Promise<Response> };
 
 /**
- * Calls operations by their name, and holds every answer against the document. It remembers which were called, and how
- * they answered.
+ * Calls operations by name, and checks every answer against the document. It records which were called, and how they
+ * answered.
  *
  * @example
  * const { call, seen } = checkedRequests(app);

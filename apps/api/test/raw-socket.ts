@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A connection that says exactly what a test wants, which no HTTP client would. */
+/** A connection that sends exactly what a test wants, which no HTTP client would. */
 export async function rawSocket(port: number) {
-  // Else Node drops what it has not sent yet as soon as the server has said all it wants to say.
+  // Otherwise Node drops what it has not sent yet as soon as the server has finished.
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
   socket.setNoDelay(true);
   socket.on("error", () => {});
@@ -23,7 +23,7 @@ export async function rawSocket(port: number) {
   };
 }
 
-/** All that came, also when the connection broke after it: a server may say no and then take no more. */
+/** Everything that came, even if the connection broke after it: a server may refuse and then take no more. */
 function allOf(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -13,15 +13,15 @@ export type RequestAbout = {
   names: "in its path" | "in its body" | "nothing";
 };
 
-/** The keys that requests are sent with: a tenant that has used them all is no tenant to find. */
+/** The keys requests are sent with. */
 export const keysOf = (operations: readonly Operation[]): string[] => [
   exampleKey,
   ...operations.filter(({ request }) => request?.idempotency_key).map(({ id }) => id),
 ];
 
 /**
- * A request of an operation that would do something to these things, if they were the caller's own. It is made of what the
- * operation shows as an example, with the things' own names in it.
+ * A request to an operation that would affect these things, if they were the caller's own. It is built from the
+ * operation's example, with the things' own names in it.
  *
  * @example
  * requestAbout(cancelOperation, things).path; // "/v1/jobs/01920000-…/cancel"

@@ -8,7 +8,7 @@ import { createServices } from "../src/services.ts";
 export type Changes = Partial<AppDeps>;
 export type Core = Pick<AppDeps, "database" | "signal" | "observe">;
 
-/** The app over a database of its own, with everything it logged and told. */
+/** The app on its own database, with everything it logged and reported. */
 export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
   const { database, drop } = await testDatabase();
   const early = typeof given === "function" ? {} : given;

@@ -10,7 +10,7 @@ import { variants } from "./variants/index.ts";
 
 export const titles: Titles = Object.fromEntries(variants.map(({ name, title }) => [name, title]));
 
-/** Start the servers, measure, compare with the targets. Each run's figures are told as they come. */
+/** Start the servers, measure, compare with the targets. Each run's figures are printed as they come in. */
 export async function bench(config: BenchConfig, command: string, tell: (line: string) => void): Promise<Result> {
   const started_at = new Date().toISOString();
   const servers = await startServers();

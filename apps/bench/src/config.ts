@@ -41,7 +41,7 @@ const quick: Preset = {
 export function readBenchConfig(args: readonly string[]): BenchConfig {
   const names = (all: readonly { name: string }[]) => all.map(({ name }) => name);
   const options = new Command("pnpm bench")
-    .description("Measure AtlasQueue beside other queues, on a PostgreSQL and two Redis that it starts itself.")
+    .description("Measure AtlasQueue beside other queues, on a PostgreSQL and two Redis servers that it starts itself.")
     .option("--quick", "under a minute: a few scenarios, one short round")
     .option("--scenario <name,…>", `only these: ${names(scenarios).join(", ")}`, oneOf(names(scenarios)))
     .option("--variant <name,…>", `only these: ${names(variants).join(", ")}`, oneOf(names(variants)))
@@ -53,8 +53,8 @@ export function readBenchConfig(args: readonly string[]): BenchConfig {
     .option("--snapshot-seconds <n>", asked("how long `snapshot` holds one", "snapshot_seconds"), atLeastOne)
     .option("--sustain-seconds <n>", asked("how long `mixed` goes on", "sustain_seconds"), atLeastOne)
     .option("--memory-jobs <n>", asked("jobs of `memory`", "memory_jobs"), atLeastOne)
-    .option("--json <file>", "write the figures, every round of them, as JSON")
-    .option("--markdown <file>", "write the tables to a file as well")
+    .option("--json <file>", "write the figures, every round, as JSON")
+    .option("--markdown <file>", "also write the tables to a file")
     .option("--chart <file>", "write a chart as SVG")
     .parse(args, { from: "user" })
     .opts();

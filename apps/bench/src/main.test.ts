@@ -43,7 +43,7 @@ test("a tiny run gives figures, tables and a chart", { timeout: 60_000 }, async 
   expect(chart).toContain("graphile-worker");
 });
 
-test("what is measured over HTTP and in processes of its own ends by itself", { timeout: 60_000 }, async () => {
+test("what is measured over HTTP and in separate processes ends by itself", { timeout: 60_000 }, async () => {
   const file = join(folder, "own.json");
   const measured = ["--scenario", "http-50,scale-out,memory", "--variant", "atlasqueue,pg-boss,bare-hono"];
   const short = ["--rounds", "1", "--jobs", "200", "--memory-jobs", "200"];
@@ -74,7 +74,7 @@ test("a history and a backlog are there before it is measured again", { timeout:
   expect(made.targets.map(({ name }) => name)).toContain("process the backlog ÷ process on an empty table");
 });
 
-test("an unknown scenario is refused with the ones there are", async () => {
+test("an unknown scenario is refused, listing those there are", async () => {
   const run = await spawnProcess(main, { args: ["--scenario", "fastest"] });
   expect(await run.waitForExit(10_000)).toMatchObject({ code: 1 });
   expect(run.errorLines.join("\n")).toContain("fastest is none of add-1, add-50");

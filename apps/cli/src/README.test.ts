@@ -29,7 +29,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** An `npx` that knows one thing: what the root's script `atlasqueue` runs. The tests must not need the network. */
+/** An `npx` that knows only what the root's script `atlasqueue` runs. The tests must not need the network. */
 function writePnpm(): void {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     scripts: Record<string, string>;

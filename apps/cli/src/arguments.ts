@@ -14,7 +14,7 @@ export function parsePayload(text: string): JsonObject {
   throw new InvalidArgumentError("It must be a JSON object.");
 }
 
-/** Of an API. */
+/** The URL of an API. */
 export function parseUrl(text: string): string {
   const fault = faultOfUrl(text);
   if (fault === undefined) return text;

@@ -6,8 +6,8 @@ import { readWorkerConfig, workerSettings } from "@atlasqueue/worker-app";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 
-// There may be no container engine where the tests run, so this reads the files: every path, command and variable
-// they name must exist.
+// There may be no container engine where the tests run, so this reads the files: every path, command and variable they
+// name must exist.
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 /** `${NAME:-default}` as compose fills it in when NAME is not set. */
@@ -61,7 +61,7 @@ test("every port is bound to 127.0.0.1, and any number of workers find one", () 
   expect(service("worker").container_name).toBeUndefined();
 });
 
-test("every variable is one that the program reads, with a value it takes", () => {
+test("every variable is one the program reads, with a value it accepts", () => {
   const known: Record<string, string[]> = {
     postgres: ["POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB"],
     redis: ["REDISCLI_AUTH"],
@@ -74,14 +74,14 @@ test("every variable is one that the program reads, with a value it takes", () =
 
   const api = readApiConfig(service("api").environment ?? {});
   expect(api.listen).toEqual({ host: "0.0.0.0", port: 8000 });
-  // While nobody is asked who they are, no name but ours leads here.
+  // While no one has to identify themselves, only our names lead here.
   expect(api.auth).toBe("disabled");
   expect(api.allowed_hosts).toEqual({ names: ["api"], addresses: true });
   expect(api.shutdown_ms).toBeLessThan(seconds(service("api").stop_grace_period) * 1_000);
   const worker = readWorkerConfig(service("worker").environment ?? {});
   expect(worker.metrics).toEqual({ host: "0.0.0.0", port: 9_091 });
   expect([worker.allowed_hosts, worker.demo_handlers]).toEqual([{ names: ["worker"], addresses: true }, false]);
-  // Whoever the API lets in has their jobs run: with tokens there are other tenants than the default one.
+  // Jobs of everyone the API lets in must run: with tokens there are tenants besides the default one.
   expect([worker.tenants, read("docker-compose.yml")]).toEqual(["*", expect.stringContaining("${WORKER_TENANTS:-*}")]);
   expect(worker.shutdown_ms).toBeLessThan(seconds(service("worker").stop_grace_period) * 1_000);
 
@@ -90,14 +90,14 @@ test("every variable is one that the program reads, with a value it takes", () =
   for (const name of ours) expect(service(name).environment?.DATABASE_URL).toBe(url);
 });
 
-test("Redis asks for the password that the others show", () => {
+test("Redis asks for the password that the others send", () => {
   const { command = [], environment } = service("redis");
   const password = command[command.indexOf("--requirepass") + 1];
   expect(environment?.REDISCLI_AUTH).toBe(password);
   for (const name of ours) expect(service(name).environment?.REDIS_URL).toBe(`redis://:${password}@redis:6379`);
 });
 
-test("our programs may write nothing, and nobody gains privileges", () => {
+test("our programs may write nothing, and gain no privileges", () => {
   for (const name of Object.keys(services)) expect(service(name).security_opt).toEqual(["no-new-privileges:true"]);
   for (const name of ours) expect(service(name)).toMatchObject({ read_only: true, tmpfs: ["/tmp"], cap_drop: ["ALL"] });
 });
@@ -137,12 +137,12 @@ test.each(["apps/api", "apps/worker"])("%s/Dockerfile copies all its packages, a
   const { packageManager } = JSON.parse(read("package.json")) as { packageManager: string };
   expect(text).toContain(`npm install --global ${packageManager}\n`);
   expect(text).toContain("HEALTHCHECK");
-  // A variable that the health check reads must be one that moves the port.
+  // A variable the health check reads must be one that moves the port.
   const [, variable = ""] = /process\.env\.(\w+)/.exec(text) ?? [];
   expect({ ...apiSettings.shape, ...workerSettings.shape }).toHaveProperty(variable);
 });
 
-test(".dockerignore lets through all that is copied", () => {
+test(".dockerignore lets through everything that is copied", () => {
   const allowed = read(".dockerignore")
     .split("\n")
     .filter((line) => line.startsWith("!"))

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 export type Env = Record<string, string | undefined>;
 
-/** The variables that the command itself reads; `start`, `api` and `worker` pass the others on. */
+/** The variables the command itself reads; `start`, `api` and `worker` pass on the others. */
 export const cliSettings = z.object({
   DATA_DIR: setting.text("the folder for the embedded servers' data").default(".atlasqueue"),
   DATABASE_URL: setting.databaseUrl().optional(),
@@ -16,7 +16,7 @@ export const cliSettings = z.object({
     .refine((text) => faultOfUrl(text) === undefined)
     .describe("an http(s) URL such as http://127.0.0.1:8000, without a user, a password or a query")
     .default("http://127.0.0.1:8000"),
-  // Not an option: what stands on a command line is shown to everybody on the machine.
+  // Not an option: everyone on the machine can see a command line.
   ATLASQUEUE_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{1,1000}$/)
@@ -45,19 +45,20 @@ export function readDatabaseUrl(env: Env): string {
   return parseSettings(z.object({ DATABASE_URL: setting.databaseUrl() }), env).DATABASE_URL;
 }
 
-/** The API that the commands talk to unless `--url` says otherwise. */
+/** The API the commands talk to unless `--url` says otherwise. */
 export function readApiUrl(env: Env): string {
   return parseSettings(cliSettings.pick({ ATLASQUEUE_URL: true }), env).ATLASQUEUE_URL;
 }
 
-/** What they show to an API with `AUTH=required`. */
+/** What they send to an API with `AUTH=required`. */
 export function readApiToken(env: Env): string | undefined {
   return parseSettings(cliSettings.pick({ ATLASQUEUE_TOKEN: true }), env).ATLASQUEUE_TOKEN;
 }
 
-const repository = resolve(fileURLToPath(new URL("../../..", import.meta.url)));
+/** Of the sources alone: three folders above what is installed from npm is a user's own project. */
+const repository = import.meta.url.endsWith(".ts") ? resolve(fileURLToPath(new URL("../../..", import.meta.url))) : "";
 
-/** Where the caller stands: pnpm runs the root's scripts in the root and tells the real place in INIT_CWD. */
+/** The caller's directory: pnpm runs the root's scripts in the root and gives the real one in INIT_CWD. */
 export function callersFolder(env: Env, cwd: string = process.cwd()): string {
   return env.INIT_CWD !== undefined && cwd === repository ? env.INIT_CWD : cwd;
 }

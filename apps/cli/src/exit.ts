@@ -5,7 +5,7 @@ export const exitCodesText =
   "Exit codes: 0 done; 1 failed (one line on stderr says why), refused by the API, not confirmed, or, of `doctor`,\n" +
   "something is wrong; 2 wrong usage.";
 
-/** Something a person can mend. The message is one line and says how. */
+/** Something a person can fix. The message is one line and says how. */
 export class Trouble extends Error {
   override readonly name = "Trouble";
   constructor(message: string, options?: ErrorOptions) {
@@ -13,15 +13,15 @@ export class Trouble extends Error {
   }
 }
 
-/** Servers tell their troubles in several lines. */
+/** Servers describe their problems in several lines. */
 function oneLine(text: string): string {
   const lines = text.split("\n").map((line) => line.trim());
   return lines.filter((line) => line !== "").join(" | ");
 }
 
 /**
- * Run a command. What a person can mend ends the process with one line on stderr and exit code 1; anything else is a
- * bug and keeps its stack.
+ * Run a command. What a person can fix ends the process with one line on stderr and exit code 1; anything else is a bug
+ * and keeps its stack.
  *
  * @example
  * await orExit(async () => migrateDatabase(url));
@@ -45,7 +45,7 @@ async function lineOf(error: unknown): Promise<string | undefined> {
 
 type Listening = { host: string; port: number };
 
-/** A failure to listen, as a line that names the variable to change (`<prefix>_PORT`); other errors as they are. */
+/** A failure to listen, as a line that names the variable to change (`<prefix>_PORT`); other errors unchanged. */
 export function listenTrouble(error: unknown, prefix: "API" | "WORKER_METRICS", { host, port }: Listening): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const where = `${host}:${port}`;

@@ -1,6 +1,7 @@
+#!/usr/bin/env node
 import { enableCompileCache } from "node:module";
 
-// Node keeps what it compiled, so the next command starts in a fraction of the time.
+// Node caches what it compiled, so the next command starts in a fraction of the time.
 enableCompileCache();
 const { endWithReader } = await import("./output/output.ts");
 const { createProgram } = await import("./program.ts");

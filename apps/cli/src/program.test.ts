@@ -3,14 +3,14 @@ import { httpReceiver } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { mainFile } from "../test/run-start.ts";
 
-/** Says on stderr what its process loads, from the first file to the last. */
+/** Prints on stderr what its process loads, from the first file to the last. */
 const telling = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";
   import { writeSync } from "node:fs";
   registerHooks({ load(url, context, next) { writeSync(2, url + "\\n"); return next(url, context); } });
 `)}`;
 
-/** The packages that a command loads before it ends, its own files as those of their folder. */
+/** The packages a command loads before it ends; its own files count as their folder. */
 async function loadedBy(words: string[], env: Record<string, string> = {}): Promise<string[]> {
   const said = await new Promise<string>((resolve) =>
     execFile(
@@ -28,7 +28,7 @@ async function loadedBy(words: string[], env: Record<string, string> = {}): Prom
   return [...new Set(names)].toSorted();
 }
 
-test("--help loads the words of the command line alone, and none of what the commands do", async () => {
+test("--help loads only the command line's definitions, and nothing the commands do", async () => {
   expect(await loadedBy(["--help"])).toEqual(["@commander-js/extra-typings", "apps/cli", "commander"]);
 });
 
@@ -55,7 +55,7 @@ test("a command that talks to the database loads no server and no migrations", a
   );
 });
 
-test("each command is loaded by its own name, and help of another loads that one", async () => {
+test("each command is loaded by its own name, and help for another loads that one", async () => {
   expect(await loadedBy(["help", "jobs"])).toContain("packages/client");
   expect(await loadedBy(["jobs", "--help"])).toContain("packages/client");
   expect(await loadedBy(["help", "api"])).not.toContain("packages/client");

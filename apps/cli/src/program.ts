@@ -5,8 +5,8 @@ import type { Env } from "./config.ts";
 import { exitCodes, exitCodesText } from "./exit.ts";
 
 /**
- * The `atlasqueue` command, for these words of a command line: the subcommand that they name is loaded, of the others
- * only the name is known.
+ * The `atlasqueue` command, for these words of a command line: the subcommand they name is loaded; of the others only
+ * the name is known.
  *
  * @example
  * const words = process.argv.slice(2);
@@ -30,7 +30,10 @@ export async function createProgram(env: Env, words: readonly string[]): Promise
   return program;
 }
 
-/** The subcommand: the first word that is no option, as the program's own options take no values; `help` is of another. */
+/**
+ * The subcommand: the first word that is not an option, as the program's own options take no values; after `help`, the
+ * next one.
+ */
 function askedOf(words: readonly string[]): string | undefined {
   const [first, second] = words.filter((word) => !word.startsWith("-"));
   return first === "help" ? second : first;

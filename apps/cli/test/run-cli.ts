@@ -7,7 +7,7 @@ import { mainFile } from "./run-start.ts";
 
 export type Said = { code: number; stdout: string; stderr: string };
 
-/** The command as a process of its own, without a terminal. */
+/** The command in its own process, without a terminal. */
 export function runCli(words: readonly string[], env: Record<string, string | undefined> = {}): Promise<Said> {
   return new Promise((resolve) =>
     execFile(process.execPath, [mainFile, ...words], { env: { ...process.env, ...env } }, (error, stdout, stderr) =>
@@ -20,13 +20,13 @@ export type CliSystem = {
   store: TestDatabase;
   api: RunningApi;
   client: Client;
-  /** What the command finds the servers by. */
+  /** How the command finds the servers. */
   env: Record<string, string>;
   run(...words: string[]): Promise<Said>;
   close(): Promise<void>;
 };
 
-/** A real API over a database of its own, with the command pointed at it. */
+/** A real API on its own database, with the command pointed at it. */
 export async function cliSystem(): Promise<CliSystem> {
   const store = await testDatabase();
   const { jobsKey, dlqKey } = uniqueKeys();

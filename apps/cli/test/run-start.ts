@@ -10,7 +10,7 @@ export const mainFile = fileURLToPath(new URL("../src/main.ts", import.meta.url)
 /** Starting PostgreSQL on an empty folder takes seconds on a busy machine. */
 const start_ms_max = 90_000;
 
-/** A temporary folder that every user may enter: as root, PostgreSQL runs as somebody else. */
+/** A temporary folder any user may enter: as root, PostgreSQL runs as another user. */
 export function dataFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "atlasqueue-cli-"));
   chmodSync(path, 0o755);
@@ -40,7 +40,7 @@ export type Started = {
   stop(): Promise<void>;
 };
 
-/** `atlasqueue start` as a process of its own, once it said all that it says at the start. */
+/** `atlasqueue start` in its own process, once it has printed its banner. */
 export async function runStart(env: Record<string, string | undefined>): Promise<Started> {
   const process = await spawnProcess(mainFile, { args: ["start"], env });
   const line = await process.waitForLine(/^AtlasQueue runs at /, start_ms_max);

@@ -4,12 +4,12 @@ import { readWorkerConfig } from "./config.ts";
 const read = (WORKER_TENANTS: string | undefined) =>
   readWorkerConfig({ DATABASE_URL: "postgres://127.0.0.1/atlasqueue", WORKER_TENANTS }).tenants;
 
-test("a worker serves the default tenant, those that are named, or all of them", () => {
+test("a worker serves the default tenant, the named ones, or all of them", () => {
   expect(read(undefined)).toEqual(["default"]);
   expect(read("acme, beta,acme")).toEqual(["acme", "beta"]);
   expect(read("*")).toBe("*");
 });
 
-test.each(["a b", "*,acme", "acme*,beta"])("WORKER_TENANTS=%s is refused with what it takes", (given) => {
+test.each(["a b", "*,acme", "acme*,beta"])("WORKER_TENANTS=%s is refused, saying what it takes", (given) => {
   expect(() => read(given)).toThrow("WORKER_TENANTS must be names of tenants, separated by commas, or * for all; got");
 });

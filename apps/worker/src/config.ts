@@ -1,13 +1,16 @@
 import { resolve } from "node:path";
-import { SettingError, type BackoffPolicy, type Retention } from "@atlasqueue/core";
+import { SettingError, type BackoffPolicy } from "@atlasqueue/core";
 import type { HostRule } from "@atlasqueue/core/hosts";
 import {
+  keptFor,
   parseSettings,
+  retentionSettings,
   retryPolicy,
   retrySettings,
   serverConfig,
   serverSettings,
   setting,
+  type KeptFor,
   type ServerConfig,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
@@ -32,33 +35,30 @@ export const workerSettings = z.object({
   WORKER_METRICS_HOST: setting.text().default("127.0.0.1"),
   WORKER_METRICS_PORT: setting.port().default(9_091),
   ...retrySettings,
-  RETENTION_SUCCEEDED_HOURS: setting.hours(0.001, 876_000).default(168),
-  RETENTION_DEAD_HOURS: setting.hours(0.001, 876_000).default(720),
-  RESULT_TTL_SECONDS: setting.seconds(1, 315_360_000).optional(),
+  ...retentionSettings,
   WEBHOOK_ALLOW_PRIVATE: setting.flag().default(false),
 });
 
-export type WorkerAppConfig = ServerConfig & {
-  handler_paths: string[];
-  queues: string[];
-  tenants: string[] | "*";
-  processes: number;
-  concurrency: number;
-  lease_seconds: number;
-  poll_timeout_seconds: number;
-  shutdown_ms: number;
-  /** Set, the worker ends when nothing is left to do, not even a job due so soon. */
-  drain: { due_within_seconds: number } | undefined;
-  metrics: { host: string; port: number };
-  /** Which names requests to the metrics port may be addressed to, beside any address; undefined: any. */
-  allowed_hosts: HostRule | undefined;
-  /** Whether it runs `demo.*` jobs, which sleep and fail on request. */
-  demo_handlers: boolean;
-  backoff: BackoffPolicy;
-  retention: Retention;
-  result_ttl_seconds: number | undefined;
-  webhook_allow_private: boolean;
-};
+export type WorkerAppConfig = ServerConfig &
+  KeptFor & {
+    handler_paths: string[];
+    queues: string[];
+    tenants: string[] | "*";
+    processes: number;
+    concurrency: number;
+    lease_seconds: number;
+    poll_timeout_seconds: number;
+    shutdown_ms: number;
+    /** When set, the worker ends when nothing is left to do and no job is due that soon. */
+    drain: { due_within_seconds: number } | undefined;
+    metrics: { host: string; port: number };
+    /** Which names, besides any address, requests to the metrics port may use; undefined: any. */
+    allowed_hosts: HostRule | undefined;
+    /** Whether it runs `demo.*` jobs, which sleep and fail on request. */
+    demo_handlers: boolean;
+    backoff: BackoffPolicy;
+    webhook_allow_private: boolean;
+  };
 
 /** Throws `SettingError`, one line, for the first variable that is wrong. */
 export function readWorkerConfig(env: Record<string, string | undefined>): WorkerAppConfig {
@@ -78,8 +78,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     allowed_hosts: set.ALLOWED_HOSTS.includes("*") ? undefined : { names: set.ALLOWED_HOSTS, addresses: true },
     demo_handlers: set.WORKER_DEMO_HANDLERS,
     backoff: retryPolicy(set),
-    retention: { succeeded_hours: set.RETENTION_SUCCEEDED_HOURS, dead_hours: set.RETENTION_DEAD_HOURS },
-    result_ttl_seconds: set.RESULT_TTL_SECONDS,
+    ...keptFor(set),
     webhook_allow_private: set.WEBHOOK_ALLOW_PRIVATE,
   };
 }

@@ -8,9 +8,8 @@ const moduleEndings = /(?<!\.d|\.test)\.(ts|mts|js|mjs)$/;
 const files_max = 1_000;
 
 /**
- * The handlers that modules export: by any name, as default, or in an array. A path is a file, a folder, whose modules
- * are taken with those of its subfolders, or a pattern such as `src/**\/*.jobs.ts`. Throws `SettingError` naming the path
- * when there is none.
+ * The handlers that modules export: by any name, as the default, or in an array. A path is a file, a folder, including
+ * its subfolders, or a pattern such as `src/**\/*.jobs.ts`. Throws `SettingError` naming the path when there is none.
  *
  * @example
  * const handlers = await loadHandlers(["./my-handlers.ts"]);

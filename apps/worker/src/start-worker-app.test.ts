@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-test("a user's handlers are loaded beside the built-in ones and run", async () => {
+test("a user's handlers are loaded alongside the built-in ones and run", async () => {
   const signal = memorySignal();
   const config = readWorkerConfig({ ...env, DATABASE_URL: own.url, WORKER_HANDLERS: `${fixtures}/my-handlers.ts` });
   const app = await startWorkerApp(config, { signal });
@@ -46,11 +46,11 @@ test("a user's handlers are loaded beside the built-in ones and run", async () =
   await app.stop();
 });
 
-test("a folder gives every handler its modules export, and nothing that only looks like one", async () => {
+test("a folder yields every handler its modules export, and nothing that only looks like one", async () => {
   expect((await loadHandlers([fixtures])).map((handler) => handler.type).sort()).toEqual(["block", "shout"]);
 });
 
-test("a pattern gives the handlers of the modules that match it", async () => {
+test("a pattern yields the handlers of the modules that match it", async () => {
   const types = (await loadHandlers([`${fixtures}/**/my-*.ts`])).map((handler) => handler.type);
   expect(types.sort()).toEqual(["block", "shout"]);
 });
@@ -127,7 +127,7 @@ test("a worker says whether Postgres and Redis take its writes, and whether it t
   await Promise.all([app.stop(), proxy.close()]);
 });
 
-test("a worker whose consumer does not move is not ready", async () => {
+test("a worker whose consumer is stuck is not ready", async () => {
   const parts = { database: own.database, signal: memorySignal() };
   const stuck = workerReadiness(parts, () => ({ stuckForMs: () => 20_000 }));
   expect(await stuck()).toEqual({
@@ -158,7 +158,7 @@ test("a worker whose event loop is stuck says so, while it is stuck", async () =
   await health.stop();
 });
 
-test("a Redis that is too old is refused at the start, in a line that says which is the oldest", async () => {
+test("a Redis that is too old is refused at the start, in a line naming the oldest supported version", async () => {
   const proxy = await tcpProxy(redisUrl());
   proxy.alterAnswers((text) => text.replace(/(redis_version:)\d/g, "$14"));
   const config = readWorkerConfig({ ...env, DATABASE_URL: own.url, REDIS_URL: proxy.url });
@@ -168,7 +168,7 @@ test("a Redis that is too old is refused at the start, in a line that says which
   await proxy.close();
 });
 
-test("a PostgreSQL that is too old is refused at the start, in a line that says which is the oldest", async () => {
+test("a PostgreSQL that is too old is refused at the start, in a line naming the oldest supported version", async () => {
   const proxy = await tcpProxy(own.url);
   const [row] = await own.database.sql<{ number: string }[]>`SELECT current_setting('server_version_num') AS number`;
   proxy.alterAnswers((text) => text.replaceAll(row?.number ?? "", "150004"));
@@ -179,7 +179,7 @@ test("a PostgreSQL that is too old is refused at the start, in a line that says 
   await proxy.close();
 });
 
-test("a metrics port in use is an error with its code, for the one line that tells", async () => {
+test("a metrics port in use is an error with its code, for the one-line message", async () => {
   const first = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0 });
   const port = Number(new URL(first.url).port);
   await expect(startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port })).rejects.toMatchObject({
@@ -188,7 +188,7 @@ test("a metrics port in use is an error with its code, for the one line that tel
   await first.stop();
 });
 
-test("demo jobs run only where that was asked for", async () => {
+test("demo jobs run only where asked for", async () => {
   const typesOf = async (changes: Record<string, string>) => {
     const signal = memorySignal();
     const logged: string[] = [];
@@ -205,7 +205,7 @@ test("demo jobs run only where that was asked for", async () => {
   expect(await typesOf({ WORKER_DEMO_HANDLERS: "true" })).toContain("demo.fail");
 });
 
-test("the metrics port answers to addresses and the names that were said, and no other", async () => {
+test("the metrics port answers to addresses and the given names, and to nothing else", async () => {
   const rule = { names: ["worker"], addresses: true };
   const server = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0, allowed_hosts: rule });
   const { port } = new URL(server.url);

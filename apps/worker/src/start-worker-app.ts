@@ -23,7 +23,7 @@ import { workerReadiness } from "./health/readiness.ts";
 export type WorkerApp = Pick<Worker, "id" | "empty"> & { metrics_url: string; stop(): Promise<void> };
 
 /**
- * A worker with its connections, its built-in and the user's handlers, and its metrics server. `parts` are shared with
+ * A worker with its connections, the built-in and the user's handlers, and its metrics server. `parts` are shared with
  * others in the process and are not closed. A user's handler replaces the built-in one of its type.
  */
 export async function startWorkerApp(
@@ -81,7 +81,7 @@ export async function startWorkerApp(
   };
 }
 
-/** One that is away, or not set up yet, is waited for while the worker runs. */
+/** If it is away, or not set up yet, the worker runs and waits for it. */
 async function requireNoOldPostgres(database: Database): Promise<void> {
   try {
     await requirePostgres(database);

@@ -11,7 +11,7 @@ test("a built package contains the patched driver, and it works there", async ()
   const dist = mkdtempSync(join(tmpdir(), "atlasqueue-dist-"));
   onTestFinished(() => rmSync(dist, { recursive: true, force: true }));
   mkdirSync(join(dist, "database"));
-  bundleDriver(dist);
+  bundleDriver(dist, "database/driver.js");
   const { default: connect } = (await import(pathToFileURL(join(dist, "database/driver.js")).href)) as {
     default: typeof postgres;
   };

@@ -117,8 +117,8 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const widenGroups = async (queue: QueueRef): Promise<void> => {
     for (let after: string | undefined = ""; after !== undefined && !stopped;) {
       after = await noteBlockedGroups(deps, queue, after, noted_groups_max);
-      groups.kick();
-      await groups.idle();
+      // Not until it is idle: where groups finish jobs all the time it never is.
+      await groups.kick();
     }
   };
 
@@ -133,7 +133,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
         if (typeof became === "object") promoter.expectIn(became.due_in_ms);
       }
       const final = settled.filter(({ became }) => typeof became === "string");
-      if (final.some(({ job }) => job.group_key !== null)) groups.kick();
+      if (final.some(({ job }) => job.group_key !== null)) void groups.kick();
       claims.settled(new Set(settled.flatMap(({ claim }) => claim ?? [])));
       const dead = final.filter(({ became }) => became === "dead").map(({ job }) => job.id);
       const listed = dead.length > 0 && hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
@@ -144,7 +144,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       return track(Promise.all([listed, told]));
     },
     cancelled(job) {
-      if (job.group_key !== null) groups.kick();
+      if (job.group_key !== null) void groups.kick();
       refiller.freed(job);
       return track(Promise.all([tell("cancelled", [job.id]), tell("finished", [job.id])]));
     },

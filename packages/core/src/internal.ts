@@ -42,10 +42,13 @@ export { pause } from "./pause.ts";
 export { openChannel, parentChannel, type Channel } from "./program/process-channel.ts";
 export { exitOnTrouble, troubleLine } from "./program/process.ts";
 export {
+  keptFor,
+  retentionSettings,
   retryPolicy,
   retrySettings,
   serverConfig,
   serverSettings,
+  type KeptFor,
   type ServerConfig,
 } from "./program/server-settings.ts";
 export { parseSettings, setting } from "./program/settings.ts";

@@ -27,7 +27,7 @@ import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
 export type QueueOptions = {
   databaseUrl: string;
   /** Without it, workers find the jobs by their sweep, within a second or two. */
-  redisUrl?: string;
+  redisUrl?: string | undefined;
   keys?: SignalKeys;
   tenant?: string;
   /** A submit not committed by then rejects. Default 10,000. */
@@ -115,7 +115,7 @@ const announceable_max = 10_000;
  *
  * @example
  * const queue = createQueue({ databaseUrl, redisUrl });
- * await queue.submit({ type: "email.send", payload: { to: "a@b.c" }, idempotency_key: "welcome-17" });
+ * await queue.submit({ type: "email.send", payload: { to: "ada@example.org" }, idempotency_key: "welcome-17" });
  */
 export function createQueue(options: QueueOptions): Queue {
   const tenant = options.tenant ?? defaultTenant;

@@ -4,7 +4,7 @@ import { dirname, join, normalize, relative } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// The house stays one that a newcomer finds the way in: rooms of a readable size, and arrows that go one way.
+// Newcomers must find their way around: rooms of a readable size, and arrows that go one way.
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const sources = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
   cwd: root,
@@ -25,7 +25,7 @@ const imports = new Map(
   }),
 );
 
-/** The first circle of imports that is met from a file, types included, as the files on it. */
+/** The first import cycle found from a file, types included, as the files on it. */
 function circleFrom(file: string, path: string[], done: Set<string>): string[] | undefined {
   const at = path.indexOf(file);
   if (at !== -1) return [...path.slice(at), file];
@@ -38,7 +38,7 @@ function circleFrom(file: string, path: string[], done: Set<string>): string[] |
   return undefined;
 }
 
-test("no files import each other in a circle, not even for a type", () => {
+test("no files import each other in a cycle, not even for a type", () => {
   const done = new Set<string>();
   expect(sources.map((file) => circleFrom(file, [], done)).find(Boolean)).toBeUndefined();
 });
@@ -52,14 +52,14 @@ test.each(houses)("%s has at most eight loose files, and no folder of more than 
   expect([...folders].filter(([, files]) => files.length > 20).map(([folder]) => folder)).toEqual([]);
 });
 
-/** What a room of core may import of the files beside the rooms: what is below all of them. */
+/** What a room of core may import from the files beside the rooms: what is below all of them. */
 const ground = ["deps.ts", "ids.ts", "pause.ts", "shares.ts"].map((file) => `packages/core/src/${file}`);
 
-/** Those that set work going after a commit themselves, and the sweep. */
+/** Those that themselves set work going after a commit, and the sweep. */
 const callersOfFollowUps =
   /^packages\/core\/src\/(dead-letters\/bulk|maintenance\/loop-deps|schedules\/fire-due|submit\/|remote\/)/;
 
-test("no room of core imports what stands above the rooms", () => {
+test("no room of core imports what is above the rooms", () => {
   const upward = sources
     .filter((file) => /^packages\/core\/src\/[^/]+\//.test(file))
     .flatMap((file) => (imports.get(file) ?? []).map((target) => [file, target] as const))

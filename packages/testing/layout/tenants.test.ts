@@ -7,7 +7,7 @@ const core = fileURLToPath(new URL("../../core/src", import.meta.url));
 
 const aboutTheServer = "asks about the server or the schema, not about jobs";
 
-/** Statements that no caller can point at another tenant's rows, and why. */
+/** Statements no caller can point at another tenant's rows, and why. */
 const exempt: Record<string, string> = {
   "database/server/cancel-late.ts": aboutTheServer,
   "database/migrate.ts": aboutTheServer,
@@ -20,24 +20,22 @@ const exempt: Record<string, string> = {
   "database/transaction.ts": aboutTheServer,
   "database/unsynced.ts": aboutTheServer,
   "dead-letters/count.ts": "its conditions are those of dead-pages.ts, which name the tenant",
-  "dead-letters/among.ts": "for the list in Redis, which is of all tenants",
-  "jobs/finished-among.ts":
-    "says only that ids have finished; whoever waits has looked the job up before and does after",
+  "dead-letters/among.ts": "for the list in Redis, which covers all tenants",
+  "jobs/finished-among.ts": "says only that ids have finished; the caller looks the job up before and after",
   "lease/adopt-strays.ts": "the sweep's, over all tenants",
   "counts/fleet.ts": "sums over all tenants, for the operator's metrics",
-  "database/server/readiness.ts": "asks for a job that cannot be, to learn whether the database answers",
+  "database/server/readiness.ts": "asks for an impossible job, to learn whether the database answers",
   "maintenance/clear-results.ts": "the cleaner's, over all tenants",
-  "lease/extend.ts": "by the lease's token, for workers beside the database",
-  "lease/forget-claims.ts":
-    "by the lease's token: a holder's own, or those of claims that have ended, whoever names them",
+  "lease/extend.ts": "by the lease's token, for workers with a database connection",
+  "lease/forget-claims.ts": "by the lease's token: a holder's own, or those of ended claims, whoever names them",
   "queues/forget-undecided.ts": "the cleaner's, over all tenants",
   "lease/fence.ts": "the fence itself; a remote worker's ids go through find-leased first",
-  "tokens/note-use.ts": "ids of tokens that were just shown to us",
+  "tokens/note-use.ts": "ids of tokens we were just shown",
   "dead-letters/project.ts": "the sweep's, over all tenants",
-  "lease/report-progress.ts": "by the lease's token, for workers beside the database",
-  "tokens/signing-key.ts": "a key of the whole system, which no caller sees or names",
+  "lease/report-progress.ts": "by the lease's token, for workers with a database connection",
+  "tokens/signing-key.ts": "a system-wide key, which no caller sees or names",
   "settle/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
-  "database/skip-locked.ts": "a part of statements, over jobs that the rest of them chose",
+  "database/skip-locked.ts": "part of statements, over jobs chosen by the rest of them",
 };
 
 const statement = /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\s+[\w*(]/;
@@ -48,7 +46,7 @@ const texts = (source: string) =>
   );
 const code = (source: string) => source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|^import .*$/gm, "");
 const read = (file: string) => readFileSync(`${core}/${file}`, "utf8");
-/** With drizzle's query builder, of which nothing is text. */
+/** Uses drizzle's query builder, without any SQL text. */
 const builds = (source: string) => /\bplain\(database\)|\bplain\(deps/.test(code(source));
 const namesTenant = (source: string) =>
   (builds(source) ? [code(source)] : texts(source)).some((text) => /\btenant\b/.test(text));

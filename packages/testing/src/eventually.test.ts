@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eventually } from "./eventually.ts";
+import { eventually, inTime } from "./eventually.ts";
 
 const soon = { timeout_ms: 60, interval_ms: 5 };
 
@@ -12,7 +12,7 @@ test("a first success needs no waiting", async () => {
   expect(await eventually(() => "here", { timeout_ms: 0 })).toBe("here");
 });
 
-test("the last error is thrown with what was waited for and how long", async () => {
+test("the last error is thrown, with what was waited for and how long", async () => {
   let tries = 0;
   const failing = eventually(() => expect(++tries).toBe(-1), {
     ...soon,
@@ -29,4 +29,15 @@ test("a probe that only ever returns false says so", async () => {
 
 test("a probe that hangs is given up", async () => {
   await expect(eventually(() => new Promise(() => {}), soon)).rejects.toThrow(/^the probe never answered/);
+});
+
+test("one try in time is enough, and code that is slow each time fails, showing what its tries took", async () => {
+  const took = [30, 20, 9];
+  await inTime(10, async () => took.shift() ?? 0);
+  expect(took).toEqual([]);
+  await expect(inTime(10, async () => 11)).rejects.toThrow("not once within 10 ms; the tries took 11, 11");
+});
+
+test("what a try asserts holds for every try", async () => {
+  await expect(inTime(10, async () => expect.fail("another answer"))).rejects.toThrow("another answer");
 });

@@ -8,7 +8,7 @@ async function start(...handler: Parameters<typeof httpReceiver>) {
   return receiver;
 }
 
-test("requests are noted as they came and answered with 200", async () => {
+test("requests are recorded as they came and answered with 200", async () => {
   const receiver = await start();
   const { status } = await fetch(`${receiver.url}/hook?n=1`, {
     method: "POST",

@@ -21,16 +21,16 @@ export type Answer =
   | "hang_up";
 
 export type HttpReceiver = {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** All that came so far, oldest first, noted before the handler is asked. */
+  /** All requests so far, oldest first, recorded before the handler is called. */
   readonly requests: readonly ReceivedRequest[];
   /** Ends it at once, open requests included; may be called twice. */
   close(): Promise<void>;
 };
 
 /**
- * A local HTTP server that notes what it is sent and answers what the handler says; 200 without one. A handler that
+ * A local HTTP server that records what it is sent and answers what the handler says; 200 without one. A handler that
  * never resolves is a server that never answers; one that throws answers 500 with its message.
  *
  * @example

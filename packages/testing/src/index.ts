@@ -1,7 +1,7 @@
 export { findChromium } from "./browser/find-chromium.ts";
 export { recordEvents, submission } from "./factories.ts";
 export { createDatabase, type CreatedDatabase } from "./servers/create-database.ts";
-export { eventually, type EventuallyOptions } from "./eventually.ts";
+export { eventually, inTime, type EventuallyOptions } from "./eventually.ts";
 export { httpReceiver, type Answer, type HttpReceiver, type ReceivedRequest } from "./http-receiver.ts";
 export { ownRedis, ownServers, type Servers } from "./servers/servers.ts";
 export { postgresUrl, redisUrl, uniqueKeys } from "./servers/shared-servers.ts";

@@ -1,16 +1,18 @@
 import postgres from "postgres";
 
 export type SimulatedClock = {
-  /** It shows this from the next statement on, and stands still, in every process that connected after it was made. */
+  /**
+   * From the next statement on it stands still at this time, in every process that connected after the clock was made.
+   */
   set(time: string | Date): Promise<void>;
-  /** It goes on from this time, as fast as any clock. */
+  /** It runs on from this time, as fast as any clock. */
   letRun(from: string | Date): Promise<void>;
   stop(): Promise<void>;
 };
 
 /**
- * The database decides time, so a test gives a database another clock: a `now()` that stands still or runs as the test
- * likes, found before PostgreSQL's own by every connection opened from now on. Processes run as they always do, and take
+ * The database decides the time, so a test gives a database another clock: a `now()` that stands still or runs as the
+ * test likes, which every connection opened from now on finds before PostgreSQL's own. Processes run as usual, and take
  * it for the real time.
  *
  * @example

@@ -23,14 +23,14 @@ test("lines and log lines are collected, with the environment passed on and adde
   expect(child.logs).toEqual([{ level: 30, msg: "ready", greeting: "hello" }]);
 });
 
-test("a line is found by text or pattern, on stdout or stderr, before and after it is said", async () => {
+test("a line is found by text or pattern, on stdout or stderr, before and after it is printed", async () => {
   const child = await spawnProcess(talker);
   expect(await child.waitForLine("start")).toBe("starting");
   expect(await child.waitForLine(/^a w/)).toBe("a warning");
   expect(await child.waitForLine(/^start/g)).toBe("starting");
 });
 
-test("a line that never comes fails with what was said instead", async () => {
+test("a line that never comes fails with what was printed instead", async () => {
   const child = await spawnProcess(talker);
   await child.waitForLine("a warning");
   await expect(child.waitForLine("done", 20)).rejects.toThrow(/did not say done within 20 ms; it said:\nstarting\n/);
@@ -55,7 +55,7 @@ test("a process may be left running at the end of a test", async () => {
   expect(process.kill(leftByTest, 0)).toBe(true);
 });
 
-test("and is gone after it, unlike one that was started before the tests", async () => {
+test("and is gone after it, unlike one started before the tests", async () => {
   await eventually(() => expect(() => process.kill(leftByTest, 0)).toThrow("ESRCH"), {
     timeout_ms: 1_000,
   });

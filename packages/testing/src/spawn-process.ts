@@ -18,13 +18,13 @@ export type SpawnedProcess = {
   readonly pid: number;
   /** What it wrote to stdout so far, line by line. */
   readonly lines: readonly string[];
-  /** Those of the lines that are JSON objects, parsed. */
+  /** The lines that are JSON objects, parsed. */
   readonly logs: readonly Readonly<Record<string, unknown>>[];
   /** What it wrote to stderr so far, line by line. */
   readonly errorLines: readonly string[];
-  /** The first line, past or to come, on stdout or stderr, that holds the text or matches. Throws after 30 s. */
+  /** The first line, past or future, on stdout or stderr, that contains the text or matches. Throws after 30 s. */
   waitForLine(pattern: string | RegExp, timeout_ms?: number): Promise<string>;
-  /** Resolves when it is gone and all it wrote has been read. Throws after 30 s. */
+  /** Resolves when it is gone and all its output has been read. Throws after 30 s. */
   waitForExit(timeout_ms?: number): Promise<Exit>;
   /** Default SIGTERM; false when it is gone. */
   kill(signal?: NodeJS.Signals): boolean;
@@ -36,8 +36,8 @@ const wait_ms = 30_000;
 const said_lines_max = 20;
 
 /**
- * Runs a TypeScript or JavaScript file as a process of its own, with the Node that runs the tests. Started inside a
- * test it is killed when the test ends; anywhere else (beforeAll), stopping it is yours.
+ * Runs a TypeScript or JavaScript file in its own process, with the Node that runs the tests. Started inside a test, it
+ * is killed when the test ends; anywhere else (beforeAll), stopping it is up to you.
  *
  * @example
  * const worker = await spawnProcess("apps/worker/src/main.ts", { env: { DATABASE_URL: url } });
@@ -49,7 +49,7 @@ export async function spawnProcess(
 ): Promise<SpawnedProcess> {
   const child = spawn(process.execPath, [file, ...args], {
     cwd,
-    // The one place in a package that reads process.env: a child needs PATH and HOME like anybody.
+    // The one place in a package that reads process.env: a child needs PATH and HOME like any other.
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -88,7 +88,7 @@ export async function spawnProcess(
     },
     waitForLine: async (pattern, timeout_ms = wait_ms) => {
       const find = () => all().find((line) => matches(line, pattern));
-      // Whoever is gone will say no more: no need to wait for that.
+      // A process that is gone will print no more: no need to wait.
       const line = await wait(`did not say ${pattern}`, () => find() ?? (exit ? undefined : false), timeout_ms);
       if (line !== undefined) return line;
       throw new Error(`${file} exited (${exit?.signal ?? exit?.code}) without saying ${pattern}:\n${all().join("\n")}`);

@@ -1,16 +1,16 @@
 import type { Database } from "@atlasqueue/core";
 
-/** Where a move stands: before a statement, before its COMMIT, or after it and before anybody has its answer. */
+/** Where a move is: before a statement, before its COMMIT, or after it but before anyone has its answer. */
 export type Step = "statement" | "commit" | "answer";
 
 type Unsafe = (text: string, params?: unknown[], options?: object) => object;
 
-/** In the place of the driver's query, which is sent when somebody waits for it, and may be a part of another instead. */
+/** In place of the driver's query, which is sent when it is awaited, and may be part of another instead. */
 function inPlaceOf(query: object, work: () => Promise<unknown>): object {
   let begun: Promise<unknown> | undefined;
   const run = () => (begun ??= work());
   return Object.assign(query, {
-    // What `bounded` asks of a query: that it has been sent, and how to cancel it.
+    // What `bounded` needs from a query: whether it was sent, and how to cancel it.
     state: {},
     canceller: null,
     // oxlint-disable-next-line unicorn/no-thenable
@@ -21,9 +21,10 @@ function inPlaceOf(query: object, work: () => Promise<unknown>): object {
 }
 
 /**
- * A database that asks before each step (with its number and the statement) of whatever is done with it, so that a test can stop a move there, do something
- * else meanwhile, and let it go on; or throw there, as when the connection breaks. A single statement becomes a
- * transaction of its own, as it is one, so that it can be stopped while it holds its locks.
+ * A database that calls back before each step of whatever is done with it (with the step's number and statement), so
+ * that a test can stop a move there, do something else meanwhile, and let it go on; or throw there, as when the
+ * connection breaks. A single statement becomes an explicit transaction, so that it can be stopped while it holds its
+ * locks.
  *
  * @example
  * const stepping = steppingDatabase(database, async (step, number) => { if (number === 2) await somethingElse(); });

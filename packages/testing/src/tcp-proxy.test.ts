@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const one of opened.splice(0).toReversed()) await one.close();
 });
 
-/** Says back what it hears, in capitals. */
+/** Echoes what it receives, in capitals. */
 async function shoutingServer(word = ""): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -34,7 +34,7 @@ beforeEach(async () => {
   opened.push(proxy);
 });
 
-/** Connects by and by; what is written waits for it. */
+/** Connects in the background; what is written waits for it. */
 function dial() {
   const socket = connect(proxy.port, "127.0.0.1");
   const said = { heard: "", end: undefined as string | undefined };
@@ -45,7 +45,7 @@ function dial() {
   return { socket, said };
 }
 
-test("what is said passes both ways, under the server's own URL with another address", async () => {
+test("data passes both ways, under the server's own URL with another address", async () => {
   const { socket, said } = dial();
   socket.write("hello");
   await eventually(() => expect(said.heard).toBe("HELLO"));
@@ -55,7 +55,7 @@ test("what is said passes both ways, under the server's own URL with another add
   await eventually(() => expect(proxy.connections()).toBe(0));
 });
 
-test("a black hole answers nothing and closes nothing, and its connections stay dead when it is gone", async () => {
+test("a black hole answers nothing and closes nothing, and its connections stay dead afterwards", async () => {
   const before = dial();
   before.socket.write("a");
   await eventually(() => expect(before.said.heard).toBe("A"));
@@ -74,7 +74,7 @@ test("a black hole answers nothing and closes nothing, and its connections stay 
   ]);
 });
 
-test("a reset reaches those that are connected, and while all are refused every new one", async () => {
+test("a reset reaches existing connections, and while all are refused, every new one", async () => {
   const before = dial();
   before.socket.write("a");
   await eventually(() => expect(before.said.heard).toBe("A"));
@@ -89,7 +89,23 @@ test("a reset reaches those that are connected, and while all are refused every 
   await eventually(() => expect(after.said.heard).toBe("C"));
 });
 
-test("answers are cut after exactly so many bytes, once", async () => {
+test("after a number of requests nothing more is read from either side, silently, and new connections are served", async () => {
+  const { socket, said } = dial();
+  const still = proxy.freezeAfterQuestions(2);
+  socket.write("a");
+  await eventually(() => expect(said.heard).toBe("A"));
+  socket.write("b");
+  await still;
+  socket.write("c");
+  const next = dial();
+  next.socket.write("d");
+  await eventually(() => expect(next.said.heard).toBe("D"));
+  expect(said).toEqual({ heard: "A", end: undefined });
+  proxy.reset();
+  await eventually(() => expect(said.end).toBe("ECONNRESET"));
+});
+
+test("answers are cut once, after exactly that many bytes", async () => {
   const { socket, said } = dial();
   proxy.cutAnswersAfter(3);
   socket.write("hello");
@@ -100,7 +116,7 @@ test("answers are cut after exactly so many bytes, once", async () => {
   await eventually(() => expect(next.said.heard).toBe("HELLO"));
 });
 
-test("what is asked is cut after exactly so many bytes, once", async () => {
+test("requests are cut once, after exactly that many bytes", async () => {
   const { socket, said } = dial();
   proxy.cutQuestionsAfter(3);
   socket.write("hello");
@@ -122,7 +138,7 @@ test("new connections go where it points now, open ones stay", async () => {
   await eventually(() => expect(old.said.heard).toBe("AB"));
 });
 
-test("what is said takes a while each way and keeps its order, of what was said before the delay ended too", async () => {
+test("data is delayed each way and keeps its order, even what was sent before the delay ended", async () => {
   const { socket, said } = dial();
   socket.write("a");
   await eventually(() => expect(said.heard).toBe("A"));

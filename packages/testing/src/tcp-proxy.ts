@@ -3,15 +3,15 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 export type TcpProxy = {
   readonly port: number;
-  /** The server's URL with the proxy's address in the place of the server's. */
+  /** The server's URL with the proxy's address in place of the server's. */
   readonly url: string;
   /** Connections that are open now. */
   connections(): number;
-  /** Connections that were accepted so far. */
+  /** Connections accepted so far. */
   accepted(): number;
   /**
-   * From now on nothing passes and nobody is told: what is written is swallowed, connections stay open, new ones are
-   * accepted and never answered. As with lost packets and a firewall that forgot the connection.
+   * From now on nothing passes, silently: what is written is swallowed, connections stay open, new ones are accepted
+   * and never answered. As with lost packets, or a firewall that forgot the connection.
    */
   blackhole(): void;
   /** Cut all connections with a reset. New ones are served. */
@@ -20,23 +20,31 @@ export type TcpProxy = {
   refuse(): void;
   /** New connections are served again. Those from a black hole stay dead: bytes are missing in them. */
   heal(): void;
-  /** Let so many more bytes of the server's answers through, over all connections, then reset the one in hand. */
+  /** Let this many more bytes of the server's answers through, over all connections, then reset the current one. */
   cutAnswersAfter(bytes: number): void;
-  /** The same for what the clients say. */
+  /** The same for what the clients send. */
   cutQuestionsAfter(bytes: number): void;
-  /** What the server answers, chunk by chunk, is replaced by what this gives for it (in latin1, so that bytes stay bytes). */
+  /**
+   * Let this many more chunks from the clients through, then read nothing more from either side, as when the clients'
+   * process stands still. New connections are served. Resolves when it stands still.
+   */
+  freezeAfterQuestions(chunks: number): Promise<void>;
+  /**
+   * Replaces what the server answers, chunk by chunk, with what this returns for it (in latin1, so that bytes stay
+   * bytes).
+   */
   alterAnswers(alter: (text: string) => string): void;
-  /** From now on what is said takes so long each way, of open connections too, as over a long cable. */
+  /** From now on data takes this long each way, on open connections too, as over a long cable. */
   delay(ms: number): void;
-  /** New connections go there, as when a name moves; those that are open stay where they are. */
+  /** New connections go there, as when a name moves; open ones stay where they are. */
   pointAt(url: string): void;
   close(): Promise<void>;
 };
 
-type Pair = { client: Socket; server: Socket | undefined; dead: boolean };
+type Pair = { client: Socket; server: Socket | undefined; dead: boolean; frozen?: boolean };
 
 /**
- * A proxy on 127.0.0.1 before a server of the test's, to break the network between them.
+ * A proxy on 127.0.0.1 in front of a test's server, to break the network between them.
  *
  * @example
  * const proxy = await tcpProxy(redisUrl());
@@ -48,6 +56,8 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   let mode: "served" | "black" | "refused" = "served";
   let accepted = 0;
   let delay_ms = 0;
+  let questions_left = Infinity;
+  let toldFrozen = (): void => {};
   const bytes_left = { questions: Infinity, answers: Infinity };
   let alter: ((text: string) => string) | undefined;
   const pairs = new Set<Pair>();
@@ -57,7 +67,15 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     pair.client.resetAndDestroy();
     pair.server?.resetAndDestroy();
   };
-  /** A socket without a listener for "data" stops reading, and its peer would notice that nobody does. */
+  const freeze = () => {
+    for (const pair of pairs) {
+      pair.frozen = true;
+      pair.client.pause();
+      pair.server?.pause();
+    }
+    toldFrozen();
+  };
+  /** A socket without a "data" listener stops reading, and its peer would notice. */
   const carry = (pair: Pair, from: Socket, to: Socket, allowed: (chunk: Buffer) => Buffer) => {
     const after = inOrder(() => delay_ms);
     const pass = (read: Buffer) => {
@@ -67,11 +85,12 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
       if (passed.length === chunk.length) {
         if (!to.write(passed)) {
           from.pause();
-          to.once("drain", () => from.resume());
+          to.once("drain", () => pair.frozen || from.resume());
         }
+        if (from === pair.client && (questions_left -= 1) === 0) freeze();
         return;
       }
-      // Written, then ended: a reset would overtake the bytes that are still to arrive.
+      // Written, then ended: a reset would overtake the bytes still to arrive.
       pairs.delete(pair);
       to.end(passed, () => to.resetAndDestroy());
       from.resetAndDestroy();
@@ -138,6 +157,10 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     cutQuestionsAfter(bytes) {
       bytes_left.questions = bytes;
     },
+    freezeAfterQuestions(chunks) {
+      questions_left = chunks;
+      return new Promise((resolve) => (toldFrozen = resolve));
+    },
     alterAnswers(next) {
       alter = next;
     },
@@ -154,7 +177,7 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   };
 }
 
-/** Does things after the delay that holds when they are given, none before one that was given earlier; at once without one. */
+/** Does things after the delay in force when they are given, in the order given; at once without a delay. */
 function inOrder(delay_ms: () => number): (act: () => unknown) => void {
   const line: { at: number; act: () => unknown }[] = [];
   const next = () => {

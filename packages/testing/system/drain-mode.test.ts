@@ -10,7 +10,7 @@ afterAll(() => system.stop());
 
 const drain = { WORKER_METRICS_PORT: "0", RETRY_BASE_DELAY_SECONDS: "0.1" };
 
-test("worker --drain runs what is there, its retries and what they delay too, and exits with 0", async () => {
+test("worker --drain runs what is there, including retries and what they delay, and exits with 0", async () => {
   const api = await system.startApi();
   const ids = await inParallel(20, 10, (at) =>
     api.create(

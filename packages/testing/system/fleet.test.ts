@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-test("a fleet runs its processes, restarts one that is killed, and drains them all on SIGTERM", async () => {
+test("a fleet runs its processes, restarts a killed one, and drains them all on SIGTERM", async () => {
   const api = await system.startApi();
   const fleet = await system.startWorker({ WORKER_PROCESSES: "3", WORKER_LEASE_SECONDS: "1" });
   const pids = () =>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { eventually } from "../src/index.ts";
 import { inParallel, startSystem, type Api, type System } from "./system.ts";
 
-/** More of them by hand: `GROUP_SEEDS=20 pnpm test packages/testing/system/groups.test.ts`. */
+/** To run more by hand: `GROUP_SEEDS=20 pnpm test packages/testing/system/groups.test.ts`. */
 const seeds = Number(process.env["GROUP_SEEDS"] ?? 2);
 const queues = ["left", "right"];
 const groups = Array.from({ length: 50 }, (_, at) => `g${at}`);
@@ -11,7 +11,7 @@ const producers = 2;
 const jobs_per_producer_and_group = 2;
 const processes = 5;
 const kills = 3;
-/** Runs are more than this: those that fail come again. */
+/** There are more runs than this: failed ones are repeated. */
 const total = queues.length * groups.length * producers * jobs_per_producer_and_group;
 
 let system: System;
@@ -37,7 +37,7 @@ const startWorker = () =>
     LOG_LEVEL: "WARNING",
   });
 
-/** A small generator of chance from a seed (mulberry32), so that a failure can be had again. */
+/** A small seeded random generator (mulberry32), so that a failure can be reproduced. */
 function chance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -50,7 +50,9 @@ function chance(seed: number): () => number {
 
 type Run = { counter: string; job_id: string; started_at: Date; ended_at: Date | null; counted: boolean | null };
 
-/** Submits one job at a time to each group, the groups side by side. Some fail a few times, some until they are dead. */
+/**
+ * Submits one job at a time to each group, all groups concurrently. Some fail a few times, some until they are dead.
+ */
 async function produce(random: () => number): Promise<Map<string, string[]>> {
   const submitted = new Map<string, string[]>();
   const lines = queues.flatMap((queue) => groups.map((group) => ({ queue, group })));
@@ -69,7 +71,7 @@ async function produce(random: () => number): Promise<Map<string, string[]>> {
 }
 
 test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
-  "groups keep their order, one job at a time, whatever fails and whoever is killed (seed %i)",
+  "groups keep their order, one job at a time, whatever fails or is killed (seed %i)",
   { timeout: 120_000 },
   async (seed) => {
     const random = chance(seed);
@@ -80,7 +82,7 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
 
     const producing = Promise.all(Array.from({ length: producers }, () => produce(random)));
     for (let kill = 0; kill < kills; kill += 1) {
-      // In the middle of the work, wherever that stands.
+      // In the middle of the work, wherever it has got to.
       const at = Math.floor(random() * workers.length);
       const enough = ((kill + 1) / (kills + 1)) * total;
       await eventually(async () => expect(await runCount()).toBeGreaterThan(enough), { timeout_ms: 60_000 });
@@ -97,7 +99,7 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
       expectNoOverlap(ofGroup);
       const order = ofGroup.map((run) => run.job_id).filter((id, at, all) => id !== all[at - 1]);
       const sent = submitted.map((byCounter) => byCounter.get(counter) ?? []);
-      // Each job's runs stand together, each producer's jobs in its order, and none is missing.
+      // Each job's runs are together, each producer's jobs in order, and none is missing.
       expect(order.toSorted()).toEqual(sent.flat().toSorted());
       for (const ids of sent) expect(order.filter((id) => ids.includes(id))).toEqual(ids);
       const [row] = await system.sql<{ n: number }[]>`SELECT n FROM counters WHERE counter = ${counter}`;
@@ -116,7 +118,7 @@ const runCount = async () => Number((await system.sql`SELECT count(*)::int AS n 
 const openJobs = async () =>
   Number((await system.sql`SELECT count(*)::int AS n FROM jobs WHERE status NOT IN ('succeeded', 'dead')`)[0]?.["n"]);
 
-/** A run that was killed has no end; whatever comes after it came after its lease. */
+/** A killed run has no end; whatever comes after it came after its lease. */
 function expectNoOverlap(runs: readonly Run[]): void {
   runs.forEach((run, at) => {
     const next = runs[at + 1];

@@ -28,7 +28,7 @@ const startWorker = () =>
 const count = async (text: string) => Number((await system.sql.unsafe(text))[0]?.["n"]);
 
 test(
-  "a limit of 7 is never seen at 8, though workers are killed in the middle of their jobs",
+  "a limit of 7 never becomes 8, even when workers are killed in the middle of their jobs",
   { timeout: 120_000 },
   async () => {
     const api = await system.startApi({ LOG_LEVEL: "WARNING" });
@@ -58,7 +58,7 @@ test(
     await seen;
     expect(most).toBe(limit);
 
-    // By what the handlers wrote down themselves: how many were at work when each of them began.
+    // By the handlers' own records: how many were at work when each of them began.
     const at_work = await count(`
     SELECT max(n)::int AS n FROM (
       SELECT count(*) AS n FROM runs JOIN runs AS other

@@ -17,7 +17,7 @@ test("a queue that is never empty still runs its due retries", async () => {
   );
   await inParallel(500, 20, () => api.create({ type: "noop" }));
   await system.startWorker({ WORKER_CONCURRENCY: "5", LOG_LEVEL: "warn" });
-  // Fresh jobs come for as long as a retry has not run: no pop ever times out, and the sweep has to bring the retries itself.
+  // Fresh jobs keep coming until a retry has run: no pop ever times out, and the sweep has to bring the retries itself.
   const left = async () => {
     const [open] = await system.sql`
       SELECT count(*)::int AS n FROM jobs WHERE id = ANY(${retries}::uuid[]) AND status <> 'succeeded'`;
@@ -38,6 +38,6 @@ test("jobs queued in a backlog start oldest first", async () => {
     expect(open?.["n"]).toBe(0);
   });
   const started = worker.logs.filter((line) => line["event"] === "handler_start").map((line) => line["job_id"]);
-  // The test before may have left jobs, which are older.
+  // The previous test may have left older jobs.
   expect(started.filter((id) => ids.includes(String(id)))).toEqual(ids);
 });

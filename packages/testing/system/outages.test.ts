@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Job } from "@atlasqueue/contract";
-import { eventually } from "../src/index.ts";
+import { eventually, inTime } from "../src/index.ts";
 import { inParallel, startSystem, type Api, type System } from "./system.ts";
 
 let system: System;
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-/** Submit with one key until it is answered for good, as a client does. */
+/** Submit with one key until there is a final answer, as a client does. */
 async function insist(api: Api, key: string): Promise<{ id: string; tries: number }> {
   for (let tries = 1; ; tries += 1) {
     const answer = await api.submit({ type: "demo.echo", payload: { key } }, key);
@@ -30,21 +30,15 @@ test("Redis flushed, then gone under load, then Postgres restarted: nothing is l
   const quiet = { LOG_LEVEL: "error", WORKER_CONCURRENCY: "20" };
   await Promise.all([system.startWorker(quiet), system.startWorker(quiet)].map((one) => one.catch(() => undefined)));
 
-  // 2. Redis is stopped for twenty seconds, while jobs keep coming.
+  // 2. Redis is stopped, while thousands of jobs keep coming, and until some of them have run without it.
   await system.servers.redis.stop();
-  const back_at = performance.now() + 20_000;
-  const slowest = { ms: 0 };
-  await inParallel(8, 8, async () => {
-    while (performance.now() < back_at) {
-      const started = performance.now();
-      const answer = await api.submit({ type: "demo.echo" }, `away-${created.length}-${Math.random()}`);
-      slowest.ms = Math.max(slowest.ms, performance.now() - started);
-      expect(answer.status).toBe(201);
-      created.push(((await answer.json()) as Job).id);
-      // A client's pace, not a benchmark's: thousands of jobs, not hundreds of thousands.
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+  const away = await inParallel(2_000, 8, async (at) => {
+    const answer = await api.submit({ type: "demo.echo" }, `away-${at}`);
+    expect(answer.status).toBe(201);
+    return ((await answer.json()) as Job).id;
   });
+  created.push(...away);
+  await eventually(async () => expect(await api.read(away[0] ?? "")).toMatchObject({ status: "succeeded" }));
   await system.servers.redis.restart();
 
   // 3. Postgres restarts, while jobs keep coming. Every submit is answered, and those answered 503 in the end succeed.
@@ -72,15 +66,15 @@ test("a submit is answered 201 within 300 ms more when Redis hangs, and 503 with
   };
   const ordinary = await timed();
   system.servers.redis.pause();
-  const hanging = await timed();
+  const answered = (status: number) => async () => {
+    const answer = await timed();
+    expect(answer).toMatchObject({ status });
+    return answer.ms;
+  };
+  await inTime(ordinary.ms + 300, answered(201));
   system.servers.redis.resume();
-  expect(hanging).toMatchObject({ status: 201 });
-  // The deadline of a command is 250 ms; the rest is what a busy machine may add.
-  expect(hanging.ms - ordinary.ms).toBeLessThan(1_000);
   await system.servers.postgres.stop();
-  const gone = await timed();
-  expect(gone).toMatchObject({ status: 503 });
-  expect(gone.ms).toBeLessThan(2_000);
+  await inTime(2_000, answered(503));
   expect(await (await fetch(`${api.url}/readyz`)).json()).toMatchObject({ status: "unavailable" });
   await system.servers.postgres.restart();
   await eventually(async () => expect((await timed()).status).toBe(201), { timeout_ms: 10_000 });

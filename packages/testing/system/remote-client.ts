@@ -3,7 +3,7 @@ import type { Job, LeaseAnswer, LeaseRequestInput } from "@atlasqueue/contract";
 export type Held = LeaseAnswer["jobs"][number];
 export type Answer = { status: number; ms: number; body: unknown };
 
-/** One POST, as a worker in any language would send it: its status, its JSON and how long it took. */
+/** One POST, as a worker in any language would send it; returns status, JSON and duration. */
 export async function post(url: string, path: string, body?: object, signal?: AbortSignal): Promise<Answer> {
   const started = performance.now();
   const response = await fetch(`${url}/v1${path}`, {
@@ -29,7 +29,7 @@ export async function lease(
 export const ack = (url: string, { job, lease_token }: Held, result: unknown = null) =>
   post(url, `/jobs/${job.id}/ack`, { lease_token, result });
 
-/** Jobs of a type that no local worker handles, in batches of a thousand. */
+/** Jobs of a type no local worker handles, in batches of a thousand. */
 export async function createMany(url: string, count: number, fields: object = {}): Promise<string[]> {
   const ids: string[] = [];
   for (let at = 0; at < count; at += 1_000) {

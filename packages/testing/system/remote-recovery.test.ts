@@ -15,13 +15,13 @@ const post = async (url: string, body: object) =>
     body: JSON.stringify(body),
   }).then((answer) => answer.json())) as { jobs: { job: { id: string; attempts: number }; lease_token: string }[] };
 
-test("with remote workers alone, an API takes back lost leases, and lost signals are sent again", async () => {
+test("with only remote workers, an API takes back lost leases, and lost signals are sent again", async () => {
   const api = await system.startApi();
   const lease = (seconds: number, wait_seconds = 20) =>
     post(`${api.url}/v1/queues/default/lease`, { worker_id: "remote", lease_seconds: seconds, wait_seconds });
   const id = await api.create({ type: "remote" });
   expect((await lease(1)).jobs[0]?.job.id).toBe(id);
-  // Its worker is never heard of again.
+  // Its worker is never heard from again.
   expect((await lease(30)).jobs[0]?.job).toMatchObject({ id, attempts: 2 });
 
   const later = await api.create({ type: "remote", delay_seconds: 3 });

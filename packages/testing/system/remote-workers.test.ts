@@ -17,7 +17,7 @@ type Run = { job: string; attempt: number; from: number; until: number };
 test("25 remote workers drain 2,000 jobs over two API processes: none runs twice at once and none is lost", async () => {
   const quiet = { LOG_LEVEL: "error" };
   const apis = await Promise.all([system.startApi(quiet), system.startApi(quiet)]);
-  // For its sweep: it serves another queue.
+  // For its sweep only: it serves another queue.
   await system.startWorker({ ...quiet, WORKER_QUEUES: "local" });
   const urls = apis.map(({ url }) => url);
   const ids = await createMany(urls[0] ?? "", jobs, {
@@ -29,12 +29,12 @@ test("25 remote workers drain 2,000 jobs over two API processes: none runs twice
   const succeeded = new Set<string>();
   let vanished = 0;
 
-  /** Work on what was leased, in one of the ways there are. Times are this process's: the runs are all in it. */
+  /** Work on what was leased, in one of the possible ways. Times are this process's, as all runs are in it. */
   const work = async (url: string, held: Held[], chance: number): Promise<void> => {
     const from = performance.now();
     const { lease_token } = held[0] as Held;
     const ended = (accepted: readonly Held[]) => {
-      // Ours until it was asked to end: another may have it before the answer is here.
+      // Ours until we asked to end it: another worker may have it before the answer arrives.
       for (const { job } of accepted) runs.push({ job: job.id, attempt: job.attempts, from, until: asked });
     };
     let asked = performance.now();
@@ -80,7 +80,7 @@ test("25 remote workers drain 2,000 jobs over two API processes: none runs twice
       const chance = Math.random();
       const held = await lease(url, {
         worker_id: `remote-${number}`,
-        // Those that will vanish hold theirs for a second; the others for longer than any pause of this machine.
+        // Those that will vanish hold theirs for a second; the others longer than any pause of this machine.
         lease_seconds: chance < 0.03 ? 1 : 60,
         max_jobs: 1 + (number % 10),
         wait_seconds: 1,
@@ -105,9 +105,9 @@ test("25 remote workers drain 2,000 jobs over two API processes: none runs twice
     expect(new Set(of.map(({ attempt }) => attempt)).size).toBe(of.length);
   }
 
-  // What the database wrote down: attempts numbered without a gap, each begun after the one before it had ended, and as
-  // many lost ones as workers vanished with. Its times are those at which a statement began: a claim that met a row
-  // which others held, and got it at last, began a moment before.
+  // What the database recorded: attempts numbered without gaps, each begun after the previous one ended, and as many
+  // lost ones as workers vanished with. Its times are when a statement began: a claim that had to wait for a locked row
+  // began a moment before.
   const [record] = await system.sql<{ gaps: number; overlaps: number; lost: number }[]>`
     WITH all_attempts AS (
       SELECT job_id, attempt, started_at, finished_at, outcome FROM job_attempts
@@ -122,7 +122,7 @@ test("25 remote workers drain 2,000 jobs over two API processes: none runs twice
     FROM neighbours`;
   expect(record).toEqual({ gaps: 0, overlaps: 0, lost: vanished });
 
-  // The claims are cleared away when they are settled; one that came too late for its call is left to the sweep.
+  // Claims are cleared away when they are settled; one that came too late for its call is left to the sweep.
   await eventually(async () =>
     expect((await system.sql`SELECT token FROM lease_batches`).length).toBeLessThanOrEqual(workers),
   );

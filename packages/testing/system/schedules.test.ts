@@ -14,7 +14,7 @@ afterAll(async () => {
   await system.stop();
 });
 
-/** Without Redis nobody takes turns: every worker sees each slot come, and they race for it. */
+/** Without Redis there are no turns: every worker sees each slot become due, and they race for it. */
 const alone = { REDIS_URL: "redis://127.0.0.1:1" };
 const put = (api: Api, name: string, body: object) =>
   fetch(`${api.url}/v1/schedules/${name}`, {
@@ -23,14 +23,14 @@ const put = (api: Api, name: string, body: object) =>
     body: JSON.stringify({ job: { type: "noop", payload: { of: name } }, ...body }),
   });
 
-/** The slots that were fired, in UTC, and once more for each job that one has too many. */
+/** The slots that were fired, in UTC, repeated for each extra job. */
 const slotsOf = async (name: string) => {
   const rows = await system.sql<{ key: string }[]>`
     SELECT key FROM jobs LEFT JOIN idempotency_keys ON job_id = id WHERE payload->>'of' = ${name} ORDER BY key`;
   return rows.map(({ key }) => key.slice(`schedule:${name}:2025-`.length, -8));
 };
 
-/** Moves the clock from one time to another; at each step, waits until all that has come is fired. */
+/** Moves the clock from one time to another; at each step, waits until everything due is fired. */
 async function walk(from: string, to: string, step_minutes: number): Promise<void> {
   const end = Date.parse(to);
   for (let at = Date.parse(from); at <= end; at += step_minutes * 60_000) {
@@ -89,7 +89,7 @@ test.each([
   120_000,
 );
 
-test("3 workers that come back after the night catch it up as each schedule says, each slot once", async () => {
+test("3 workers that come back after the night catch up as each schedule says, each slot once", async () => {
   await clock.set("2025-10-25T22:15:00Z");
   const api = await system.startApi({ LOG_LEVEL: "warn" });
   const berlin = { timezone: "Europe/Berlin", cron: "*/30 * * * *" };

@@ -4,7 +4,7 @@ import { claim, recoverExpired, setLimits, submit } from "@atlasqueue/core/inter
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownServers, submission, type Servers } from "../src/index.ts";
 
-// What a claim left unsynced waits for the WAL writer, so that one turn of it must not come between claim and crash.
+// What a claim leaves unsynced waits for the WAL writer, which must not have a turn between claim and crash.
 const walWriterRests = "ALTER SYSTEM SET wal_writer_delay = '10s'";
 
 let servers: Servers;
@@ -30,7 +30,7 @@ const add = async (queue: string, group?: string) => {
   return outcomes.map((one) => ("job" in one ? one.job.id : ""));
 };
 
-test("a crash of PostgreSQL after a claim forgets none of a limited queue or of a group: nothing starts beside them", async () => {
+test("a crash of PostgreSQL forgets no claim of a limited queue or a group: nothing starts beside them", async () => {
   await setLimits(deps(), { tenant: "default", queue: "limited" }, queueLimits.parse({ concurrency: 1 }));
   const [limited, grouped, free] = [await add("limited"), await add("grouped", "g"), await add("free")];
   expect(await claim(deps(), limited, claimer("limited"))).toHaveLength(1);

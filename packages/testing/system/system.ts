@@ -59,13 +59,13 @@ export async function startSystem(): Promise<System> {
     async startApi(env = {}) {
       const port = await freePort();
       const api = await start("api/src/main.ts", [], { API_PORT: String(port), ...env });
-      await isUp(`http://127.0.0.1:${port}/livez`);
+      await isUp(`http://127.0.0.1:${port}/livez`, api);
       return client(`http://127.0.0.1:${port}`, api);
     },
     async startWorker(env = {}) {
       const port = await freePort();
       const worker = await start("worker/src/main.ts", [], { WORKER_METRICS_PORT: String(port), ...env });
-      await isUp(`http://127.0.0.1:${port}/livez`);
+      await isUp(`http://127.0.0.1:${port}/livez`, worker);
       return worker;
     },
     cli: (args, env = {}) => start("cli/src/main.ts", args, env),
@@ -77,8 +77,18 @@ export async function startSystem(): Promise<System> {
   };
 }
 
-/** Log levels differ from test to test; that a program is up is asked over HTTP. */
-const isUp = (url: string) => eventually(async () => (await fetch(url)).ok, { timeout_ms: 20_000 });
+/** Log levels differ from test to test, so HTTP tells whether a program is up. */
+async function isUp(url: string, started: SpawnedProcess): Promise<void> {
+  const ok = async () => (await fetch(url)).ok;
+  await eventually(ok, { timeout_ms: start_ms_max }).catch((error: unknown) => {
+    throw new Error(
+      `it is not up: ${String(error)}; it said:\n${[...started.lines, ...started.errorLines].join("\n")}`,
+    );
+  });
+}
+
+/** On a machine that has much else to do. */
+const start_ms_max = 60_000;
 
 function client(url: string, process: SpawnedProcess): Api {
   const submit = (job: SubmitJobInput, key: string = randomUUID()) =>

@@ -20,16 +20,20 @@ const running = (api: Api, ids: string[]) =>
 const sleeps = (api: Api, count: number, ms: number) =>
   inParallel(count, count, () => api.create({ type: "demo.sleep", payload: { ms } }));
 
-test("a killed worker's jobs run elsewhere within seconds, though their leases last for thirty", async () => {
+test("a killed worker's jobs run elsewhere within seconds, although their leases last thirty", async () => {
   const api = await system.startApi();
   const victim = await system.startWorker(env);
   const ids = await sleeps(api, 3, 60_000);
   await running(api, ids);
   const other = await system.startWorker(env);
   victim.kill("SIGKILL");
-  const killed_at = performance.now();
-  for (const id of ids) await other.waitForLine(new RegExp(`"event":"handler_start".*${id}`), 20_000);
-  expect(performance.now() - killed_at).toBeLessThan(20_000);
+  for (const id of ids) await other.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
+  // By the database's clock: how long a process takes to start is not what is promised.
+  const early = await system.sql<{ seconds: number }[]>`
+    SELECT extract(epoch FROM jobs.started_at - lost.started_at)::float8 AS seconds
+    FROM jobs JOIN job_attempts AS lost ON lost.job_id = jobs.id WHERE jobs.id = ANY(${ids})`;
+  expect(early).toHaveLength(ids.length);
+  for (const { seconds } of early) expect(seconds).toBeLessThan(30);
   for (const id of ids) {
     expect(await api.read(id)).toMatchObject({ status: "running", attempts: 2 });
     await fetch(`${api.url}/v1/jobs/${id}/cancel`, { method: "POST" });
@@ -39,7 +43,7 @@ test("a killed worker's jobs run elsewhere within seconds, though their leases l
   expect(await (await fetch(`${api.url}/v1/workers`)).json()).toEqual({ items: [] });
 });
 
-test("Redis flushed, stopped for ten seconds, started again: nothing is taken from workers that live", async () => {
+test("Redis flushed, stopped for ten seconds, started again: nothing is taken from live workers", async () => {
   const api = await system.startApi();
   await Promise.all([system.startWorker(env), system.startWorker(env)]);
   const listed = async () =>
@@ -66,7 +70,7 @@ test("Redis flushed, stopped for ten seconds, started again: nothing is taken fr
   expect(await system.sql`SELECT FROM job_attempts WHERE job_id = ANY(${ids})`).toHaveLength(0);
 }, 90_000);
 
-test("a handler that holds up its whole process for longer than a presence lasts keeps its job", async () => {
+test("a handler that blocks its whole process for longer than a presence lasts keeps its job", async () => {
   const api = await system.startApi();
   const WORKER_HANDLERS = fileURLToPath(new URL("../../../apps/worker/test/my-handlers.ts", import.meta.url));
   const blocked = await system.startWorker({ ...env, WORKER_HANDLERS });
@@ -78,7 +82,7 @@ test("a handler that holds up its whole process for longer than a presence lasts
   });
 }, 60_000);
 
-test("a living worker that resets cut off from both servers keeps its jobs, well within their leases", async () => {
+test("a live worker cut off from both servers by resets keeps its jobs, well within their leases", async () => {
   const api = await system.startApi();
   const proxies = await Promise.all([tcpProxy(system.servers.postgres.url), tcpProxy(system.servers.redis.url)]);
   const [DATABASE_URL, REDIS_URL] = proxies.map((proxy) => proxy.url);

@@ -7,8 +7,8 @@ const sql = postgres(process.env["DATABASE_URL"] ?? "", { max: 4, onnotice: () =
 const payload = z.object({ counter: z.string(), failures: z.int(), pause_ms: z.number() });
 
 /**
- * Counts without a lock: reads, rests, writes what it read plus one. Two at once in a group would lose an increment. What
- * it did and when is written down in the same statement as the count, so that a killed run leaves neither.
+ * Counts without a lock: reads, rests, writes what it read plus one. Two at once in a group would lose an increment.
+ * What it did and when is recorded in the same statement as the count, so that a killed run leaves neither.
  */
 export const step = defineHandler("group.step", payload, async ({ counter, failures, pause_ms }, { job }) => {
   const [run] = await sql<{ id: string }[]>`

@@ -1,4 +1,4 @@
-// Says something in each way a program can, then does what its first argument tells it.
+// Prints something in each way a program can, then does what its first argument says.
 console.log("starting");
 console.log(JSON.stringify({ level: 30, msg: "ready", greeting: process.env.GREETING }));
 console.log("{not json");

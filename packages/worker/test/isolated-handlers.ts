@@ -16,6 +16,8 @@ export const isolatedHandlers = [
     { isolate, timeout_seconds: 1 },
   ),
   defineHandler("exit", any, () => process.exit(3), { isolate }),
+  // Reported as a success, and gone before it could take another job.
+  defineHandler("exit-afterwards", any, () => void setImmediate(() => process.exit(3)), { isolate }),
   defineHandler(
     "hog",
     any,

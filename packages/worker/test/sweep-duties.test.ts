@@ -20,7 +20,7 @@ const late = () =>
   Promise.reject(Object.assign(new Error("canceling statement due to user request"), { code: "57014" }));
 const length = async (queue: string) => (await harness.signal().look({ tenant: "default", queue })).length;
 
-/** Stored, and no signal reached anybody: past the time in which one may be on its way. */
+/** Stored, but no signal reached anyone: past the time in which one may be on its way. */
 const lose = async (...queues: string[]): Promise<void> => {
   await enqueue(
     harness.deps(),
@@ -30,7 +30,7 @@ const lose = async (...queues: string[]): Promise<void> => {
   await harness.sql()`UPDATE jobs SET updated_at = updated_at - interval '1 minute'`;
 };
 
-test("no lease is ended while it is not known whether the server has just started", async () => {
+test("no lease is ended while it is unknown whether the server has just started", async () => {
   const deps = { ...harness.deps(), followUps };
   const [id = ""] = await harness.add({});
   const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
@@ -40,11 +40,11 @@ test("no lease is ended while it is not known whether the server has just starte
   const duties = createDuties(deps, { queues: () => [], discover: async () => {} });
   expect(await duties.start({}, moment)).toMatchObject({ recovered: 0 });
   expect(await duties.start({ server_settled: false }, moment)).toMatchObject({ recovered: 0 });
-  // That their times are not known in time is no reason to skip them.
+  // They are not skipped because their times were not known in time.
   expect(await duties.start({ server_settled: true }, moment)).toMatchObject({ recovered: 1 });
 });
 
-test("served queues whose query is late each time do not keep the round from the others", async () => {
+test("served queues whose query is always late do not keep the round from the others", async () => {
   const deps = { ...harness.deps(), followUps };
   await lose("other");
   const duties = createDuties(deps, { queues: () => [], discover: late });
@@ -52,7 +52,7 @@ test("served queues whose query is late each time do not keep the round from the
   expect(await length("other")).toBe(1);
 });
 
-test("a served queue whose query is late each time does not keep those behind it waiting", async () => {
+test("a served queue whose query is always late does not keep those behind it waiting", async () => {
   await lose("a", "b", "c");
   const deps = harness.deps();
   const signal: typeof deps.signal = {

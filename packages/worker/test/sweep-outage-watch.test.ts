@@ -34,7 +34,7 @@ test("a sweeper that met no outage itself leaves the leases of those that did un
         ).toHaveLength(0),
       { timeout_ms: 10_000 },
     );
-    // Turns that the other one takes, and that it is late for by none of its own failures.
+    // Turns taken by the other one, without any failure of its own.
     const seen = other.named("sweep_complete").length;
     await eventually(() => expect(other.named("sweep_complete").length).toBeGreaterThan(seen + 2), {
       timeout_ms: 20_000,
@@ -54,7 +54,7 @@ test("a sweeper that met no outage itself leaves the leases of those that did un
   }
 }, 60_000);
 
-test("a process whose own renewals failed a moment ago ends no leases, even while nobody else can be told", async () => {
+test("a process whose own renewals have just failed ends no leases, even while it can tell no one else", async () => {
   const signal = { ...memorySignal(), isMarked: async () => false };
   const outage = createOutageWatch({ ...harness.deps(), signal });
   expect(await outage.settledIn()).toBe(true);

@@ -9,7 +9,7 @@ import { defineHandler } from "../src/handler.ts";
 const harness = workerHarness();
 const noop = defineHandler("noop", z.looseObject({}), () => "done");
 
-/** Stored, and no signal reached anybody: one job in each queue. */
+/** Stored, but no signal reached anyone: one job in each queue. */
 const lose = async (tenant: string, queues: readonly string[]): Promise<void> => {
   for (let at = 0; at < queues.length; at += 500) {
     const part = queues.slice(at, at + 500).map((queue) => ({ ...submission({ queue }), tenant }));
@@ -22,7 +22,7 @@ const names = (prefix: string, count: number) => Array.from({ length: count }, (
 const lengthOf = async (signal: Signal, tenant: string, queue: string) => (await signal.look({ tenant, queue })).length;
 
 test.each(["redis", "memory"])(
-  "with %s, twenty lost signals in served queues run beside two thousand queues that nobody serves",
+  "with %s, jobs of twenty lost signals in served queues run despite two thousand unserved queues",
   async (driver) => {
     harness.useSignal(drivers[driver] ?? fail);
     const served = [...names("a-served", 10), ...names("z-served", 10)];
@@ -50,7 +50,7 @@ test("a tenant with nine thousand queues keeps no other tenant's jobs waiting", 
   for (const tenant of ["a-small", "z-small"]) expect(await lengthOf(deps.signal, tenant, "mail")).toBe(1);
 }, 60_000);
 
-test("the round comes to every queue, and then begins anew", async () => {
+test("the round comes to every queue, and then starts over", async () => {
   const queues = names("q", 2_500);
   await lose("default", queues);
   const deps = harness.deps();

@@ -8,7 +8,7 @@ let followUps: FollowUps;
 beforeEach(() => void (followUps = createFollowUps(harness.deps())));
 afterEach(() => followUps.stop());
 
-test("a job that dies by a lost lease is told to those that wait for it, and the next of its group goes at once", async () => {
+test("when a job dies from a lost lease, those waiting for it are notified and the next of its group goes at once", async () => {
   const deps = { ...harness.deps(), followUps };
   const finished: string[] = [];
   deps.signal.notices.listen("finished", (ids) => void finished.push(...ids));

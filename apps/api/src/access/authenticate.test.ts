@@ -7,7 +7,7 @@ import { submission, testApp } from "../../test/test-app.ts";
 import { requireTokens } from "./authenticate.ts";
 
 let api: Awaited<ReturnType<typeof guardedApp>>;
-/** Its tokens are in a database that is not there. */
+/** Its tokens are in an absent database. */
 let away: Awaited<ReturnType<typeof testApp>>;
 const nowhere = connectDatabase({ url: "postgres://127.0.0.1:1/none", connections_max: 1, timeout_ms: 500 });
 beforeAll(async () => {
@@ -18,11 +18,11 @@ afterAll(() => Promise.all([api.stop(), away.stop(), nowhere.close()]));
 
 const anId = "/v1/jobs/00000000-0000-0000-0000-000000000000";
 const random = () => newToken().token;
-/** As tokens were before they had a checksum, and as somebody guesses them who does not know about it. */
+/** Like tokens from before the checksum, or guesses by someone unaware of it. */
 const unchecked = () => random().slice(0, 46);
 const status = async (token: string | undefined, path = "/v1/tokens") => (await api.send("GET", path, token)).status;
 
-test("without a token: 401, and a challenge that blames nothing", async () => {
+test("without a token: 401, and a challenge without an error", async () => {
   const response = await api.send("GET", anId);
   expect(response.status).toBe(401);
   expect(response.headers.get("www-authenticate")).toBe('Bearer realm="atlasqueue"');
@@ -44,7 +44,7 @@ test.each([
   expect(response.headers.get("www-authenticate")).toBe('Bearer realm="atlasqueue", error="invalid_token"');
 });
 
-test("an unknown token is 401, and asked for once in a while only", async () => {
+test("an unknown token is 401, and looked up only once in a while", async () => {
   const guess = random();
   const response = await api.send("GET", anId, guess);
   expect(response.status).toBe(401);
@@ -90,7 +90,7 @@ test("a revoked token is refused within 5 s by every process", async () => {
   await other.stop();
 });
 
-test("the few seconds count from the asking, so a slow database makes them no longer", async () => {
+test("the few seconds count from the moment of asking, so a slow database does not prolong them", async () => {
   const { token } = await api.token("admin");
   const { sql } = api.deps.database;
   const locked = Promise.withResolvers<void>();
@@ -117,7 +117,7 @@ test("the few seconds count from the asking, so a slow database makes them no lo
   expect(await status(token)).toBe(401);
 });
 
-test("callers that ask for one token at the same time share a query", async () => {
+test("simultaneous callers with one token share a query", async () => {
   const { token } = await api.token("admin");
   const { sql } = api.deps.database;
   let queries = 0;
@@ -135,7 +135,7 @@ test("callers that ask for one token at the same time share a query", async () =
   await shared.stop();
 });
 
-test("a token expires by itself, even one that was just used", async () => {
+test("a token expires by itself, even if just used", async () => {
   const made = await createToken(api.deps, {
     tenant: defaultTenant,
     name: "short",
@@ -154,7 +154,7 @@ test("a token expires by itself, even one that was just used", async () => {
 
 const server = (network: string) => ({ incoming: { socket: { remoteAddress: network } } });
 
-test("guesses cannot flood the database, and those whose token is known do not suffer for them", async () => {
+test("guesses cannot flood the database, and callers with known tokens do not suffer for them", async () => {
   const guarded = await guardedApp();
   const mine = await guarded.token("admin");
   expect((await guarded.send("GET", "/v1/tokens", mine.token)).status).toBe(200);
@@ -170,14 +170,14 @@ test("guesses cannot flood the database, and those whose token is known do not s
   await guarded.stop();
 });
 
-test("guesses lock out nobody whose token a process has not seen yet", async () => {
+test("guesses lock out no one whose token a process has not seen yet", async () => {
   const guarded = await guardedApp();
   const mine = await Promise.all(Array.from({ length: 20 }, () => guarded.token("admin")));
   const ask = async (token: string, network: string) => {
     const headers = { authorization: `Bearer ${token}` };
     return (await guarded.app.request("http://localhost/v1/tokens", { headers }, server(network))).status;
   };
-  // Without their checksum, from the very network of the others; with it, from another one.
+  // Without the checksum, from the others' own network; with it, from another one.
   const cut = await Promise.all(Array.from({ length: 500 }, () => ask(`${random().slice(0, -1)}!`, "10.0.0.1")));
   expect(new Set(cut)).toEqual(new Set([401]));
   const old = await Promise.all(Array.from({ length: 500 }, () => ask(unchecked(), "10.0.0.1")));
@@ -189,14 +189,14 @@ test("guesses lock out nobody whose token a process has not seen yet", async () 
   await guarded.stop();
 });
 
-test("a token made before there were checksums works", async () => {
+test("a token from before checksums works", async () => {
   const { id, token } = await api.token("admin");
   const old = token.slice(0, 46);
   await api.deps.database.sql`UPDATE tokens SET hash = decode(${hashToken(old)}, 'hex') WHERE id = ${id}`;
   expect(await status(old)).toBe(200);
 });
 
-test("while the database is away, a token that was just used works on; another one is 503", async () => {
+test("while the database is away, a token used just before goes on working; any other is 503", async () => {
   const { token } = await api.token("admin");
   const stranger = await api.token("admin");
   expect(await status(token, "/v1/jobs/not-a-uuid")).toBe(422);
@@ -210,7 +210,7 @@ test("while the database is away, a token that was just used works on; another o
   expect(await status(stranger.token, anId)).toBe(404);
 });
 
-test("with AUTH=disabled an Authorization header is not looked at", async () => {
+test("with AUTH=disabled an Authorization header is ignored", async () => {
   const open = await testApp();
   expect((await open.get(anId, { authorization: "Bearer nonsense" })).status).toBe(404);
   await open.stop();

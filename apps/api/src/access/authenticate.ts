@@ -7,15 +7,15 @@ import { anybody } from "./caller.ts";
 import { createTokenCache, TooManyUnknownError, type Known } from "./token-cache.ts";
 import { createTokenUses } from "./token-use.ts";
 
-/** `AUTH=disabled`: nobody is asked, and what an Authorization header says is not looked at. */
+/** `AUTH=disabled`: no one has to identify themselves, and an Authorization header is ignored. */
 export const noAuthentication: Authenticator = { callerOf: () => anybody, close: async () => {} };
 
 /** `AUTH=required`. `now` is a clock in ms that a test may move. */
 export type AuthenticatorDeps = Deps & { now?: () => number };
 
 /**
- * `AUTH=required`: every caller shows a token. One that was used in the last seconds costs a hash and a look into a
- * map, and works on while the database is away.
+ * `AUTH=required`: every caller shows a token. One used in the last few seconds costs a hash and a map lookup, and goes
+ * on working while the database is away.
  *
  * @example
  * const authenticator = requireTokens({ database, observe });

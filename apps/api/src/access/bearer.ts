@@ -7,7 +7,9 @@ export type Bearer =
   | { kind: "missing" }
   | { kind: "malformed" };
 
-/** What the Authorization header says. Two of them are nobody's: a proxy and we might each believe another one. */
+/**
+ * What the Authorization header says. Two of them count for nothing: a proxy and we might each believe a different one.
+ */
 export function readBearer(c: ApiContext): Bearer {
   const header = c.req.header("authorization");
   if (header === undefined) return { kind: "missing" };

@@ -2,7 +2,7 @@ import type { Caller } from "../http/context.ts";
 import { scopes, type Scope } from "@atlasqueue/contract";
 import { defaultTenant } from "@atlasqueue/core/internal";
 
-/** Everybody, while nothing checks who calls (`AUTH=disabled`). */
+/** Everyone, while nothing checks who calls (`AUTH=disabled`). */
 export const anybody: Caller = { tenant: defaultTenant, scopes: new Set(scopes) };
 
 /** `admin` allows everything within its tenant. */

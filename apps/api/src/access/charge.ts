@@ -4,7 +4,7 @@ import type { Access, ApiContext, RateLimiter } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 
 /**
- * Take permits of the caller's tenant for a request. Its answer, a refusal too, says what remains. Throws
+ * Take permits from the caller's tenant for a request. Its answer, even a refusal, says what remains. Throws
  * `rate_limited` when there are not enough.
  */
 export async function charge(
@@ -25,8 +25,8 @@ export async function charge(
 }
 
 /**
- * A request with many jobs costs as many permits as jobs, the one that it paid when it came included; never more than
- * there can be.
+ * A request with many jobs costs one permit per job, including the one it paid when it came; never more than there can
+ * be.
  *
  * @example
  * await chargeMore(c, access, body.jobs.length);

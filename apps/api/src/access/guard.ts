@@ -7,13 +7,13 @@ import { charge } from "./charge.ts";
 
 type Guard = (c: ApiContext, deps: { access: Access }) => void | Promise<void>;
 
-/** What an operation asks of its callers: nothing, a token with its scope, or the operator's token. */
+/** What an operation requires of its callers: nothing, a token with its scope, or the operator's token. */
 export function guardOf({ scope, all_tenants }: { scope?: Scope; all_tenants?: true }): Guard {
   if (all_tenants) return letOperatorIn;
   if (scope === undefined) return () => {};
   return (c, { access }) => {
     const caller = access.authenticator.callerOf(c);
-    // Most requests know at once, and need not wait for a turn of the queue of promises.
+    // Most requests know at once, and need not wait for a turn of the promise queue.
     if (caller instanceof Promise || access.limiter) return letInLater(c, access, scope, caller);
     letIn(c, scope, caller);
   };
@@ -37,7 +37,7 @@ function letIn(c: ApiContext, scope: Scope, caller: Caller): void {
 }
 
 /**
- * For what tells of all tenants. It takes no permit: what watches the system must go on when its tenant has none left.
+ * For operations that show all tenants. It takes no permit: monitoring must go on when its tenant has none left.
  */
 async function letOperatorIn(c: ApiContext, { access }: { access: Access }): Promise<void> {
   const caller = await access.authenticator.callerOf(c);

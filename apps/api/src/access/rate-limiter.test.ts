@@ -21,7 +21,7 @@ const observe = () => {};
 const rate_limit = { limit: 3, period_ms: 60_000 };
 const path = "/v1/jobs/00000000-0000-0000-0000-000000000000";
 
-test("all processes share a tenant's limit, and grant not one more", async () => {
+test("all processes share a tenant's limit, and grant not one permit more", async () => {
   const rate = { limit: 1_000, period_ms: 3_600_000 };
   const limiters = [openSignal(), openSignal(), openSignal()].map((signal) =>
     createRateLimiter({ signal, observe }, rate),
@@ -46,7 +46,7 @@ test("requests of a busy tenant share a call to Redis", async () => {
   expect(calls).toEqual([500, 100]);
 });
 
-test("an answer says what remains; past the limit it is 429, with when to come again", async () => {
+test("an answer says what remains; beyond the limit it is 429, saying when to come back", async () => {
   const api = await testApp({ rate_limit, signal: openSignal() });
   const first = await api.get(path);
   expect(first.status).toBe(404);
@@ -66,7 +66,7 @@ test("an answer says what remains; past the limit it is 429, with when to come a
   await api.stop();
 });
 
-test("health, metrics and unknown paths cost nothing and say nothing of a limit", async () => {
+test("health, metrics and unknown paths cost nothing and mention no limit", async () => {
   const api = await testApp({ rate_limit: { limit: 1, period_ms: 60_000 } });
   for (const free of ["/health", "/livez", "/readyz", "/metrics", "/nowhere", "/health"]) {
     const response = await api.get(free);
@@ -88,7 +88,7 @@ test("each tenant has its own limit", async () => {
   await api.stop();
 });
 
-test("the buckets vanish from Redis by themselves", async () => {
+test("the buckets expire from Redis by themselves", async () => {
   const limiter = createRateLimiter({ signal: openSignal(), observe }, { limit: 10, period_ms: 60_000 });
   await limiter.take("t_gone", 1);
   const redis = new Redis(redisUrl());
@@ -98,7 +98,7 @@ test("the buckets vanish from Redis by themselves", async () => {
   redis.disconnect();
 });
 
-test("while Redis is away each process counts for itself, and tells so once", async () => {
+test("while Redis is away each process counts on its own, and reports that once", async () => {
   const broken = { ...memorySignal(), takePermits: () => Promise.reject(new SignalUnavailableError("away")) };
   const api = await testApp({ rate_limit, signal: broken });
   const statuses: number[] = [];

@@ -4,13 +4,13 @@ import { localPermits, SignalUnavailableError, type Permit, type RateLimit } fro
 
 type Wish = { cost: number; resolve(permit: Permit): void; reject(error: unknown): void };
 
-/** Wishes in one call to Redis at most, which does nothing else meanwhile. */
+/** The most wishes in one call to Redis, which does nothing else meanwhile. */
 const wishes_max = 500;
 
 /**
- * A rate limit for each tenant that all API processes share through the signal. Wishes that come while a call for the
- * same tenant is under way share the next one, so a busy tenant costs a call for many requests, and an idle one never
- * waits. While Redis is away each process grants the same limit by itself: a limit must not be an outage.
+ * A rate limit per tenant, shared by all API processes through the signal. Wishes that come while a call for the same
+ * tenant is under way share the next one, so a busy tenant costs one call for many requests, and an idle one never
+ * waits. While Redis is away each process grants the same limit on its own: a limit must not become an outage.
  *
  * @example
  * const limiter = createRateLimiter({ signal, observe }, { limit: 100, period_ms: 60_000 });

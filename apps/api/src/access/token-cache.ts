@@ -4,32 +4,32 @@ import { localPermits, type FoundToken, type RateLimit } from "@atlasqueue/core/
 /** A caller whose token was found, and the token's id, for noting its use. */
 export type Known = Caller & { token_id: string };
 
-/** Whose look-up it is, for the limits: the caller's network, and whether the token has its checksum. */
+/** What the limits go by: the caller's network, and whether the token has its checksum. */
 type Asked = { network: string; form: "checked" | "unchecked" };
 
 export type TokenCache = {
   /**
-   * Whose token has this hash; undefined when it is nobody's. At once for one that was looked up a moment ago. Rejects
-   * with `TooManyUnknownError`, or as the database does.
+   * Whose token has this hash; undefined when it is no one's. At once for one looked up a moment ago. Rejects with
+   * `TooManyUnknownError`, or as the database does.
    */
   ask(hash: string, from: Asked): Known | undefined | Promise<Known | undefined>;
 };
 
-/** Tokens that nobody knows were looked up too often: the database is for the callers whose tokens are known. */
+/** Unknown tokens were looked up too often: the database is for callers whose tokens are known. */
 export class TooManyUnknownError extends Error {
   override readonly name = "TooManyUnknownError";
 }
 
-/** From the moment of asking the database: so a revoked token is refused everywhere within 5 s. */
+/** Counted from the moment of asking the database, so that a revoked token is refused everywhere within 5 s. */
 const trusted_ms = 4_500;
 const unknown_ms = 4_500;
 const known_max = 10_000;
 const unknown_max = 1_000;
-/** Look-ups of tokens that this process has not known before, of one network. */
+/** Look-ups from one network of tokens this process has not known before. */
 const of_network: RateLimit = { limit: 200, period_ms: 1_000 };
 /**
- * Of all networks together. Whoever knows how a checksum is made can guess well-formed tokens from many places: that
- * must not be the end of the database. Without a checksum every guess is well-formed, so those have a limit of their own.
+ * From all networks together. Someone who knows how the checksum is made can guess well-formed tokens from many places:
+ * that must not overwhelm the database. Without a checksum every guess is well-formed, so those have a separate limit.
  */
 const of_all = {
   checked: { limit: 2_000, period_ms: 1_000 },
@@ -37,8 +37,8 @@ const of_all = {
 } satisfies Record<Asked["form"], RateLimit>;
 
 /**
- * What the database said about tokens, for a few seconds. Callers that ask for one token at the same time share a
- * query. Both memories are bounded: guesses can only push out guesses, as a token must exist to be among the known.
+ * What the database said about tokens, for a few seconds. Simultaneous callers with one token share a query. Both
+ * memories are bounded: guesses can only push out guesses, as a token must exist to be among the known.
  *
  * @example
  * const cache = createTokenCache((hash) => findToken(deps, hash));
@@ -48,19 +48,19 @@ export function createTokenCache(
   find: (hash: string) => Promise<FoundToken | undefined>,
   now: () => number = () => performance.now(),
 ): TokenCache {
-  // Kept past their time, as a sign that their holder is no guesser. Oldest first, as each answer is put last.
+  // Kept past their time, as a sign that their holder is not guessing. Oldest first, as each answer goes last.
   const known = new Map<string, { caller: Known; until: number }>();
   const unknown = new Map<string, number>();
   const asking = new Map<string, Promise<Known | undefined>>();
   const draw = localPermits(now);
 
   const allowed = (name: string, rate: RateLimit) => draw(name, [1], rate)[0]?.allowed === true;
-  // Its network's first: what that refuses takes nothing from the others.
+  // Its network's limit first: what that refuses takes nothing from the others.
   const mayLook = ({ network, form }: Asked) =>
     allowed(`${form} ${network}`, of_network) && allowed(form, of_all[form]);
 
   const look = async (hash: string): Promise<Known | undefined> => {
-    // Before the query, whose snapshot is younger: what it says was true then at least.
+    // Taken before the query, whose snapshot is younger: what it says was still true then.
     const asked_at = now();
     const found = await find(hash);
     known.delete(hash);

@@ -1,17 +1,17 @@
 import { noteTokenUse, type Deps } from "@atlasqueue/core/internal";
 
 export type TokenUses = {
-  /** A request came with this token. Costs a look into a map. */
+  /** A request came with this token. Costs a map lookup. */
   note(token_id: string): void;
-  /** Writes down what is not yet written. */
+  /** Writes what is not yet written. */
   close(): Promise<void>;
 };
 
 const write_every_ms = 60_000;
 
 /**
- * Remembers when tokens were last used, and writes it down once a minute and at the end: one statement for all tokens,
- * not one for each request.
+ * Remembers when tokens were last used, and stores it once a minute and at the end: one statement for all tokens, not
+ * one per request.
  *
  * @example
  * const uses = createTokenUses(deps);
@@ -29,7 +29,7 @@ export function createTokenUses(deps: Deps, every_ms: number = write_every_ms): 
     try {
       await noteTokenUse(deps, uses);
     } catch (error) {
-      // Whatever it is: this is for people who tidy up tokens, and neither worth a second try nor the process.
+      // Whatever it is: this is for people tidying up tokens, and worth neither a second try nor the process.
       const text = error instanceof Error ? error.message : String(error);
       deps.observe({ event: "database_unavailable", during: "noting when tokens were used", error: text });
     }

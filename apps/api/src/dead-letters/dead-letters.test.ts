@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 let made = 0;
-/** Jobs that died one after the other; their ids. */
+/** Jobs that died one after another; returns their ids. */
 const dead = async (...requests: object[]): Promise<string[]> => {
   const ids: string[] = [];
   for (const request of requests) {
@@ -45,7 +45,7 @@ const counts = async () => {
   return Object.fromEntries(items.map((one) => [one.queue, one.counts]));
 };
 
-test("the list shows what died last first, by queue and type, page by page", async () => {
+test("the list shows the most recently dead first, by queue and type, page by page", async () => {
   const [a, b, c] = await dead({ queue: "mail" }, { type: "b" }, { queue: "mail", type: "b" });
   await api.post(`alive-${made}`, { type: "a", queue: "mail" });
   expect(await idsOf()).toEqual([c, b, a]);
@@ -81,7 +81,7 @@ test.each([
   expect((await api.get(`/v1/dlq?${query}`)).status).toBe(status);
 });
 
-test("a replay makes what matches new, signals it, and takes it out of the list; the rest stays", async () => {
+test("a replay makes matching jobs new, signals them, and takes them out of the list; the rest stay", async () => {
   const [a, b, c] = await dead({ queue: "mail", priority: 3 }, { queue: "mail", type: "b" }, {});
   expect(await bulk("replay", { queue: "mail", type: "a" })).toEqual({ matched: 1, changed: 1 });
   expect(job.parse(await (await api.get(`/v1/jobs/${a}`)).json())).toMatchObject({
@@ -128,7 +128,7 @@ test.each(["replay", "purge"] as const)("a dry run of %s counts exactly and chan
   expect((await signal.deadLetters.look()).length).toBe(3);
 });
 
-test("by ids, those count that are dead: not the living, the unknown or another tenant's", async () => {
+test("by ids, only dead jobs count: not live, unknown or another tenant's", async () => {
   const [a, b, foreign] = await dead({}, {}, {});
   const alive = job.parse(await (await api.post(`alive-${made}`, { type: "a" })).json()).id;
   await api.deps.database.sql`UPDATE jobs SET tenant = 'acme' WHERE id = ${foreign ?? ""}`;
@@ -148,7 +148,7 @@ test("1,000 ids at once are taken in one request, one more is refused", async ()
   expect((await api.send("POST", "/v1/dlq/replay", undefined, { ids: [...ids, a] })).status).toBe(422);
 });
 
-test("replayed jobs of a group go one at a time, in the order in which they died, behind who is there", async () => {
+test("replayed jobs of a group go one at a time, in the order they died, behind those already there", async () => {
   const [a, b, c] = await dead({ group: "g" }, { group: "g" }, { group: "g" });
   const ahead = job.parse(await (await api.post(`ahead-${made}`, { type: "x", group: "g" })).json());
   expect(ahead.status).toBe("queued");
@@ -158,7 +158,7 @@ test("replayed jobs of a group go one at a time, in the order in which they died
   expect(await signal.take([{ tenant: "default", queue: "default" }], 10)).toEqual([ahead.id]);
 });
 
-test("a group that somebody's open transaction adds to is passed over, and the others are not", async () => {
+test("a group to which an open transaction is adding is skipped, and the others are not", async () => {
   const [, free] = await dead({ group: "held" }, {});
   const { sql } = api.deps.database;
   await sql`INSERT INTO job_groups (tenant, queue, group_key, last_seq, admitted, heads) VALUES ('default', 'default', 'held', 1, 0, '{}')`;
@@ -170,7 +170,7 @@ test("a group that somebody's open transaction adds to is passed over, and the o
   expect(await bulk("replay", { all: true })).toEqual({ matched: 1, changed: 1 });
 });
 
-test("a job that somebody else has in hand is matched and not changed", async () => {
+test("a locked job is matched but not changed", async () => {
   const [held] = await dead({}, {});
   await api.deps.database.sql.begin(async (tx) => {
     await tx`SELECT FROM jobs WHERE id = ${held ?? ""} FOR UPDATE`;

@@ -5,13 +5,13 @@ import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleJob } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 
-/** 1,000 ids, and room for whitespace. */
+/** 1,000 ids, with room for whitespace. */
 const body_bytes_max = 131_072;
 
 const which =
   `The dead letters are chosen by \`ids\`, ${limits.bulk_ids_max} at most, or by \`queue\`, \`type\` or both, or by \`all\`. Each step of ` +
-  "500 is a transaction of its own. When `changed` is less than `matched` the request's time was up, after about four seconds, " +
-  "or somebody else had some in hand: ask again. With `dry_run` nothing is changed.";
+  "500 is its own transaction. When `changed` is less than `matched` the request ran out of time, after about four seconds, " +
+  "or another request held some: ask again. With `dry_run` nothing is changed.";
 
 const bulk = {
   method: "post",
@@ -34,7 +34,7 @@ const list = route(
     path: "/v1/dlq",
     id: "listDeadLetters",
     tag: "Dead letters",
-    summary: "List dead jobs, those that died last first",
+    summary: "List dead jobs, most recently dead first",
     scope: "read",
     request: { query: listDeadQuery },
     answers: {
@@ -61,7 +61,7 @@ const replay = route(
     ...bulk,
     path: "/v1/dlq/replay",
     id: "replayDeadLetters",
-    summary: "Start dead jobs anew",
+    summary: "Replay dead jobs",
     description: `They are queued now, as if they were new, and keep their history. ${which}`,
     request: { body: { ...body, example: { queue: "mail", type: "mail.send" } } },
   },
@@ -80,7 +80,7 @@ const purge = route(
   (call) => change(call, purgeAll),
 );
 
-/** Jobs that died: looked at, started anew, or removed, the latter two by ids or by filter. */
+/** Dead jobs: listed, replayed, or removed, the latter two by ids or by filter. */
 export const deadLetterRoutes = [list, replay, purge];
 
 type Change = { deps: RouteDeps; tenant: string; body: BulkRequest; hungUp(): AbortSignal };
@@ -89,7 +89,7 @@ function change({ deps, tenant, body: { dry_run, ...wanted }, hungUp }: Change, 
   return changeAll(deps, filterOf(tenant, wanted), { dry_run, stop: hungUp() });
 }
 
-/** In the order of death a place is a time and an id. */
+/** A position in the order of death is a time and an id. */
 function placeOf(text: string | undefined): DeadPlace | undefined {
   const [dead_us, id] = text?.split(" ") ?? [];
   return dead_us === undefined || id === undefined ? undefined : { dead_us: Number(dead_us), id };

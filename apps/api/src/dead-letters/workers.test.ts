@@ -85,7 +85,7 @@ test(
 
     broken.mail = false;
     expect(await replay({ type: "mail", dry_run: true })).toEqual({ matched: 600, changed: 0 });
-    // Deaths at the same time, of jobs that the filter does not mean.
+    // Simultaneous deaths, of jobs the filter does not match.
     const dying = (async () => {
       for (let round = 0; round < 10; round += 1) await submit("report", 20);
     })();
@@ -100,7 +100,7 @@ test(
   },
 );
 
-test("what dies again as soon as it is replayed is replayed once, and is in the list once", async () => {
+test("a job that dies again as soon as it is replayed is replayed once, and is in the list once", async () => {
   const slow = { timeout_ms: 30_000 };
   expect(await replay({ type: "report" })).toEqual({ matched: 600, changed: 600 });
   await eventually(async () => expect(await countsOfTable()).toEqual({ succeeded: 600, dead: 600 }), slow);
@@ -109,7 +109,7 @@ test("what dies again as soon as it is replayed is replayed once, and is in the 
   expect(replays.reduce((sum, one) => sum + ("count" in one ? one.count : 0), 0)).toBe(1_200);
 }, 60_000);
 
-test("two purges at once remove each job once, and leave the list empty", async () => {
+test("two simultaneous purges remove each job once, and leave the list empty", async () => {
   const purge = async () =>
     bulkAnswer.parse(await (await api.send("POST", "/v1/dlq/purge", undefined, { queue: "default" })).json());
   const [one, other] = await Promise.all([purge(), purge()]);

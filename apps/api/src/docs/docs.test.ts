@@ -18,7 +18,7 @@ afterAll(async () => {
   await api?.stop();
 });
 
-/** A page that remembers every complaint of the browser, and every address it asked for. */
+/** A page that records every complaint by the browser, and every address it requested. */
 async function watchedPage() {
   const page = await browser.newPage();
   const complaints: string[] = [];
@@ -31,7 +31,7 @@ async function watchedPage() {
   return { page, complaints, asked };
 }
 
-test("the page shows every operation in a real browser, which has nothing to complain about", async () => {
+test("the page shows every operation in a real browser, without complaints", async () => {
   const { page, complaints, asked } = await watchedPage();
   const response = await page.goto(`${server.url}/docs`);
   expect(response?.headers()["content-security-policy"]).toContain("default-src 'none'");
@@ -76,7 +76,7 @@ test.each([
   ["/docs/start.js", "text/javascript; charset=utf-8"],
   ["/docs/icon.svg", "image/svg+xml"],
   ["/openapi.json", "application/json"],
-])("%s is %s, and is not sent again to who has it", async (path, type) => {
+])("%s is %s, and is not sent again to a client that has it", async (path, type) => {
   const first = await api.get(path);
   expect(first.status).toBe(200);
   expect(first.headers.get("content-type")).toBe(type);

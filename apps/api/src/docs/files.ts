@@ -8,7 +8,7 @@ type Source = { content_type: string } & ({ text: string } | { path: () => strin
 const require = createRequire(import.meta.url);
 const javascript = "text/javascript; charset=utf-8";
 
-/** All there is below /docs: what the page names. A name is looked up here and is never a path. */
+/** Everything below /docs: the files the page names. A name is looked up here and is never a path. */
 const sources = {
   "swagger-ui-bundle.js": {
     content_type: javascript,
@@ -29,7 +29,7 @@ export function isDocsFile(name: string): name is DocsFile {
   return Object.hasOwn(sources, name);
 }
 
-/** A file of the page, its own or out of swagger-ui-dist, wherever that is installed. */
+/** A file of the page, its own or from swagger-ui-dist, wherever that is installed. */
 export async function readDocsFile(name: DocsFile): Promise<Fixed> {
   const source: Source = sources[name];
   return fixed("text" in source ? source.text : await readFile(source.path(), "utf8"), source.content_type);

@@ -5,7 +5,7 @@ import { docsFileNames } from "./files.ts";
 
 const about = { method: "get", tag: "This document", gate: "own", any_query: true } as const;
 const cached = { ETag: "Changes with the content; send it back as `If-None-Match`." };
-const unchanged = { description: "What the `If-None-Match` of the request names is still right." };
+const unchanged = { description: "What the request's `If-None-Match` names is still current." };
 
 const openApi = route(
   {
@@ -32,7 +32,7 @@ const page = route(
     path: "/docs",
     id: "getDocs",
     summary: "This document for people",
-    description: "A page that shows every operation and can try it. It loads nothing from anywhere else.",
+    description: "A page that shows every operation and can try it. It loads nothing from elsewhere.",
     answers: {
       200: { description: "A page.", schema: z.string(), content_type: "text/html", headers: cached },
       304: unchanged,
@@ -49,7 +49,7 @@ const file = route(
     id: "getDocsFile",
     summary: "A script, style sheet or picture of that page",
     request: {
-      // Any text here: a name that is none of these is a file that there is not.
+      // Any text: a name that is none of these is a file that does not exist.
       path: z.strictObject({
         file: z.string().meta({ description: "a file that the page names", enum: docsFileNames }),
       }),

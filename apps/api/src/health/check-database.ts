@@ -4,12 +4,12 @@ import { defaultTenant, findJob, requirePostgres } from "@atlasqueue/core/intern
 const nobody = "00000000-0000-0000-0000-000000000000";
 const undefined_table = "42P01";
 
-/** Ask the database for a job that cannot be: an answer proves that it is there and has our tables. */
+/** Ask the database for an impossible job: an answer proves that it is there and has our tables. */
 async function askDatabase(database: Database): Promise<void> {
   await findJob({ database }, defaultTenant, nobody);
 }
 
-/** The same at start, where a person reads what is missing. */
+/** The same at the start, where a person reads what is missing. */
 export async function requireDatabase(database: Database): Promise<void> {
   await requirePostgres(database);
   try {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-test("/health and /livez answer without asking anybody", async () => {
+test("/health and /livez answer without asking anything", async () => {
   expect(await (await api.get("/health")).json()).toEqual({ status: "ok", service: "atlasqueue-api" });
   expect((await api.get("/livez")).status).toBe(200);
 });
@@ -63,7 +63,7 @@ test("a Redis that refuses writes degrades it", async () => {
   await full.stop();
 });
 
-test("a Postgres that became read-only makes it unavailable: it answers, and no job can be stored", async () => {
+test("a Postgres that becomes read-only makes it unavailable: it answers, but no job can be stored", async () => {
   const own = await testDatabase();
   await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_read_only = on`);
   const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 5_000 });
@@ -79,7 +79,7 @@ test("a Postgres that became read-only makes it unavailable: it answers, and no 
   await own.drop();
 });
 
-test("a process all of whose connections are busy says so, though Postgres is up", async () => {
+test("a process whose connections are all busy says so, although Postgres is up", async () => {
   const own = await testDatabase();
   const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 500 });
   const busy = await testApp({ database });

@@ -43,14 +43,14 @@ const readiness = z.strictObject({
   connections: z
     .strictObject({ open: z.int(), busy: z.int(), max: z.int(), waiting: z.int() })
     .describe(
-      "Of this process to PostgreSQL: how many are open, how many of those have a statement or a transaction under way, how many may be open, and how many statements wait for a free one. All of them busy and PostgreSQL `down` may mean that only this process has too much to do.",
+      "This process's connections to PostgreSQL: how many are open, how many of those have a statement or a transaction under way, how many may be open, and how many statements are waiting for a free one. If all are busy and PostgreSQL is `down`, perhaps only this process has too much to do.",
     ),
 });
 
 const readyAnswers = {
   200: {
     description:
-      "It can. `degraded` means that Redis is away or refuses writes: jobs are accepted all the same, and workers find them by their sweep.",
+      "It can. `degraded` means that Redis is away or refuses writes: jobs are still accepted, and workers find them by their sweep.",
     schema: readiness,
     example: {
       status: "ok",
@@ -71,7 +71,7 @@ const readyAnswers = {
 
 /**
  * `degraded` without a Redis that takes writes, as jobs are then still accepted and found by the sweep. The pool's
- * numbers tell a server that is away from a process all of whose connections are busy.
+ * numbers tell an absent server from a process whose connections are all busy.
  */
 const ready = (path: "/readyz" | "/ready", id: string) =>
   route(

@@ -9,7 +9,7 @@ import type { Permit, RateLimit } from "@atlasqueue/core/internal";
 export type Caller = {
   tenant: string;
   scopes: ReadonlySet<Scope>;
-  /** Of the token that was shown; nobody shows one while `AUTH=disabled`. */
+  /** From the token that was shown; there is none while `AUTH=disabled`. */
   token_id?: string;
 };
 
@@ -21,7 +21,7 @@ export type Authenticator = {
 
 export type RateLimiter = {
   readonly rate: RateLimit;
-  /** Ask for so many of the tenant's permits, all or none. Never rejects for Redis' sake. */
+  /** Ask for a number of the tenant's permits, all or none. Never rejects because of Redis. */
   take(tenant: string, cost: number): Promise<Permit>;
 };
 
@@ -32,9 +32,9 @@ export type ApiEnv = {
   Bindings: Partial<HttpBindings>;
   Variables: {
     request_id: string;
-    /** Known once the request is let in, where its operation asks for a token. */
+    /** Known once the request is let in, if its operation requires a token. */
     caller: Caller | undefined;
-    /** What the answer says about the rate limit, where there is one. */
+    /** What the answer says about the rate limit, if there is one. */
     limit_headers: Record<string, string> | undefined;
   };
 };

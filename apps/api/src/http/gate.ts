@@ -4,17 +4,17 @@ type GateLimits = { requests_max: number; bytes_max: number };
 export type Gate = {
   /**
    * Run `work` while counting it among its holder's; `bytes` is what it keeps in memory meanwhile. Rejects with
-   * `NoRoomError` when there is no room, or the holder has its share.
+   * `NoRoomError` when there is no room, or the holder has used its share.
    */
   hold<T>(holder: string, bytes: number, work: () => Promise<T>): Promise<T>;
-  /** The same for what is not known beforehand: count bytes as they come, and let go of all of them at the end. */
+  /** The same when the size is not known beforehand: count bytes as they come, and release them all at the end. */
   meter(holder: string): { add(bytes: number): void; release(): void };
 };
 
-/** Far more than the database is given at once in good times; what a database that is away may pile up. */
+/** Far more than the database gets at once in good times; what may pile up while it is away. */
 const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: 128 * 1_048_576 };
 
-/** Bodies that are on their way: slow clients would fill the memory with what nobody has looked at yet. */
+/** Bodies on their way: otherwise slow clients would fill the memory with what nothing has looked at yet. */
 export const bodyLimits: GateLimits = { requests_max: 2_000, bytes_max: 256 * 1_048_576 };
 
 type Words = { requests: string; bytes: string };
@@ -25,8 +25,8 @@ const waiting: Words = {
 export const arriving: Words = { requests: "bodies that are arriving", bytes: "bytes of bodies that are arriving" };
 
 /**
- * Bounds the requests that wait for something, for the database by default, as each one keeps its body in memory. Each
- * holder, a tenant mostly, has a share.
+ * Bounds the requests waiting for something, by default the database, as each one keeps its body in memory. Each
+ * holder, usually a tenant, has a share.
  */
 export function createGate(limits: GateLimits = defaultGateLimits, what: Words = waiting): Gate {
   const requests = createShares(limits.requests_max);

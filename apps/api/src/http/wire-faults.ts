@@ -4,8 +4,8 @@ import { lingerAfterAnswer } from "./body/linger.ts";
 import { plainProblem } from "./answers/plain-problem.ts";
 
 /**
- * What is wrong with a request that Node takes and others read otherwise, so that a proxy before us might have meant
- * another one: two Hosts, of which Node keeps the first, and codings of the body that Node passes on undone.
+ * What is wrong with a request that Node accepts but others read differently, so that a proxy in front of us might have
+ * meant another one: two Hosts, of which Node keeps the first, and body codings that Node passes on undecoded.
  */
 export function wireFaultOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const coding = headers["transfer-encoding"];
@@ -19,14 +19,14 @@ export function wireFaultOf({ headers, rawHeaders }: IncomingMessage): string | 
   return hosts > 1 ? "The Host was sent more than once" : undefined;
 }
 
-/** Answer without hono, and hang up: what follows on the connection may be read by others as another request. */
+/** Answer without hono, and disconnect: others may read what follows on the connection as another request. */
 export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, kind: ProblemKind, detail: string): void {
   const { status, headers, text } = plainProblem(kind, detail, incoming.url ?? "");
   lingerAfterAnswer(incoming);
   outgoing.writeHead(status, headers).end(text);
 }
 
-/** For the "checkExpectation" event: anything but 100-continue, which Node sees to. */
+/** For the "checkExpectation" event: anything but 100-continue, which Node handles. */
 export function refuseExpectation(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const got = JSON.stringify(String(incoming.headers.expect).slice(0, 100));
   refuse(incoming, outgoing, "expectation_failed", `Expect may only be 100-continue; got ${got}`);

@@ -14,7 +14,7 @@ export const cancel = route(
     id: "cancelJob",
     tag: "Jobs",
     summary: "Cancel a job that is not final",
-    description: "A running one too: its lease ends, and its handler is aborted.",
+    description: "Even a running one: its lease ends, and its handler is aborted.",
     scope: "submit",
     request: { path, body: noBody },
     answers: { 200: { description: "The cancelled job.", schema: job } },

@@ -43,7 +43,7 @@ test("the list shows the newest first, page by page, and each job once", async (
   expect(odd.items.map(({ id }) => id)).toEqual([jobs[3]?.id, jobs[1]?.id]);
 });
 
-test("a cursor is of its list and filter: on another one it is refused", async () => {
+test("a cursor belongs to its list and filter: on another one it is refused", async () => {
   for (let at = 0; at < 3; at += 1) await submit({ queue: "cursors" });
   const { next_cursor } = jobPage.parse(await (await api.get("/v1/jobs?queue=cursors&limit=1")).json());
   const statusOf = async (path: string) => (await api.get(`${path}&cursor=${next_cursor}`)).status;
@@ -80,7 +80,7 @@ test.each(["scheduled", "queued", "running", "failed", "succeeded", "dead", "can
   },
 );
 
-test("a wait ends when the job finishes, by the notice of who settled it", async () => {
+test("a wait ends when the job finishes, by the settler's notice", async () => {
   const { id } = await submit();
   const held = await lease(id);
   let answered = false;
@@ -93,7 +93,7 @@ test("a wait ends when the job finishes, by the notice of who settled it", async
   expect(job.parse(await (await waiting).json())).toMatchObject({ status: "succeeded", result: { sent: true } });
 });
 
-test("a wait ends when the job finishes, though nobody said so", async () => {
+test("a wait ends when the job finishes, even without a notice", async () => {
   const { id } = await submit();
   const waiting = api.get(`/v1/jobs/${id}?wait_seconds=30`);
   await complete(api.deps, [{ lease: await lease(id), result: 1 }]);
@@ -108,7 +108,7 @@ test("a wait for a job that has finished, or does not exist, ends at once", asyn
   expect(unknown.status).toBe(404);
 });
 
-test("a queued job is cancelled once; nobody can claim it, and its key still names it", async () => {
+test("a queued job is cancelled once; no one can claim it, and its key still names it", async () => {
   const created = await submit({ queue: "cancels" });
   const response = await act(`${created.id}/cancel`, { headers: { "content-type": "text/plain" } });
   expect(response.status).toBe(200);
@@ -135,7 +135,7 @@ test("a running job is cancelled: its lease is lost, and the attempt is history"
   expect(items).toMatchObject([{ attempt: 1, worker_id: "w1", outcome: "cancelled", error: null }]);
 });
 
-test("a dead job is retried as if it was new, keeps its history, and leaves the dead letters", async () => {
+test("a dead job is retried as if it were new, keeps its history, and leaves the dead letters", async () => {
   const { id } = await submit({ queue: "retried", max_attempts: 1 });
   const verdict = { kind: "dead", reason: "attempts_exhausted" } as const;
   await fail(api.deps, [{ lease: await lease(id, "retried"), error: "E: no", verdict }]);
@@ -190,7 +190,7 @@ test("a job explains why it is not running", async () => {
   expect(await why(first.id)).toEqual(["cancelled"]);
 });
 
-test("a blocked job names the one of its group that it waits for, and goes when that is cancelled", async () => {
+test("a blocked job names the one in its group it waits for, and goes when that is cancelled", async () => {
   const first = await submit({ queue: "grouped", group: "order-17" });
   const second = await submit({ queue: "grouped", group: "order-17" });
   expect([first.status, second.status, second.group]).toEqual(["queued", "blocked", "order-17"]);

@@ -62,10 +62,10 @@ export const get = route(
     id: "getJob",
     tag: "Jobs",
     summary: "Read a job",
-    description: "With `wait_seconds` it is answered as soon as the job is final, or when the time is over.",
+    description: "With `wait_seconds` it is answered as soon as the job is final, or when time is up.",
     scope: "read",
     request: { path, query: getJobQuery },
-    // It may wait for the job, and then not for the database.
+    // It may be waiting for the job, and then not for the database.
     gate: "own",
     answers: { 200: { description: "The job.", schema: job, example: exampleJob } },
     problems: ["validation", "not_found"],
@@ -99,7 +99,7 @@ export const attempts = route(
     path: "/v1/jobs/{id}/attempts",
     id: "listAttempts",
     tag: "Jobs",
-    summary: "List the attempts at a job",
+    summary: "List a job's attempts",
     scope: "read",
     request: { path },
     answers: {

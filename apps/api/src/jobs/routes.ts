@@ -3,5 +3,5 @@ import { attempts, explain, get, list } from "./read.ts";
 import { submitBatch } from "./submit-batch.ts";
 import { submit } from "./submit.ts";
 
-/** Jobs as people see them, and what they do with them: submit, list, look, wait, cancel, retry. */
+/** Jobs as people see them, and what they do with them: submit, list, look at, wait for, cancel, retry. */
 export const jobRoutes = [submit, submitBatch, list, get, attempts, explain, cancel, retry];

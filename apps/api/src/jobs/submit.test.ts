@@ -14,7 +14,7 @@ afterAll(() => api.stop());
 const jobOf = async (response: Response): Promise<Job> => job.parse(await response.json());
 const queueOf = (queue: string) => ({ tenant: defaultTenant, queue });
 
-test("a job is created, says where it is, is signalled, and can be read there", async () => {
+test("a job is created and signalled, and can be read at its Location", async () => {
   const response = await api.post("first", { type: "mail", payload: { to: "a@b.c" }, queue: "mails", priority: 3 });
   expect(response.status).toBe(201);
   const created = await jobOf(response);
@@ -29,12 +29,12 @@ test("a job is created, says where it is, is signalled, and can be read there", 
   expect(await jobOf(await api.get(`/v1/jobs/${created.id.toUpperCase()}`))).toEqual(created);
 });
 
-test("what is left out has its default", async () => {
+test("omitted fields get their defaults", async () => {
   const created = await jobOf(await api.post("defaults", { type: "a" }));
   expect(created).toMatchObject({ queue: "default", priority: 0, max_attempts: 5, payload: {}, timeout_seconds: null });
 });
 
-test("a job for later is scheduled and not signalled, whatever offset its time has", async () => {
+test("a job for later is scheduled, not signalled, whatever offset its time has", async () => {
   const later = await jobOf(
     await api.post("later", { type: "a", queue: "later", run_at: "2090-01-01T00:00:00.5-03:00" }),
   );
@@ -94,7 +94,7 @@ test("a key that expired may be used again", async () => {
   expect((await jobOf(second)).id).not.toBe(first.id);
 });
 
-test("an id that nobody has is 404, and so is another tenant's: with the same body", async () => {
+test("an unknown id is 404, and so is another tenant's, with the same body", async () => {
   const { id } = await jobOf(await api.post("foreign", { type: "a" }));
   const { sql } = api.deps.database;
   await sql`UPDATE jobs SET tenant = 'other' WHERE id = ${id}`;

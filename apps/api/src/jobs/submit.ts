@@ -13,7 +13,7 @@ export const submit = route(
     tag: "Jobs",
     summary: "Submit a job",
     description:
-      "Once it is answered, the job is durable. The same key with the same request, however often it is sent, makes one " +
+      "Once answered, the job is durable. The same key with the same request, however often it is sent, makes one " +
       `job. A payload may have ${limits.payload_bytes_max} bytes of JSON, a request ${limits.body_bytes_max}.`,
     scope: "submit",
     request: { idempotency_key: "required", body: { schema: submitJob, example: exampleSubmission } },
@@ -26,12 +26,12 @@ export const submit = route(
       },
       200: {
         description:
-          "This key was used for the same request before: the job that it made. Or a job with the same unique key is there: " +
-          "that job, as it is or as this request has replaced it.",
+          "This key was already used for the same request: the job it made. Or a job with the same unique key exists: " +
+          "that job, unchanged or as replaced by this request.",
         schema: job,
         some_headers: {
-          "Idempotency-Replayed": "`true`, when the key was used before.",
-          "Unique-Conflict": "`returned` or `replaced`, when a job with the unique key was there.",
+          "Idempotency-Replayed": "`true` when the key was used before.",
+          "Unique-Conflict": "`returned` or `replaced`, when a job with the unique key existed.",
         },
         example: exampleJob,
       },

@@ -24,7 +24,7 @@ const submit = (body: object, key = `unique-${(made += 1)}`) => {
 const jobOf = async (response: Response): Promise<Job> => job.parse(await response.json());
 const signalled = (queue: string) => signal.take([{ tenant: "default", queue }], 100);
 
-test("the default answers with the job that is there, and says so", async () => {
+test("the default answers with the existing job, and says so", async () => {
   const first = await submit({ queue: "q1", unique: {} });
   expect([first.status, first.headers.get("unique-conflict")]).toEqual([201, null]);
   const second = await submit({ queue: "q1", unique: {} }, "again");
@@ -40,7 +40,7 @@ test("the default answers with the job that is there, and says so", async () => 
   expect((await submit({ queue: "q1", unique: {} })).status).toBe(201);
 });
 
-test("replace debounces: the last request counts, and is signalled when it may run", async () => {
+test("replace debounces: the last request counts, and its job is signalled when it may run", async () => {
   const unique = { key: "page-7", on_conflict: "replace" };
   const created = await jobOf(await submit({ queue: "q2", unique, delay_seconds: 60 }));
   const second = await submit({ queue: "q2", unique, payload: { n: 2 }, delay_seconds: 90 });
@@ -66,7 +66,7 @@ test.each([
   ["return", { 201: 1, 200: 49 }],
   ["replace", { 201: 1, 200: 49 }],
   ["reject", { 201: 1, 409: 49 }],
-])("50 submitters at once over two processes, %s: one job", async (on_conflict, statuses) => {
+])("50 simultaneous submissions through two processes, %s: one job", async (on_conflict, statuses) => {
   const queue = `crowd-${on_conflict}`;
   const responses = await Promise.all(
     Array.from({ length: 50 }, (_, n) => submit({ queue, payload: { n }, unique: { key: "k", on_conflict } })),
@@ -79,7 +79,7 @@ test.each([
   expect(new Set(await signalled(queue))).toEqual(new Set([rows[0]?.["id"]]));
 });
 
-test("a batch says which of its jobs were there; one that is refused stores none", async () => {
+test("a batch says which of its jobs already existed; a refused one stores none", async () => {
   const batch = (jobs: object[]) =>
     api.send("POST", "/v1/jobs/batch", undefined, {
       jobs: jobs.map((one) => ({ type: "a", queue: "q4", idempotency_key: `b-${(made += 1)}`, ...one })),

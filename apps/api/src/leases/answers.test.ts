@@ -31,7 +31,7 @@ const statuses = async (queue: string) => {
     SELECT status, attempts, count(*)::int AS jobs FROM jobs WHERE queue = ${queue} GROUP BY 1, 2 ORDER BY 1`;
 };
 
-test("eight leases side by side of a hundred heavy jobs each: every job is handed over or stays queued", async () => {
+test("eight concurrent leases of a hundred heavy jobs each: every job is handed over or stays queued", async () => {
   for (let part = 0; part < 20; part += 1) await add("heavy", 10, 250_000);
   const answers = await Promise.all(
     Array.from({ length: 8 }, async (_, at) => {
@@ -53,9 +53,9 @@ test("eight leases side by side of a hundred heavy jobs each: every job is hande
   ]);
 });
 
-test("jobs of an answer that its caller did not wait for go back, with no attempt spent", async () => {
+test("jobs in an answer whose caller did not wait for it go back, with no attempt spent", async () => {
   await add("cut", 16, 250_000);
-  // Nothing is read, so the answer cannot leave the server as a whole.
+  // Nothing is read, so the whole answer cannot leave the server.
   const socket = connect({ port: server.port, host: "127.0.0.1" });
   const body = JSON.stringify({ worker_id: "w", max_jobs: 100 });
   socket.write(
@@ -68,7 +68,7 @@ test("jobs of an answer that its caller did not wait for go back, with no attemp
   await eventually(async () => expect(await statuses("cut")).toEqual([{ status: "queued", attempts: 0, jobs: 16 }]));
 });
 
-test("jobs that the desk is told did not get through go back", async () => {
+test("jobs reported as undelivered go back", async () => {
   const [id] = await add("unanswerable", 1, 10);
   const jobs = await api.deps.leaseDesk.lease(
     { tenant: "default", queue: "unanswerable", worker_id: "w", lease_seconds: 30, jobs_max: 1, wait_ms: 0 },

@@ -19,17 +19,17 @@ export const lease = route(
     summary: "Lease jobs of a queue",
     description:
       "With `wait_seconds` it waits for a job when there is none. A leased job is the worker's until `locked_until`; " +
-      "who needs longer sends heartbeats, and a job that is neither settled nor renewed in time goes to another worker.",
+      "a worker that needs longer sends heartbeats, and a job neither settled nor renewed in time goes to another worker.",
     scope: "work",
     request: {
       path: z.strictObject({ queue: queueName }),
       body: { schema: leaseRequest, example: { worker_id: "worker-1", max_jobs: 10, wait_seconds: 20 } },
     },
-    // It waits for jobs, and the desk has a bound of its own.
+    // It waits for jobs, and the long poll has its own bound.
     gate: "own",
     answers: {
       200: {
-        description: "The leased jobs; none when there were none in time.",
+        description: "The leased jobs; empty if there were none in time.",
         schema: leaseAnswer,
         example: { jobs: [exampleLease] },
       },
@@ -40,7 +40,7 @@ export const lease = route(
     const { max_jobs, wait_seconds, ...claimer } = body;
     const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000 };
     const leases = await leaseDesk.lease(wish, hungUp());
-    // With no attempt spent: nobody knows of them.
+    // With no attempt spent: no one knows of them.
     ifUndelivered(() => leaseDesk.undelivered(leases));
     return { jobs: leases.map(showLease) };
   },

@@ -46,7 +46,7 @@ test("a job is leased whole, once, and acknowledged with its result; the same ac
   }
 });
 
-test("as many are leased as were asked for, the oldest first, and of this queue only", async () => {
+test("as many are leased as were asked for, oldest first, and only from this queue", async () => {
   const ids = [];
   for (let at = 0; at < 5; at += 1) ids.push(await submit("many"));
   await submit("others");
@@ -72,7 +72,7 @@ test("a nack is retried after its delay, or dead at once; the same nack again is
   expect(await signal.deadLetters.page(0, 10)).toContain(other);
 });
 
-test("a nacked job is leased again when its delay is over, by a call that waits", async () => {
+test("a nacked job is leased again when its delay is over, by a waiting call", async () => {
   const id = await submit("again");
   const first = await leaseOne("again");
   await post(`/jobs/${id}/nack`, { lease_token: first.lease_token, error: "x", delay_seconds: 0.05 });
@@ -81,7 +81,7 @@ test("a nacked job is leased again when its delay is over, by a call that waits"
   expect(second.lease_token).not.toBe(first.lease_token);
 });
 
-test("a heartbeat keeps the lease, as long as it says, and shows progress", async () => {
+test("a heartbeat keeps the lease for as long as it says, and shows progress", async () => {
   const id = await submit("beats");
   const { lease_token, locked_until } = await leaseOne("beats");
   const beat = await post(`/jobs/${id}/heartbeat`, { lease_token, lease_seconds: 600, progress: { done: 0.4 } });
@@ -145,7 +145,7 @@ test("many are settled in one call, each with its own outcome", async () => {
   expect((await post("/leases/settle", {})).status).toBe(200);
 });
 
-test("ids are taken in any case, and one named in two of them was named twice", async () => {
+test("ids are accepted in any case, and one given in two cases was named twice", async () => {
   const id = await submit("cases");
   const { lease_token } = await leaseOne("cases");
   const loud = { id: id.toUpperCase(), lease_token: lease_token.toUpperCase() };
@@ -155,7 +155,7 @@ test("ids are taken in any case, and one named in two of them was named twice", 
   expect(settleAnswer.parse(await settled.json()).acks).toEqual([{ id, outcome: "succeeded" }]);
 });
 
-test("an ack and a cancel at once: one of them wins, and both are told which", async () => {
+test("of a simultaneous ack and cancel one wins, and both learn which", async () => {
   for (let round = 0; round < 20; round += 1) {
     const id = await submit("races");
     const { lease_token } = await leaseOne("races");
@@ -170,7 +170,7 @@ test("an ack and a cancel at once: one of them wins, and both are told which", a
   }
 });
 
-test("a nack whose answer was lost is answered the same when its job is ready again, and 409 when it is another's", async () => {
+test("a nack whose answer was lost gets the same answer when its job is ready again, and 409 once another worker has it", async () => {
   const id = await submit("lost-answer");
   const { lease_token } = await leaseOne("lost-answer");
   const nack = () => post(`/jobs/${id}/nack`, { lease_token, error: "x", delay_seconds: 0 });
@@ -184,7 +184,7 @@ test("a nack whose answer was lost is answered the same when its job is ready ag
   expect((await post(`/jobs/${id}/ack`, { lease_token })).status).toBe(409);
 });
 
-test("a heartbeat may shorten a lease, and the sweep is told to look in time", async () => {
+test("a heartbeat may shorten a lease, and the sweep will look in time", async () => {
   const id = await submit("shorter");
   const { lease_token } = await leaseOne("shorter", { lease_seconds: 3_600 });
   expect((await post(`/jobs/${id}/heartbeat`, { lease_token, lease_seconds: 5 })).status).toBe(200);
@@ -201,7 +201,7 @@ test("a claim is forgotten when its last job is settled, and not before", async 
   const claims = () => api.deps.database.sql`SELECT FROM lease_batches WHERE token = ${first?.lease_token ?? ""}`;
   const others = await submit("claims-after");
   await post("/leases/settle", { acks: [first] });
-  // The clearing after this one has had its turn when a claim that was settled with it is gone.
+  // When a claim settled with it is gone, the clearing after this one has had its turn.
   const other = await leaseOne("claims-after");
   await post("/leases/settle", { acks: [{ id: others, lease_token: other.lease_token }] });
   const otherClaims = () => api.deps.database.sql`SELECT FROM lease_batches WHERE token = ${other.lease_token}`;
@@ -211,19 +211,19 @@ test("a claim is forgotten when its last job is settled, and not before", async 
   await eventually(async () => expect(await claims()).toHaveLength(0));
 });
 
-test("a call that waits gets the job that comes", async () => {
+test("a waiting call gets the job that comes", async () => {
   const waiting = lease("waits", { wait_seconds: 30 });
   const id = await submit("waits");
   expect((await waiting).map((held) => held.job.id)).toEqual([id]);
 });
 
-test("a wait in vain ends empty-handed, and takes nothing afterwards", async () => {
+test("a wait that times out ends empty-handed, and takes nothing afterwards", async () => {
   expect(await lease("in-vain", { wait_seconds: 0.05 })).toEqual([]);
   const id = await submit("in-vain");
   expect((await leaseOne("in-vain")).job.id).toBe(id);
 });
 
-test("five hundred calls wait side by side, and each job wakes one of them", async () => {
+test("five hundred calls wait at once, and each job wakes one of them", async () => {
   const calls = Array.from({ length: 500 }, () => lease("crowd", { wait_seconds: 30 }));
   const ids = await Promise.all(Array.from({ length: 500 }, () => submit("crowd")));
   const got = (await Promise.all(calls)).flatMap((jobs) => jobs.map((held) => held.job.id));
@@ -238,7 +238,7 @@ test("queues do not keep each other waiting", async () => {
   expect(got.toSorted()).toEqual(ids.toSorted());
 });
 
-test("what is leased for a worker that has hung up goes back, with no attempt spent", async () => {
+test("jobs leased for a worker that has hung up go back, with no attempt spent", async () => {
   const gone = new AbortController();
   const call = { tenant: "default", queue: "hung-up", worker_id: "w", lease_seconds: 30, jobs_max: 1, wait_ms: 30_000 };
   const waiting = api.deps.leaseDesk.lease(call, gone.signal);

@@ -23,7 +23,7 @@ export const settleMany = route(
     },
     answers: {
       200: {
-        description: "One outcome for each ack and each nack, in their order.",
+        description: "One outcome for each ack and each nack, in order.",
         schema: settleAnswer,
         example: { acks: [{ id: exampleId, outcome: "succeeded" }], nacks: [] },
       },

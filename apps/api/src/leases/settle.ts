@@ -26,7 +26,7 @@ export const ack = route(
     path: "/v1/jobs/{id}/ack",
     id: "ackJob",
     summary: "Settle a job as done",
-    description: `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and is answered alike.`,
+    description: `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and gets the same answer.`,
     request: { path, body: { schema: ackRequest, example: { lease_token, result: { sent: true } } } },
     answers: { 200: { description: "The job, succeeded.", schema: job } },
   },
@@ -42,7 +42,7 @@ export const nack = route(
     path: "/v1/jobs/{id}/nack",
     id: "nackJob",
     summary: "Settle a job as failed",
-    description: "It is retried after a delay that grows, or is dead after its last attempt.",
+    description: "It is retried after a growing delay, or is dead after its last attempt.",
     request: {
       path,
       body: {
@@ -92,7 +92,7 @@ export const heartbeat = route(
   },
 );
 
-/** Settle one job, and tell how it is then. */
+/** Settle one job, and return its new state. */
 async function settled(deps: RouteDeps, tenant: string, id: string, acks: Ack[], nacks: Nack[]): Promise<Job> {
   const outcomes = await settleRemote(deps, tenant, acks, nacks);
   const [outcome] = [...outcomes.acks, ...outcomes.nacks];

@@ -6,7 +6,7 @@ import { rawPath } from "../http/input/raw-path.ts";
 
 const path_chars_max = 200;
 
-/** One `http_request` event per request, whatever came of it. */
+/** One `http_request` event per request, whatever its outcome. */
 export function accessLog(observe: Observe) {
   return async (c: ApiContext, next: Next): Promise<void> => {
     const start = performance.now();
@@ -23,7 +23,7 @@ export function accessLog(observe: Observe) {
   };
 }
 
-/** The pattern of the route, which is what metrics count by: the paths themselves are as many as the jobs. */
+/** The route's pattern, which metrics count by: there are as many paths as jobs. */
 function templateOf(c: ApiContext): string {
   const path = routePath(c, -1);
   return path.endsWith("*") ? "unmatched" : path;

@@ -3,13 +3,13 @@ import { answerError } from "../http/answers/answer-error.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 
-/** What is answered when no route matches: 405 when the path exists under other methods, else 404. */
+/** The answer when no route matches: 405 when the path exists under other methods, otherwise 404. */
 export function answerUnmatched(app: Hono<ApiEnv>) {
   return (c: ApiContext): Response => {
     const allowed = methodsOf(app, c.req.path);
     const problem =
       allowed.length === 0
-        ? new ProblemError("not_found", "There is no such path; paths are case-sensitive and have no slash at the end")
+        ? new ProblemError("not_found", "There is no such path; paths are case-sensitive and have no trailing slash")
         : new ProblemError("method_not_allowed", `This path takes ${allowed.join(", ")}`, {
             headers: { allow: allowed.join(", ") },
           });
@@ -17,7 +17,7 @@ export function answerUnmatched(app: Hono<ApiEnv>) {
   };
 }
 
-/** The methods a path has a route for, asked of the router itself: a new route needs no entry anywhere. */
+/** The methods a path has routes for, from the router itself: a new route needs no entry anywhere. */
 function methodsOf(app: Hono<ApiEnv>, path: string): string[] {
   const methods = new Set(app.routes.map((route) => route.method).filter((method) => method !== middleware));
   const allowed = [...methods].filter((method) =>

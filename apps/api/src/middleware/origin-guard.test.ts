@@ -20,7 +20,7 @@ test.each([
   { "sec-fetch-site": "cross-site" },
   { "sec-fetch-site": "same-site", origin: "http://localhost:3000" },
   { "sec-fetch-site": "cross-site", origin: "http://localhost:8000" },
-])("a form of another site pauses no queue: %j", async (headers) => {
+])("another site's form pauses no queue: %j", async (headers) => {
   const response = await api.app.request("http://localhost:8000/v1/queues/default/pause", { method: "POST", headers });
   expect(response.status).toBe(403);
   expect(await response.json()).toMatchObject({
@@ -46,7 +46,7 @@ test.each([
   expect(await pause(headers)).toBe(200);
 });
 
-test("an origin of a name that the API was told counts as its own", async () => {
+test("an origin with a name in ALLOWED_HOSTS counts as the API's own", async () => {
   expect(await pause({ origin: "https://queue.example.com" })).toBe(403);
   expect(await pause({ origin: "https://queue.example.com" }, named)).toBe(200);
   expect(await pause({ origin: "https://evil.example" }, named)).toBe(403);

@@ -6,15 +6,15 @@ import { ProblemError } from "../http/answers/problem.ts";
 const reading = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * 403 for a request that changes something and that a browser sent for a page of another site: a form needs no leave of
- * ours to be posted here. Other programs than browsers send neither header.
+ * 403 for a request that changes something and that a browser sent for a page of another site: a form needs no
+ * permission from us to be posted here. Programs other than browsers send neither header.
  */
 export function originGuard(rule: HostRule | undefined) {
   return (c: ApiContext, next: Next): Promise<void> => {
     if (!reading.has(c.req.method) && isForeign(c, rule))
       throw new ProblemError(
         "forbidden",
-        "A page of another site sent this (Origin, Sec-Fetch-Site), and may change nothing here",
+        "This came from another site's page (Origin, Sec-Fetch-Site), which may not change anything here",
       );
     return next();
   };
@@ -29,6 +29,6 @@ function isForeign(c: ApiContext, rule: HostRule | undefined): boolean {
   // "null" is the origin of a file, of a sandboxed frame and of a page that hides itself.
   if (!URL.canParse(origin)) return true;
   const { host, hostname } = new URL(origin);
-  // By name only where names are said: on a loopback address other ports are other sites.
+  // By name only where names are set: on a loopback address other ports are other sites.
   return host !== new URL(c.req.url).host && !(rule?.names.includes(hostname) && allowsHost(rule, hostname));
 }

@@ -4,7 +4,10 @@ import { isText } from "../http/input/percent.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import { rawPath } from "../http/input/raw-path.ts";
 
-/** 400 for a path whose escapes are not UTF-8, or hide a NUL: hono passes them on, and the database refuses them. */
+/**
+ * 400 for a path whose escapes are not UTF-8, or hide a NUL: hono would pass them on, and the database would refuse
+ * them.
+ */
 export function pathGuard(c: ApiContext, next: Next): Promise<void> {
   const path = rawPath(c);
   if (path.includes("%") && (!isText(path) || path.includes("%00")))

@@ -38,7 +38,7 @@ test("no two operations have one name, and path parameters are those in the path
 
 type Shows = Record<string, { example?: unknown; examples?: Record<string, { value: unknown }> }>;
 
-test.each(operations)("what $id shows as examples is valid", ({ path, method, request }) => {
+test.each(operations)("the examples of $id are valid", ({ path, method, request }) => {
   const { requestBody, responses } = documented({ path, method });
   if (request?.body) expect(requestBody?.content["application/json"]?.example).toBeDefined();
   const contents: [string[], Shows | undefined][] = [

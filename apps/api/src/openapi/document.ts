@@ -23,7 +23,7 @@ const { version } = createRequire(import.meta.url)("../../package.json") as { ve
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
 /**
- * The OpenAPI 3.1 document of this API, made of the schemas that check its requests and answers.
+ * The OpenAPI 3.1 document of this API, built from the schemas that check its requests and answers.
  *
  * @example
  * const { paths } = openApiDocument(operations);
@@ -38,7 +38,7 @@ export function openApiDocument(operations: readonly Operation[]): OpenApiDocume
         description: about,
         license: { name: "MIT", identifier: "MIT" },
       },
-      servers: [{ url: "/", description: "The server that this document came from." }],
+      servers: [{ url: "/", description: "The server this document came from." }],
       tags: Object.entries(tags)
         .filter(([name]) => operations.some(({ tag }) => tag === name))
         .map(([name, description]) => ({ name, description })),
@@ -83,8 +83,8 @@ function sayOnce(parameter: { description?: string; schema?: { description?: str
 const about = `A job queue that is durable like PostgreSQL and wakes like Redis.
 
 Times are RFC 3339, UTC, with milliseconds. Ids are UUIDs, in any case. Unknown fields and query parameters are refused.
-Every answer has \`X-Request-ID\`: the caller's own when it is well-formed, else a new one. Every error is
-\`application/problem+json\` with that id as its \`instance\`; OpenQueue's operations have a format of their own.`;
+Every answer has \`X-Request-ID\`: the caller's own when it is well-formed, otherwise a new one. Every error is
+\`application/problem+json\` with that id as its \`instance\`; OpenQueue's operations have their own format.`;
 
 function pathsOf(operations: readonly Operation[]): Record<string, Record<string, ZodOpenApiOperationObject>> {
   const found: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
@@ -118,7 +118,7 @@ function show(operation: Operation): ZodOpenApiOperationObject {
   };
 }
 
-/** What a request says in headers, the key included. */
+/** What a request says in headers, including the key. */
 function headersOf({ request: { headers, idempotency_key: key } = {} }: Operation): z.ZodObject | undefined {
   if (!key) return headers;
   const shown = z.strictObject({ "Idempotency-Key": key === "optional" ? idempotencyKey.optional() : idempotencyKey });

@@ -37,7 +37,7 @@ export function problemAnswers(operation: Operation): Record<string, ZodOpenApiR
   return Object.fromEntries(
     [...byStatus].map(([status, kinds]): [string, ZodOpenApiResponseObject] => {
       const description = kinds.map((kind) => `${problems[kind].title}.`).join(" ");
-      // Where nobody asks for a token, 503 may also say that something is off, not that it will be back.
+      // Where no token is required, 503 may also mean that something is switched off, not that it will be back.
       const headers = status === 503 && !operation.scope ? { "Retry-After": retryAfterMaybe } : headersOf[status];
       return [String(status), { description, content: show(kinds), ...(headers && { headers }) }];
     }),
@@ -92,7 +92,7 @@ function exampleOf(kind: ProblemKind) {
 
 const fault = "must be an integer from 1 to 25; got 26";
 
-/** The same as OpenQueue tells it. */
+/** The same in OpenQueue's format. */
 function detailOf(kind: ProblemKind): OpenQueueError {
   if (kind !== "validation") return { detail: problems[kind].title };
   const msg = "must be an integer from 0 to 24; got 25";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ZodOpenApiOverride } from "zod-openapi";
 
 /**
- * How zod's JSON Schema is put right for people who read it: descriptions become sentences, a format is enough where
+ * How zod's JSON Schema is tidied up for people who read it: descriptions become sentences, a format is enough where
  * zod adds a pattern of three lines, and a number in the query is shown as the number its text becomes.
  */
 export const showSchema: ZodOpenApiOverride = ({ zodSchema, jsonSchema, io }) => {

@@ -16,7 +16,7 @@ test("without jobs there are no queues", async () => {
   expect(await client.queues()).toEqual([]);
 });
 
-test("every job is counted under its word; those that wait for a retry are told apart, and counted once", async () => {
+test("every job is counted under its word; those waiting for a retry are shown separately, and counted once", async () => {
   const queue_name = "mail";
   const scheduled = await client.submit({ queue_name, payload: {}, run_at: "2099-01-01T00:00:00Z" });
   for (let n = 0; n < 5; n += 1) await client.submit({ queue_name, payload: { n } });
@@ -42,7 +42,7 @@ test("every job is counted under its word; those that wait for a retry are told 
   expect((await client.list("?queue_name=mail")).total).toBe(7);
 });
 
-test("the oldest pending job is the oldest made, whether it is ready, waits for its time or for a retry", async () => {
+test("the oldest pending job is the first one made, whether it is ready, or waiting for its time or a retry", async () => {
   const first = await client.submit({ queue_name: "old", payload: {} });
   const { created_at } = await client.detail(first);
   await client.submit({ queue_name: "old", payload: {}, priority: 9 });

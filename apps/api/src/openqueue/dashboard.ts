@@ -24,7 +24,7 @@ export const dashboard = route(
     tag: "OpenQueue",
     surface: "openqueue",
     summary: "List the queues",
-    description: "`failed` says how many of the `pending` wait for a retry; `total` has each job once.",
+    description: "`failed` says how many of the `pending` are waiting for a retry; `total` counts each job once.",
     scope: "read",
     answers: {
       200: {
@@ -44,8 +44,8 @@ export const dashboard = route(
 );
 
 /**
- * `failed` are the pending ones that wait for a retry: they are in `pending` too, as everywhere on this surface, and
- * `total` has each job once.
+ * `failed` are the pending ones waiting for a retry: they are in `pending` too, as everywhere on this surface, and
+ * `total` counts each job once.
  */
 function showStats(stats: QueueStats, oldest: Date | undefined): OpenQueueQueues[number] {
   return {
@@ -61,7 +61,7 @@ function showStats(stats: QueueStats, oldest: Date | undefined): OpenQueueQueues
   };
 }
 
-/** A job that waits behind many of higher priority is seen by when it became ready: for most, when it was made. */
+/** A job waiting behind many of higher priority is judged by when it became ready: for most, when it was made. */
 function earliest(created: Date | undefined, ready: Date | null): Date | undefined {
   return created && ready && ready < created ? ready : created;
 }

@@ -71,7 +71,7 @@ test("401 and 403: without a token, and with one for something else", async () =
   await guarded.stop();
 });
 
-test("429: a tenant that calls too often is told when to come again; a batch costs a permit a job", async () => {
+test("429: a tenant that calls too often learns when to come back; a batch costs one permit per job", async () => {
   const limited = await testApp({ rate_limit: { limit: 3, period_ms: 3_600_000 } });
   const { send } = openQueueClient(limited);
   const batch = await send("POST", "/jobs/batch", { jobs: [{ payload: {} }, { payload: {} }, { payload: {} }] });
@@ -88,7 +88,7 @@ test("413: a body over the limit", async () => {
   expect(await client.errorOf(response, 413)).toBe("The body may have 1048576 bytes at most");
 });
 
-test("422: every part that is wrong is in the list, an item of a batch by its place", async () => {
+test("422: every wrong part is in the list, a batch item by its position", async () => {
   const response = await client.send("POST", "/jobs/batch", { jobs: [{ payload: {} }, { priority: 0.5 }] });
   expect(await client.errorOf(response, 422)).toEqual([
     { loc: ["body", "jobs", 1, "payload"], msg: "is required: a JSON object", type: "value_error" },
@@ -100,7 +100,7 @@ test("422: every part that is wrong is in the list, an item of a batch by its pl
   ]);
 });
 
-test("503 and 500: the causes go to the log, and the client is told when to try again", async () => {
+test("503 and 500: the causes go to the log, and the client learns when to try again", async () => {
   const away = await testApp({
     database: connectDatabase({ url: "postgres://127.0.0.1:1/nowhere", connections_max: 1, timeout_ms: 500 }),
   });

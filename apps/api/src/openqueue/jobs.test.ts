@@ -17,7 +17,7 @@ const nobody = "01920000-0000-7000-8000-000000000000";
 const later = "2099-01-01T00:00:00Z";
 const statuses = ["scheduled", "queued", "failed", "running", "succeeded", "dead", "cancelled"] as const;
 
-/** A job of a queue, brought to one of our statuses by our own transitions. */
+/** A job in a queue, brought to one of our statuses by our own transitions. */
 async function jobIn(status: (typeof statuses)[number], queue: string): Promise<string> {
   const id = await client.submit({ queue_name: queue, payload: {}, ...(status === "scheduled" && { run_at: later }) });
   if (status === "scheduled" || status === "queued") return id;
@@ -107,7 +107,7 @@ test.each([
   expect(detail).toEqual([{ loc: ["query", name], msg: expect.stringContaining(says), type: "value_error" }]);
 });
 
-test.each(["", "/detail"])("GET /jobs/{id}%s: 404 for an unknown id, 422 for what is none", async (path) => {
+test.each(["", "/detail"])("GET /jobs/{id}%s: 404 for an unknown id, 422 for what is not an id", async (path) => {
   const unknown = await client.errorOf(await client.send("GET", `/jobs/${nobody}${path}`), 404);
   expect(unknown).toBe("There is no job with this id");
   const malformed = await client.errorOf(await client.send("GET", `/jobs/not-a-uuid${path}`), 422);
@@ -140,7 +140,7 @@ test.each([
   expect(await client.detail(id)).toEqual(before);
 });
 
-test("a job is cancelled or leased, never both, however the two meet", async () => {
+test("a job is cancelled or leased, never both, however the two collide", async () => {
   for (let round = 0; round < 20; round += 1) {
     const id = await client.submit({ queue_name: "race", payload: {} });
     const [cancelled, held] = await Promise.all([client.cancel(id), client.lease("race")]);
@@ -152,7 +152,7 @@ test("a job is cancelled or leased, never both, however the two meet", async () 
   }
 });
 
-test("a cancel takes an empty body, whatever type it is said to be of", async () => {
+test("a cancel takes an empty body, whatever its declared type", async () => {
   const empty: [type: string, body: string | undefined][] = [
     ["application/json", undefined],
     ["text/plain", undefined],

@@ -25,12 +25,12 @@ export const list = route(
     path: "/jobs",
     id: "openQueueListJobs",
     summary: "List jobs, newest first",
-    description: "For what is past the last offset, `/v1/jobs` has a cursor.",
+    description: "For anything beyond the last offset, `/v1/jobs` has a cursor.",
     scope: "read",
     request: { query: openQueueListQuery },
     answers: {
       200: {
-        description: "A page; `total` counts what the filter picks, on every page.",
+        description: "A page; `total` counts everything the filter matches, on every page.",
         schema: openQueueJobPage,
         example: { items: [exampleOpenQueueJob], total: 1, limit: limits.list_items_default, offset: 0 },
       },

@@ -61,7 +61,7 @@ test.each([
   expect(detail).toMatchObject([{ loc: ["body", field] }]);
 });
 
-test("a queue of another name than one can have is 422", async () => {
+test("an impossible queue name is 422", async () => {
   const detail = await client.errorOf(await client.send("POST", "/queues/a%20b/lease", { worker_id: "w" }), 422);
   expect(detail).toMatchObject([{ loc: ["path", "queue"] }]);
 });
@@ -93,7 +93,7 @@ test("a retry waits min(2^retry_count, 300) s, to the millisecond, until there a
   });
 });
 
-test("a job with a backoff of its own waits by that, here too", async () => {
+test("a job with its own backoff waits by that, here too", async () => {
   const backoff = { kind: "fixed", base_seconds: 7 } as const;
   await api.post("own-backoff", { type: "a", queue: "own", backoff });
   const held = await client.leaseOne("own");
@@ -152,7 +152,7 @@ test("a stale token is 409: after a lease that was taken over, an ack, and a can
   expect((await client.settle("ack", cancelled)).status).toBe(409);
 });
 
-test("an unknown job is 404 whatever the token, and an id that is none is 422", async () => {
+test("an unknown job is 404 whatever the token, and a malformed id is 422", async () => {
   for (const lease_token of [nobody, "not-a-token"])
     for (const [what, fields] of [
       ["ack", {}],

@@ -57,7 +57,7 @@ export const lease = route(
     const leases = await leaseDesk.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
     ifUndelivered(() => leaseDesk.undelivered(leases));
     const [held] = leases;
-    // Read once more by its key; there is none when it was cancelled in this moment.
+    // Read again by its key; it is gone if it was just cancelled.
     const row = held && (await findJob(deps, tenant, held.id));
     if (!row?.locked_until || row.lease_token !== held?.lease_token) return null;
     const lease_expires_at = row.locked_until.toISOString();
@@ -71,7 +71,7 @@ export const ack = route(
     path: "/jobs/{id}/ack",
     id: "openQueueAck",
     summary: "Settle a job as done",
-    description: `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and is answered alike.`,
+    description: `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and gets the same answer.`,
     request: { path, body: { schema: openQueueAck, example: { lease_token, result: { sent: true } } } },
     answers: settled("It has succeeded.", "completed"),
     problems: ["not_found", "lease_lost"],
@@ -128,10 +128,10 @@ export const heartbeat = route(
   },
 );
 
-/** A UUID that no lease is given. */
+/** A UUID that no lease ever has. */
 const nobodys = "00000000-0000-0000-0000-000000000000";
 
-/** What cannot be a token holds no lease either: 409, or 404 where the job is unknown, as for any wrong one. */
+/** What cannot be a token holds no lease: 409, or 404 if the job is unknown, as for any wrong token. */
 function tokenOf(held: { lease_token: string }): string {
   return isUuid(held.lease_token) ? held.lease_token : nobodys;
 }

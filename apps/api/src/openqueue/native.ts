@@ -1,17 +1,17 @@
 import type { OpenQueueSubmit, SubmitJob } from "@atlasqueue/contract";
 import type { BackoffPolicy } from "@atlasqueue/core";
 
-/** The type of every job that comes in here, as OpenQueue's have none: what a worker of ours registers a handler for. */
+/** The type of every job that comes in here, as OpenQueue's have none: our workers register a handler for it. */
 const openQueueType = "openqueue";
 
 /** A retry waits min(2^retry_count, 300) s. */
 const backoff = { kind: "exponential", base_seconds: 1, max_seconds: 300 } as const;
 
-/** What a nack here waits by, when the job says nothing itself: to the second, so without jitter. */
+/** How long a nack here waits when the job does not say: to the second, so without jitter. */
 export const openQueueBackoff: BackoffPolicy = { ...backoff, jitter_seconds_max: 0 };
 
 /**
- * A job of OpenQueue's as the request that would make it on /v1.
+ * An OpenQueue job as the request that would make it on /v1.
  *
  * @example
  * nativeRequest({ queue_name: "mail", payload: {}, priority: 0, max_retries: 3 }).max_attempts; // 4

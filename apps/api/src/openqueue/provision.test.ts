@@ -52,8 +52,8 @@ test("503 while no secret is set", async () => {
   await closed.stop();
 });
 
-test("whoever tries secrets is slowed down, event by event, and others are not", async () => {
-  // Its clock stands: a slow machine gives nobody another permit.
+test("someone trying secrets is slowed down, event by event, and others are not", async () => {
+  // Its clock stands still: a slow machine grants no extra permit.
   const guarded = await guardedApp({ admin_secret, provisionPermits: localPermits(() => 0) });
   const call = async (secret: string, remoteAddress: string) => {
     const request = { method: "POST", headers: { "x-admin-secret": secret, "content-type": "application/json" } };

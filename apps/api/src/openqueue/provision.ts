@@ -6,11 +6,11 @@ import { ProblemError } from "../http/answers/problem.ts";
 import { networkOf } from "../http/input/address.ts";
 import { route, type Guard } from "../route/route.ts";
 
-/** Of one network. A wrong secret costs as much as twelve calls with the right one. */
+/** Per network. A wrong secret costs as much as twelve calls with the right one. */
 const calls: RateLimit = { limit: 120, period_ms: 60_000 };
 const wrong_cost = 11;
 
-/** Lets in whoever knows the admin secret, before anything that they sent is read. */
+/** Lets in callers that know the admin secret, before anything they sent is read. */
 const requiresAdminSecret: Guard = (c, { admin_secret, observe, provisionPermits: draw }) => {
   if (admin_secret === undefined) throw new ProblemError("unavailable", "Provisioning is off: ADMIN_SECRET is not set");
   const from = networkOf(c);
@@ -29,7 +29,7 @@ const requiresAdminSecret: Guard = (c, { admin_secret, observe, provisionPermits
 };
 
 /**
- * As OpenQueue has it: a tenant and a token for an email. The same email again gets another token of the same tenant, as
+ * As in OpenQueue: a tenant and a token for an email. The same email again gets another token of the same tenant, as
  * the first one is not kept.
  */
 export const provision = route(
@@ -45,7 +45,7 @@ export const provision = route(
       headers: z.strictObject({ "X-Admin-Secret": z.string().describe("the ADMIN_SECRET of the server") }),
       body: { schema: openQueueProvision, example: { email: "a@b.example" } },
     },
-    answers: { 200: { description: "The token; no other answer has it again.", schema: openQueueProvisioned } },
+    answers: { 200: { description: "The token; no other answer shows it again.", schema: openQueueProvisioned } },
     problems: ["forbidden", "too_many_tokens", "unavailable"],
   },
   async ({ deps, body: { email } }) => {
@@ -56,7 +56,7 @@ export const provision = route(
   requiresAdminSecret,
 );
 
-/** Digests are of one length whatever was sent, and comparing them takes as long wherever they differ. */
+/** Digests have the same length whatever was sent, and comparing them takes the same time wherever they differ. */
 function sameSecret(given: string, secret: string): boolean {
   return timingSafeEqual(digest(given), digest(secret));
 }

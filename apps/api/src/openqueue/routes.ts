@@ -6,7 +6,7 @@ import { submit, submitBatch } from "./submit.ts";
 
 /**
  * OpenQueue's wire format over the jobs of /v1, for clients that speak it. Everything that happens to a job happens in
- * the same transitions; here are only other names for it.
+ * the same transitions; these are only other names for it.
  */
 export const openQueueRoutes = [
   submit,

@@ -1,4 +1,4 @@
-import { job, queueList, type Job } from "@atlasqueue/contract";
+import { job, queuePage, type Job } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";
@@ -119,7 +119,7 @@ test("a job submitted here is a job of /v1, of type openqueue", async () => {
     max_attempts: 1,
     run_at: "2099-01-31T10:00:00.000Z",
   });
-  const queues = queueList.parse(await (await api.get("/v1/queues")).json()).items;
+  const queues = queuePage.parse(await (await api.get("/v1/queues")).json()).items;
   expect(queues.find(({ queue }) => queue === "here")?.counts.scheduled).toBe(1);
 });
 

@@ -35,12 +35,12 @@ test("a scheduled job is queued in the answer and pending afterwards; a run_at o
   expect((await client.leaseOne("later")).job.id).toBe(now);
 });
 
-test("without a key, the same job again is another one", async () => {
+test("without a key, submitting the same job again makes another one", async () => {
   const body = { payload: { same: true }, queue_name: "keyless" };
   expect(await client.submit(body)).not.toBe(await client.submit(body));
 });
 
-test("with a key, the same job again is the same one, and another job is refused", async () => {
+test("with a key, submitting the same job again gives the same one, and a different job is refused", async () => {
   const body = { payload: { a: 1, b: 2 }, queue_name: "keyed" };
   const first = await submit(body, "order-17");
   const again = await submit({ queue_name: "keyed", payload: { b: 2, a: 1 } }, '"order-17"');

@@ -25,7 +25,7 @@ const submission = {
 const submitted = { schema: openQueueSubmitted, example: { job_id: exampleId, status: "queued" } } as const;
 const submittedBatch = { schema: openQueueSubmittedBatch, example: { job_ids: [exampleId], count: 1 } };
 const replayed = {
-  description: "This key was used for the same request before: its answer.",
+  description: "This key was already used for the same request: its answer.",
   headers: { "Idempotency-Replayed": "`true`" },
 };
 const replay = { "idempotency-replayed": "true" };
@@ -37,7 +37,7 @@ export const submit = route(
     id: "openQueueSubmit",
     summary: "Submit a job",
     description: `Its type here is \`openqueue\`. A payload may have ${limits.payload_bytes_max} bytes of JSON, a request ${limits.body_bytes_max}.`,
-    // Unlike on /v1, a key is nobody's duty.
+    // Unlike on /v1, a key is optional.
     request: { idempotency_key: "optional", body: { schema: openQueueSubmit, example: exampleOpenQueueSubmission } },
     answers: { 201: { description: "The job is stored.", ...submitted }, 200: { ...replayed, ...submitted } },
   },
@@ -46,7 +46,7 @@ export const submit = route(
     const request = nativeRequest(body);
     await deps.queueBound.admit(tenant, [request.queue]);
     const outcome = await deps.submitter.submit({ tenant, request, idempotency_key }, bytes);
-    // What comes this way never asks to be unique, so nothing else is without a job.
+    // Jobs from here never ask to be unique, so nothing else is without a job.
     if (!("job" in outcome)) throw mismatch("a job");
     const answer = { job_id: outcome.job.id, status: "queued" } as const;
     return outcome.kind === "created" ? { status: 201, body: answer } : { status: 200, body: answer, headers: replay };
@@ -59,7 +59,7 @@ export const submitBatch = route(
     path: "/jobs/batch",
     id: "openQueueSubmitBatch",
     summary: "Submit many jobs, all or none",
-    description: "One key is for all of them.",
+    description: "One key covers all of them.",
     request: {
       idempotency_key: "optional",
       body: { schema: openQueueSubmitBatch, example: { jobs: [exampleOpenQueueSubmission] } },
@@ -89,8 +89,8 @@ export const submitBatch = route(
 );
 
 /**
- * One key for the whole batch, where keys are of jobs: each gets one made of it and its place, which stands for the
- * whole batch, so that another batch under this key is noticed whichever job differs.
+ * One key for the whole batch, although keys belong to jobs: each job gets one made from it and its position, and
+ * standing for the whole batch, so that a different batch under this key is noticed whichever job differs.
  */
 function underOneKey(requests: readonly Submission[], key: string): Submission[] {
   const fingerprint = sha256(canonicalJson(requests.map(({ request }) => request)));

@@ -47,9 +47,9 @@ export function showOpenQueueJob(row: JobRow): OpenQueueJob {
 }
 
 /**
- * How many retries the job has had, the one that it waits for included. Its attempts are its runs; of a job that runs,
- * or whose last run decided about it, one was the first and no retry. A cancelled one has mostly waited: one that was
- * cancelled while it ran, which only /v1 can do, counts that run too.
+ * How many retries the job has had, including one it is waiting for. Its attempts are its runs; for a job that is
+ * running, or was decided by its last run, the first one was not a retry. A cancelled job was usually waiting; one
+ * cancelled while running, which only /v1 can do, counts that run too.
  */
 function retryCount({ status, attempts }: Pick<JobRow, "status" | "attempts">): number {
   const ended_with_run = status === "running" || status === "succeeded" || status === "dead";

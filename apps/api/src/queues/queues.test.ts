@@ -1,4 +1,4 @@
-import { job, queue, queueList } from "@atlasqueue/contract";
+import { job, queue, queuePage } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
@@ -14,9 +14,9 @@ const post = (path: string, body?: object) =>
     method: "POST",
     ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
   });
-const queues = async () => queueList.parse(await (await api.get("/v1/queues")).json()).items;
+const queues = async () => queuePage.parse(await (await api.get("/v1/queues")).json()).items;
 
-test("queues show how many jobs they have of each status, and since when the oldest waits", async () => {
+test("queues show how many jobs they have in each status, and since when the oldest has waited", async () => {
   const first = job.parse(await (await api.post("q-1", { type: "a", queue: "mail" })).json());
   await api.post("q-2", { type: "a", queue: "mail", priority: 5 });
   await api.post("q-3", { type: "a", queue: "mail", delay_seconds: 60 });
@@ -30,7 +30,7 @@ test("queues show how many jobs they have of each status, and since when the old
   expect(other?.counts).toMatchObject({ queued: 0, cancelled: 1 });
 });
 
-test("a paused queue hands out nothing until it is resumed, to those that wait as well", async () => {
+test("a paused queue hands out nothing until it is resumed, not even to waiting calls", async () => {
   expect(queue.parse(await (await post("/queues/held/pause")).json())).toMatchObject({ queue: "held", paused: true });
   expect((await post("/queues/held/pause")).status).toBe(200);
   const created = job.parse(await (await api.post("q-5", { type: "a", queue: "held" })).json());
@@ -53,7 +53,25 @@ test("a queue without jobs can be paused and resumed, and is forgotten then", as
   expect((await queues()).map((one) => one.queue)).not.toContain("empty");
 });
 
-test.each(["pause", "resume"])("POST %s refuses a name that no queue can have", async (what) => {
+test.each(["pause", "resume"])("POST %s refuses an impossible queue name", async (what) => {
   expect((await post(`/queues/a%20b/${what}`)).status).toBe(422);
   expect((await post(`/queues/${"x".repeat(129)}/${what}`)).status).toBe(422);
+});
+
+test("the queues come in pages, in the order of their names, with a cursor that is good for nothing else", async () => {
+  const sql = api.deps.database.sql;
+  await sql`INSERT INTO queue_counts (tenant, queue, succeeded) SELECT 'default', 'page-' || n, 1 FROM generate_series(1, 1005) AS n`;
+  const page = async (query: string) => queuePage.parse(await (await api.get(`/v1/queues${query}`)).json());
+  const first = await page("");
+  expect(first.items).toHaveLength(1_000);
+  const second = await page(`?cursor=${first.next_cursor}`);
+  expect(second.next_cursor).toBeNull();
+  const names = [...first.items, ...second.items].map((one) => one.queue);
+  expect(names).toEqual([...new Set(names)].toSorted());
+  expect(names.filter((name) => name.startsWith("page-"))).toHaveLength(1_005);
+  expect((await page("?limit=2")).items.map((one) => one.queue)).toEqual(names.slice(0, 2));
+  expect((await api.get("/v1/queues?limit=0")).status).toBe(422);
+  expect((await api.get("/v1/queues?limit=1001")).status).toBe(422);
+  expect((await api.get(`/v1/jobs?cursor=${first.next_cursor}`)).status).toBe(400);
+  await sql`DELETE FROM queue_counts WHERE queue LIKE 'page-%'`;
 });

@@ -1,4 +1,11 @@
-import { queue as queueSchema, queueLimits, queueList, queueName, type Queue } from "@atlasqueue/contract";
+import {
+  listQueuesQuery,
+  queue as queueSchema,
+  queueLimits,
+  queueName,
+  queuePage,
+  type Queue,
+} from "@atlasqueue/contract";
 import {
   pauseQueue,
   queueStats,
@@ -8,6 +15,7 @@ import {
   type QueueStats,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
+import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleQueue } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
@@ -25,16 +33,24 @@ const listQueues = route(
     summary: "List the queues",
     description: "The counts are kept, not counted: this costs the same whatever the history.",
     scope: "read",
+    request: { query: listQueuesQuery },
     answers: {
       200: {
-        description: "Every queue that has had a job, or was paused.",
-        schema: queueList,
-        example: { items: [exampleQueue] },
+        description: "A page of the queues that have jobs, are paused or have limits, in the order of their names.",
+        schema: queuePage,
+        example: { items: [exampleQueue], next_cursor: null },
       },
     },
     problems: ["validation"],
   },
-  async ({ deps, tenant }) => ({ items: (await queueStats(deps, tenant)).map(showQueue) }),
+  async ({ deps, tenant, query: { limit, cursor } }) => {
+    const of: CursorOf = { list: "queues", tenant, filter: {} };
+    const after = deps.cursors.read(of, cursor);
+    const found = await queueStats(deps, tenant, { after, limit: limit + 1 });
+    const items = found.slice(0, limit).map(showQueue);
+    const last = found.length > limit ? items.at(-1)?.queue : undefined;
+    return { items, next_cursor: last === undefined ? null : deps.cursors.write(of, last) };
+  },
 );
 
 const pause = route(
@@ -45,7 +61,7 @@ const pause = route(
     tag: "Queues",
     summary: "Hand out no more jobs of a queue",
     description:
-      "What runs goes on running, and jobs are still accepted. Any name may be paused: a queue comes to be with its first job.",
+      "Running jobs go on, and jobs are still accepted. Any name may be paused: a queue comes into being with its first job.",
     scope: "admin",
     request: { path, body: noBody },
     answers: {
@@ -83,10 +99,10 @@ const limitQueue = route(
     tag: "Queues",
     summary: "Set how many jobs of a queue run at once, and how often one starts",
     description:
-      "All limits are set; one that is left out or null is taken away. They are strict, over all workers: never exceeded, " +
-      "and a worker that dies keeps its place until its leases are taken back. What runs already runs on. " +
-      "`group_concurrency` is one when nothing is set; with more, jobs of a group run side by side, and its order is only " +
-      "that in which they start. `rate` allows so many starts within any period; `group_rate` the same for each group.",
+      "All limits are set; one left out or null is removed. They are strict across all workers: never exceeded, " +
+      "and a dead worker's jobs count until its leases are taken back. Running jobs go on. " +
+      "`group_concurrency` is one by default; with more, jobs of a group run side by side, and its order is only " +
+      "the order in which they start. `rate` limits the starts within any period; `group_rate` does so for each group.",
     scope: "admin",
     request: {
       path,
@@ -106,12 +122,12 @@ const limitQueue = route(
     }),
 );
 
-/** How the queues stand, and the switch and the limits of each. */
+/** The state of the queues, and the switch and the limits of each. */
 export const queueRoutes = [listQueues, pause, resume, limitQueue];
 
 type AboutQueue = { deps: RouteDeps; tenant: string; path: { queue: string } };
 
-/** Change a queue, and tell how it is then. */
+/** Change a queue, and return its new state. */
 async function changed(
   { deps, tenant, path: { queue } }: AboutQueue,
   apply: (ref: QueueRef) => Promise<unknown>,
@@ -121,7 +137,7 @@ async function changed(
   return showQueue(stats ?? { ...nothing, queue });
 }
 
-/** A queue without jobs, about which nobody decided anything. */
+/** A queue without jobs or settings. */
 const nothing: Omit<QueueStats, "queue"> = {
   paused_at: null,
   counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },

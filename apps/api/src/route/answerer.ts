@@ -6,7 +6,7 @@ import type { Operation } from "./operation.ts";
 
 type Chosen = { status: number; body: unknown; headers?: Record<string, string> };
 
-/** How what an operation's handler returns becomes an answer. */
+/** How the value an operation's handler returns becomes an answer. */
 export function answererOf(operation: Operation): (c: ApiContext, result: unknown) => Response {
   const kind = resultKindOf(operation);
   switch (kind) {

@@ -5,27 +5,27 @@ import type { Caller } from "../http/context.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { Answer, Operation } from "./operation.ts";
 
-/** A request as its handler sees it: let in, and checked by what its operation says of it. */
+/** A request as its handler sees it: let in, and checked against its operation. */
 export type Call<O extends Operation> = {
   deps: RouteDeps;
   path: Checked<Requested<O>, "path">;
   query: Checked<Requested<O>, "query">;
   body: Requested<O> extends { body: { schema: infer S extends z.ZodType } } ? z.output<S> : undefined;
-  /** Of the body, as it was sent. */
+  /** The body's size as it was sent. */
   bytes: number;
   idempotency_key: KeyOf<Requested<O>>;
-  /** Aborts when the caller hangs up before all of its answer is on its way. */
+  /** Aborts when the caller hangs up before its whole answer is on its way. */
   hungUp(): AbortSignal;
   /**
    * The answer hands something over: `undo` is called if it cannot be made, or the caller hangs up before all of it is on
    * its way.
    */
   ifUndelivered(undo: () => void): void;
-  /** Work among the requests that wait for the database, for an operation whose gate is its "own". */
+  /** Work counted among the requests waiting for the database, for an operation whose gate is its "own". */
   hold<T>(work: () => Promise<T>): Promise<T>;
 } & (O extends { scope: Scope } ? Known : unknown);
 
-/** Of a request that showed what it may do. */
+/** For a request that showed what it may do. */
 type Known = {
   /** The tenant whose things the request may touch: its caller's. */
   tenant: string;
@@ -41,9 +41,9 @@ type KeyOf<R> = R extends { idempotency_key: "required" }
     : undefined;
 
 /**
- * What a handler returns: the body alone where there is one answer without headers of its own, nothing for 204, a file
- * that clients keep where there is a 304, a text where the answer is no JSON; otherwise the status that it chose, with
- * what belongs to it.
+ * What a handler returns: just the body when there is a single answer without its own headers, nothing for 204, a
+ * cacheable file when there is a 304, text when the answer is not JSON; otherwise the chosen status with what belongs
+ * to it.
  */
 export type Result<O extends Operation> = 304 extends keyof O["answers"]
   ? Fixed
@@ -73,7 +73,7 @@ type HeadersOf<A> = A extends { headers: infer H }
 
 type IsOne<T, All = T> = T extends unknown ? ([All] extends [T] ? true : false) : never;
 
-/** How an operation's results become answers: the same distinction when it runs. */
+/** How an operation's results become answers: the same distinction at run time. */
 export type ResultKind = "fixed" | "text" | "empty" | "body" | "chosen";
 
 export function resultKindOf({ answers }: Operation): ResultKind {

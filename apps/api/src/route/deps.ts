@@ -30,23 +30,23 @@ export type Services = Deps &
     finishedWaits: FinishedWaits;
     body_bytes_max: number;
     payload_bytes_max: number;
-    /** Default: nobody may provision tenants. */
+    /** Default: no one may provision tenants. */
     admin_secret?: string | undefined;
   };
 
-/** What every handler is given: that, and what an app makes for itself. */
+/** What every handler is given: that, and what an app makes itself. */
 export type RouteDeps = Services & {
-  /** Bounds the requests that wait for the database. */
+  /** Bounds the requests waiting for the database. */
   gate: Gate;
-  /** Bounds the large bodies that arrive at once. */
+  /** Bounds the large bodies arriving at once. */
   bodies: Gate;
-  /** Whose large body is parsed now. */
+  /** Whose large body may be parsed now. */
   turns: Turns;
   cursors: Cursors;
   access: Access;
   /** Whether its servers are there. */
   readiness: ReturnType<typeof createReadiness>;
   docs: Docs;
-  /** Those of `POST /admin/provision`, for each network. */
+  /** Permits for `POST /admin/provision`, per network. */
   provisionPermits: ReturnType<typeof localPermits>;
 };

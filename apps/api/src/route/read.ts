@@ -9,7 +9,7 @@ import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
 import { readQuery, refuseQuery } from "../http/input/query.ts";
 import type { Body, Operation } from "./operation.ts";
 
-/** What a request says, checked by what its operation takes. */
+/** What a request says, checked against its operation. */
 export type Input = {
   path: unknown;
   query: unknown;
@@ -19,8 +19,8 @@ export type Input = {
 };
 
 /**
- * How requests of an operation are read: the path, the query, then the key and the body, whose faults are told together.
- * A request without a body is read at once.
+ * How an operation's requests are read: the path, the query, then the key and the body, whose faults are reported
+ * together. A request without a body is read at once.
  *
  * @example
  * const { path, body } = await readerOf(operation, deps)(c);
@@ -62,7 +62,7 @@ function boundsOf({ bytes_max, bytes_always = 0, error_at }: Body, limits: { bod
   return { bytes_max: bytes_max ?? Math.max(limits.body_bytes_max, bytes_always), error_at };
 }
 
-/** The parts of the path by their names; 422 for one that is not what it must be. */
+/** The parts of the path by name; 422 for an invalid one. */
 function readPath(c: ApiContext, params: [string, z.ZodType<string>][]): Record<string, string> {
   const path: Record<string, string> = {};
   for (const [name, schema] of params) {
@@ -75,7 +75,7 @@ function readPath(c: ApiContext, params: [string, z.ZodType<string>][]): Record<
   return path;
 }
 
-/** The key, or what is wrong with it. One that need not be sent must be a key where it is. */
+/** The key, or what is wrong with it. An optional one must still be valid if it is sent. */
 function readKey(
   c: ApiContext,
   wanted: NonNullable<Operation["request"]>["idempotency_key"],

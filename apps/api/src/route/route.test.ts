@@ -91,7 +91,7 @@ const post = (path: string, body: unknown, key?: string) =>
 const pointers = async (response: Response) =>
   ((await response.json()) as { errors: { pointer: string }[] }).errors.map(({ pointer }) => pointer);
 
-test("a handler is given what was checked, and its answer has the status and headers that it chose", async () => {
+test("a handler gets what was checked, and its answer has the status and headers it chose", async () => {
   const response = await post("/v1/things/ab?colour=red", { size: 9 }, "k");
   expect([response.status, response.headers.get("location")]).toEqual([201, "/v1/things/ab"]);
   expect(await response.json()).toEqual({ text: "ab" });
@@ -108,7 +108,7 @@ test("the path is checked first, then the query, then the key and the body toget
   expect(calls).toHaveLength(1);
 });
 
-test("an operation without a query takes none, unless it says that any will do", async () => {
+test("an operation without a query takes none, unless it allows any", async () => {
   const send = (method: string, query: string) => api.send(method, `/v1/now${query}`);
   expect((await send("GET", "?a=1")).status).toBe(200);
   expect(await pointers(await send("DELETE", "?a=1"))).toEqual(["query:a"]);
@@ -120,7 +120,7 @@ test("a path of the table takes its own methods, and says which", async () => {
   expect([response.status, response.headers.get("allow")]).toEqual([405, "DELETE, GET, HEAD"]);
 });
 
-test("what an answer hands over is taken back when the answer cannot be made", async () => {
+test("what an answer hands over is taken back if the answer cannot be made", async () => {
   expect((await api.get("/v1/unmade")).status).toBe(500);
   expect(undone).toEqual(["unmade"]);
 });
@@ -136,7 +136,7 @@ test("a request for many things takes as many permits, and is refused before its
   expect(held).toHaveLength(handled);
 });
 
-test("a handler that returns what its operation does not say is not even compiled", () => {
+test("a handler that returns what its operation does not declare does not even compile", () => {
   // @ts-expect-error: the operation has no 200.
   route(thing, () => ({ status: 200, body: { text: "" }, headers: { location: "/" } }));
   // @ts-expect-error: its 201 has a Location.

@@ -3,21 +3,21 @@ import type { Call, Result } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { Operation } from "./operation.ts";
 
-/** Lets a request in, or throws, before anything of it is read. */
+/** Lets a request in, or throws, before any of it is read. */
 export type Guard = (c: ApiContext, deps: RouteDeps) => void | Promise<void>;
 
-/** One of the API's routes: what is said of it, and what it does. */
+/** One of the API's routes: its description, and what it does. */
 export type Route = {
   operation: Operation;
-  /** It is given calls that were checked by its own operation, and no others. */
+  /** It only gets calls that were checked against its own operation. */
   handle: (call: never) => unknown;
   guard: Guard | undefined;
 };
 
 /**
- * The one statement of a route. Who may call it, what a request must look like, what it may use of the process and how
- * its answer is written are decided by the operation, so the handler is only about what the route does. A guard of its
- * own stands in for the scope, where a route asks for something other than a token.
+ * The one statement of a route. The operation decides who may call it, what a request must look like, what it may use
+ * of the process and how its answer is written, so the handler is only about what the route does. Where a route
+ * requires something other than a token, its own guard replaces the scope.
  *
  * @example
  * export const listWorkers = route(

@@ -19,13 +19,15 @@ export function addRoutes(app: Hono<ApiEnv>, routes: readonly Route[], deps: Rou
   }
 }
 
-/** A request's way: let in, read, charged for, given a place among those that wait for the database, done, answered. */
+/**
+ * The path of a request: let in, read, charged for, counted among those waiting for the database, handled, answered.
+ */
 function serve({ operation, handle, guard }: Route, deps: RouteDeps): (c: ApiContext) => Response | Promise<Response> {
   const letIn = guard ?? guardOf(operation);
   const read = readerOf(operation, deps);
   const answer = answererOf(operation);
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
-  // The reader has checked the call by this very operation.
+  // The reader has checked the call against this very operation.
   const run = handle as (call: Call<Operation>) => unknown;
 
   const finish = async (c: ApiContext, delivery: Delivery, result: Promise<unknown>): Promise<Response> => {
@@ -72,7 +74,7 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, deps: RouteDeps
   return call;
 }
 
-/** The next step at once where the one before it was: most requests need not wait for a turn of the queue of promises. */
+/** The next step runs at once if the one before it did: most requests need not wait for a turn of the promise queue. */
 function after<T>(
   value: T | Promise<T>,
   step: (value: T) => Response | Promise<Response>,

@@ -12,7 +12,7 @@ const { name, ...definition }: CreateScheduleInput = {
   job: { type: "report.send", payload: { to: "a@b.c" } },
 };
 export const exampleName = name;
-/** All of a schedule but its name. */
+/** A whole schedule except its name. */
 export const exampleDefinition = definition;
 
 export const exampleSchedule: Schedule = {

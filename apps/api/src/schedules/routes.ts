@@ -26,7 +26,7 @@ const list = route(
     request: { query: listSchedulesQuery },
     answers: {
       200: {
-        description: "A page of schedules, in the order of their names.",
+        description: "A page of schedules, ordered by name.",
         schema: schedulePage,
         example: { items: [exampleSchedule], next_cursor: null },
       },
@@ -95,7 +95,7 @@ const remove = route(
     id: "deleteSchedule",
     tag: "Schedules",
     summary: "Delete a schedule",
-    description: "The jobs that it made stay.",
+    description: "The jobs it made stay.",
     scope: "admin",
     request: { path, body: noBody },
     answers: { 204: { description: "It is deleted." } },
@@ -106,7 +106,7 @@ const remove = route(
   },
 );
 
-/** Jobs that come back by cron. */
+/** Jobs that recur by cron. */
 export const scheduleRoutes = [list, create, get, put, pause, resume, remove];
 
 const shown = (found: SeenSchedule | undefined): Schedule => showSchedule(found ?? unknownSchedule());

@@ -50,14 +50,14 @@ test("a schedule is created, shown with its next five runs, and deleted", async 
   expect((await send("DELETE", "/report")).status).toBe(404);
 });
 
-test("POST never replaces: a name that is taken is 409", async () => {
+test("POST never replaces: a taken name is 409", async () => {
   await send("POST", "", nightly("taken"));
   const again = await send("POST", "", { ...nightly("taken"), cron: "0 5 * * *" });
   expect([again.status, await kindOf(again)]).toEqual([409, "/problems/already-exists"]);
   expect(await read(send("GET", "/taken"))).toMatchObject({ cron: "30 2 * * *" });
 });
 
-test("PUT creates and replaces, and the same PUT again changes nothing that it says", async () => {
+test("PUT creates and replaces, and repeating the same PUT changes nothing", async () => {
   const { name: _name, ...body } = nightly("put");
   expect((await send("PUT", "/put", body)).status).toBe(201);
   const replaced = await send("PUT", "/put", { ...body, name: "put", cron: "*/15  *  * * *", catch_up: "all" });
@@ -81,7 +81,7 @@ test("a paused schedule has no next runs until it is resumed; a replacement leav
   expect((await send("POST", "/unknown/resume")).status).toBe(404);
 });
 
-test("the list goes by name, page by page", async () => {
+test("the list is ordered by name, page by page", async () => {
   for (const name of ["page-a", "page-B", "page-c"]) await send("POST", "", nightly(name));
   const names: string[] = [];
   for (let cursor: string | null = ""; cursor !== null;) {
@@ -96,7 +96,7 @@ test("the list goes by name, page by page", async () => {
   expect((await send("GET", "?limit=0")).status).toBe(422);
 });
 
-test("there are at most a thousand of a tenant, and those can still be replaced", async () => {
+test("a tenant has at most a thousand, and those can still be replaced", async () => {
   const { sql } = api.deps.database;
   await sql`INSERT INTO schedules (tenant, name, cron, timezone, catch_up, job, next_at, created_at, updated_at)
     SELECT 'default', 'many-' || n, '0 0 * * *', 'UTC', 'none', '{"type":"a","payload":{}}', now() + interval '1 day', now(), now()
@@ -132,7 +132,7 @@ const bad: [string, object, string][] = [
   ["an unknown field", { next_at: "2030-01-01T00:00:00Z" }, "/next_at"],
 ];
 
-test.each(bad)("row 29: %s is 422 and named", async (_what, change, pointer) => {
+test.each(bad)("row 29: %s is 422, and the error names it", async (_what, change, pointer) => {
   for (const [method, path] of [
     ["POST", ""],
     ["PUT", "/bad"],

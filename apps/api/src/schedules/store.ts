@@ -23,9 +23,9 @@ export const create = route(
     summary: "Create a schedule",
     description:
       "It fires from its next slot on: the workers submit its job, with the key `schedule:{name}:{slot}`. Day of the month " +
-      "and day of the week: either is enough. Fixed times that the clock skips fire right after the gap, those that it " +
+      "and day of the week: either is enough. Fixed times that the clock skips fire right after the gap, those it " +
       "shows twice fire the first time; a `*` or a step in the minute or the hour fires whenever the clock shows it. " +
-      "`catch_up` says which slots of a downtime get a job: none, the latest one, or all (the last 1,000).",
+      "`catch_up` says which slots missed in a downtime get a job: none, the latest, or all (the last 1,000).",
     scope: "admin",
     request: { body: { schema: createScheduleBody, example: { name: exampleName, ...exampleDefinition } } },
     answers: { 201: { ...answer("The new schedule."), headers: location } },
@@ -45,8 +45,8 @@ export const put = route(
     tag: "Schedules",
     summary: "Create or replace a schedule",
     description:
-      "With the same cron and time zone it keeps its place, so it may be put at every start of a program; with others it " +
-      "goes on with the next slot from now on. One that is paused stays paused.",
+      "With the same cron and time zone it keeps its position, so it may be put at every program start; with others it " +
+      "goes on with the next slot from now. A paused one stays paused.",
     scope: "admin",
     request: { path, body: { schema: putScheduleBody, example: exampleDefinition } },
     answers: { 200: answer("The schedule, replaced."), 201: { ...answer("The new schedule."), headers: location } },
@@ -70,7 +70,7 @@ async function stored(
   definition: CreateSchedule,
   apply: typeof putSchedule,
 ): Promise<Stored> {
-  // What the contract's schema cannot know: what the fields of cron mean, and what this operator stores.
+  // What the contract's schema cannot know: what the cron fields mean, and what this operator stores.
   const fault = cronFault(definition);
   if (fault) throw invalid([fault]);
   requireSmall(definition.job.payload, "/job/payload", bytes, deps.payload_bytes_max);

@@ -43,7 +43,7 @@ const list = route(
     summary: "List the tokens",
     description: "Never the tokens themselves, which are kept as digests.",
     scope: "admin",
-    answers: { 200: { description: "Every token that works.", schema: tokenList, example: { items: [listed] } } },
+    answers: { 200: { description: "Every valid token.", schema: tokenList, example: { items: [listed] } } },
     problems: ["validation"],
   },
   async ({ deps, tenant }) => ({ items: (await listTokens(deps, tenant)).map(showToken) }),
@@ -56,12 +56,13 @@ const create = route(
     id: "createToken",
     tag: "Tokens",
     summary: "Make a token",
-    description: "It does not outlive the token that asks for it. With `AUTH=disabled`: 403, as nobody knows who asks.",
+    description:
+      "It does not outlive the token that asks for it. With `AUTH=disabled`: 403, as there is no telling who asks.",
     scope: "admin",
     request: { body: { schema: createTokenBody, example: { name: "billing", scopes: ["submit", "read"] } } },
     answers: {
       201: {
-        description: "The token; no other answer has it again.",
+        description: "The token; no other answer shows it again.",
         schema: createdToken,
         example: created,
       },
@@ -93,7 +94,7 @@ const rotate = route(
     tag: "Tokens",
     summary: "Replace a token",
     description:
-      "The old one goes on working for `overlap_seconds`, so that nobody is locked out meanwhile. A token has one " +
+      "The old one goes on working for `overlap_seconds`, so that no one is locked out meanwhile. A token has one " +
       "successor until that is revoked; the new one does not outlive the token that asks for it.",
     scope: "admin",
     request: { path, body: { schema: rotateTokenBody, example: { overlap_seconds: 3_600 } } },
@@ -130,7 +131,7 @@ const revoke = route(
     summary: "End a token at once",
     scope: "admin",
     request: { path },
-    answers: { 204: { description: "It works no more." } },
+    answers: { 204: { description: "It is no longer valid." } },
     problems: ["validation", "not_found"],
   },
   async ({ deps, tenant, path: { id } }) => {
@@ -139,12 +140,12 @@ const revoke = route(
 );
 
 /**
- * Tokens of the caller's own tenant. A token may revoke itself: whoever finds that theirs has leaked must be able to
- * close the door behind them.
+ * Tokens of the caller's own tenant. A token may revoke itself: anyone who finds that theirs has leaked must be able to
+ * close the door.
  */
 export const tokenRoutes = [list, create, rotate, revoke];
 
-/** Who asks for a token. While nothing checks who calls, any page that reached us could walk away with one. */
+/** The one asking for a token. While nothing checks who calls, any page that reached us could walk away with one. */
 function makerOf({ token_id }: Caller): string {
   if (token_id !== undefined) return token_id;
   throw new ProblemError(
@@ -153,7 +154,7 @@ function makerOf({ token_id }: Caller): string {
   );
 }
 
-/** The only answer that has the token itself. */
+/** The only answer with the token itself. */
 const show = ({ token, row }: MadeToken): CreatedToken => ({ ...showToken(row), token });
 
 const unknown = () => new ProblemError("not_found", "There is no token with this id");
@@ -168,4 +169,4 @@ const outlives = (given: number | undefined, seconds_max: number) =>
       message: `must be at most ${seconds_max}, as the token that asks expires then; got ${given}`,
     },
   ]);
-const tooMany = () => new ProblemError("too_many_tokens", "Revoke one that is not used any more");
+const tooMany = () => new ProblemError("too_many_tokens", "Revoke one that is no longer used");

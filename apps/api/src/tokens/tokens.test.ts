@@ -21,7 +21,7 @@ async function create(body: unknown): Promise<CreatedToken> {
 }
 const works = async (token: string) => (await findToken(api.deps, hashToken(token))) !== undefined;
 
-test("a token is made, shown once, listed without itself, and lets its holder in", async () => {
+test("a token is made, shown once, listed without its text, and lets its holder in", async () => {
   const made = await create({ name: "ci", scopes: ["submit"], expires_in_seconds: 3_600 });
   expect(Date.parse(made.expires_at ?? "") - Date.parse(made.created_at)).toBe(3_600_000);
   expect(made.token.startsWith(made.hint)).toBe(true);
@@ -47,7 +47,7 @@ test.each([
   });
 });
 
-test("rotating answers with a new token, and keeps the old one for the overlap", async () => {
+test("rotating answers with a new token, and keeps the old one during the overlap", async () => {
   const old = await create({ name: "deploy", scopes: ["read"] });
   const response = await api.send("POST", `/v1/tokens/${old.id.toUpperCase()}/rotate`, admin, { overlap_seconds: 60 });
   expect(response.status).toBe(201);
@@ -67,7 +67,7 @@ test("an admin's token may revoke itself", async () => {
   expect((await api.send("DELETE", `/v1/tokens/${own.id}`, admin)).status).toBe(404);
 });
 
-test("ids that nobody has are 404, and those that are none 422", async () => {
+test("unknown ids are 404, malformed ones 422", async () => {
   const nobody = "00000000-0000-0000-0000-000000000000";
   expect((await api.send("DELETE", `/v1/tokens/${nobody}`, admin)).status).toBe(404);
   expect((await api.send("POST", `/v1/tokens/${nobody}/rotate`, admin, {})).status).toBe(404);
@@ -75,7 +75,7 @@ test("ids that nobody has are 404, and those that are none 422", async () => {
   expect((await api.send("POST", "/v1/tokens/x/rotate", admin, {})).status).toBe(422);
 });
 
-test("when a token was used is written down, once for many requests", async () => {
+test("a token's use is recorded, once for many requests", async () => {
   const { id } = await create({ name: "used", scopes: ["read"] });
   const uses = createTokenUses(api.deps, 20);
   for (let times = 0; times < 100; times += 1) uses.note(id);
@@ -101,7 +101,7 @@ test("a token makes none that outlives it", async () => {
   expect(made.expires_at).toBe(short.expires_at);
 });
 
-test("of rotations at once one wins; the others are 409 and name its token", async () => {
+test("of simultaneous rotations one wins; the others are 409 and name its token", async () => {
   const old = await create({ name: "deploy", scopes: ["read"] });
   const rotate = () => api.send("POST", `/v1/tokens/${old.id}/rotate`, admin, {});
   const answers = await Promise.all(Array.from({ length: 5 }, rotate));
@@ -113,7 +113,7 @@ test("of rotations at once one wins; the others are 409 and name its token", asy
   });
 });
 
-test("while nobody is asked who they are, no token is made", async () => {
+test("while identities are not checked, no token is made", async () => {
   const open = await testApp();
   const send = (path: string, body: object) => open.send("POST", path, undefined, body);
   const id = (await makeToken(open.deps, ["read"])).id;

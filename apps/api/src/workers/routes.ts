@@ -21,11 +21,11 @@ const listWorkers = route(
     path: "/v1/workers",
     id: "listWorkers",
     tag: "Queues",
-    summary: "List the workers that live",
+    summary: "List the live workers",
     description:
-      "Those that said so within the last five seconds, in Redis. Workers that lease over HTTP announce nothing.",
+      "Those that announced themselves in Redis within the last five seconds. Workers that lease over HTTP announce nothing.",
     scope: "read",
-    // It asks Redis alone.
+    // It asks only Redis.
     gate: "own",
     answers: {
       200: { description: "The tenant's workers.", schema: workerList, example: { items: [exampleWorker] } },
@@ -40,7 +40,7 @@ const listWorkers = route(
 
 export const workerRoutes = [listWorkers];
 
-/** Nobody else knows: an empty list would say that no worker lives. */
+/** Only Redis knows: an empty list would mean that no worker is alive. */
 function tellAway(error: unknown): never {
   if (!(error instanceof SignalUnavailableError)) throw error;
   const detail = "Workers announce themselves there. Jobs are taken and run all the same";

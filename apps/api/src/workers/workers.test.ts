@@ -28,7 +28,7 @@ const reasons = async (id: string) => {
   return told.map(({ code }) => code);
 };
 
-test("workers are listed with what they run, those of another tenant are not", async () => {
+test("workers are listed with what they run, another tenant's are not", async () => {
   const signal = memorySignal();
   api = await testApp({ signal });
   expect(await (await api.get("/v1/workers")).json()).toEqual({ items: [] });
@@ -50,7 +50,7 @@ test("a queued job that no live worker serves says so", async () => {
   expect(await reasons(mail)).toEqual(["no_worker", "waiting_for_worker"]);
 });
 
-test("without Redis nobody knows the workers: the list is 503, and nothing is said of them elsewhere", async () => {
+test("without Redis the workers are unknown: the list is 503, and nothing is said about them elsewhere", async () => {
   const away = () => Promise.reject(new SignalUnavailableError("away"));
   const signal = memorySignal();
   api = await testApp({ signal: { ...signal, presence: { ...signal.presence, list: away } } });

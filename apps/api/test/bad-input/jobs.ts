@@ -9,7 +9,7 @@ const openQueueBatch = (...jobs: string[]) => post("/jobs/batch", `{"jobs":[${jo
 const inOpenQueueBatch = (more = "") => `{"queue_name":"batch","payload":{}${more}}`;
 const noneThere: Step = { send: get("/jobs?queue_name=batch"), status: 200, shows: { items: [], total: 0 } };
 
-/** `field` is of both surfaces: who leases more than one job, or waits for one, does so on /v1. */
+/** `field` exists on both surfaces: leasing more than one job, or waiting for one, is only on /v1. */
 const badLease = (fields: string, field: string, v1Only = false): Row => ({
   row: 26,
   what: `a lease with ${fields}`,

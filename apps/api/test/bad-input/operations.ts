@@ -3,7 +3,7 @@ import { loc, refused, type Row, type Sent, type Step } from "./row.ts";
 
 const json = "Content-Type: application/json";
 
-/** What no operation takes, for every operation that there is: what is refused is made of what it says of itself. */
+/** What no operation accepts, for every operation there is, built from each one's own description. */
 export function operationRows(operations: readonly Operation[]): Row[] {
   // Without its secret, provisioning refuses everything else first.
   const reading = operations.filter(({ scope, any_query }) => scope !== undefined && !any_query);
@@ -15,7 +15,7 @@ export function operationRows(operations: readonly Operation[]): Row[] {
   ];
 }
 
-/** The path with names that could be somebody's, or others. */
+/** The path with plausible names, or others. */
 function targetOf({ path }: Operation, names: Record<string, string> = {}): string {
   const usual: Record<string, string> = {
     id: "01920000-0000-7000-8000-000000000000",
@@ -76,7 +76,7 @@ function strangeField(operation: Operation): Row {
   return row(19, operation, "a field that it does not have", refused(send, "validation", says));
 }
 
-/** A method that no operation has whose path this may be: `/v1/jobs/batch` may be a job's as well. */
+/** A method that no operation with this path has: `/v1/jobs/batch` may also be a job's path. */
 function methodRows(operations: readonly Operation[]): Row[] {
   return operations.map((operation) => {
     const target = targetOf(operation);

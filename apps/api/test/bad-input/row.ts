@@ -1,6 +1,6 @@
 import { problems, type ProblemKind } from "@atlasqueue/contract";
 
-/** What goes over the wire, as nobody's client would put it. */
+/** What goes over the wire, as no real client would send it. */
 export type Sent = {
   method: string;
   target: string;
@@ -9,11 +9,11 @@ export type Sent = {
   body?: string | Uint8Array;
 };
 
-/** One request and its answer. `{id}` and `{token}` stand for what the steps before were answered. */
+/** One request and its answer. `{id}` and `{token}` stand for what earlier steps were answered. */
 export type Step = {
   send: Sent;
   status: number;
-  /** Which problem it is; OpenQueue's errors only tell one that has a list of faults. */
+  /** Which problem it is; OpenQueue's errors only show this for one with a list of faults. */
   problem?: ProblemKind;
   /** A part of the answer's text. */
   says?: string;

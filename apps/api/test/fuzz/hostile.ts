@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 
-/** JSON texts, not values: some of them no value could be written as. */
+/** JSON texts, not values, as no value could be written as some of them. */
 const hostileJson = fc.oneof(
   fc.constantFrom(
     "null",
@@ -42,7 +42,7 @@ const hostileJson = fc.oneof(
 
 const place = '"@hostile@"';
 
-/** A JSON text in which one value of a good one was replaced, removed, added or named otherwise. */
+/** A good JSON text with one value replaced, removed, added or renamed. */
 export function mutatedJson(valid: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   return fc.tuple(valid, fc.nat(), hostileJson, fc.constantFrom("replace", "remove", "add", "rename")).map(mutate);
 }
@@ -71,7 +71,7 @@ function placesOf(holder: Holder): [Holder, string][] {
   ]);
 }
 
-/** What is no JSON at all. */
+/** What is not JSON at all. */
 export const hostileBytes: fc.Arbitrary<Uint8Array> = fc.oneof(
   fc.uint8Array({ maxLength: 300 }),
   fc

@@ -41,7 +41,7 @@ export function requestsFor(operation: Operation): fc.Arbitrary<FuzzedRequest> {
     }));
 }
 
-/** The first token is the one of the job in the path, if it has one: else a lease would hardly ever be met. */
+/** The first token is that of the job in the path, if it has one: otherwise a lease would hardly ever match. */
 function withTokenOf(path: string, body: string): string {
   const [, at = "0"] = /known-id-([01])/.exec(path) ?? [];
   return body.replaceAll("known-token-0", `known-token-${at}`);

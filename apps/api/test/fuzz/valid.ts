@@ -29,7 +29,7 @@ const chars_max = 300;
 /** What opens the routes that ask for the admin's secret. */
 export const fuzzedSecret = "correct horse battery";
 
-/** Values that a schema takes, or nearly: a schema with a rule that is not known here gives some that it refuses. */
+/** Values a schema accepts, or nearly: a schema with a rule not known here yields some that it refuses. */
 export function validFor(schema: JsonSchema, name = ""): fc.Arbitrary<unknown> {
   if (schema.$ref) return validFor(componentAt(schema.$ref), name);
   if (schema.const !== undefined) return fc.constant(schema.const);
@@ -82,7 +82,7 @@ function text(
   if (format === "email") return fc.constantFrom("a@b.example", "c.d+e@f.example");
   if (name === "X-Admin-Secret") return fc.constant(fuzzedSecret);
   const length = { minLength: Math.max(minLength, pattern ? 1 : 0), maxLength: Math.min(maxLength, chars_max) };
-  // Else no job would be in a queue that somebody leases from.
+  // Otherwise no job would be in a queue that is leased from.
   if (name === "queue" || name === "queue_name") return fc.constantFrom("default", "default", "default", "other");
   if (name === "cron") return fc.constantFrom("*/15 * * * *", "30 2 29 2 *", "0 0 L * FRI#2", "0 0 30 2 *");
   if (name === "timezone") return fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Mars/X");

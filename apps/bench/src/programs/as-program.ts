@@ -1,8 +1,8 @@
-/** Be a program of `start-program.ts`: start with the settings, tell that we are ready, stop on SIGTERM. */
+/** Be a program of `start-program.ts`: start with the settings, report that we are ready, stop on SIGTERM. */
 export async function asProgram<Settings>(
   start: (settings: Settings, say: (message: object) => void) => Promise<{ ready: object; stop(): Promise<unknown> }>,
 ): Promise<void> {
-  // Without whoever started us nobody would stop us.
+  // If our parent is gone, nothing else would stop us.
   process.on("disconnect", () => process.exit(0));
   const say = (message: object) => void (process.connected && process.send?.(message));
   const { ready, stop } = await start(JSON.parse(process.argv[2] ?? "{}") as Settings, say);
@@ -10,7 +10,7 @@ export async function asProgram<Settings>(
   say(ready);
 }
 
-/** Calls `tell` a while after the first of some calls, once for them all. Without a timer while nothing happens. */
+/** Calls `tell` a while after the first of several calls, once for all. Sets no timer while nothing happens. */
 export function soon(wait_ms: number, tell: () => void): () => void {
   let waiting = false;
   return () => {

@@ -4,7 +4,7 @@ import { z } from "zod";
 let handled = 0;
 let tell = (_handled: number) => {};
 
-/** Hear how many jobs have been handled so far, after each. */
+/** Called with how many jobs have been handled so far, after each. */
 export function onHandled(listener: (handled: number) => void): void {
   tell = listener;
 }

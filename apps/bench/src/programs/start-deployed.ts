@@ -4,7 +4,10 @@ import { startProgram, type Program } from "./start-program.ts";
 
 export type Deployed = { api: Program & { url: string }; worker: Program; stop(): Promise<void> };
 
-/** One API process and one worker process, as they are deployed. `handled` hears how many jobs the handler has seen. */
+/**
+ * One API process and one worker process, as they are deployed. `handled` is called with how many jobs the handler has
+ * seen.
+ */
 export async function startDeployed(servers: ServerUrls, handled?: (count: number) => void): Promise<Deployed> {
   await migrateDatabase(servers.postgres);
   const api = await startProgram<{ url: string }>(new URL("./api.ts", import.meta.url), servers);

@@ -7,8 +7,8 @@ const start_seconds_max = 20;
 const stop_seconds_max = 10;
 
 /**
- * Run a file of this folder as a process of its own, with `settings` as its argument. Resolves with its first message;
- * those after it go to `hear`. It ends with us, as its channel closes.
+ * Run a file of this folder in its own process, with `settings` as its argument. Resolves with its first message; later
+ * ones go to `hear`. It ends with us, as its channel closes.
  *
  * @example
  * const api = await startProgram<{ url: string }>(new URL("./api.ts", import.meta.url), servers);

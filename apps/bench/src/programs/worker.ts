@@ -4,7 +4,7 @@ import { asProgram, soon } from "./as-program.ts";
 
 const tell_ms = 5;
 
-// A worker that starts and stops when told to, and tells how many jobs it has settled so far.
+// A worker that starts and stops when told to, and reports how many jobs it has settled so far.
 await asProgram<ServerUrls>(async (servers, say) => {
   let working: { stop(): Promise<void> } | undefined;
   let count = 0;

@@ -14,7 +14,7 @@ export function readMachine(): Result["machine"] {
   };
 }
 
-/** Of the servers, of Node, and of what was installed here for the peers and their drivers. */
+/** Versions of the servers, Node, and the installed peers and drivers. */
 export function readVersions(servers: { postgres: string; redis: string }): Record<string, string> {
   const installed = packages.map((name): [string, string] => {
     const file = new URL(`../../node_modules/${name}/package.json`, import.meta.url);

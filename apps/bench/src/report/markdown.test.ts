@@ -22,7 +22,7 @@ const result: Result = {
   failures: [],
 };
 
-test("figures that can be compared stand side by side, the others in a list", () => {
+test("comparable figures are side by side, the others in a list", () => {
   const page = renderMarkdown(result, { atlasqueue: "AtlasQueue", "pg-boss": "pg-boss" });
   expect(page).toContain(
     "|  | AtlasQueue | pg-boss |\n| --- | --- | --- |\n| process (per second) | 51,200 | 24,300 |",

@@ -40,7 +40,7 @@ function targetsTable(targets: readonly TargetResult[]): string {
   return table(["AtlasQueue: …", "ratio", "target", ""], lines);
 }
 
-/** What several variants were measured in: a line for each figure, a column for each of them. */
+/** What several variants were measured in: a line per figure, a column per variant. */
 function comparisonTable(rows: readonly Row[], titles: Titles): string {
   const variants = Object.keys(titles).filter((name) => rows.some(({ variant }) => variant === name));
   const lines = [...Map.groupBy(rows, ({ scenario }) => scenario)].map(([scenario, of]) => [
@@ -62,7 +62,7 @@ function aloneTable(rows: readonly Row[], titles: Titles): string {
   return table(["", "variant", "median"], lines);
 }
 
-/** The figures that several variants have, and those of one alone. */
+/** The figures several variants have, and those of only one. */
 export function apart(rows: readonly Row[]): { compared: Row[]; alone: Row[] } {
   const variants = Map.groupBy(rows, ({ scenario }) => scenario);
   const isCompared = ({ scenario }: Row) => (variants.get(scenario)?.length ?? 0) > 1;
@@ -84,7 +84,7 @@ function firstLine(failure: string): string {
   return `- ${failure.split("\n")[0]}`;
 }
 
-/** Three digits that mean something: no benchmark knows more. */
+/** Three significant digits: no benchmark is more precise. */
 export function formatFigure(value: number, unit: Row["unit"]): string {
   if (unit === "% of a core" || unit === "×") return value.toFixed(2);
   if (unit === "ms" || unit === "s") return value.toFixed(value < 10 ? 2 : 1);

@@ -12,7 +12,7 @@ export type Row = z.infer<typeof row>;
 
 const targetResult = z.strictObject({
   name: z.string(),
-  /** For a few it is no ratio but the figure itself: their name says its unit. */
+  /** For a few it is not a ratio but the figure itself: the name gives its unit. */
   ratio: z.number(),
   /** The ratio wanted: at least this much, or at most. */
   target: z.number(),
@@ -23,7 +23,7 @@ export type TargetResult = z.infer<typeof targetResult>;
 
 /** What `--json` writes. */
 export const result = z.strictObject({
-  /** How to make these figures again. */
+  /** How to reproduce these figures. */
   command: z.string(),
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime(),
@@ -33,7 +33,7 @@ export const result = z.strictObject({
   jobs: z.int(),
   rows: z.array(row),
   targets: z.array(targetResult),
-  /** Runs that gave no figure: their rounds are missing above. */
+  /** Runs without a figure: their rounds are missing above. */
   failures: z.array(z.string()),
 });
 export type Result = z.infer<typeof result>;

@@ -46,7 +46,7 @@ test("for times less is better, and BullMQ on Redis is not among the peers on Po
   ]);
 });
 
-test("some targets are of ours alone: a figure as it is, or one by another of ours", () => {
+test("some targets concern only ours: a figure as it is, or one of ours by another", () => {
   const targets = checkTargets([
     rate("idle, transactions", "atlasqueue", 0.9),
     rate("process, empty", "atlasqueue", 40_000),

@@ -21,7 +21,7 @@ const peers = ["bullmq-memory", "bullmq-durable", ...onPostgres];
 const single = "add, 50 callers";
 const bulk = "bulk add by 1,000";
 
-/** Every target of the project's performance page that these scenarios can tell. */
+/** Every target of the project's performance page that these scenarios can check. */
 const targets: readonly Target[] = [
   atLeast(1, "single add, 50 callers ÷ BullMQ in memory", ({ over }) => over(single, "bullmq-memory")),
   atLeast(2, "single add, 50 callers ÷ BullMQ, appendfsync always", ({ over }) => over(single, "bullmq-durable")),

@@ -3,13 +3,13 @@ import { fileURLToPath } from "node:url";
 import type { Effort, Figure } from "../scenarios/scenario.ts";
 import type { ServerUrls } from "../variants/variant.ts";
 
-/** What a child is asked to measure: names, as both sides have the same tables. */
+/** What a child should measure, by name, as both sides have the same tables. */
 export type Order = { scenario: string; variant: string; servers: ServerUrls; effort: Effort };
 export type Answer = { kind: "figures"; figures: Figure[] } | { kind: "failed"; reason: string };
 
 export type Child = { measure(order: Order, seconds_max: number): Promise<Figure[]>; stop(): void };
 
-/** A process that measures one variant: nobody else's garbage, timers or compiled code are in it. */
+/** A process that measures one variant, without anyone else's garbage, timers or compiled code. */
 export function startChild(): Child {
   const file = fileURLToPath(new URL("./measure.ts", import.meta.url));
   const child = fork(file, { stdio: ["ignore", "inherit", "inherit", "ipc"] });

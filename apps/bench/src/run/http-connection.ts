@@ -7,8 +7,8 @@ export type HttpConnection = {
 };
 
 /**
- * A keep-alive connection that costs next to nothing beside the server: whole answers, as our API gives them, with
- * their length.
+ * A keep-alive connection that costs next to nothing compared with the server: whole answers with a length, as our API
+ * sends them.
  *
  * @example
  * const connection = await openHttpConnection("http://127.0.0.1:8000");

@@ -9,7 +9,7 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test.each(["with a length", "in chunks"])("every request is answered, %s, and has a key of its own", async (how) => {
+test.each(["with a length", "in chunks"])("every request is answered, %s, and has its own key", async (how) => {
   const keys = new Set<unknown>();
   let open = 0;
   let open_max = 0;
@@ -32,7 +32,7 @@ test.each(["with a length", "in chunks"])("every request is answered, %s, and ha
   expect(open_max).toBeLessThanOrEqual(5);
 });
 
-test("an answer that is no 201 ends it", async () => {
+test("an answer other than 201 ends it", async () => {
   const server = createServer((_request, response) => {
     response.statusCode = 503;
     response.end("away");

@@ -10,9 +10,9 @@ type Load = {
 };
 
 /**
- * POST /v1/jobs over so many keep-alive connections, each one request at a time, each with a key of its own. Resolves
- * with how many were answered; any answer but 201 rejects. Plain sockets, as they leave the cores to the server: the
- * clients there are cost more than the API does, and would hide the difference that is measured.
+ * POST /v1/jobs over a number of keep-alive connections, each one request at a time, each with its own key. Resolves
+ * with how many were answered; any answer but 201 rejects. Plain sockets leave the cores to the server: existing
+ * clients cost more than the API, and would hide the difference being measured.
  */
 export async function loadOverHttp({ url, connections, bodyOf, goOn }: Load): Promise<number> {
   const { hostname, port, host } = new URL(url);
@@ -69,7 +69,7 @@ function useConnection(socket: Socket, next: () => string | undefined, answered:
 
 const lengthHeader = /\r\ncontent-length: (\d+)/i;
 
-/** A whole answer, as the servers here give it: with its length, or in chunks. */
+/** A whole answer, as the servers here send it: with its length, or in chunks. */
 function isWhole(received: string): boolean {
   const head_length = received.indexOf("\r\n\r\n");
   if (head_length === -1) return false;

@@ -2,7 +2,7 @@ import { scenarios } from "../scenarios/index.ts";
 import { variants } from "../variants/index.ts";
 import type { Answer, Order } from "./child.ts";
 
-// The process that `child.ts` starts: it measures what it is told, one order at a time.
+// The process started by `child.ts`: it measures what it is told, one order at a time.
 process.on("message", (order: Order) => void measure(order).then((answer) => process.send?.(answer)));
 process.on("disconnect", () => process.exit(0));
 

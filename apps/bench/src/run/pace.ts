@@ -5,8 +5,8 @@ const tick_ms = 5;
 type Pace = { per_second: number; seconds: number; until?: () => boolean };
 
 /**
- * Ask for `per_second` things for so long, however fast they are done: every few milliseconds as many as are due.
- * Waits for each `act` before the next one.
+ * Ask for `per_second` things for a while, however fast they are done: every few milliseconds as many as are due. Waits
+ * for each `act` before the next one.
  */
 export async function atPace({ per_second, seconds, until }: Pace, act: (count: number) => unknown): Promise<number> {
   const start = performance.now();

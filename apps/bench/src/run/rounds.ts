@@ -15,13 +15,13 @@ export type Plan = {
 
 export type Measured = {
   rows: Row[];
-  /** Runs that gave no figure, each with its reason. */
+  /** Runs without a figure, each with its reason. */
   failures: string[];
 };
 
 /**
- * Measure every scenario: the variants take turns (A B C A B C …), each in a process of its own that lives for the
- * scenario, each run on a new database. A run that fails leaves its round out.
+ * Measure every scenario: the variants take turns (A B C A B C …), each in its own process that lives for the scenario,
+ * each run on a new database. A failed run leaves its round out.
  */
 export async function runRounds(servers: Servers, plan: Plan, tell: (line: string) => void): Promise<Measured> {
   const failures: string[] = [];

@@ -7,7 +7,7 @@ const part_rows = 1_000_000;
 const signals_part = 10_000;
 const payload = JSON.stringify({ n: -1, text: "x".repeat(180) });
 
-/** Version 7, made of a time and a number, as ids sort by when they were made. */
+/** Version 7, made from a time and a number, as ids sort by when they were made. */
 const idAt = (at: string, n: string) =>
   `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0') || '7' || substr(md5((${n})::text), 1, 3) || '8' ||
     substr(md5((${n})::text), 4, 15))::uuid`;
@@ -19,7 +19,7 @@ export async function emptyTables(servers: ServerUrls): Promise<void> {
   );
 }
 
-/** So many jobs that succeeded over yesterday, as they end when a worker of ours has run them. */
+/** Jobs that succeeded over the course of yesterday, in the state our workers leave them. */
 export function seedHistory(servers: ServerUrls, rows: number): Promise<void> {
   return seed(
     servers,
@@ -33,7 +33,7 @@ export function seedHistory(servers: ServerUrls, rows: number): Promise<void> {
   );
 }
 
-/** So many jobs of the last hour that still wait in the queue "default", with their signals. */
+/** Jobs of the last hour that still wait in the queue "default", with their signals. */
 export async function seedBacklog(servers: ServerUrls, rows: number): Promise<void> {
   await seed(
     servers,
@@ -60,14 +60,14 @@ export async function seedBacklog(servers: ServerUrls, rows: number): Promise<vo
   }
 }
 
-/** $1 … $2: the numbers of this part, $3: how many there are in all, $4: the payload. */
+/** $1 … $2: the numbers of this part, $3: how many there are in total, $4: the payload. */
 async function seed(servers: ServerUrls, rows: number, status: "succeeded" | "queued", text: string): Promise<void> {
   await connected(servers, async (sql) => {
     for (let from = 1; from <= rows; from += part_rows)
       await sql.unsafe(text, [from, Math.min(rows, from + part_rows - 1), rows, payload]);
-    // As the statements of ours that make such rows would have counted them.
+    // As our statements that make such rows would have counted them.
     await sql`INSERT INTO queue_changes ${sql({ tenant: defaultTenant, queue: "default", [status]: rows })}`;
-    // The rows as a database has them that came by them slowly: counted, vacuumed, on disk.
+    // The rows as in a database that accumulated them slowly: counted, vacuumed, on disk.
     await sql`VACUUM (ANALYZE) jobs, queue_changes`;
     await sql`CHECKPOINT`;
   });

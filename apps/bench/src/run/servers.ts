@@ -17,12 +17,12 @@ export type Servers = {
 const durable = ["--appendonly", "yes", "--appendfsync", "always"];
 
 /**
- * One PostgreSQL as it comes (fsync and synchronous_commit on), one Redis without persistence, and one that fsyncs
- * every write. Their data is in a temporary folder, which `stop` removes.
+ * One PostgreSQL with default settings (fsync and synchronous_commit on), one Redis without persistence, and one that
+ * fsyncs every write. Their data is in a temporary folder, which `stop` removes.
  */
 export async function startServers(): Promise<Servers> {
   const folder = mkdtempSync(join(tmpdir(), "atlasqueue-bench-"));
-  // mkdtemp lets only us in; as root, PostgreSQL runs as somebody else.
+  // mkdtemp lets only us in; as root, PostgreSQL runs as another user.
   chmodSync(folder, 0o755);
   const started = await Promise.allSettled([
     startPostgres({ dataDir: join(folder, "postgres") }),
@@ -74,7 +74,7 @@ export async function startServers(): Promise<Servers> {
   };
 }
 
-/** Closed connections leave a moment later; those that stay after it are cut off by the drop. */
+/** Closed connections leave a moment later; the drop cuts off those that stay. */
 async function disconnected(sql: Sql, name: string): Promise<void> {
   for (let look = 0; look < 50; look += 1) {
     const left = await sql`SELECT 1 FROM pg_stat_activity WHERE datname = ${name}`;

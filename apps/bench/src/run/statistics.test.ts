@@ -10,7 +10,7 @@ test("between two middle values, the median is half-way", () => {
   expect(median([10, 1, 4, 2])).toBe(3);
 });
 
-test("a percentile is a value that was measured, and enough others do not exceed it", () => {
+test("a percentile is a measured value that enough others do not exceed", () => {
   const values = Array.from({ length: 1_000 }, (_, at) => 1_000 - at);
   expect(percentile(values, 50)).toBe(500);
   expect(percentile(values, 99)).toBe(990);

@@ -12,8 +12,8 @@ export type SteadyLoad = {
 };
 
 /**
- * Adding and processing at once, as fast as both go together: so many loops, each of which adds a job, waits until it
- * has been handled, and adds the next. The worker is in this process.
+ * Adding and processing at once, as fast as both go together: a number of loops, each of which adds a job, waits until
+ * it has been handled, and adds the next. The worker is in this process.
  */
 export async function startSteadyLoad(queue: BenchQueue, in_flight: number): Promise<SteadyLoad> {
   const waiting = new Map<number, () => void>();

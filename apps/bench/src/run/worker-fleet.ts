@@ -2,7 +2,7 @@ import { startProgram } from "../programs/start-program.ts";
 import type { ServerUrls } from "../variants/variant.ts";
 
 export type Fleet = {
-  /** Let every worker work until so many more jobs are settled, then stop. Resolves with the milliseconds it took. */
+  /** Let every worker work until this many more jobs are settled, then stop. Resolves with the milliseconds it took. */
   work(jobs: number): Promise<number>;
   stop(): Promise<void>;
 };
@@ -10,7 +10,7 @@ export type Fleet = {
 const file = new URL("../programs/worker.ts", import.meta.url);
 type Message = { succeeded?: number; stopped?: true };
 
-/** So many processes, each of which is a worker when told to. */
+/** A number of processes, each a worker when told to. */
 export async function startFleet(servers: ServerUrls, processes: number): Promise<Fleet> {
   const succeeded = Array.from({ length: processes }, () => 0);
   let hear = (_at: number, _message: Message) => {};

@@ -4,7 +4,7 @@ import type { Effort, Scenario } from "./scenario.ts";
 
 const warm_up_seconds_max = 0.5;
 
-/** So many callers in one process, each awaiting one `add` before the next. */
+/** A number of callers in one process, each awaiting one `add` before the next. */
 export function addScenario(callers: number): Scenario {
   const name = `add, ${callers} ${callers === 1 ? "caller" : "callers"}`;
   return {
@@ -21,7 +21,7 @@ export function addScenario(callers: number): Scenario {
   };
 }
 
-/** Adds a second, after a shorter run that warms up. */
+/** Adds per second, after a shorter warm-up run. */
 export async function measureAdds(
   queue: BenchQueue,
   callers: number,

@@ -6,7 +6,7 @@ const batch_jobs = 1_000;
 /** A bulk call is so fast that the jobs of other scenarios would be over in a blink. */
 const more_jobs = 5;
 
-/** One caller, 1,000 jobs a call. */
+/** One caller, 1,000 jobs per call. */
 export const bulkAdd: Scenario = {
   name: "bulk-add",
   async run(variant, servers, effort) {
@@ -21,7 +21,7 @@ export const bulkAdd: Scenario = {
   },
 };
 
-/** Jobs a second, after a fifth as many that warm up. */
+/** Jobs per second, after a warm-up with a fifth as many. */
 export async function measureBulkAdd(
   queue: BenchQueue,
   effort: Pick<Effort, "jobs" | "seconds_max">,

@@ -12,8 +12,8 @@ const warm_up_seconds = 1;
 const drain_seconds_max = 120;
 
 /**
- * An ordinary load, then five times as much for five seconds, then the ordinary load again: how long until nothing
- * waits any more. Added by bulk calls, or the producer would be what gives way.
+ * An ordinary load, then five times as much for five seconds, then the ordinary load again: how long until nothing is
+ * waiting. Added by bulk calls, or the producer would be the bottleneck.
  */
 export const burst: Scenario = {
   name: "burst",
@@ -36,7 +36,7 @@ export const burst: Scenario = {
         const payloads = Array.from({ length: count }, () => makePayload(added++));
         return queue.addMany(payloads);
       };
-      // What is always under way at the ordinary load is no backlog.
+      // What is always under way at the ordinary load is not a backlog.
       const isEmpty = () => added - handled <= ordinary * 0.05;
       await atPace({ per_second: ordinary, seconds: seconds / 2 }, add);
       const start = performance.now();

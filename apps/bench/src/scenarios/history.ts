@@ -12,15 +12,15 @@ import { onlyOurs, type Effort, type Figure, type Scenario } from "./scenario.ts
 const rows_per_second_min = 10_000;
 
 /**
- * What size costs: the same measurements on empty tables, and then beside a long history and a long backlog. The jobs
- * that are measured have a queue of their own, the backlog is in another.
+ * What size costs: the same measurements on empty tables, and then beside a long history and a long backlog. The
+ * measured jobs have their own queue, the backlog is in another.
  */
 export const history: Scenario = {
   name: "history",
   suits: onlyOurs,
   seconds_max: ({ history_rows, backlog_rows }) => 180 + (history_rows + backlog_rows) / rows_per_second_min,
   async run(_variant, servers, effort) {
-    // Not counted: else the empty tables would be measured with code that is still being compiled.
+    // Not counted: otherwise the empty tables would be measured with code still being compiled.
     await measureAll(servers, effort, "empty");
     await startAnew(servers);
     const empty = await measureAll(servers, effort, "empty");
@@ -51,7 +51,7 @@ async function measureAll(servers: ServerUrls, effort: Effort, size: "empty" | "
   }
 }
 
-/** Jobs a second of those that have waited, up to so many. */
+/** Jobs per second of those that have waited, up to a number. */
 async function processBacklog(servers: ServerUrls, jobs: number): Promise<number> {
   let succeeded = 0;
   const all = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ import type { Scenario } from "./scenario.ts";
 
 const warm_up_seconds_max = 1;
 
-/** POST /v1/jobs, each with a key of its own, over so many connections that each send one request at a time. */
+/** POST /v1/jobs, each with its own key, over a number of connections that each send one request at a time. */
 export function httpScenario(connections: number): Scenario {
   return {
     name: `http-${connections}`,

@@ -4,10 +4,10 @@ import { startDeployed } from "../programs/start-deployed.ts";
 import { cpuSeconds } from "../run/process-usage.ts";
 import { onlyOurs, type Scenario } from "./scenario.ts";
 
-/** From the start until everything has been compiled, connected and said. */
+/** From the start until everything has been compiled, connected and logged. */
 const settle_ms = 5_000;
 
-/** What an API process and a worker process cost that have nothing to do: processor, and transactions of PostgreSQL. */
+/** What an API process and a worker process with nothing to do cost: processor time, and PostgreSQL transactions. */
 export const idle: Scenario = {
   name: "idle",
   suits: onlyOurs,

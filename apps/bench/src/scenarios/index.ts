@@ -17,7 +17,7 @@ import type { Scenario } from "./scenario.ts";
 import { snapshot } from "./snapshot.ts";
 import { stats } from "./stats.ts";
 
-/** In the order in which they run, and stand in tables. */
+/** In the order in which they run and appear in tables. */
 export const scenarios: readonly Scenario[] = [
   addScenario(1),
   addScenario(50),
@@ -41,5 +41,5 @@ export const scenarios: readonly Scenario[] = [
   history,
 ];
 
-/** What `--quick` runs unless told otherwise. */
+/** What `--quick` runs by default. */
 export const quickScenarios: readonly string[] = ["add-50", "bulk-add", "process", "latency", "http-200"];

@@ -30,7 +30,7 @@ export const memory: Scenario = {
       const [api, worker] = await Promise.all([residentMb(deployed.api.pid), residentMb(deployed.worker.pid)]);
       samples.push({ handled, api, worker });
     };
-    // A look at a process that is gone ends with it; the load tells why.
+    // Looking at a process that is gone fails; the load says why.
     const sampling = setInterval(() => void sample().catch(() => {}), sample_ms);
     try {
       await sample();

@@ -9,8 +9,8 @@ const in_flight = 500;
 const warm_up_seconds = 1;
 
 /**
- * Adding and processing at once: half of the time as fast as both go together, the other half at half of that rate,
- * whatever the answers take, with the time from the call of `add` to the handler's first line.
+ * Adding and processing at once: half of the time as fast as both go together, the other half at half that rate,
+ * however long the answers take, with the time from the call of `add` to the handler's first line.
  */
 export const mixed: Scenario = {
   name: "mixed",

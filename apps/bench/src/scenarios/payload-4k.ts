@@ -5,7 +5,9 @@ import type { Scenario } from "./scenario.ts";
 
 const bytes = 4_096;
 
-/** `process`, `add-50` and `bulk-add` with payloads of 4 KB. Processing goes first: adding leaves its jobs there. */
+/**
+ * `process`, `add-50` and `bulk-add` with payloads of 4 KB. Processing goes first, as adding leaves its jobs behind.
+ */
 export const payload4k: Scenario = {
   name: "payload-4k",
   async run(variant, servers, effort) {

@@ -1,6 +1,6 @@
 import type { Payload } from "../variants/variant.ts";
 
-/** What a job weighs unless a scenario says so: an id or two, a name, an address. */
+/** A job's size by default: an id or two, a name, an address. */
 export const default_bytes = 200;
 
 /** A payload of about `bytes` as JSON, or the smallest. */

@@ -7,7 +7,7 @@ const look_ms = 2;
 
 /**
  * Jobs that do nothing: all are there, then a worker starts, and the clock runs until the last one is settled in the
- * store. A smaller number goes first, untimed, through a worker of its own.
+ * store. A smaller number goes first, untimed, through a separate worker.
  */
 export const processJobs: Scenario = {
   name: "process",

@@ -5,7 +5,7 @@ import { openAtlas } from "../variants/atlas.ts";
 import { makeBatches } from "./payload.ts";
 import { onlyOurs, type Scenario } from "./scenario.ts";
 
-/** What the client reads of the answers. */
+/** The parts of the answers the client reads. */
 type LeaseAnswer = { jobs: { job: { id: string }; lease_token: string }[] };
 type SettleAnswer = { acks: { outcome: string }[] };
 
@@ -14,8 +14,8 @@ const batch_jobs = 100;
 const add_jobs = 1_000;
 
 /**
- * Jobs that remote workers take over HTTP, a hundred at a time, and settle with one call for each hundred: all are
- * there, then the workers start, and the clock runs until the last one is settled. A quarter goes first, untimed.
+ * Jobs that remote workers lease over HTTP, a hundred at a time, and settle with one call per hundred: all are there,
+ * then the workers start, and the clock runs until the last one is settled. A quarter goes first, untimed.
  */
 export const remote: Scenario = {
   name: "remote",

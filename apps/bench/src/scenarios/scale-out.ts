@@ -5,7 +5,7 @@ import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
 const batch_jobs = 1_000;
 const fleets = [1, 2, 4];
 
-/** `process` with so many worker processes, each with 500 handlers at once. */
+/** `process` with several worker processes, each with 500 handlers at once. */
 export const scaleOut: Scenario = {
   name: "scale-out",
   suits: onlyOurs,

@@ -5,7 +5,7 @@ import type { ServerUrls, Variant } from "../variants/variant.ts";
 export type Effort = {
   /** Jobs in one measurement, before a variant's share. */
   jobs: number;
-  /** A measurement that is counted in operations ends here at the latest. */
+  /** A measurement counted in operations ends here at the latest. */
   seconds_max: number;
   /** How long an idle system is watched. */
   idle_seconds: number;
@@ -21,7 +21,7 @@ export type Effort = {
   memory_jobs: number;
 };
 
-/** One measured value. A scenario may give several, each a row of its own. */
+/** One measured value. A scenario may yield several, each in its own row. */
 export type Figure = { scenario: string; unit: Row["unit"]; value: number };
 
 export type Scenario = {
@@ -35,5 +35,5 @@ export type Scenario = {
   run(variant: Variant, servers: ServerUrls, effort: Effort): Promise<Figure[]>;
 };
 
-/** What only this system is asked for. */
+/** What is measured only for this system. */
 export const onlyOurs: NonNullable<Scenario["suits"]> = ({ kind }) => kind === "ours";

@@ -6,8 +6,8 @@ const in_flight = 500;
 const warm_up_seconds = 2;
 
 /**
- * Adding and processing under way, and somebody's REPEATABLE READ transaction keeps every dead row from being cleared
- * away: the rate before, while it is open, and in the last quarter of that time.
+ * Adding and processing under way, while a REPEATABLE READ transaction keeps every dead row from being cleaned up: the
+ * rate before, while it is open, and in the last quarter of that time.
  */
 export const snapshot: Scenario = {
   name: "snapshot",

@@ -8,7 +8,7 @@ import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
 const reads = 200;
 const warm_up_reads = 20;
 
-/** The counts of a tenant's queues, asked for one after the other beside a long history and a long backlog. */
+/** The counts of a tenant's queues, asked for one after another beside a long history and a long backlog. */
 export const stats: Scenario = {
   name: "stats",
   suits: onlyOurs,
@@ -21,7 +21,7 @@ export const stats: Scenario = {
   },
 };
 
-/** Milliseconds of one answer, half of them and all but a hundredth. The answer must name at least so many jobs. */
+/** Milliseconds of one answer: median and 99th percentile. The answer must count at least this many jobs. */
 export async function measureStats(servers: ServerUrls, jobs_min: number): Promise<Figure[]> {
   const database = connectDatabase({ url: servers.postgres, connections_max: 1, timeout_ms: 10_000 });
   try {

@@ -16,7 +16,7 @@ type Work = {
   succeeded(): void;
 };
 
-/** A worker of ours in this process, for jobs of the type "noop". */
+/** Our worker in this process, for jobs of the type "noop". */
 export function startAtlasWorker(servers: ServerUrls, work: Work): { stop(): Promise<void> } {
   const database = connectDatabase({ url: servers.postgres, connections_max: 5, timeout_ms: 5_000 });
   const signal = redisSignal({ url: servers.redis_memory, keys: defaultKeys });

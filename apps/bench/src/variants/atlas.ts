@@ -47,7 +47,7 @@ export async function openAtlas(
     },
     async work(handle) {
       const worker = startAtlasWorker(servers, { queue, handle, succeeded: count });
-      // By its own events: nothing in the database is indexed for this question.
+      // By its own events: no index in the database serves this question.
       return { settled: async () => succeeded >= added, stop: worker.stop };
     },
     close: () => producer.close(),

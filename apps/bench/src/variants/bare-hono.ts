@@ -8,6 +8,6 @@ export const bareHono: Variant = {
   kind: "bare",
   store: "none",
   share: 1,
-  open: () => Promise.reject(new Error("bare Hono is no queue: it can only serve")),
+  open: () => Promise.reject(new Error("bare Hono is not a queue: it can only serve")),
   serve: () => startProgram<{ url: string }>(new URL("../programs/bare-hono.ts", import.meta.url)),
 };

@@ -1,4 +1,4 @@
-/** The statements of core's submit, claim, settle and clearing away, as it sends them. */
+/** The statements of core's submit, claim, settle and clean-up, as it sends them. */
 
 const input = `(
   SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
@@ -67,5 +67,5 @@ export const settle = `
   SELECT json_agg(input.id) AS refused FROM unnest($1::uuid[], $2::int[]) AS input(id, token)
   WHERE input.id NOT IN (SELECT id FROM settled)`;
 
-/** $1 tokens of claims that are settled to the last job. */
+/** $1 tokens of claims settled to the last job. */
 export const forget = `DELETE FROM lease_batches WHERE token = ANY($1::uuid[]) AND ${unsynced}`;

@@ -8,7 +8,7 @@ const concurrency = 10;
 const connections_max = 10;
 const { Queue, Worker } = withBackend(createPostgresBackend);
 
-/** BullMQ on its own PostgreSQL backend, with a pool as its guide tells: connections for the concurrency. */
+/** BullMQ on its own PostgreSQL backend, with a pool sized as its guide says: connections for the concurrency. */
 export const bullmqPostgres: Variant = {
   name: "bullmq-postgres",
   title: "BullMQ on PostgreSQL",

@@ -55,6 +55,6 @@ async function openQueue(connection: ConnectionOptions): Promise<BenchQueue> {
 function address(url: string): ConnectionOptions {
   const { hostname, port, username, password } = new URL(url);
   const login = { ...(username && { username }), ...(password && { password: decodeURIComponent(password) }) };
-  // Null is what its guide asks of a worker's connection.
+  // Null is what its guide requires for a worker's connection.
   return { host: hostname, port: Number(port), ...login, maxRetriesPerRequest: null };
 }

@@ -5,7 +5,7 @@ const connections_max = 25;
 const producer_connections_max = 10;
 const quiet = new Logger(() => () => {});
 
-/** The settings of the performance page of its documentation. Its local queue delays a job that comes alone. */
+/** The settings from the performance page of its documentation. Its local queue delays a job that comes alone. */
 const settings = {
   concurrentJobs: 24,
   maxPoolSize: connections_max,

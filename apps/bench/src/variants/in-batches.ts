@@ -1,6 +1,6 @@
 type Limits = { batch_max: number; flushes_max: number };
 
-/** Calls that come while others are under way share the next one: group commit in its plainest form. */
+/** Calls that come while others are under way share the next one: group commit in its simplest form. */
 export function inBatches<Item>(
   callMany: (items: Item[]) => Promise<void>,
   { batch_max, flushes_max }: Limits,

@@ -7,7 +7,7 @@ import { graphileWorker } from "./graphile-worker.ts";
 import { pgBoss } from "./pg-boss.ts";
 import type { Variant } from "./variant.ts";
 
-/** In the order in which they take turns, and stand in tables. */
+/** In the order in which they take turns and appear in tables. */
 export const variants: readonly Variant[] = [
   atlas,
   bullmqMemory,

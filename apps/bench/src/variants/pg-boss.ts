@@ -5,11 +5,11 @@ import type { Payload, Variant } from "./variant.ts";
 const queue_name = "bench";
 const connections_max = 10;
 const batch_size = 2_000;
-/** A second one fetches while the first completes; woken for one job, the two would only be in each other's way. */
+/** A second one fetches while the first completes; woken for one job, the two would only get in each other's way. */
 const workers = { throughput: 2, latency: 1 };
 
 /**
- * pg-boss with what its documentation has for speed: `insert` for many, a worker that is woken by NOTIFY, takes
+ * pg-boss with what its documentation recommends for speed: `insert` for many, a worker that is woken by NOTIFY, takes
  * batches and fetches again at once while they come back full.
  */
 export const pgBoss: Variant = {

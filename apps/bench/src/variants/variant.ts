@@ -1,10 +1,10 @@
-/** What a job carries. `n` tells jobs apart; the rest is ballast of the wanted size. */
+/** What a job carries. `n` tells jobs apart; the rest is ballast to reach the wanted size. */
 export type Payload = { n: number; text?: string };
 
-/** Where a variant finds its servers. The database is new in each run, both Redis are empty. */
+/** Where a variant finds its servers. The database is new in each run, both Redis servers are empty. */
 export type ServerUrls = {
   postgres: string;
-  /** No persistence: what is in it is gone after a crash. */
+  /** No persistence: its content is gone after a crash. */
   redis_memory: string;
   /** `appendonly yes`, `appendfsync always`. */
   redis_durable: string;
@@ -13,9 +13,9 @@ export type ServerUrls = {
 /** Some peers' documentation has one setting for many jobs and another for a quick start of one: each gets its best. */
 type Purpose = "throughput" | "latency";
 
-/** A worker that has been started. */
+/** A started worker. */
 type Working = {
-  /** True when nothing is left that was added: not waiting, not running, not unsettled. */
+  /** True when nothing added is left: waiting, running or unsettled. */
   settled(): Promise<boolean>;
   stop(): Promise<void>;
 };
@@ -38,11 +38,11 @@ export type Variant = {
   title: string;
   /** "ours", another queue, or the same work without a queue's software. */
   kind: "ours" | "peer" | "bare";
-  /** Where the jobs are. */
+  /** Where the jobs are stored. */
   store: "postgres" | "redis" | "redis, durable" | "none";
   /** The part of the jobs it gets: a slow one shows its rate with fewer, and a run stays short. */
   share: number;
   open(servers: ServerUrls): Promise<BenchQueue>;
-  /** `POST /v1/jobs` in a process of its own, for those that have it. */
+  /** `POST /v1/jobs` in its own process, for those that have it. */
   serve?(servers: ServerUrls): Promise<{ url: string; stop(): Promise<void> }>;
 };

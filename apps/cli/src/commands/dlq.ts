@@ -13,10 +13,10 @@ const jobs_max = 100_000;
 export function defineDlq(dlq: Command, env: Env): void {
   dlq
     .command("list")
-    .description("List dead letters, those that died last first.")
+    .description("List dead letters, most recently dead first.")
     .option("--queue <name>", "of this queue", parseQueue)
     .option("--type <type>", "of this type")
-    .option("--limit <n>", "so many at most", (text) => integer(text, 1, jobs_max), limits.list_items_default)
+    .option("--limit <n>", "at most this many", (text) => integer(text, 1, jobs_max), limits.list_items_default)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ url, json, ...filter }) =>
@@ -34,7 +34,7 @@ export function defineDlq(dlq: Command, env: Env): void {
       .option("--queue <name>", "those of this queue", parseQueue)
       .option("--type <type>", "those of this type")
       .option("--all", "every one", false)
-      .addOption(new Option("--dry-run", "say how many they are, and change nothing").default(false))
+      .addOption(new Option("--dry-run", "say how many there are, and change nothing").default(false))
       .addOption(yesOption())
       .addOption(urlOption())
       .addOption(jsonOption());

@@ -6,11 +6,11 @@ import { jsonOption } from "../remote/options.ts";
 
 export function defineDoctor(command: Command, env: Env): void {
   command
-    .addOption(new Option("--rebuild-signals", "fill Redis anew from Postgres, with every ready job").default(false))
+    .addOption(new Option("--rebuild-signals", "refill Redis from Postgres, with every ready job").default(false))
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      "\nOn DATABASE_URL and REDIS_URL, with JOB_QUEUE_KEY and DLQ_KEY. What seems wrong is looked at again after 2 s, as" +
+      "\nOn DATABASE_URL and REDIS_URL, with JOB_QUEUE_KEY and DLQ_KEY. Anything that looks wrong is checked again after 2 s, as" +
         "\nit may be on its way. Exit code 1 when something is wrong.",
     )
     .action(({ rebuildSignals, json }) =>

@@ -16,12 +16,12 @@ const jobs_max = 100_000;
 export function defineJobs(jobs: Command, env: Env): void {
   jobs
     .command("list")
-    .description("List jobs, the newest first.")
+    .description("List jobs, newest first.")
     .option("--queue <name>", "of this queue", parseQueue)
     .option("--type <type>", "of this type")
-    .addOption(new Option("--status <status>", "that have this status").choices(jobStatuses))
+    .addOption(new Option("--status <status>", "with this status").choices(jobStatuses))
     .option("--group <name>", "of this group")
-    .option("--limit <n>", "so many at most", (text) => integer(text, 1, jobs_max), limits.list_items_default)
+    .option("--limit <n>", "at most this many", (text) => integer(text, 1, jobs_max), limits.list_items_default)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ url, json, limit, ...given }) =>
@@ -61,7 +61,7 @@ export function defineJobs(jobs: Command, env: Env): void {
     );
 
   for (const [verb, done, description] of [
-    ["cancel", "cancelled", "End jobs that have not finished; the handler of a running one is aborted."],
+    ["cancel", "cancelled", "End unfinished jobs; a running job's handler is aborted."],
     ["retry", "queued again", "Queue dead, cancelled or failed jobs again, now and with all their attempts."],
   ] as const)
     jobs
@@ -75,7 +75,7 @@ export function defineJobs(jobs: Command, env: Env): void {
       );
 }
 
-/** One after the other; one that is refused is told and does not stop the others. */
+/** One after another; a refused one is reported and does not stop the others. */
 async function change(
   output: Output,
   client: Client,
@@ -89,7 +89,7 @@ async function change(
       items.push({ id, job: await client[verb](id) });
       if (!output.json) output.tell(`${id} is ${done}\n`);
     } catch (error) {
-      // Without an answer about this very job, the next ones have none either.
+      // Without an answer about this job, there will be none about the next ones either.
       if (!(error instanceof AtlasQueueError) || (error.status !== 404 && error.status !== 409)) throw error;
       items.push({ id, error: error.message });
       if (!output.json) output.tell(`${id} is not ${done}: ${plain(error.problem?.detail ?? error.message)}\n`);

@@ -11,7 +11,7 @@ import { withClient } from "../remote/with-client.ts";
 export function defineQueues(queues: Command, env: Env): void {
   queues
     .command("list")
-    .description("List queues with their jobs by status, and for how long the oldest one has waited.")
+    .description("List queues with their jobs by status, and how long the oldest has waited.")
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ url, json }) =>
@@ -20,14 +20,14 @@ export function defineQueues(queues: Command, env: Env): void {
           const output = outputOf({ json });
           const items = await client.queues();
           if (json) return writeJson(output, { items });
-          if (items.length === 0) return output.tell("there are no queues yet; a queue comes with its first job\n");
+          if (items.length === 0) return output.tell("there are no queues yet; a queue appears with its first job\n");
           showTable(output, queueColumns, items);
         }),
       ),
     );
 
   for (const [verb, done, description] of [
-    ["pause", "paused", "Start no more jobs of queues; they are still accepted, and those that run go on."],
+    ["pause", "paused", "Start no more jobs of queues; jobs are still accepted, and running ones go on."],
     ["resume", "open", "Start the jobs of paused queues again."],
   ] as const)
     queues
@@ -52,7 +52,7 @@ export function defineQueues(queues: Command, env: Env): void {
 
   queues
     .command("limits")
-    .description("Show a queue's limits, or change those that are given; the others stay.")
+    .description("Show a queue's limits, or change those given; the others stay.")
     .argument("<queue>", "its name", parseQueue)
     .addOption(limitOptions.concurrency())
     .addOption(limitOptions.groupConcurrency())
@@ -60,7 +60,7 @@ export function defineQueues(queues: Command, env: Env): void {
     .addOption(limitOptions.groupRate())
     .addOption(urlOption())
     .addOption(jsonOption())
-    .addHelpText("after", "\nJobs of one group run one at a time, in their order, unless --group-concurrency is more.")
+    .addHelpText("after", "\nJobs of one group run one at a time, in order, unless --group-concurrency is higher.")
     .action((name, { url, json, ...flags }) =>
       orExit(() =>
         withClient(env, { url }, async (client) => {

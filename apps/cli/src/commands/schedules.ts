@@ -9,17 +9,14 @@ import { withClient } from "../remote/with-client.ts";
 import { change, create, list, remove, setPaused, show, type ScheduleFields } from "../schedules/actions.ts";
 import { jobFieldOptions, jobFields } from "../submit/job-fields.ts";
 
-const timezoneOption = () => new Option("--timezone <zone>", "whose clocks count, such as Europe/Berlin");
+const timezoneOption = () => new Option("--timezone <zone>", "the time zone that counts, such as Europe/Berlin");
 const catchUpOption = () =>
-  new Option("--catch-up <which>", "of the runs missed in a downtime, fire none, the latest one, or all").choices(
+  new Option("--catch-up <which>", "of the runs missed during downtime, fire none, the latest, or all").choices(
     catchUps,
   );
 
 export function defineSchedules(schedules: Command, env: Env): void {
-  schedules.addHelpText(
-    "after",
-    "\nAn API with AUTH=required is shown ATLASQUEUE_TOKEN; changes need the scope admin.",
-  );
+  schedules.addHelpText("after", "\nAn API with AUTH=required is sent ATLASQUEUE_TOKEN; changes need the scope admin.");
 
   schedules
     .command("list")
@@ -52,7 +49,7 @@ export function defineSchedules(schedules: Command, env: Env): void {
 
   schedules
     .command("change")
-    .description("Change a schedule; what is not given stays. Another cron or time zone counts from now on.")
+    .description("Change a schedule; what is not given stays. A new cron or time zone applies from now on.")
     .argument("<name>")
     .option("--cron <fields>", "five fields, such as '30 2 * * MON-FRI'")
     .addOption(timezoneOption())
@@ -88,7 +85,7 @@ export function defineSchedules(schedules: Command, env: Env): void {
   byName("resume", "Fire again, from the next run on.").action((name, { url, json }) =>
     orExit(() => withClient(env, { url }, (client) => setPaused(client, name, "resume", outputOf({ json })))),
   );
-  byName("delete", "Delete a schedule; the jobs that it made stay.").action((name, { url, json }) =>
+  byName("delete", "Delete a schedule; the jobs it made stay.").action((name, { url, json }) =>
     orExit(() => withClient(env, { url }, (client) => remove(client, name, outputOf({ json })))),
   );
 }

@@ -8,9 +8,9 @@ export function defineStart(command: Command, env: Env): void {
   command
     .addHelpText(
       "after",
-      "\nWithout DATABASE_URL it runs a PostgreSQL of its own, with its data in DATA_DIR (.atlasqueue); without REDIS_URL a" +
+      "\nWithout DATABASE_URL it runs its own PostgreSQL, with its data in DATA_DIR (.atlasqueue); without REDIS_URL a" +
         "\nredis-server or valkey-server from PATH, or signals in memory when there is neither. Other variables: API_PORT," +
-        "\nWORKER_METRICS_PORT, LOG_LEVEL and all that the API and the worker read. SIGINT and SIGTERM drain and stop.",
+        "\nWORKER_METRICS_PORT, LOG_LEVEL and everything the API and the worker read. SIGINT and SIGTERM drain and stop.",
     )
     .action(async () => {
       const { startSystem } = await import("../start/start.ts");
@@ -23,7 +23,7 @@ export function defineStart(command: Command, env: Env): void {
       };
       // Before anything is started, so that nothing can be left behind.
       stopOnSignals(stop);
-      // A launcher that was ended means the same, but may come on top of a signal.
+      // The end of the launcher means the same, but may come on top of a signal.
       const stopAndExit = () => void stop().finally(() => process.exit(exitCodes.ok));
       onLauncherGone(stopAndExit);
       starting = startSystem(env, { stdout: process.stdout, stop: stopping.signal });

@@ -23,15 +23,15 @@ export function defineSubmit(submit: Command, env: Env): void {
     .addOption(jobFieldOptions.priority)
     .addOption(jobFieldOptions.delay)
     .addOption(jobFieldOptions.maxAttempts)
-    .option("--wait <seconds>", "wait for the job's end and print it; exit 1 unless it succeeded", parseWait)
+    .option("--wait <seconds>", "wait for the job to end and print it; exit 1 unless it succeeded", parseWait)
     .option("--concurrency <n>", "with --file: requests at once", (text) => integer(text, 1, 1_000), 20)
     .option("--key-prefix <text>", "with --file: start of the keys of lines without one", parseKeyPrefix, "file")
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      "\nA line without a key gets one made of the file's name, the line's number and its content, so sending the same" +
+      "\nA line without a key gets one made from the file's name, the line's number and its content, so sending the same" +
         "\nfile again creates nothing twice while the API keeps keys (24 hours by default). An API that is away or busy is" +
-        "\nasked again, for up to a minute with --file and 5 s without. The options above fill what a line leaves out.",
+        "\nretried for up to a minute with --file and 5 s without. The options above fill in what a line leaves out.",
     );
   command.action((type, payload, options) =>
     orExit(async () => {

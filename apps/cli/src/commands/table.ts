@@ -1,25 +1,25 @@
 import type { Command } from "@commander-js/extra-typings";
 import type { Env } from "../config.ts";
 
-/** Gives the command its options, its own subcommands and what it does. */
+/** Gives the command its options, its own subcommands and its action. */
 export type Define = (command: Command, env: Env) => void;
 
-/** All subcommands, as `--help` lists them. The file of one is loaded when it is asked for. */
+/** All subcommands, as `--help` lists them. Each one's file is loaded on demand. */
 export const commands: Record<string, { about: string; load: () => Promise<Define> }> = {
   start: {
-    about: "Run the whole system: servers, migrations, API, and a worker in a process of its own.",
+    about: "Run the whole system: servers, migrations, API, and a worker in its own process.",
     load: async () => (await import("./start.ts")).defineStart,
   },
   api: {
-    about: "Run the HTTP API alone, on DATABASE_URL and REDIS_URL.",
+    about: "Run just the HTTP API, on DATABASE_URL and REDIS_URL.",
     load: async () => (await import("./api.ts")).defineApi,
   },
   worker: {
-    about: "Run a worker alone, on DATABASE_URL and REDIS_URL. WORKER_HANDLERS names your handlers' files.",
+    about: "Run just a worker, on DATABASE_URL and REDIS_URL. WORKER_HANDLERS names your handlers' files.",
     load: async () => (await import("./worker.ts")).defineWorker,
   },
   migrate: {
-    about: "Bring the database at DATABASE_URL to the newest schema. Safe to run twice, and at the same time.",
+    about: "Bring the database at DATABASE_URL to the newest schema. Safe to run twice, even concurrently.",
     load: async () => (await import("./migrate.ts")).defineMigrate,
   },
   submit: {
@@ -39,23 +39,23 @@ export const commands: Record<string, { about: string; load: () => Promise<Defin
     load: async () => (await import("./dlq.ts")).defineDlq,
   },
   workers: {
-    about: "List the workers that live, and what they do. Those that lease over HTTP announce nothing.",
+    about: "List the live workers, and what they do. Those that lease over HTTP announce nothing.",
     load: async () => (await import("./workers.ts")).defineWorkers,
   },
   top: {
-    about: "Watch the queues: jobs by status, how many a second, how long the oldest waits. Ctrl-C ends it.",
+    about: "Watch the queues: jobs by status, jobs a second, how long the oldest has waited. Ctrl-C ends it.",
     load: async () => (await import("./top.ts")).defineTop,
   },
   schedules: {
-    about: "Jobs that come back by cron, at a running API.",
+    about: "Jobs that recur by cron, at a running API.",
     load: async () => (await import("./schedules.ts")).defineSchedules,
   },
   tokens: {
-    about: "The tokens of AUTH=required, straight in DATABASE_URL: this is how the first one is made.",
+    about: "The tokens for AUTH=required, directly in DATABASE_URL: this is how the first one is made.",
     load: async () => (await import("./tokens.ts")).defineTokens,
   },
   doctor: {
-    about: "Look whether the servers answer and agree: settings, schema, clocks, leases, counts, signals.",
+    about: "Check that the servers answer and agree: settings, schema, clocks, leases, counts, signals.",
     load: async () => (await import("./doctor.ts")).defineDoctor,
   },
 };

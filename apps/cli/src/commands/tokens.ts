@@ -14,8 +14,8 @@ const tenantOption = () => new Option("--tenant <name>", "whose tokens").default
 export function defineTokens(tokens: Command, env: Env): void {
   tokens
     .command("create")
-    .description("Make a token and print it, this once, on stdout.")
-    .requiredOption("--name <name>", "what a person knows it by", parseName)
+    .description("Make a token and print it, just this once, on stdout.")
+    .requiredOption("--name <name>", "a name for people", parseName)
     .requiredOption("--scopes <list>", `of ${scopes.join(", ")}, separated by commas`, parseScopes)
     .option("--expires-in-seconds <n>", "default: never", (text) => integer(text, 1, limits.token_seconds_max))
     .addOption(tenantOption())
@@ -30,18 +30,18 @@ export function defineTokens(tokens: Command, env: Env): void {
 
   tokens
     .command("list")
-    .description("Show a tenant's tokens that work, the newest first.")
+    .description("Show a tenant's valid tokens, newest first.")
     .addOption(tenantOption())
     .addOption(jsonOption())
     .action(({ tenant, json }) => orExit(() => withDatabase(env, (deps) => list(deps, tenant, outputOf({ json })))));
 
   tokens
     .command("rotate")
-    .description("Put a new token in another's place and print it; the old one works on for a while.")
+    .description("Replace a token and print the new one; the old one goes on working for a while.")
     .argument("<id>", "of the token, from `tokens list`", parseId)
     .option(
       "--overlap-seconds <n>",
-      "how long the old one works on",
+      "how long the old one goes on working",
       (text) => integer(text, 0, limits.token_overlap_seconds_max),
       limits.token_overlap_seconds_default,
     )

@@ -31,7 +31,7 @@ export async function list(
   showTable(output, columns, items);
 }
 
-/** What was chosen, or undefined when that is nothing or says two things. */
+/** What was chosen, or undefined when that is nothing or ambiguous. */
 export function choiceOf({
   ids,
   all,
@@ -68,7 +68,8 @@ export async function change({ deadLetters }: Client, wish: ChangeWish, output: 
     const step = await deadLetters[verb](choice);
     changed += step.changed;
     left = step.matched - step.changed;
-    // Without a step, what is left is in other hands. What died again meanwhile was not meant: it could go on for ever.
+    // No progress means that the rest is locked by others. What died again meanwhile was not meant: it could go on
+    // forever.
     if (step.changed === 0 || changed >= look.matched) break;
   } while (left > 0);
   const missed = Math.max(0, look.matched - changed);

@@ -4,7 +4,7 @@ import { runCli } from "../../test/run-cli.ts";
 
 type Counts = { matched: number; changed: number };
 
-/** An API of so many dead letters, that changes three a request. */
+/** An API with this many dead letters that changes three per request. */
 async function deadLetters(dead: number) {
   let left = dead;
   const api = await httpReceiver(({ body }): Answer => {
@@ -29,7 +29,7 @@ test("dead letters are replayed in as many requests as it takes, without a quest
   ]);
 });
 
-test("a purge asks; where nobody can be asked only --yes is a yes", async () => {
+test("a purge asks; where there is no one to ask, only --yes is a yes", async () => {
   const { run, left } = await deadLetters(4);
   const asked = await run("purge", "--all");
   expect(asked).toMatchObject({
@@ -44,7 +44,7 @@ test("a purge asks; where nobody can be asked only --yes is a yes", async () => 
 });
 
 test.each([[[]], [["--all", "--queue", "mail"]], [["01a1fa98-8ceb-754b-9ac3-87aeef7be310", "--all"]]])(
-  "a choice of none or of two ways is wrong usage: %j",
+  "choosing in no way or in two ways is wrong usage: %j",
   async (words) => {
     const { run, api } = await deadLetters(1);
     expect(await run("purge", ...words, "--yes")).toMatchObject({ code: 2, stderr: expect.stringContaining("--all") });

@@ -1,4 +1,4 @@
-/** What one look found. `wrong` is for a person to mend, `skipped` what could not be looked at. */
+/** What one check found. `wrong` is for a person to fix, `skipped` could not be checked. */
 export type Check = { name: string; state: "ok" | "wrong" | "skipped"; detail: string };
 
 export const ok = (name: string, detail: string): Check => ({ name, state: "ok", detail });

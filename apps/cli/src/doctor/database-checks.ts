@@ -12,7 +12,7 @@ import { ok, skipped, wrong, type Check } from "./check.ts";
 type Look = (deps: Deps) => Promise<Check>;
 
 const skew_ms_max = 1_000;
-/** A sweep comes every second; what it left for longer, nobody sweeps. */
+/** A sweep comes every second; what has waited longer, no one sweeps. */
 const sweep_ms_max = 15_000;
 const counted_jobs_max = 200_000;
 
@@ -51,7 +51,7 @@ export const checkSweep: Look = async (deps) => {
   return wrong("sweep", `${left.join("; ")}: does a worker or an API run?`);
 };
 
-/** A hand-over is done in the moment that it is written, so what two looks see waits for somebody. */
+/** A hand-over is done as soon as it is noted, so one seen by two looks is stuck. */
 export const checkGroups: Look = async (deps) =>
   (await createOutlook(deps).look()).any_handovers
     ? wrong("groups", "groups wait to be handed over to their next job: does a worker or an API run?")
@@ -69,7 +69,7 @@ export const checkCounts: Look = async (deps) => {
   );
 };
 
-/** All processes share the server's connections; who finds none is answered 503, or takes no jobs. */
+/** All processes share the server's connections; without one, an API answers 503 and a worker takes no jobs. */
 export const checkConnections: Look = async (deps) => {
   const { open, busy, ours, max } = await serverConnections(deps);
   const detail = `${open} of the server's ${max} are open, ${busy} of them busy; ${ours} are AtlasQueue's`;

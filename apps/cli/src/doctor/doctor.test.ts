@@ -33,7 +33,7 @@ afterAll(async () => {
   await store.drop();
 });
 const doctor = async (...words: string[]) => {
-  // However slow the machine is, only those that a test left waiting have waited.
+  // However slow the machine, only jobs that a test left waiting count as waiting.
   await store.database.sql`UPDATE jobs SET ready_at = now() WHERE ready_at IS NOT NULL AND queue <> 'left'`;
   return runCli(["doctor", ...words], env);
 };
@@ -69,7 +69,7 @@ test("where all is well, each line says so and the exit code is 0", async () => 
   expect(stateOf(await doctor("--json"))).toEqual(well);
 });
 
-test("signals that Redis lost are found, and made anew in their order", async () => {
+test("signals lost by Redis are found, and rebuilt in order", async () => {
   const ids: string[] = [];
   for (const priority of [0, 5, 0, -5]) ids.push((await queue.submit({ type: "a", queue: "lost", priority })).id);
   const lost = { tenant: "default", queue: "lost" };
@@ -81,14 +81,14 @@ test("signals that Redis lost are found, and made anew in their order", async ()
   const rebuilt = await doctor("--rebuild-signals", "--json");
   expect(rebuilt.code).toBe(0);
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({ ok: true, rebuilt: { queues: 2, jobs: 5 } });
-  // Again, with all of them there: none twice.
+  // Again, with all of them there: none is there twice.
   await doctor("--rebuild-signals");
   const [first, second, third, fourth] = ids;
   expect(await signal.take([lost], 10)).toEqual([second, first, third, fourth]);
   await doctor("--rebuild-signals");
 });
 
-test("what disagrees is named: dead letters, counts, due jobs that nobody promotes, groups that nobody hands over", async () => {
+test("disagreements are named: dead letters, counts, due jobs not promoted, groups not handed over", async () => {
   const { sql } = store.database;
   await signal.deadLetters.add(["00000000-0000-4000-8000-000000000000"]);
   await sql`INSERT INTO queue_changes (tenant, queue, running) VALUES ('default', 'well', 1)`;
@@ -104,7 +104,7 @@ test("what disagrees is named: dead letters, counts, due jobs that nobody promot
   expect(stdout).toMatch(/^✓ schema/m);
 });
 
-test("jobs that nobody takes are found, and workers that live and take nothing", async () => {
+test("jobs no worker takes are found, and live workers that take nothing", async () => {
   const { sql } = store.database;
   const waits = async (name: string) => {
     const { id } = await queue.submit({ type: "a", queue: name });
@@ -142,7 +142,7 @@ test("jobs that nobody takes are found, and workers that live and take nothing",
   await sql`DELETE FROM queue_changes WHERE queue = 'left'`;
 });
 
-test("a database that is read-only and a Redis that refuses writes are found though both answer", async () => {
+test("a read-only database and a Redis that refuses writes are found although both answer", async () => {
   const readOnly = await testDatabase();
   await readOnly.database.sql.unsafe(`ALTER DATABASE "${readOnly.name}" SET default_transaction_read_only = on`);
   const full = await ownRedis();
@@ -156,7 +156,7 @@ test("a database that is read-only and a Redis that refuses writes are found tho
   await Promise.all([full.stop(), readOnly.drop()]);
 });
 
-test("servers that are away, settings that cannot be and a schema that is missing are said", async () => {
+test("absent servers, invalid settings and a missing schema are reported", async () => {
   const away = await runCli(["doctor", "--json"], {
     ...env,
     DATABASE_URL: "postgres://127.0.0.1:1/x",
@@ -173,7 +173,7 @@ test("servers that are away, settings that cannot be and a schema that is missin
   await empty.drop();
 });
 
-test("a PostgreSQL that is too old is said", async () => {
+test("a PostgreSQL that is too old is reported", async () => {
   const old = await tcpProxy(postgresUrl());
   const [row] = await store.database.sql<{ number: string }[]>`SELECT current_setting('server_version_num') AS number`;
   old.alterAnswers((text) => text.replaceAll(row?.number ?? "", "150004"));

@@ -10,8 +10,8 @@ import { examine, openSignal } from "./examine.ts";
 import { readServersConfig } from "./servers-config.ts";
 
 /**
- * Examine the servers and tell what was found. Resolves with whether all is well. Throws `SettingError` for a setting
- * that cannot be used, `Trouble` when the signals cannot be made anew.
+ * Examine the servers and report what was found. Resolves with whether all is well. Throws `SettingError` for an
+ * unusable setting, `Trouble` when the signals cannot be rebuilt.
  *
  * @example
  * const well = await runDoctor(process.env, outputOf({}), { rebuild_signals: false });

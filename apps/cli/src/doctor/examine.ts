@@ -14,13 +14,13 @@ import { checkClock, checkConnections, checkCounts, checkGroups, checkSchema, ch
 import { checkWaiting, checkWorkers } from "./work-checks.ts";
 import { checkDeadLetters, checkSignals } from "./signal-checks.ts";
 
-/** What is on its way at the first look has come by the second. */
+/** What is on its way at the first look has arrived by the second. */
 const second_look_ms = 2_000;
 const redis_timeout_ms = 2_000;
 
 /**
- * Look at everything, each thing that seems wrong a second time. Never rejects for what it finds: without a connection
- * the checks that need it are left out.
+ * Check everything, and whatever looks wrong a second time. Never rejects for what it finds: without a connection the
+ * checks that need it are left out.
  *
  * @example
  * const checks = await examine(deps, signal);
@@ -61,7 +61,7 @@ export async function examine(deps: Deps, signal: Signal | undefined): Promise<C
   return [database, redis, schema, ...first.map((check) => second.get(check.name) ?? check)];
 }
 
-/** By a write: one that is full or a replica answers everything else. */
+/** By a write, as a full server or a replica answers everything else. */
 async function checkRedis(signal: Signal): Promise<Check> {
   try {
     await signal.check();
@@ -78,7 +78,7 @@ async function inTurn(looks: readonly [string, () => Promise<Check>][]): Promise
   return checks;
 }
 
-/** What a person can mend is found, not thrown. */
+/** What a person can fix is a finding, not an exception. */
 async function attempt(name: string, look: () => Promise<Check>): Promise<Check> {
   try {
     return await look();
@@ -89,7 +89,7 @@ async function attempt(name: string, look: () => Promise<Check>): Promise<Check>
   }
 }
 
-/** As the workers reach Redis, but more patient. */
+/** The way workers reach Redis, but more patient. */
 export function openSignal(redis: ServerConfig["redis"]): Signal | undefined {
   return redis && redisSignal({ ...redis, timeout_ms: redis_timeout_ms });
 }

@@ -5,13 +5,13 @@ import { ok, wrong, type Check } from "./check.ts";
 type Look = (deps: Deps & { signal: Signal }) => Promise<Check>;
 
 const queues_max = 1_000;
-/** Ids that busy workers have in hand between the list and their claim. */
+/** Ids busy workers may have in hand, between the list and their claim. */
 const in_hand_max = 1_000;
 
-/** Ready jobs without a signal. More signals than jobs are no harm: what is not ready is not claimed. */
+/** Ready jobs without a signal. More signals than jobs do no harm: what is not ready is not claimed. */
 export const checkSignals: Look = async (deps) => {
   const depths = await queueDepths(deps, queues_max);
-  // Of a paused queue, signals are taken in vain; of a limited one, there are as many as may start.
+  // A paused queue's signals are taken in vain; a limited one has as many as may start.
   const open = depths.filter(({ queued, held }) => queued > 0 && !held);
   const missing: { tenant: string; queue: string; count: number; queued: number }[] = [];
   for (const { tenant, queue, queued, running } of open) {

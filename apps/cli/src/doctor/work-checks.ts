@@ -7,13 +7,13 @@ type Look = (deps: Deps & { signal: Signal | undefined }) => Promise<Check>;
 
 const queues_max = 1_000;
 const tenants_max = 100;
-/** A ready job that waits for so long while nobody is busy is one that nobody takes. */
+/** A ready job that has waited this long while workers are idle is one no worker takes. */
 const ready_ms_max = 60_000;
 
-/** Workers that say of themselves that they live, and take nothing. */
+/** Workers that announce themselves as alive but take nothing. */
 export const checkWorkers: Look = async (deps) => {
   const fleet = await announced(deps);
-  if (!fleet) return ok("workers", "which there are, only Redis knows");
+  if (!fleet) return ok("workers", "only Redis knows which there are");
   const workers = [...fleet.values()].flat();
   const [first, ...others] = workers.filter(({ state }) => state === "stuck");
   if (!first) return ok("workers", `${workers.length} announced, none of them stuck`);
@@ -21,7 +21,7 @@ export const checkWorkers: Look = async (deps) => {
   return wrong("workers", `${first.id} on ${first.host} (pid ${first.pid}) lives and takes no jobs${more}: restart it`);
 };
 
-/** Ready jobs that nobody takes, of queues that are not paused. */
+/** Ready jobs that no worker takes, in queues that are not paused. */
 export const checkWaiting: Look = async (deps) => {
   const waiting = (await oldestReady(deps, queues_max))
     .filter(({ ready_ms }) => ready_ms > ready_ms_max)
@@ -40,12 +40,15 @@ export const checkWaiting: Look = async (deps) => {
   return wrong("waiting", `ready jobs wait in ${first}${more}`);
 };
 
-/** Undefined when it is being worked on. Workers that lease over HTTP announce nothing, and are seen by what they run. */
+/**
+ * Undefined when it is being worked on. Workers that lease over HTTP announce nothing, and are seen only by what they
+ * run.
+ */
 function whyLeft({ limited }: OldestReady, running: number, serving: readonly SeenWorker[]): string | undefined {
   if (serving.length === 0) return running === 0 ? "no worker serves it" : undefined;
   if (serving.every(({ state }) => state === "stuck")) return "its workers are stuck";
   const free = serving.filter(({ state, active, concurrency }) => state === "running" && active < concurrency);
-  // Its limits may say that no more may start.
+  // Its limits may not let more start.
   return free.length > 0 && !limited ? `${free.length} workers with free slots do not take them` : undefined;
 }
 

@@ -1,8 +1,8 @@
 import { Trouble } from "../exit.ts";
 
 /**
- * Ask before something that cannot be undone; throws `Trouble` unless the answer is yes. Where nobody can be asked, only
- * `--yes` is one.
+ * Ask before something that cannot be undone; throws `Trouble` unless the answer is yes. Where there is no one to ask,
+ * only `--yes` counts.
  *
  * @example
  * await sure("Delete 17 dead jobs for good?", options.yes);

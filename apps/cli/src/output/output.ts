@@ -1,10 +1,10 @@
 import { plainJson } from "./plain.ts";
 
-/** Where a command speaks. `write` is for what a program reads, `tell` for what a person reads beside it. */
+/** Where a command prints. `write` is for what a program reads, `tell` for what a person reads besides. */
 export type Output = {
   write(text: string): void;
   tell(text: string): void;
-  /** Whether a person reads what is written; else a program does. */
+  /** Whether a person reads what is written, rather than a program. */
   terminal: boolean;
   /** Of the terminal. */
   width: number;
@@ -31,7 +31,7 @@ export function writeJson({ write }: Output, value: unknown): void {
   write(`${plainJson(value)}\n`);
 }
 
-/** A reader that has seen enough, as `head`, is no failure. */
+/** A reader that has seen enough, like `head`, is not a failure. */
 export function endWithReader(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);

@@ -1,9 +1,9 @@
-/** On one line, and without what could rewrite a terminal's screen. */
+/** On one line, without anything that could rewrite a terminal's screen. */
 export function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, " ").toWellFormed();
 }
 
-/** JSON, in which everything that `plain` takes out is escaped: a terminal or a log may well show it. */
+/** JSON with everything `plain` removes escaped: a terminal or a log may show it. */
 export function plainJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replaceAll(/[\u007f-\u009f\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, escape);
 }

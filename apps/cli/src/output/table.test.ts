@@ -31,19 +31,19 @@ test("on a terminal a table is aligned, whatever the width of its letters", () =
   ).toEqual(["name  note", "日本  x", "mail", "é     y"]);
 });
 
-test("what is too wide for the terminal is cut in the last column, on a pipe nothing is", () => {
+test("what is too wide for the terminal is cut in the last column; on a pipe nothing is", () => {
   const items = [{ name: "mail", note: "日本".repeat(10) }];
   expect(shown(items, { width: 20 })).toEqual(["name  note", "mail  日本日本日本…"]);
   expect(shown(items, { width: 20, terminal: false })).toEqual([`mail\t${"日本".repeat(10)}`]);
 });
 
-test("nothing that a job says can rewrite the screen, or a line of the list", () => {
+test("nothing in a job can rewrite the screen, or a line of the list", () => {
   expect(plain("a\u001b[2Jb\nc\td\u0007\ud800")).toBe("a [2Jb c d \ufffd");
   expect(plain("a\u202eb\u2066c\u2028d\u009be")).toBe("a b c d e");
   expect(plainJson({ type: "a\u202eb\u009b\u2028" })).toBe(String.raw`{"type":"a\u202eb\u009b\u2028"}`);
 });
 
-test("times are told in their two largest units", () => {
+test("times are given in their two largest units", () => {
   expect([0, 59_400, 60_000, 7_500_000, 86_400_000 * 3, -5].map(duration)).toEqual([
     "0s",
     "59s",

@@ -3,14 +3,14 @@ import stringWidth from "string-width";
 import { plain } from "./plain.ts";
 import type { Output } from "./output.ts";
 
-/** What stands over a column, and what an item has in it. The last one is cut to fit the terminal. */
+/** A column's heading, and an item's value in it. The last column is cut to fit the terminal. */
 export type Columns<T> = Record<string, (item: T) => string>;
 
 const gap = "  ";
 
 /**
- * Items as a table for a person: aligned, under headings. For a program, on a pipe: a line for each, tabs between, no
- * headings and nothing cut, so that `cut -f1` gives ids.
+ * Items as a table for a person: aligned, under headings. For a program, on a pipe: one tab-separated line each,
+ * without headings or cuts, so that `cut -f1` gives ids.
  */
 export function showTable<T>(output: Output, columns: Columns<T>, items: readonly T[]): void {
   const rows = items.map((item) => Object.values(columns).map((cell) => plain(cell(item))));

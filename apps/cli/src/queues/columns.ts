@@ -5,7 +5,7 @@ import { limitsText } from "./limits.ts";
 
 const count = (status: JobStatus) => (queue: Queue) => String(queue.counts[status] ?? 0);
 
-/** How long the job has waited that has waited longest. */
+/** How long the longest-waiting job has waited. */
 export function waitOf({ oldest_queued_at }: Queue, now_ms: number): string {
   return oldest_queued_at === null ? "" : duration(now_ms - Date.parse(oldest_queued_at));
 }

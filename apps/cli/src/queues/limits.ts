@@ -4,7 +4,7 @@ import { integer } from "../submit/job-fields.ts";
 
 type Rate = { limit: number; period_seconds: number };
 
-/** Takes a limit away. Not null, which commander makes an empty text of. */
+/** Removes a limit. Not null, which commander turns into an empty text. */
 const none = "none";
 type Flag<T> = T | typeof none | undefined;
 
@@ -57,7 +57,7 @@ function jobsAtOnce(text: string): number | typeof none {
 function parseRate(text: string): Rate | typeof none {
   if (text === none) return none;
   const [, limit, period] = /^(\d+)\/(\d+(?:\.\d+)?)$/.exec(text) ?? [];
-  // What the numbers may be is for the API to say.
+  // The API checks the numbers.
   if (limit !== undefined && period !== undefined) return { limit: Number(limit), period_seconds: Number(period) };
   throw new InvalidArgumentError("It must be a number of jobs and one of seconds, such as 100/60, or none.");
 }

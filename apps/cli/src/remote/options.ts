@@ -2,10 +2,10 @@ import { jobId, queueName } from "@atlasqueue/contract";
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
 import { parseUrl } from "../arguments.ts";
 
-/** Which API a command talks to. The token is no option: what stands on a command line is shown to everybody. */
+/** Which API a command talks to. The token is not an option: everyone on the machine can see a command line. */
 export const urlOption = () =>
   new Option("--url <url>", "the API (default: ATLASQUEUE_URL, or http://127.0.0.1:8000)").argParser(parseUrl);
-export const jsonOption = () => new Option("--json", "tell the result as one line of JSON").default(false);
+export const jsonOption = () => new Option("--json", "print the result as one line of JSON").default(false);
 export const yesOption = () => new Option("-y, --yes", "do not ask").default(false);
 
 /** One id of several. */

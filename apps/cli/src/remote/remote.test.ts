@@ -13,7 +13,7 @@ afterAll(() => system.close());
 const lines = (text: string) => text.trimEnd().split("\n");
 const cells = (text: string) => lines(text).map((line) => line.split("\t"));
 
-/** A dead job, with what its handler said last. */
+/** A dead job, with its handler's last error. */
 async function deadJob(queue: string, error: string): Promise<string> {
   const { id } = await system.client.submit({ type: "a", queue, max_attempts: 1 });
   const [held] = await system.client.lease(queue, { workerId: "w-1", waitSeconds: 10 });
@@ -21,7 +21,7 @@ async function deadJob(queue: string, error: string): Promise<string> {
   return id;
 }
 
-test("jobs are listed newest first: on a pipe a line each with tabs between, in JSON whole", async () => {
+test("jobs are listed newest first: on a pipe as tab-separated lines, in JSON whole", async () => {
   const { id: first } = await system.client.submit({ type: "a", queue: "listed" });
   const second = await deadJob("listed-dead", "Odd: two\tlines\nof it");
   const rows = cells((await system.run("jobs", "list", "--queue", "listed-dead")).stdout);
@@ -58,7 +58,7 @@ test("a job is shown with its attempts and why it is not running", async () => {
   });
 });
 
-test("jobs are cancelled and retried; one that is refused is told, and the others are done", async () => {
+test("jobs are cancelled and retried; a refused one is reported, and the others are done", async () => {
   const { id } = await system.client.submit({ type: "a", queue: "changed" });
   const nobody = randomUUID();
   const cancelled = await system.run("jobs", "cancel", nobody, id);
@@ -132,7 +132,7 @@ test("without a terminal, top looks once", async () => {
   expect(stdout).toMatch(/^watched +0 +0 +1 +0/m);
 });
 
-test("a token is asked for, taken from the environment, and never shown", async () => {
+test("a token is required, taken from the environment, and never shown", async () => {
   const config = readApiConfig({ ...system.env, API_PORT: "0", AUTH: "required" });
   const guarded = await startApi(config, { logger: createLogger("silent", "test") });
   onTestFinished(() => guarded.stop());
@@ -152,7 +152,7 @@ test.each([
   ["a user", (url: string) => url.replace("//", "//me:hidden@"), /^ATLASQUEUE_URL must be an http\(s\) URL/],
   ["a query", (url: string) => `${url}/?a=1`, /^ATLASQUEUE_URL must be .* without a user, a password or a query/],
   ["TLS where there is none", (url: string) => url.replace("http:", "https:"), /is its URL http:\/\/ and not https:/],
-])("an ATLASQUEUE_URL with %s is told in one line", async (_name, change, says) => {
+])("an ATLASQUEUE_URL with %s is reported in one line", async (_name, change, says) => {
   const said = await runCli(["queues", "list"], { ...system.env, ATLASQUEUE_URL: change(system.api.url) });
   expect([said.code, said.stdout]).toEqual([1, ""]);
   expect(lines(said.stderr)).toEqual([expect.stringMatching(says)]);

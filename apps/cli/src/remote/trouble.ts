@@ -3,7 +3,7 @@ import { plain } from "../output/plain.ts";
 
 const reason_chars_max = 500;
 
-/** What the API said no to, in one line that starts with its status. */
+/** The API's refusal, in one line that starts with its status. */
 export function troubleOf(error: AtlasQueueError, url: string, token?: string | undefined): string {
   if (error instanceof NetworkError) {
     const reason = error.message.replace(/^[^:]*: /, "").replace(/^fetch failed: /, "");
@@ -16,7 +16,7 @@ export function troubleOf(error: AtlasQueueError, url: string, token?: string | 
   return status === 401 && token === undefined ? `${said}; set ATLASQUEUE_TOKEN` : said;
 }
 
-/** Whether it says nothing about the request itself: the same one may be taken later. */
+/** Whether the refusal is not about the request itself: the same one may be accepted later. */
 export function mayComeLater(error: AtlasQueueError): boolean {
   return error instanceof NetworkError || error instanceof TimeoutError || passing.has(error.status ?? 0);
 }

@@ -3,7 +3,7 @@ import { readApiToken, readApiUrl, type Env } from "../config.ts";
 import { Trouble } from "../exit.ts";
 import { troubleOf } from "./trouble.ts";
 
-/** A person waits: an API that is away is asked again for so long. */
+/** A person is waiting: how long to keep asking an API that is away. */
 const retry_ms_max = 2_000;
 
 /**

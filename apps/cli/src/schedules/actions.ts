@@ -4,7 +4,7 @@ import { writeJson, type Output } from "../output/output.ts";
 import { showTable } from "../output/table.ts";
 import { scheduleColumns, scheduleText } from "./show.ts";
 
-/** What options can set; only what was given. */
+/** What the options can set; only what was given. */
 export type ScheduleFields = Partial<Pick<CreateScheduleInput, "cron" | "timezone" | "catch_up">>;
 
 export async function list({ schedules }: Client, output: Output): Promise<void> {
@@ -19,12 +19,12 @@ export async function show({ schedules }: Client, name: string, output: Output):
   print(await schedules.get(name), output);
 }
 
-/** Rejects with ConflictError when there is one of this name. */
+/** Rejects with ConflictError when the name is taken. */
 export async function create({ schedules }: Client, definition: CreateScheduleInput, output: Output): Promise<void> {
   print(await schedules.create(definition), output);
 }
 
-/** What is not given stays as it is. Two that change one schedule at the same time: the last one wins. */
+/** What is not given stays as it is. Of two concurrent changes to one schedule, the last one wins. */
 export async function change(
   { schedules }: Client,
   name: string,
@@ -47,7 +47,7 @@ export async function setPaused(
 
 export async function remove({ schedules }: Client, name: string, output: Output): Promise<void> {
   await schedules.delete(name);
-  output.tell(`${name} is deleted; the jobs that it made stay\n`);
+  output.tell(`${name} is deleted; the jobs it made stay\n`);
 }
 
 function print(schedule: Schedule, output: Output): void {

@@ -56,7 +56,7 @@ test("a schedule is created, changed, paused, resumed and deleted", async () => 
   expect(gone).toMatchObject({ code: 1, stdout: "", stderr: "404 There is no schedule with this name\n" });
 });
 
-test("a person sees the next five runs on the clocks of the time zone, and all schedules in a list", async () => {
+test("a person sees the next five runs in the time zone's local time, and all schedules in a list", async () => {
   await run(["create", "shown", "30 14 * * *", "noop", "--timezone", "Asia/Kolkata"]);
   const { stdout } = await run(["show", "shown"]);
   expect(stdout).toMatch(/^cron +30 14 \* \* \*$/m);
@@ -72,7 +72,7 @@ test("a person sees the next five runs on the clocks of the time zone, and all s
   ]);
 });
 
-test("what the API refuses is one line, and so is an API that is away", async () => {
+test("a refusal by the API is one line, and so is an API that is away", async () => {
   const never = await run(["create", "never", "0 0 30 2 *", "noop"]);
   expect(never).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^422 \/cron must be .+\n$/) });
   await run(["create", "twice", "0 0 * * *", "noop"]);

@@ -11,7 +11,7 @@ export const scheduleColumns: Columns<Schedule> = {
   "next run there": nextRun,
 };
 
-/** One schedule for a person, with its next runs on the clocks of its time zone and in UTC. */
+/** One schedule for a person, with its next runs in its time zone and in UTC. */
 export function scheduleText(one: Schedule): string {
   const facts = [
     ["name", one.name],

@@ -12,7 +12,7 @@ export type BannerFacts = {
   tokens: boolean;
 };
 
-/** What a person needs to use the running system: plain lines, each command one that works when pasted. */
+/** What a person needs to use the running system: plain lines, each command working when pasted. */
 export function banner(facts: BannerFacts): string {
   const lines = [
     "",
@@ -31,7 +31,7 @@ export function banner(facts: BannerFacts): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** A key of its own each time, so that the first paste after a start always makes a job. */
+/** A different key each time, so that the first paste after a start always makes a job. */
 function curlLine({ api_url: url, tokens }: BannerFacts): string {
   const token = tokens ? ` -H "Authorization: Bearer $ATLASQUEUE_TOKEN"` : "";
   const key = `hello-${randomUUID().slice(0, 8)}`;
@@ -39,7 +39,7 @@ function curlLine({ api_url: url, tokens }: BannerFacts): string {
   return `curl -sS ${url}/v1/jobs${token} -H 'Content-Type: application/json' -H 'Idempotency-Key: ${key}' -d '${body}'`;
 }
 
-/** The first token is made past the API. */
+/** The first token is made without the API. */
 function tokenLines({ tokens, database }: BannerFacts): string[] {
   if (!tokens) return [];
   const where =
@@ -65,7 +65,7 @@ function redisLines(redis: RedisServer, dlq_key = ""): string[] {
     case "embedded":
       return [
         `Redis:       ${withoutPassword(redis.url)} (with its password: REDIS_URL_FILE=${shellWord(redis.url_file)})`,
-        // In the environment: what stands on a command line is shown to everybody on the machine.
+        // In the environment: everyone on the machine can see a command line.
         `Dead jobs:   REDISCLI_AUTH=$(cat ${shellWord(redis.password_file)}) ${redis.cli} -p ${redis.port} LRANGE ${shellWord(dlq_key)} 0 -1`,
       ];
     case "none":
@@ -78,7 +78,7 @@ function redisLines(redis: RedisServer, dlq_key = ""): string[] {
 function withoutPassword(url: string): string {
   const shown = new URL(url);
   shown.password = "";
-  // Some drivers take it from the query as well.
+  // Some drivers also take it from the query.
   shown.searchParams.delete("password");
   return shown.href;
 }

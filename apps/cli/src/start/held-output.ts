@@ -6,10 +6,10 @@ export type HeldOutput = {
   release(): void;
 };
 
-/** Keeps log lines back until the banner is out, and for good when the start fails: its one line is enough then. */
+/** Holds log lines back until the banner is out, and for good when the start fails: then its one line is enough. */
 export function heldOutput(output: Writable): HeldOutput {
   let held: string[] | undefined = [];
-  // Whoever reads us may leave (`start | head`): a queue goes on without an audience.
+  // Our reader may leave (`start | head`): a queue goes on without an audience.
   output.on("error", () => {});
   return {
     write(line) {

@@ -5,8 +5,8 @@ import { redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { mainFile, startEnv } from "../../test/run-start.ts";
 
-// What `npx pnpm start` is on Debian: a chain of processes of which the outer shell dies of SIGTERM and tells nobody.
-test.runIf(process.platform === "linux")("it drains and stops when the shell that npx started is ended", async () => {
+// What `npx pnpm start` is on Debian: a chain of processes whose outer shell dies of SIGTERM without passing it on.
+test.runIf(process.platform === "linux")("it drains and stops when the shell started by npx ends", async () => {
   const { url, drop } = await testDatabase();
   onTestFinished(drop);
   const { jobsKey, dlqKey } = uniqueKeys();
@@ -20,7 +20,7 @@ test.runIf(process.platform === "linux")("it drains and stops when the shell tha
   const outer = spawn("sh", ["-c", 'sh -c "$COMMAND; exit"; exit'], {
     env: { ...process.env, ...env, COMMAND: `'${process.execPath}' '${mainFile}' start` },
     stdio: ["ignore", "pipe", "inherit"],
-    // A group of its own, so that a system that goes on can be ended.
+    // In its own group, so that a system that goes on can be ended.
     detached: true,
   });
   onTestFinished(() => {
@@ -30,7 +30,7 @@ test.runIf(process.platform === "linux")("it drains and stops when the shell tha
       // All of it is gone, as it should be.
     }
   });
-  // Ends when the last process that holds it has ended: the one that runs the system.
+  // Ends with the last process that holds it: the one running the system.
   const said = text(outer.stdout);
   await new Promise<void>((resolve) =>
     outer.stdout.on("data", (chunk: Buffer) => {

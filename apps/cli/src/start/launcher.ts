@@ -7,9 +7,9 @@ const ancestors_max = 10;
 const launches = /\b(npm|npx|pnpm|yarn|corepack)\b|^sh -c /;
 
 /**
- * Calls back once when the `npx pnpm start` that ran us was ended. A SIGTERM to npx reaches the shell that it started on
- * Debian (dash), which dies of it and tells nobody: without this the system would go on, with nobody to stop it.
- * Does nothing where there is no /proc; the shells of macOS hand the signal on.
+ * Calls back once when the `npx pnpm start` that ran us has ended. On Debian a SIGTERM to npx reaches the shell it
+ * started (dash), which dies of it without passing it on: without this the system would go on, with nothing to stop it.
+ * Does nothing where there is no /proc; macOS shells pass the signal on.
  */
 export function onLauncherGone(gone: () => void): void {
   const chain = launchers();
@@ -24,7 +24,7 @@ export function onLauncherGone(gone: () => void): void {
   timer.unref();
 }
 
-/** The processes between the person's shell and us, from ours up. */
+/** The processes between the person's shell and us, from our parent up. */
 function launchers(): number[] {
   const chain: number[] = [];
   for (let pid = process.ppid; chain.length < ancestors_max;) {
@@ -39,7 +39,7 @@ function launchers(): number[] {
 function facts(pid: number): Facts | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name in parentheses may hold anything; the state and the parent come after the last of them.
+    // The name in parentheses may hold anything; the state and the parent come after the last parenthesis.
     const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
     return { parent: Number(parent), command };

@@ -20,7 +20,7 @@ export type RedisServer =
     }
   | { kind: "none" };
 
-/** The database that was named, or a PostgreSQL of our own. */
+/** The named database, or our own PostgreSQL. */
 export async function databaseServer(settings: ServerSettings, undo: Undo): Promise<DatabaseServer> {
   if (settings.database_url !== undefined) return { kind: "given", url: settings.database_url };
   const server = await startPostgres({ dataDir: join(settings.data_dir, "postgres") }).catch(explain);
@@ -28,12 +28,12 @@ export async function databaseServer(settings: ServerSettings, undo: Undo): Prom
   return { kind: "embedded", url: server.url, url_file: server.urlFile, data_dir: server.dataDir };
 }
 
-/** The Redis that was named, or one of our own when this machine has the program. */
+/** The named Redis, or our own when this machine has the program. */
 export async function redisServer(settings: ServerSettings, undo: Undo): Promise<RedisServer> {
   if (settings.redis_url !== undefined) return { kind: "given", url: settings.redis_url };
   const program = findRedisServer();
   if (program === undefined) return { kind: "none" };
-  // With a folder, a server that a killed process left behind is found and stopped.
+  // With a folder, a server left behind by a killed process is found and stopped.
   const server = await startRedis({ dir: join(settings.data_dir, "redis") }).catch(explain);
   undo.add(() => server.stop());
   const cli = basename(program) === "valkey-server" ? "valkey-cli" : "redis-cli";
@@ -41,7 +41,7 @@ export async function redisServer(settings: ServerSettings, undo: Undo): Promise
   return { kind: "embedded", url, url_file, password_file, port, cli };
 }
 
-/** A taken folder, a full disk, a missing library: all told by a server of the person's own machine. */
+/** A taken folder, a full disk, a missing library: all reported by a server on the person's own machine. */
 function explain(error: unknown): never {
   throw new Trouble(error instanceof Error ? error.message : String(error), { cause: error });
 }

@@ -16,7 +16,7 @@ afterEach(() => folder.remove());
 const postmasterFile = () => join(folder.path, "postgres", "postmaster.pid");
 
 test(
-  "the pasted curl line makes a job that succeeds, and a second start finds the first's jobs",
+  "the pasted curl line makes a job that succeeds, and a second start finds the first one's jobs",
   { timeout: 120_000 },
   async () => {
     const first = await runStart(startEnv(folder.path));
@@ -60,40 +60,44 @@ test("with the embedded Redis the banner's line lists the dead jobs", { timeout:
   await eventually(async () => expect((await run("sh", ["-c", line])).stdout.trim()).toBe(id));
 });
 
-test("with tokens, a provisioned tenant's jobs run, and it sees who runs them", { timeout: 120_000 }, async () => {
-  const ADMIN_SECRET = "correct horse battery";
-  const tokens = { AUTH: "required", ADMIN_SECRET, WORKER_SHUTDOWN_SECONDS: "0" };
-  const { api_url } = await runStart({ ...startEnv(folder.path), DATABASE_URL: await emptyDatabase(), ...tokens });
-  const ask = async <T>(path: string, headers: Record<string, string>, body?: object): Promise<T> => {
-    const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
-    const answer = await fetch(api_url + path, {
-      headers: { "content-type": "application/json", ...headers },
-      ...sent,
+test(
+  "with tokens, a provisioned tenant's jobs run, and it sees which worker runs them",
+  { timeout: 120_000 },
+  async () => {
+    const ADMIN_SECRET = "correct horse battery";
+    const tokens = { AUTH: "required", ADMIN_SECRET, WORKER_SHUTDOWN_SECONDS: "0" };
+    const { api_url } = await runStart({ ...startEnv(folder.path), DATABASE_URL: await emptyDatabase(), ...tokens });
+    const ask = async <T>(path: string, headers: Record<string, string>, body?: object): Promise<T> => {
+      const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
+      const answer = await fetch(api_url + path, {
+        headers: { "content-type": "application/json", ...headers },
+        ...sent,
+      });
+      return (await answer.json()) as T;
+    };
+    const email = "tenant@example.com";
+    const made = await ask<OpenQueueProvisioned>("/admin/provision", { "x-admin-secret": ADMIN_SECRET }, { email });
+    const authorization = `Bearer ${made.token}`;
+    const submit = async (key: string, job: SubmitJobInput) =>
+      (await ask<Job>("/v1/jobs", { authorization, "idempotency-key": key }, job)).id;
+    const why = async (id: string) =>
+      (await ask<Explanation>(`/v1/jobs/${id}/explain`, { authorization })).reasons.map(({ code }) => code);
+
+    const slow = await submit("slow", { type: "demo.sleep", payload: { ms: 60_000 } });
+    await eventually(async () => expect(await why(slow)).toEqual(["running"]), { timeout_ms: 20_000 });
+    const { worker_id } = await ask<Job>(`/v1/jobs/${slow}`, { authorization });
+    await eventually(async () => {
+      const { items } = await ask<WorkerList>("/v1/workers", { authorization });
+      expect(items).toEqual([
+        expect.objectContaining({ id: worker_id, queues: ["default"], state: "running", active: 1 }),
+      ]);
     });
-    return (await answer.json()) as T;
-  };
-  const email = "tenant@example.com";
-  const made = await ask<OpenQueueProvisioned>("/admin/provision", { "x-admin-secret": ADMIN_SECRET }, { email });
-  const authorization = `Bearer ${made.token}`;
-  const submit = async (key: string, job: SubmitJobInput) =>
-    (await ask<Job>("/v1/jobs", { authorization, "idempotency-key": key }, job)).id;
-  const why = async (id: string) =>
-    (await ask<Explanation>(`/v1/jobs/${id}/explain`, { authorization })).reasons.map(({ code }) => code);
 
-  const slow = await submit("slow", { type: "demo.sleep", payload: { ms: 60_000 } });
-  await eventually(async () => expect(await why(slow)).toEqual(["running"]), { timeout_ms: 20_000 });
-  const { worker_id } = await ask<Job>(`/v1/jobs/${slow}`, { authorization });
-  await eventually(async () => {
-    const { items } = await ask<WorkerList>("/v1/workers", { authorization });
-    expect(items).toEqual([
-      expect.objectContaining({ id: worker_id, queues: ["default"], state: "running", active: 1 }),
-    ]);
-  });
-
-  expect(await why(await submit("unserved", { type: "noop", queue: "unserved" }))).toContain("no_worker");
-  const quick = await submit("quick", { type: "noop" });
-  await eventually(async () => expect(await why(quick)).toEqual(["succeeded"]), { timeout_ms: 20_000 });
-});
+    expect(await why(await submit("unserved", { type: "noop", queue: "unserved" }))).toContain("no_worker");
+    const quick = await submit("quick", { type: "noop" });
+    await eventually(async () => expect(await why(quick)).toEqual(["succeeded"]), { timeout_ms: 20_000 });
+  },
+);
 
 test("a SIGTERM in the middle of starting stops what was started", { timeout: 120_000 }, async () => {
   const starting = await spawnProcess(mainFile, { args: ["start"], env: startEnv(folder.path) });
@@ -104,7 +108,7 @@ test("a SIGTERM in the middle of starting stops what was started", { timeout: 12
   expect(existsSync(postmasterFile())).toBe(false);
 });
 
-/** A database of the run's server that nobody migrated. */
+/** An unmigrated database on the run's server. */
 async function emptyDatabase(): Promise<string> {
   const created = await createDatabase(postgresUrl());
   onTestFinished(() => created.drop());

@@ -15,26 +15,25 @@ export type System = {
   stop(): Promise<void>;
 };
 
-/** Aborting `stop` ends a start half-way: what was started is stopped, and the result is undefined. */
+/** Aborting `stop` ends a start halfway: what was started is stopped, and the result is undefined. */
 export type StartOptions = { stdout: Writable; stop: AbortSignal };
 
 const notYetKnown = "postgres://127.0.0.1/atlasqueue";
 
 /**
- * The whole system: servers, migrations and the API in this process, the worker in one of its own. Rejects, after stopping what it had started, with what a person can mend (a
- * setting, a port in use, a database that is away) or with a bug.
+ * The whole system: servers, migrations and the API in this process, the worker in its own. Rejects, after stopping
+ * what it had started, with what a person can fix (a setting, a port in use, a database that is away) or with a bug.
  *
  * @example
  * const system = await startSystem(process.env, { stdout: process.stdout, stop: new AbortController().signal });
  */
 export async function startSystem(given: Env, options: StartOptions): Promise<System | undefined> {
-  // A system goes on when its queues are empty.
-  // It serves whoever its API lets in, provisioned tenants included.
+  // A system goes on when its queues are empty. It serves everyone its API lets in, provisioned tenants included.
   const WORKER_TENANTS = given["WORKER_TENANTS"] || "*";
-  // It is what people try first.
+  // Demo jobs are what people try first.
   const env: Env = { WORKER_DEMO_HANDLERS: "true", ...given, WORKER_DRAIN: undefined, WORKER_TENANTS };
   const settings = readServerSettings(env);
-  // Read once more below, with real URLs; here so that a wrong setting is told before a server is started.
+  // Read again below, with real URLs; here so that a wrong setting is reported before a server is started.
   readApiConfig({ ...env, DATABASE_URL: notYetKnown });
   readWorkerConfig({ ...env, DATABASE_URL: notYetKnown });
 
@@ -51,18 +50,18 @@ export async function startSystem(given: Env, options: StartOptions): Promise<Sy
     const worker_config = readWorkerConfig({ ...env, ...urls });
     const output = heldOutput(options.stdout);
     const logger = (service: string) => createLogger(api_config.log_level, service, output);
-    // One signal for both when it is in memory, lent to the worker; else a connection each.
+    // One signal for both when it is in memory, lent to the worker; otherwise a connection each.
     const shared = redis.kind === "none" ? { signal: memorySignal() } : {};
     undo.add(async () => shared.signal?.close());
 
-    // The API starts first, as a taken port must not be found after jobs were claimed, and stops first as well.
+    // The API starts first, so that a taken port is not found after jobs were claimed, and also stops first.
     let worker: WorkerProcesses | undefined;
     undo.add(async () => void (await worker?.stop()));
     const api = await startApi(api_config, { ...shared, logger: logger("atlasqueue-api") }).catch((error: unknown) => {
       throw listenTrouble(error, "API", api_config.listen);
     });
     undo.add(() => api.stop());
-    // In processes of its own: a handler that throws late, exits, fills the memory or blocks leaves the API alone.
+    // In separate processes: a handler that throws late, exits, runs out of memory or blocks leaves the API alone.
     const parts = { ...shared, logger: logger("atlasqueue-worker") };
     worker = await startWorkerProcesses(worker_config, { ...env, ...urls }, parts).catch((error: unknown) => {
       throw listenTrouble(error, "WORKER_METRICS", worker_config.metrics);

@@ -8,7 +8,7 @@ let database: TestDatabase;
 beforeAll(async () => void (database = await testDatabase()));
 afterAll(() => database.drop());
 
-/** Runs a command that must fail with code 1, and returns all it said: one line on stderr. */
+/** Runs a command that must fail with code 1, and returns its only output: one line on stderr. */
 async function failure(args: string[], env: Record<string, string | undefined>): Promise<string> {
   const folder = dataFolder();
   onTestFinished(folder.remove);
@@ -57,7 +57,7 @@ test("migrate says what it did, and what it needs", async () => {
   expect(await failure(["migrate"], { DATABASE_URL: "postgres://127.0.0.1:1/x" })).toContain("cannot be reached");
 });
 
-test("api and worker run alone, and end with 0", async () => {
+test("api and worker run on their own, and end with 0", async () => {
   for (const [command, ready] of [
     ["api", "api_started"],
     ["worker", "worker_started"],

@@ -1,11 +1,13 @@
 export type Undo = {
   /** Run at the end, before what was added earlier. */
   add(step: () => Promise<unknown>): void;
-  /** Runs every step, whatever the others came to, then rejects with the first failure. Twice is once. */
+  /**
+   * Runs every step, whatever happened to the others, then rejects with the first failure. Calling it twice is fine.
+   */
   run(): Promise<void>;
 };
 
-/** What was started, so that it can be stopped in the opposite order. */
+/** What was started, so that it can be stopped in reverse order. */
 export function undoStack(): Undo {
   const steps: (() => Promise<unknown>)[] = [];
   const runAll = async () => {

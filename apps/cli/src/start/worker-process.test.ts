@@ -3,7 +3,7 @@ import { eventually, testDatabase, type TestDatabase } from "@atlasqueue/testing
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runStart, startEnv, succeeds, type Started } from "../../test/run-start.ts";
 
-// What a handler of `start` may do to its process without the API noticing. Signals are in the memory of the API's.
+// What a handler under `start` may do to its process without the API noticing. Signals are in the API's memory.
 
 const handlers = fileURLToPath(new URL("../../test/fatal-handlers.ts", import.meta.url));
 let database: TestDatabase;
@@ -38,7 +38,7 @@ async function submit(job: object): Promise<string> {
 const named = (event: string) => started.process.logs.filter((line) => line["event"] === event);
 const isUp = async () => expect((await fetch(`${started.api_url}/livez`)).status).toBe(200);
 
-test("a job is handed to the worker's process by the signal in memory, not by its sweep", async () => {
+test("the in-memory signal, not the sweep, hands a job to the worker's process", async () => {
   const id = await submit({ type: "demo.echo", payload: { n: 1 } });
   await succeeds(started, id);
   expect(named("job_enqueued").length).toBeGreaterThan(0);
@@ -46,7 +46,7 @@ test("a job is handed to the worker's process by the signal in memory, not by it
 });
 
 test.each(["throws-late", "exits", "fills-the-memory"])(
-  "a handler that %s ends the worker's process alone; another takes its place, and the job has its next attempt",
+  "a handler that %s ends only the worker's process; another takes its place, and the job gets its next attempt",
   { timeout: 120_000 },
   async (type) => {
     const deaths = named("process_died").length;
@@ -59,7 +59,7 @@ test.each(["throws-late", "exits", "fills-the-memory"])(
   },
 );
 
-test("what a handler prints is a line of the log, with its job's id", async () => {
+test("what a handler prints becomes a log line with its job's id", async () => {
   const id = await submit({ type: "prints" });
   await succeeds(started, id);
   await eventually(() =>
@@ -74,7 +74,7 @@ test("what a handler prints is a line of the log, with its job's id", async () =
 });
 
 test(
-  "a handler that blocks its event loop for ever leaves the API up, and is ended with the system",
+  "a handler that blocks its event loop forever leaves the API up, and ends with the system",
   { timeout: 120_000 },
   async () => {
     const id = await submit({ type: "blocks", max_attempts: 1 });

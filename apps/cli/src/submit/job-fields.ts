@@ -17,7 +17,7 @@ export const jobFieldOptions = {
     "--priority <n>",
     `from ${limits.priority_min} to ${limits.priority_max}, higher first`,
   ).argParser((text) => integer(text, limits.priority_min, limits.priority_max)),
-  delay: new Option("--delay <seconds>", "run it so much later").argParser((text) =>
+  delay: new Option("--delay <seconds>", "run it this much later").argParser((text) =>
     number(text, 0, limits.delay_seconds_max),
   ),
   maxAttempts: new Option(

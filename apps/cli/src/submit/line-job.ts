@@ -12,9 +12,9 @@ export type LineContext = {
 };
 
 /**
- * The job that a line of NDJSON asks for, or what is wrong with it. What the fields may be is for the API to check.
- * A line without a key gets one made of the file's name, its own number and what it asks for: the same file sent again
- * makes nothing twice, and a changed line is another job.
+ * The job a line of NDJSON asks for, or what is wrong with it. The API checks the fields. A line without a key gets one
+ * made from the file's name, its number and its content: sending the same file again makes nothing twice, and a changed
+ * line is another job.
  */
 export function lineJob(text: string, line_number: number, context: LineContext): LineJob {
   let value: unknown;
@@ -25,7 +25,7 @@ export function lineJob(text: string, line_number: number, context: LineContext)
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { fault: `must be a JSON object {type, payload, …}; got ${showValue(value)}` };
-  // Before anything is done with it: very deep JSON can be parsed, but not written or hashed again.
+  // Before anything else: very deep JSON can be parsed, but not written or hashed again.
   const [wrong] = findFaults(value);
   if (wrong) return { fault: `${wrong.pointer} ${wrong.message}` };
 

@@ -13,7 +13,7 @@ async function linesOf(content: string | Buffer, chunk_size = 3, bytes_max = 20)
   return lines;
 }
 
-test("lines are put together from any pieces, with and without a newline at the end", async () => {
+test("lines are assembled from any pieces, with or without a final newline", async () => {
   for (const size of [1, 2, 3, 100]) {
     const lines = await linesOf("\u{feff}one\r\n\nzwei ü\n€", size);
     expect(lines.map((line) => "text" in line && line.text)).toEqual(["one", "", "zwei ü", "€"]);
@@ -36,7 +36,7 @@ test("a line that is too long or not UTF-8 is a fault, and the next one is read"
 
 const context: LineContext = { file_name: "jobs.ndjson", key_prefix: "file", defaults: {} };
 
-test("a line without a key gets the same one each time, and another when anything differs", () => {
+test("a line without a key gets the same one each time, and a different one when anything differs", () => {
   const key = (text: string, line = 1, changed: Partial<LineContext> = {}) => {
     const job = lineJob(text, line, { ...context, ...changed });
     return "key" in job ? job.key : job.fault;

@@ -6,7 +6,7 @@ export type Target = {
   url: string;
   /** For an API with `AUTH=required`. */
   token?: string | undefined;
-  /** How long an API that is away or busy is asked again. */
+  /** How long to keep asking an API that is away or busy. */
   patience_ms: number;
 };
 
@@ -16,20 +16,20 @@ export type JobSummary = Pick<Job, "id" | "status">;
 export type Posted =
   | { kind: "created" | "existing"; job: JobSummary }
   | { kind: "refused"; reason: string }
-  /** The patience ran out. Whether the job exists is unknown; the same key finds out. */
+  /** Patience ran out. Whether the job exists is unknown; the same key finds out. */
   | { kind: "gave_up"; reason: string };
 
 const request_ms_max = 30_000;
 
-/** A client that tries as long as the patience lasts. */
+/** A client that tries as long as its patience lasts. */
 export function patientClient({ url, token, patience_ms }: Target): Client {
   const own = { timeoutMs: request_ms_max, retries: Infinity, retryMaxMs: patience_ms };
   return createClient({ url, ...(token === undefined ? {} : { token }), ...own });
 }
 
 /**
- * POST one job. What the fields may be is for the API to check. No number of tries makes two jobs, as all have the same
- * key. Never rejects.
+ * POST one job. The API checks the fields. However many tries, there is one job, as all have the same key. Never
+ * rejects.
  *
  * @example
  * const posted = await postJob(patientClient(target), target, "order-17", { type: "noop" });

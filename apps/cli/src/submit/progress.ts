@@ -3,7 +3,7 @@ import type { Summary } from "./summary.ts";
 
 export type Progress = { update(bytes: number, summary: Summary): void; stop(): void };
 
-/** A bar on a terminal, nothing elsewhere. Without a size (a pipe) it counts only. */
+/** A bar on a terminal, nothing elsewhere. Without a size (a pipe) it only counts. */
 export function showProgress(output: NodeJS.WriteStream, bytes_total: number | undefined): Progress {
   if (!output.isTTY) return { update() {}, stop() {} };
   const counts = "{created} created, {already_there} already there, {refused} refused";

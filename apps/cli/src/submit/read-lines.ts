@@ -1,15 +1,15 @@
 export type Line = {
   /** From 1. */
   number: number;
-  /** Where the line ends, in bytes from the start: how far a reader has come. */
+  /** Where the line ends, in bytes from the start: how far the reader has come. */
   end_offset: number;
 } & ({ text: string } | { fault: string });
 
 const newline = 10;
 
 /**
- * The lines of a stream, with memory for one line at a time: of a line longer than `bytes_max` only the fault is kept.
- * A byte order mark and carriage returns are dropped.
+ * The lines of a stream, holding one line at a time in memory: of a line longer than `bytes_max` only the fault is
+ * kept. A byte order mark and carriage returns are dropped.
  *
  * @example
  * for await (const line of readLines(process.stdin, 1_048_576)) …

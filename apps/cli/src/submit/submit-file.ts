@@ -20,7 +20,7 @@ export type FileOptions = {
   write: (text: string) => void;
 };
 
-/** Submit the jobs of an NDJSON file, tell the summary, and resolve to the exit code. */
+/** Submit the jobs of an NDJSON file, print the summary, and resolve to the exit code. */
 export async function submitFile(options: FileOptions): Promise<number> {
   const { chunks, bytes_total } = await openInput(options.file);
   const file_name = options.file === "-" ? "stdin" : basename(options.file);

@@ -14,8 +14,8 @@ export type LinesOptions = {
 };
 
 /**
- * Submit a job for every line, several at once; reading goes only as far ahead as there are requests in flight. A bad
- * line is counted and the next one goes on; an API that is away for too long ends it.
+ * Submit a job for every line, several at once; it reads only as far ahead as there are requests in flight. A bad line
+ * is counted and skipped; an API that is away for too long ends it.
  */
 export async function submitLines(lines: AsyncGenerator<Line>, options: LinesOptions): Promise<Summary> {
   const summary = emptySummary();
@@ -32,7 +32,7 @@ export async function submitLines(lines: AsyncGenerator<Line>, options: LinesOpt
   try {
     await Promise.all(Array.from({ length: options.concurrency }, sendOn));
   } finally {
-    // Closes the file when not all of it was read.
+    // Closes the file if not all of it was read.
     await lines.return(undefined);
   }
   return summary;

@@ -15,7 +15,7 @@ export type OneOptions = {
   write: (text: string) => void;
 };
 
-/** Submit one job, tell what became of it, and wait for its end when asked to. Resolves to the exit code. */
+/** Submit one job, report what became of it, and if asked wait for its end. Resolves to the exit code. */
 export async function submitOne(options: OneOptions): Promise<number> {
   const { target, wait_ms, json, write } = options;
   const key = options.key ?? randomUUID();

@@ -41,7 +41,7 @@ const answer = (status: number, body: unknown, headers = {}): Answer => ({
   body: JSON.stringify(body),
 });
 
-test("one job, with all its options; the same key again is already there, another body is refused", async () => {
+test("one job, with all its options; the same key again is already there, a different body is refused", async () => {
   const args = ["demo.echo", '{"a":1}', "--key", "one", "--queue", "slow", "--priority", "-5", "--max-attempts", "2"];
   const first = await submit([...args, "--json"]);
   expect(first.code).toBe(0);
@@ -68,7 +68,7 @@ test("without a key a random one is made and printed", async () => {
   ]);
 });
 
-test("an API that checks tokens is shown ATLASQUEUE_TOKEN, by --wait too", async () => {
+test("an API that checks tokens is sent ATLASQUEUE_TOKEN, by --wait too", async () => {
   const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0", AUTH: "required" });
   const guarded = await startApi(config, { logger: createLogger("silent", "test") });
   onTestFinished(() => guarded.stop());
@@ -132,7 +132,7 @@ test("bad lines are named and the others submitted; the same file again creates 
   expect(renamed.result).toMatchObject({ created: 1, already_there: 1 });
 });
 
-test("of many refusals the first twenty are told", async () => {
+test("of many refusals the first twenty are listed", async () => {
   const { stdout } = await submit(["--file", ndjson(...Array.from({ length: 30 }, () => "x")), "--concurrency", "7"]);
   expect(stdout[0]).toContain("30 refused");
   expect(stdout.slice(1).map((line) => Number(/^ {2}line (\d+):/.exec(line)?.[1]))).toEqual([
@@ -142,7 +142,7 @@ test("of many refusals the first twenty are told", async () => {
   expect(stdout.at(-1)).toBe("  … and 10 more");
 });
 
-test("lost connections, 503 and 429 are tried again with the same key, no sooner than Retry-After says", async () => {
+test("lost connections, 503 and 429 are retried with the same key, no sooner than Retry-After says", async () => {
   const times: number[] = [];
   const answers: Answer[] = ["hang_up", answer(503, {}, { "retry-after": "1" }), answer(429, {}), answer(201, aJob())];
   const receiver = await httpReceiver(() => {
@@ -158,7 +158,7 @@ test("lost connections, 503 and 429 are tried again with the same key, no sooner
   expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(999);
 });
 
-test("a Retry-After beyond the patience ends it with the line to go on from", async () => {
+test("a Retry-After longer than its patience ends it with the line to resume from", async () => {
   const receiver = await httpReceiver(() =>
     answer(503, { type: "/problems/x", title: "closed", detail: "closed" }, { "retry-after": "3600" }),
   );
@@ -193,7 +193,7 @@ test("no more requests are in flight than --concurrency says", async () => {
   expect(new Set(keys).size).toBe(200);
 });
 
-test("a file that is not there, and an API that is away, are one line", async () => {
+test("a missing file, or an API that is away, is one line", async () => {
   const missing = await submit(["--file", "/nowhere/jobs.ndjson"]);
   expect(missing).toMatchObject({ code: 1, stdout: [] });
   expect(missing.stderr).toEqual([expect.stringContaining("/nowhere/jobs.ndjson cannot be read")]);

@@ -3,14 +3,14 @@ import type { Posted } from "./post-job.ts";
 type Refusal = { line: number; reason: string };
 
 export type Summary = {
-  /** Those that have one of the three outcomes below. */
+  /** Lines with one of the three outcomes below. */
   lines: number;
   created: number;
   already_there: number;
   refused: number;
   /** The first of them, in the order of the file. */
   refusals: Refusal[];
-  /** Set when the API was away for too long: what follows this line was not sent. */
+  /** Set when the API was away for too long: nothing after this line was sent. */
   gave_up: Refusal | null;
 };
 

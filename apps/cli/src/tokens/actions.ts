@@ -15,7 +15,7 @@ import { tokenColumns } from "./columns.ts";
 
 const undefined_tenant = "23503";
 const unknown = (id: string, tenant: string) => new Trouble(`the tenant ${tenant} has no token ${id} that works`);
-const tooMany = () => new Trouble("the tenant has as many tokens as it may; revoke one that is not used any more");
+const tooMany = () => new Trouble("the tenant has as many tokens as it may; revoke one that is no longer used");
 
 /** Make a token and print it. Throws `Trouble` when the tenant is unknown, or has too many. */
 export async function create(deps: Deps, wish: TokenWish, output: Output): Promise<void> {
@@ -43,7 +43,7 @@ export async function rotate(
   const outcome = await rotateToken(deps, which);
   if (outcome.kind === "unknown") throw unknown(which.id, which.tenant);
   if (outcome.kind === "rotated_before")
-    throw new Trouble(`${outcome.successor} took its place already; rotate or revoke that one`);
+    throw new Trouble(`${outcome.successor} has already taken its place; rotate or revoke that one`);
   if (outcome.kind !== "rotated") throw tooMany();
   printOnce(outcome, output);
   output.tell(`the old token works for ${which.overlap_seconds} s more\n`);
@@ -55,7 +55,7 @@ export async function revoke(deps: Deps, tenant: string, id: string, output: Out
   output.tell(`${id} is revoked; every API refuses it within 5 s\n`);
 }
 
-/** The token alone on stdout, so that it can go where it is needed without passing a screen. */
+/** Only the token on stdout, so that it can go where it is needed without being shown on a screen. */
 function printOnce({ token, row }: MadeToken, output: Output): void {
   if (output.json) return writeJson(output, { ...showToken(row), token });
   showTable({ ...output, write: output.tell }, tokenColumns, [showToken(row)]);

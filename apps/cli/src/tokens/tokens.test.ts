@@ -24,7 +24,7 @@ const run = (words: string[], DATABASE_URL = store.url) =>
   );
 const find = (token: string) => findToken({ database: store.database }, hashToken(token));
 
-test("a token is made, and is all that stands on stdout", async () => {
+test("a token is made, and is all there is on stdout", async () => {
   const { code, stdout, stderr } = await run(["create", "--name", "ops", "--scopes", "admin, read"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^aq_[\w-]{49}\n$/);
@@ -59,7 +59,7 @@ test.each([
   [["revoke", "00000000-0000-4000-8000-000000000000"], "has no token"],
   [["rotate", "00000000-0000-4000-8000-000000000000"], "has no token"],
   [["create", "--name", "x", "--scopes", "read", "--tenant", "nobody"], 'there is no tenant "nobody"'],
-])("what a person can mend is one line: %j", async (words, message) => {
+])("what a person can fix is one line: %j", async (words, message) => {
   const { code, stdout, stderr } = await run(words);
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toContain(message);

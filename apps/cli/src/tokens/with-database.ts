@@ -5,13 +5,13 @@ import { Trouble } from "../exit.ts";
 
 const undefined_table = "42P01";
 
-/** Run something on DATABASE_URL and hang up. Throws `Trouble` when AtlasQueue's tables are not there. */
+/** Run something on DATABASE_URL and disconnect. Throws `Trouble` when AtlasQueue's tables are not there. */
 export async function withDatabase<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
   const database = connectDatabase({
     url: readDatabaseUrl(env),
     connections_max: 1,
     timeout_ms: 10_000,
-    // Nothing is asked twice, and so it works through any pooler.
+    // Nothing is asked twice, so this works through any pooler.
     prepared_statements: false,
     application_name: "atlasqueue-cli",
   });

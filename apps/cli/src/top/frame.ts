@@ -15,7 +15,7 @@ export function frame(look: Look, rates: ReadonlyMap<string, number>, size: { wi
   const busiest = look.queues.toSorted((a, b) => weight(b, rates) - weight(a, rates) || (a.queue < b.queue ? -1 : 1));
   const room = Math.max(1, size.lines - 4);
   const rows = busiest.slice(0, room).map((queue) => [
-    // No column of its own: the headings fit 80 columns.
+    // Not a separate column, so that the headings fit 80 columns.
     `${plain(queue.queue)}${queue.paused ? " (paused)" : ""}`,
     ...shown.map((status) => String(queue.counts[status] ?? 0)),
     (rates.get(queue.queue) ?? 0).toFixed(1),

@@ -13,7 +13,7 @@ const queue = (name: string, counts: Partial<Queue["counts"]>): Queue => ({
   oldest_queued_at: null,
 });
 
-test("a rate is what ended between two looks, a second", () => {
+test("a rate is what ended between two looks, per second", () => {
   const before = { at_ms: 0, queues: [queue("a", { succeeded: 10 }), queue("b", { succeeded: 9 })] };
   const now = {
     at_ms: 2_000,

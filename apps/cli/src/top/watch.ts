@@ -7,8 +7,8 @@ import { frame } from "./frame.ts";
 import { ratesBetween, type Look } from "./rates.ts";
 
 /**
- * Show the queues, again and again until Ctrl-C; once where there is no terminal. An API that goes away is waited for,
- * with the last picture; one that refuses the token ends it.
+ * Show the queues, again and again until Ctrl-C; once where there is no terminal. If the API goes away it keeps the
+ * last picture and waits; a refused token ends it.
  */
 export async function watch(client: Client, output: Output, every_ms: number): Promise<void> {
   let before = await look(client);
@@ -16,7 +16,7 @@ export async function watch(client: Client, output: Output, every_ms: number): P
   if (!output.terminal) return output.write(`${frame(before, new Map(), size())}\n`);
   const update = createLogUpdate(process.stdout);
   const stop = new AbortController();
-  // Not `once`: what gives the cursor back ends the process when no other listener is left.
+  // Not `once`: the code that restores the cursor ends the process when no other listener is left.
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => stop.abort());
   update(frame(before, new Map(), size()));
   while (await rested(every_ms, stop.signal)) {
@@ -29,7 +29,7 @@ export async function watch(client: Client, output: Output, every_ms: number): P
       update(`${frame(before, new Map(), size())}\n\n${plain(error.message)}`);
     }
   }
-  // Leaves the last picture, and gives the cursor back.
+  // Leaves the last picture, and restores the cursor.
   update.done();
 }
 

@@ -8,7 +8,7 @@ import { startFleet } from "./fleet.ts";
 /** The system refuses a program's environment that is too long (E2BIG), and Node throws it at once, like ENOMEM. */
 const refused = { LONG: "x".repeat(4_000_000) };
 
-/** Ends at once; with an environment in which it may stay, it says that it started. */
+/** Ends at once; when its environment lets it stay, it reports that it started. */
 async function program(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "fleet-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -21,7 +21,7 @@ async function program(): Promise<string> {
   return file;
 }
 
-test("a process that the system refuses to start again is tried again after a rest", async () => {
+test("a process the system refuses to restart is tried again after a rest", async () => {
   let starts = 0;
   const fleet = startFleet({
     processes: 1,
@@ -40,7 +40,7 @@ test("a process that the system refuses to start again is tried again after a re
   expect(starts).toBe(3);
 }, 30_000);
 
-test("a process that the system refuses at the start is an error of the start", async () => {
+test("a process the system refuses at the start makes the start fail", async () => {
   const fleet = startFleet({
     processes: 1,
     file: await program(),

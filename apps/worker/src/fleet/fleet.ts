@@ -8,25 +8,25 @@ export type FleetConfig = {
   processes: number;
   /** The program each process runs, with a channel to this one. */
   file: string;
-  /** The whole environment of the process of that number. */
+  /** The whole environment of the process with that number. */
   env: (number: number) => NodeJS.ProcessEnv;
-  /** A process that exits with 0 has done all there was to do, and is not started again. */
+  /** A process that exits with 0 has done everything there was to do, and is not restarted. */
   ends?: boolean;
-  /** Lent to the processes: for signals that are in this one's memory. */
+  /** Lent to the processes, for signals in this one's memory. */
   signal?: Signal | undefined;
-  /** What a process may take to drain; then it is killed, as it answers nothing: a handler holds up its event loop. */
+  /** How long a process may take to drain; after that it is killed, as a handler must be blocking its event loop. */
   stop_ms_max: number;
   logger: Logger;
 };
 export type Fleet = {
   /**
-   * The first process of each number works. Rejects with what a person can mend when one says that it cannot start, and
-   * when one ends before it has.
+   * Resolves when the first process of each number is working. Rejects with what a person can fix when one says that it
+   * cannot start, or ends before it has.
    */
   started: Promise<{ metrics_urls: string[] }>;
   /** Let them write their logs. */
   speak(): void;
-  /** Resolves with 0 when every process has ended of itself. */
+  /** Resolves with 0 when every process has ended by itself. */
   finished: Promise<number>;
   /** Have every process drain, and wait for it. Resolves with the worst exit code. */
   stop(): Promise<number>;
@@ -34,12 +34,12 @@ export type Fleet = {
 
 const restart_ms_min = 250;
 const restart_ms_max = 10_000;
-/** A process that lived so long starts anew at once when it dies. */
+/** A process that lived this long is restarted at once when it dies. */
 const healthy_ms_min = 30_000;
 
 /**
- * Keeps so many worker processes running: one that dies is started again, after a rest that doubles while it keeps
- * dying. Its jobs are recovered like those of any worker that vanished.
+ * Keeps a number of worker processes running: one that dies is restarted, after a rest that doubles while it keeps
+ * dying. Its jobs are recovered like those of any vanished worker.
  *
  * @example
  * const fleet = startFleet({ processes: 4, file: "member-main.ts", env: () => ({}), stop_ms_max: 30_000, logger });
@@ -137,10 +137,10 @@ function openMember(
       stdio: ["ignore", "inherit", "inherit", "pipe"],
     });
   } catch (error) {
-    // Without memory, or processes to spare, some of it is thrown at once, and not told by an event.
+    // When memory or processes run out, some failures are thrown at once instead of emitted.
     return neverStarted(error instanceof Error ? error : new Error(String(error)));
   }
-  // There is no pipe where the system had no room for it.
+  // There is no pipe if the system had no room for it.
   const pipe = (child.stdio as (Duplex | null)[] | undefined)?.[3];
   const channel =
     pipe &&
@@ -156,7 +156,7 @@ function openMember(
   const ended = new Promise<Ended>((resolve) => {
     child.once("exit", (code, by) => resolve({ code, by }));
     child.once("error", (error) => {
-      // It was never started, and will not exit.
+      // It was never started, so it will not exit.
       if (child.pid === undefined) resolve({ code: 1, by: null, error });
     });
   });
@@ -173,7 +173,7 @@ function neverStarted(error: Error): Member {
   return { pid: undefined, send: () => {}, kill: () => {}, ended: ended() };
 }
 
-/** What the process would have thrown here: whoever started the fleet knows how to tell it. */
+/** What the process would have thrown here: the fleet's caller knows how to report it. */
 function troubleOf(trouble: Extract<FromMember, { member: "trouble" }>): Error {
   const { message, setting, code, address, port, syscall } = trouble;
   return Object.assign(setting ? new SettingError(message) : new Error(message), { code, address, port, syscall });

@@ -4,11 +4,11 @@ export type HeldLog = {
   write(line: string): void;
   /** Write what was held, and hold nothing from now on. */
   release(): void;
-  /** The start failed: its one line is enough, and is told by the parent. */
+  /** The start failed: one line is enough, and the parent prints it. */
   drop(): void;
 };
 
-/** Keeps log lines back until the parent has said what it has to say at its start. */
+/** Holds log lines back until the parent has printed what it prints at its start. */
 export function heldLog(): HeldLog {
   const output = logDestination();
   let held: string[] | undefined = [];

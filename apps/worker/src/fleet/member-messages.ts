@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** What a process of a fleet says to the one that started it; what its handlers say in its place is not trusted. */
+/** What a process of a fleet sends to the one that started it; its handlers may forge it, so it is not trusted. */
 export const fromMember = z.union([
   z.object({ member: z.literal("started"), metrics_url: z.string() }),
-  /** It cannot start, for a reason that a person can mend: the parts of the error that say so. */
+  /** It cannot start, for a reason a person can fix: the relevant parts of the error. */
   z.object({
     member: z.literal("trouble"),
     message: z.string(),

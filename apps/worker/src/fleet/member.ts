@@ -8,8 +8,8 @@ import { startWorkerApp, type WorkerApp } from "../start-worker-app.ts";
 import { strayOutput } from "./stray-output.ts";
 
 /**
- * A process of a fleet (fleet.ts): a worker that is started, woken when signals are in the fleet's memory, and stopped
- * over a channel. A terminal or a service manager may signal the whole group, and its parent decides what that means.
+ * A process of a fleet (fleet.ts): a worker that is started, woken (when signals are in the fleet's memory) and stopped
+ * over a channel. A terminal or a service manager may signal the whole group; the parent decides what that means.
  */
 export async function runMember(env: NodeJS.ProcessEnv): Promise<void> {
   let stopping: Promise<void> | undefined;
@@ -28,7 +28,7 @@ export async function runMember(env: NodeJS.ProcessEnv): Promise<void> {
       if (message.fleet === "speak") log.release();
       else void stop();
     },
-    // Its parent is gone, and nobody else would stop it.
+    // Its parent is gone, and nothing else would stop it.
     closed: () => void stop(),
   });
   const signal = ipcSignal(fleet);

@@ -10,11 +10,11 @@ import { strayOutput } from "./stray-output.ts";
 export type Workers = {
   metrics_url: string;
   stop(): Promise<number>;
-  /** With `drain` set: resolves with the exit code when nothing was left to do and all have stopped. Else never. */
+  /** With `drain` set: resolves with the exit code when nothing is left to do and all have stopped. Otherwise never. */
   finished: Promise<number>;
 };
 
-/** Those of processes of their own hold back their logs until `speak`. */
+/** Workers in separate processes hold back their logs until `speak`. */
 export type WorkerProcesses = Workers & Pick<Fleet, "speak">;
 
 // The source runs as .ts in the workspace and as .js when published.
@@ -23,12 +23,12 @@ const member = fileURLToPath(
 );
 
 const never = new Promise<never>(() => {});
-/** What a worker may take for its last words to the database, past its own deadline. */
+/** How long a worker's last words to the database may take, beyond its own deadline. */
 const farewell_ms_max = 15_000;
 
 /**
- * As many worker processes as the settings ask for: one is this process itself, several are children of it that are
- * given `env`. Their metrics ports are counted up from the first.
+ * As many worker processes as the settings ask for: one is this process itself, several are its children, which get
+ * `env`. Their metrics ports count up from the first.
  *
  * @example
  * const workers = await startWorkers(readWorkerConfig(process.env), process.env);
@@ -56,9 +56,9 @@ export async function startWorkers(config: WorkerAppConfig, env: NodeJS.ProcessE
 }
 
 /**
- * As many worker processes as the settings ask for, one at least, all of them children of this one: whatever a handler
- * does to its process, this one goes on, and starts another. `signal` is lent to them: that of this process' memory,
- * where there is no Redis. Rejects, after stopping them, when one cannot start.
+ * As many worker processes as the settings ask for, at least one, all of them children of this one: whatever a handler
+ * does to its process, this one goes on and starts another. `signal` is lent to them: without Redis, the one in this
+ * process' memory. Rejects, after stopping them, when one cannot start.
  */
 export async function startWorkerProcesses(
   config: WorkerAppConfig,

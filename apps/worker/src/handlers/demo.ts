@@ -2,10 +2,10 @@ import { defineHandler, type Handler } from "@atlasqueue/worker";
 import { z } from "zod";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Does nothing, and is always there. */
+/** Does nothing, and is always available. */
 export const noopHandler: Handler = defineHandler("noop", z.looseObject({}), () => null);
 
-/** Handlers to try a system with: who submits jobs decides how long they take and whether they fail. */
+/** Handlers for trying out a system: the submitter decides how long jobs take and whether they fail. */
 export const demoHandlers: Handler[] = [
   defineHandler("demo.echo", z.looseObject({}), (payload) => payload),
   defineHandler("demo.sleep", z.object({ ms: z.number().min(0).max(86_400_000) }), async ({ ms }, { signal }) => {

@@ -84,7 +84,7 @@ test("a webhook is delivered as JSON with the job's id, the same at every attemp
   }
 });
 
-test("a receiver's Retry-After decides when the webhook is tried again", async () => {
+test("a receiver's Retry-After decides when the webhook is retried", async () => {
   receiver = await httpReceiver(() => ({ status: 429, headers: { "retry-after": "3600" } }));
   worker = startWorker(deps(), { handlers: [webhookHandler({ allow_private: true })] });
   const request = { type: "webhook.deliver", payload: { url: receiver.url } };
@@ -116,7 +116,7 @@ test.each([
   expect(job.last_error).toMatch(/^DoNotRetryError: .+ is inside the network; WEBHOOK_ALLOW_PRIVATE=true allows it$/);
 });
 
-test("a name inside the network fails like one that does not exist, so that nobody learns which do", async () => {
+test("a name inside the network fails like one that does not exist, so that callers cannot learn which do", async () => {
   const errors: unknown[] = [];
   for (const host of ["localhost", "no-such-name.invalid"]) {
     const payload = { url: `http://${host}:1/` };

@@ -6,8 +6,8 @@ export type PostAnswer = { status: number; retry_after: string | undefined };
 export type PostOptions = { headers: Record<string, string>; lookup: LookupFunction | undefined; signal: AbortSignal };
 
 /**
- * POST a value as JSON and read the status; the answer's body is thrown away. On `node:http` rather than `fetch`, as
- * only there a lookup decides which addresses may be connected to.
+ * POST a value as JSON and read the status; the answer's body is discarded. On `node:http` rather than `fetch`, as only
+ * there can a lookup decide which addresses may be connected to.
  */
 export function postJson(url: URL, body: unknown, { headers, lookup, signal }: PostOptions): Promise<PostAnswer> {
   const text = JSON.stringify(body);
@@ -23,12 +23,12 @@ export function postJson(url: URL, body: unknown, { headers, lookup, signal }: P
           "content-length": Buffer.byteLength(text),
         },
         signal,
-        // Sockets of its own: one that some other code of the process keeps open to the same name was judged by nobody.
+        // With its own sockets: one that other code in the process keeps open to the same name was never checked.
         agent: false,
         ...(lookup ? { lookup } : {}),
       },
       (answer) => {
-        // The status is the answer: a body without end must not hold the job.
+        // The status is the answer: an endless body must not hold up the job.
         answer.on("error", () => {});
         answer.resume();
         const abandoned = setTimeout(() => sent.destroy(), 1_000);

@@ -4,9 +4,9 @@ import ipaddr from "ipaddr.js";
 import { DoNotRetryError } from "@atlasqueue/worker";
 
 /**
- * Of the clouds' own services, under addresses that are nobody's but look public: what answers there tells the machine's
- * secrets, or takes orders from it. The others (169.254.169.254, 100.100.100.200, fd00:ec2::254, 192.0.0.192, …) are
- * link-local, shared, unique local or reserved, and refused as such.
+ * The clouds' own services, under addresses that belong to no one but look public: what answers there reveals the
+ * machine's secrets, or takes orders from it. The others (169.254.169.254, 100.100.100.200, fd00:ec2::254, 192.0.0.192,
+ * …) are link-local, shared, unique local or reserved, and refused as such.
  */
 const metadataServices = [
   "168.63.129.16/32", // Azure's WireServer
@@ -31,16 +31,16 @@ export function isPublicAddress(address: string): boolean {
   return parsed.range() === "unicast" && !was_ipv4 && !of_cloud;
 }
 
-/** Throws for a host that is an address inside the network; a name is judged when it is resolved. */
+/** Throws for a host that is an address inside the network; a name is checked when it is resolved. */
 export function refuseAddressLiteral(hostname: string): void {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   if (ipaddr.isValid(host) && !isPublicAddress(host)) throw refusal(host);
 }
 
 /**
- * `dns.lookup` for a socket: the connection goes to the very addresses that were judged, so they cannot change between.
- * A name that leads inside fails as one that does not exist, and is tried again like it: the error would otherwise tell
- * which names exist inside the network.
+ * `dns.lookup` for a socket: the connection goes to the very addresses that were checked, so they cannot change in
+ * between. A name that leads inside fails like one that does not exist, and is retried like it: otherwise the error
+ * would reveal which names exist inside the network.
  */
 export const guardedLookup: LookupFunction = (hostname, options, callback) => {
   dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {

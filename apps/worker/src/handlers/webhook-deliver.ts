@@ -21,15 +21,15 @@ const payloadSchema = z.object({
 });
 
 export type WebhookOptions = {
-  /** Deliver to private, loopback and link-local addresses as well. */
+  /** Also deliver to private, loopback and link-local addresses. */
   allow_private: boolean;
 };
 
 /**
- * `webhook.deliver {url, body, headers?}`: POSTs the body as JSON. 2xx is success; 4xx other than 408, 425 and 429 too
- * is tried again, as receivers get deployed; a Retry-After is honoured. Redirects are not followed. The receiver gets
+ * `webhook.deliver {url, body, headers?}`: POSTs the body as JSON. 2xx is success; everything else is retried, even a
+ * 4xx, as receivers get fixed and redeployed; a Retry-After is honoured. Redirects are not followed. The receiver gets
  * the job's id in `Idempotency-Key` and `X-AtlasQueue-Job-Id`, the same at every attempt. Addresses inside the network
- * are refused after the name was resolved, so a public name that points inside does not get through.
+ * are refused after name resolution, so a public name that points inside does not get through.
  */
 export function webhookHandler(options: WebhookOptions): Handler {
   return defineHandler(

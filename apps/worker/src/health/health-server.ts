@@ -7,10 +7,9 @@ export type HealthServer = { url: string; stop(): Promise<void> };
 const beat_ms = 1_000;
 
 /**
- * /livez, /readyz and /metrics of a worker. They are answered by a thread of their own, which watches this one's
- * heartbeat: a handler that blocks the event loop makes the worker "not ready" instead of silent. While it turns, `ask`
- * says what /readyz answers.
- * Rejects when the port cannot be had.
+ * /livez, /readyz and /metrics of a worker. They are answered on a separate thread, which watches this one's heartbeat:
+ * a handler that blocks the event loop makes the worker "not ready" instead of silent. While the loop turns, `ask` says
+ * what /readyz answers. Rejects when the port is not available.
  */
 export async function startHealthServer(
   metrics: Metrics,

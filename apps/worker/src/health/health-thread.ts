@@ -1,4 +1,4 @@
-// Not all of core, which this thread would load a second time.
+// Not all of core, as this thread would load it a second time.
 import { allowsHost } from "@atlasqueue/core/hosts";
 import { parentPort, workerData } from "node:worker_threads";
 import { serve } from "@hono/node-server";
@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import type { HealthRequest, HealthSettings, HealthStarted, Readiness } from "./messages.ts";
 
 const watch_ms = 1_000;
-/** An event loop that did not turn for so long is stuck. */
+/** An event loop that has not turned for this long is stuck. */
 const stuck_ms_min = 4_000;
 const answer_ms_max = 2_000;
 

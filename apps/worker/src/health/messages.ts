@@ -1,12 +1,12 @@
 import type { HostRule } from "@atlasqueue/core/hosts";
 
-/** What `/readyz` answers: ready or not, and what was looked at. */
+/** What `/readyz` answers: ready or not, and what was checked. */
 export type Readiness = { ready: boolean; body: Record<string, unknown> };
 
 export type HealthSettings = {
   host: string;
   port: number;
-  /** Which names requests may be addressed to; undefined: any. */
+  /** Which names requests may use; undefined: any. */
   allowed_hosts?: HostRule | undefined;
   beats: Int32Array<SharedArrayBuffer>;
 };

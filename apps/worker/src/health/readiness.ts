@@ -4,8 +4,8 @@ import type { Worker } from "@atlasqueue/worker";
 import type { Readiness } from "./messages.ts";
 
 /**
- * Whether the worker can do its work: not without a Postgres that takes writes, nor while its consumer does not move;
- * `degraded` without a Redis that takes writes, as it looks into Postgres then.
+ * Whether the worker can work: not without a Postgres that takes writes, nor while its consumer is stuck; `degraded`
+ * without a Redis that takes writes, as it then looks into Postgres.
  */
 export function workerReadiness(
   deps: { database: Database; signal: Signal },

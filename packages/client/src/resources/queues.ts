@@ -1,8 +1,9 @@
-import type { Queue, QueueLimitsInput, QueueList } from "@atlasqueue/contract";
+import { limits as bounds, type Queue, type QueueLimitsInput, type QueuePage } from "@atlasqueue/contract";
+import { listPages } from "../http/list-pages.ts";
 import { segment, type CallOptions, type Send } from "../http/transport.ts";
 
 export type QueueCalls = {
-  /** Every queue: whether it is paused, its jobs by status, how long its oldest has waited. */
+  /** Every queue, in as many calls as there are pages: whether it is paused, its jobs by status, how long its oldest has waited. */
   queues(call?: CallOptions): Promise<Queue[]>;
   /** Start no more jobs of a queue; jobs are still accepted, and running ones go on. Safe to repeat. */
   pause(queue: string, call?: CallOptions): Promise<Queue>;
@@ -22,7 +23,11 @@ export function queueCalls(send: Send): QueueCalls {
   };
   return {
     async queues(call) {
-      return ((await send({ method: "GET", path: "/v1/queues", repeat: "always" }, call)).body as QueueList).items;
+      const pageOf = async (query: { cursor?: string | number | undefined }) =>
+        (await send({ method: "GET", path: "/v1/queues", query, repeat: "always" }, call)).body as QueuePage;
+      const queues: Queue[] = [];
+      for await (const queue of listPages({ pageSize: bounds.queues_listed_max }, pageOf)) queues.push(queue);
+      return queues;
     },
     pause: (queue, call) => post(queue, "pause", call),
     resume: (queue, call) => post(queue, "resume", call),

@@ -23,6 +23,7 @@ export const limits = {
   bulk_ids_max: 1_000,
   list_items_max: 200,
   list_items_default: 50,
+  queues_listed_max: 1_000,
   list_offset_max: 10_000,
   wait_seconds_max: 30,
   lease_seconds_max: 3_600,

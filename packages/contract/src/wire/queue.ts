@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { jobStatuses } from "./job.ts";
 import { limits } from "../checks/limits.ts";
+import { listJobsQuery, wholeNumber } from "./listing.ts";
 
 const count = z.int().min(0);
 
@@ -42,5 +43,14 @@ export const queue = z.strictObject({
 });
 export type Queue = z.infer<typeof queue>;
 
-export const queueList = z.strictObject({ items: z.array(queue) });
-export type QueueList = z.infer<typeof queueList>;
+/** The query of `GET /v1/queues`: more at once than of other lists, as most tenants have fewer, and people look at all. */
+export const listQueuesQuery = z.strictObject({
+  limit: wholeNumber(1, limits.queues_listed_max)
+    .default(limits.queues_listed_max)
+    .describe(`an integer from 1 to ${limits.queues_listed_max}`),
+  cursor: listJobsQuery.shape.cursor.describe(listJobsQuery.shape.cursor.description ?? ""),
+});
+
+/** A page of queues; null means that there is no more. */
+export const queuePage = z.strictObject({ items: z.array(queue), next_cursor: z.string().nullable() });
+export type QueuePage = z.infer<typeof queuePage>;

@@ -4,7 +4,7 @@ WITH
   page AS MATERIALIZED (
     SELECT id, dead_at FROM (
       SELECT id, dead_at, tenant = $1 AND dead_at IS NOT NULL AS found FROM jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) ORDER BY dead_at, id LIMIT 20000
-    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500), taken AS MATERIALIZED (
+    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500),  taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND dead_at IS NOT NULL AND true
     FOR UPDATE SKIP LOCKED

@@ -8,9 +8,12 @@ WITH
   page AS MATERIALIZED (
     SELECT id, dead_at FROM (
       SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AS found FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
-    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500), taken AS MATERIALIZED (
+    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500), free_groups AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM job_groups WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL)
+    FOR UPDATE SKIP LOCKED
+  ), taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') AND (group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))
     FOR UPDATE SKIP LOCKED
   ),
        
@@ -57,6 +60,6 @@ WITH
   SELECT (SELECT count(*)::int FROM page) AS found, 
     CASE WHEN (SELECT count(*) FROM page) = 500
       THEN (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM page ORDER BY dead_at DESC, id DESC LIMIT 1)
-      ELSE (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id OFFSET 19999 LIMIT 1) END AS reached, (
+      ELSE (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id OFFSET 19999 LIMIT 1) END AS reached, (SELECT json_agg(id) FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL AND NOT EXISTS (SELECT FROM job_groups AS known WHERE known.tenant = jobs.tenant AND known.queue = jobs.queue AND known.group_key = jobs.group_key)) AS absent, (
     SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status)
                     ORDER BY id) FROM queued) AS jobs;

@@ -12,4 +12,8 @@ WITH held AS MATERIALIZED (
     INSERT INTO queue_changes (tenant, queue, running, queued)
     SELECT tenant, queue, -count(*), count(*) FROM given GROUP BY tenant, queue
   )
-  SELECT held.*, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id;
+  SELECT held.*, CASE WHEN given.id IS NULL THEN 'locked' ELSE 'given' END AS state
+  FROM held LEFT JOIN given ON given.id = held.id
+  UNION ALL
+  SELECT id, tenant, queue, type, priority, attempts, '', 'waiting' FROM jobs
+  WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches WHERE token = $1::uuid)) AND status = 'queued';

@@ -3,8 +3,11 @@
 -- $3 jobs_max
 -- $4 succeeded_seconds
 -- $5 dead_seconds
-WITH old AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
+WITH turn AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock(4715308921) AS ours
+  ), old AS MATERIALIZED (
+    SELECT id FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
+    ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
     SELECT id FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND (

@@ -23,4 +23,4 @@ SELECT queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period
   FULL JOIN (
     SELECT queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds FROM queues
     WHERE tenant = $1 AND queue = $2 AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))) AS decided USING (queue)
-  ORDER BY queue LIMIT 1000;
+  ORDER BY queue LIMIT 1;

@@ -1,4 +1,6 @@
 -- $1 tenant
+-- $2 after
+-- $3 queues_max
 SELECT queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, coalesce(scheduled, 0)::float8 AS scheduled, coalesce(blocked, 0)::float8 AS blocked, coalesce(queued, 0)::float8 AS queued, coalesce(running, 0)::float8 AS running, coalesce(failed, 0)::float8 AS failed, coalesce(succeeded, 0)::float8 AS succeeded, coalesce(dead, 0)::float8 AS dead, coalesce(cancelled, 0)::float8 AS cancelled,
          CASE WHEN queued > 0 THEN (
            WITH RECURSIVE fronts AS (
@@ -14,12 +16,12 @@ SELECT queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period
          ) END AS oldest_queued_at
   FROM (
     SELECT queue, sum(scheduled) AS scheduled, sum(blocked) AS blocked, sum(queued) AS queued, sum(running) AS running, sum(failed) AS failed, sum(succeeded) AS succeeded, sum(dead) AS dead, sum(cancelled) AS cancelled
-    FROM (SELECT * FROM queue_counts WHERE tenant = $1 
-          UNION ALL SELECT * FROM queue_changes WHERE tenant = $1 ) AS known
+    FROM (SELECT * FROM queue_counts WHERE tenant = $1 AND queue > $2
+          UNION ALL SELECT * FROM queue_changes WHERE tenant = $1 AND queue > $2) AS known
     GROUP BY queue
     HAVING sum(scheduled) <> 0 OR sum(blocked) <> 0 OR sum(queued) <> 0 OR sum(running) <> 0 OR sum(failed) <> 0 OR sum(succeeded) <> 0 OR sum(dead) <> 0 OR sum(cancelled) <> 0
   ) AS held
   FULL JOIN (
     SELECT queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds FROM queues
-    WHERE tenant = $1  AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))) AS decided USING (queue)
-  ORDER BY queue LIMIT 1000;
+    WHERE tenant = $1 AND queue > $2 AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))) AS decided USING (queue)
+  ORDER BY queue LIMIT $3::int;

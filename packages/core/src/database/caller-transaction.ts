@@ -3,7 +3,8 @@ import type { Execute, Statement } from "./statement.ts";
 
 type PostgresJs = { unsafe(text: string, params?: never[]): PromiseLike<readonly unknown[]> };
 type NodePostgres = { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> };
-type Drizzle = { execute(query: SQL): PromiseLike<unknown> };
+/** `never`, as drizzle's own type would make every user's compiler read all of drizzle. */
+type Drizzle = { execute(query: never): PromiseLike<unknown> };
 
 /** A transaction of postgres.js (`sql.begin`), drizzle (`db.transaction`) or node-postgres (a client after BEGIN). */
 export type CallerTransaction = PostgresJs | NodePostgres | Drizzle;
@@ -18,7 +19,7 @@ export function executeIn(tx: CallerTransaction): Execute {
 
 async function run(tx: CallerTransaction, { text, params }: Statement): Promise<unknown> {
   if ("unsafe" in tx) return tx.unsafe(text, [...params] as never[]);
-  if ("execute" in tx) return tx.execute(await drizzleQuery({ text, params }));
+  if ("execute" in tx) return tx.execute((await drizzleQuery({ text, params })) as never);
   if ("query" in tx) return tx.query(text, [...params]);
   throw new TypeError("the transaction must be of postgres.js, drizzle or node-postgres");
 }

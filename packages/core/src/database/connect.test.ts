@@ -49,6 +49,17 @@ test("a late query is cancelled on the server, and its connection is reused", as
   await Promise.all([database.close(), watcher.close()]);
 });
 
+test("connections that nobody uses are closed, and opened again when they are needed", async () => {
+  const settings = { url: servers.postgres.url, connections_max: 4, timeout_ms: 10_000, idle_seconds: 0.2 };
+  const database = connectDatabase(settings);
+  const atOnce = () =>
+    Promise.all(Array.from({ length: 4 }, () => bounded(database, database.sql`SELECT pg_sleep(0.1)`)));
+  await atOnce();
+  await eventually(() => expect(database.connections().open).toBe(0));
+  await atOnce();
+  await database.close();
+});
+
 test("a server that never answers costs the deadline, not a pool connection forever", async () => {
   const silent = await silentServer();
   const database = connectDatabase({ url: silent.url, connections_max: 2, timeout_ms: 100 });

@@ -37,6 +37,8 @@ export type DatabaseOptions = {
   timeout_ms: number;
   /** Off for poolers that cannot keep them; PgBouncer 1.21 and newer can. */
   prepared_statements?: boolean;
+  /** How long a connection stays open unused: a server has few, and all processes share them. Default 20. */
+  idle_seconds?: number;
   /** Shown in pg_stat_activity. */
   application_name?: string;
 };
@@ -44,8 +46,6 @@ export type DatabaseOptions = {
 /** What our patch makes the driver report about its pool. */
 type Loaded = { load(): { idle: number; busy: number; waiting: number } };
 
-/** How long an unused connection stays open: a server has few, and all processes share them. */
-const idle_seconds_max = 20;
 /** After this long in silence a connection is checked. */
 const keep_alive_seconds = 10;
 
@@ -65,7 +65,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     connect_timeout: Math.max(1, Math.ceil(options.timeout_ms / 1_000)),
     // Its default grows to 20 s, and would outlast a database outage by as much.
     backoff: (tries: number) => Math.min(0.025 * 2 ** tries, 0.5),
-    idle_timeout: idle_seconds_max,
+    idle_timeout: options.idle_seconds ?? 20,
     keep_alive: keep_alive_seconds,
     // One query at a time per connection: another would wait behind a slow one, be cut with it, and be hit by a late
     // cancellation.

@@ -1,6 +1,6 @@
 /**
  * Columns of rows as parameters: one array for each column, zipped by `unnest`. An array costs the server a third of
- * what the same rows cost as JSON objects, and the driver has nothing to convert.
+ * the same rows as JSON objects, and the driver has nothing to convert.
  */
 
 /** A uuid[] parameter. The ids must be UUIDs already: nothing is escaped. */
@@ -24,8 +24,8 @@ export function jsonArray(texts: readonly (string | null)[]): string {
 }
 
 /**
- * An array parameter whose length the planner must not see. Seeing one id it would plan each execution anew, for a plan
- * that looks cheaper than the kept one, and so spend more on planning (0.2 ms) than on the statement.
+ * An array parameter whose length the planner must not see. Seeing one id it would replan each execution, as that looks
+ * cheaper than the kept plan, and spend more on planning (0.2 ms) than on the statement.
  */
 export function hidden(parameter: string): string {
   return `(SELECT ${parameter})::${parameter.split("::")[1]}`;

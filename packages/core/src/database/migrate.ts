@@ -3,13 +3,15 @@ import { executeIn } from "./caller-transaction.ts";
 import postgres from "./driver.ts";
 import { requirePostgresOn } from "./server/version.ts";
 
-export const migrationsFolder = fileURLToPath(new URL("../../../../drizzle", import.meta.url));
-// "AtlasQ" in ASCII: any fixed number that other programs in the same database will not pick by chance.
+// At the root of the repository, or what the build copied into the package.
+const folder = import.meta.url.endsWith(".ts") ? "../../../../drizzle" : "../drizzle";
+export const migrationsFolder = fileURLToPath(new URL(folder, import.meta.url));
+// "AtlasQ" in ASCII: any fixed number that other programs in the same database are unlikely to pick.
 const migrationLock = 0x41746c617351;
 
 /**
- * Bring a database to the newest schema. Safe to run from several processes at once: they take turns, and those that
- * find nothing to do return at once. Throws `SettingError` when the server is too old, before anything is changed.
+ * Bring a database to the newest schema. Safe to run from several processes at once: they take turns, and those with
+ * nothing to do return at once. Throws `SettingError` when the server is too old, before anything is changed.
  *
  * @example
  * await migrateDatabase("postgres://localhost/atlasqueue");
@@ -20,7 +22,7 @@ export async function migrateDatabase(url: string): Promise<void> {
     import("drizzle-orm/postgres-js"),
     import("drizzle-orm/postgres-js/migrator"),
   ]);
-  // Two connections, as the lock lives in a transaction of its own: a pooler may not keep a session's locks.
+  // Two connections, as the lock lives in a separate transaction: a pooler may not keep a session's locks.
   const sql = postgres(url, { max: 2, onnotice: () => {}, fetch_types: false, connect_timeout: 10 });
   try {
     await requirePostgresOn(executeIn(sql));

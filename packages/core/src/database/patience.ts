@@ -1,16 +1,17 @@
-/** How many deadlines something may wait in our own lines, for a connection or for others' statements. */
+/** How many deadlines something may wait in our own queues, for a connection or for others' statements. */
 export const waits_max = 3;
 
 /** When the server last answered a statement of the pool, by this process's clock. */
 export type Pulse = { answered_at: number };
 
-/** What is known of a statement that has waited since `began_at`; `sent_at` when it has left. */
+/** What is known about a statement waiting since `began_at`; `sent_at` once it has left. */
 export type Waiting = { began_at: number; sent_at: number | undefined; timeout_ms: number };
 
 /**
- * For how many milliseconds more a statement may go unanswered. The deadline is for a server that is away: it counts from
- * when the statement was sent. While all connections are busy and are answered, as over a long line or under load, the
- * server is there, and a statement waits for its turn: three deadlines at most. Once nobody is answered, one is enough.
+ * How many more milliseconds a statement may go unanswered. The deadline is for a server that is away: it counts from
+ * when the statement was sent. While all connections are busy but get answers, as over a slow connection or under load,
+ * the server is there, and a statement waits for its turn: at most three deadlines. Once no one is answered, one is
+ * enough.
  */
 export function patienceLeft({ began_at, sent_at, timeout_ms }: Waiting, { answered_at }: Pulse, now: number): number {
   if (sent_at !== undefined) return sent_at + timeout_ms - now;

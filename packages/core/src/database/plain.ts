@@ -4,7 +4,7 @@ import type { Database } from "./connect.ts";
 
 /**
  * drizzle's query builder on a pool, each statement under the database's deadline: for plain reads and writes, whose
- * rows then have the types of the schema. What guards a plan or a race is text (`executeOn`).
+ * rows then have the schema's types. What guards a plan or a race is text (`executeOn`).
  *
  * @example
  * const rows = await plain(database).select().from(jobs).where(and(eq(jobs.tenant, tenant), eq(jobs.id, id)));

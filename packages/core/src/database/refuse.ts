@@ -1,7 +1,7 @@
 const message = "keys were taken meanwhile, and nothing was stored";
 
 /**
- * A column that ends its statement, and all that it did, when the condition holds: SQL outside of functions knows no
+ * A column that aborts its statement, and all that it did, when the condition holds: outside functions, SQL has no
  * other way than a value that cannot be cast. The server's log shows the sentence.
  */
 export const refuseIf = (condition: string) =>

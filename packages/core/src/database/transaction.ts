@@ -4,12 +4,11 @@ import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
 import { patienceLeft } from "./patience.ts";
-import type { Execute, Statement } from "./statement.ts";
+import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
 /**
- * How many single-statement deadlines all the statements of a transaction have together. Each may take a round trip or
- * two (a new connection parses a statement first), and with a round trip of 200 ms they add up; an absent server shows
- * at the first statement.
+ * How many single-statement deadlines all the statements of a transaction have together. Each takes a round trip, and
+ * with one of 200 ms they add up; an absent server shows at the first statement.
  */
 const transaction_deadlines = 3;
 
@@ -64,7 +63,7 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
       return left_ms;
     };
     const execute = async <Row>({ text, params }: Statement) => {
-      const query = tx.unsafe(text, [...params], { prepare: true });
+      const query = tx.unsafe(text, [...params], sentWhole);
       sent = query as unknown as Sent;
       return (await bounded(database, query, Math.min(timeout_ms, left()))) as unknown as readonly Row[];
     };
@@ -91,6 +90,7 @@ export async function inTransaction<T>(database: Database, work: (execute: Execu
 /**
  * A condition that is always true, for the first statement of a transaction that locks what others need: should this
  * process stop between two statements (a handler that hogs the processor, SIGSTOP, a cut cable), the server ends the
- * transaction and its locks on its own. It applies to this transaction only, so it works through any pooler.
+ * transaction and its locks on its own. It cannot stop within one, as they are sent whole. It applies to this transaction
+ * only, so it works through any pooler.
  */
 export const notHeldIdle = "(SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL";

@@ -1,5 +1,4 @@
 import { composed } from "../database/composed.ts";
-import { isLocked } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
@@ -15,55 +14,74 @@ const rows_max = 500;
 
 /**
  * dead → queued (or blocked, in a group), now and as if they were new: one step over dead letters, longest dead first.
- * Locked ones are found and skipped, as are those in groups when an open transaction is adding to one: a later call
- * finds them again.
+ * Locked ones are found and skipped, as are those whose group is locked: a later call finds them again.
  *
  * @example
  * const { ready } = await replay(deps, page);
  */
 export async function replay(deps: Deps, page: DeadPage): Promise<Replayed> {
-  const replayed = await step(deps, page, "any").catch((error: unknown) => {
-    if (isLocked(error)) return step(deps, page, "ungrouped");
-    throw error;
-  });
   const { tenant } = page;
+  const { absent, ...replayed } = await step(deps, page, "present");
+  if (absent.length > 0) {
+    const { ids, ready } = await step(deps, { kind: "ids", tenant, ids: absent, rest: [] }, "absent");
+    replayed.ids.push(...ids);
+    replayed.ready.push(...ready);
+  }
   if (replayed.ids.length > 0) deps.observe({ event: "jobs_replayed", tenant, count: replayed.ids.length });
   return replayed;
 }
 
-async function step(deps: Deps, page: DeadPage, which: Which): Promise<Replayed> {
-  type Job = ReadyJob & { status: "queued" | "blocked" };
-  const [row] = await executeOn(deps.database)<{ found: number; reached: DeadPlace | null; jobs: Job[] | null }>({
-    text: texts[page.kind][which],
-    params: pageParams(page),
-  });
+type Row = {
+  found: number;
+  reached: DeadPlace | null;
+  absent: string[] | null;
+  jobs: (ReadyJob & { status: "queued" | "blocked" })[] | null;
+};
+
+async function step(deps: Deps, page: DeadPage, groups: Groups): Promise<Replayed & { absent: string[] }> {
+  const [row] = await executeOn(deps.database)<Row>({ text: texts[page.kind][groups], params: pageParams(page) });
   const jobs = row?.jobs ?? [];
   return {
     found: row?.found ?? 0,
     reached: row?.reached ?? null,
+    absent: row?.absent ?? [],
     ids: jobs.map(({ id }) => id),
     ready: jobs.filter(({ status }) => status === "queued"),
   };
 }
 
-type Which = "any" | "ungrouped";
-
 /**
- * If adding to a group takes longer than this, it is an error (55P03), rather than a wait for everyone behind our rows.
+ * Groups that have a row are locked first, if they are free: nothing is waited for. Groups without a row get one in a
+ * separate statement, in the order that all statements use to create them: it holds no other group, so that no two
+ * statements can each hold a group and wait for the other's.
  */
-const impatient = "(SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL";
+type Groups = "present" | "absent";
 
-const textOf = (kind: DeadPage["kind"], which: Which) => `
-  WITH ${takeDead(kind, rows_max, which === "any" ? impatient : "group_key IS NULL")},
+const sameGroup = "known.tenant = jobs.tenant AND known.queue = jobs.queue AND known.group_key = jobs.group_key";
+const hasNone = `NOT EXISTS (SELECT FROM job_groups AS known WHERE ${sameGroup})`;
+const ofPage = "FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL";
+const choices: Record<Groups, { before: string; only: string }> = {
+  present: {
+    before: `free_groups AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM job_groups WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key ${ofPage})
+    FOR UPDATE SKIP LOCKED
+  ),`,
+    only: "(group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))",
+  },
+  absent: { before: "", only: `group_key IS NOT NULL AND ${hasNone}` },
+};
+
+const textOf = (kind: DeadPage["kind"], groups: Groups) => `
+  WITH ${takeDead(kind, rows_max, choices[groups])},
        ${startAnew("taken", "jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status")}
-  SELECT ${reachedFrom(kind, rows_max)}, (
+  SELECT ${reachedFrom(kind, rows_max)}, (SELECT json_agg(id) ${ofPage} AND ${hasNone}) AS absent, (
     SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status)
                     ORDER BY id) FROM queued) AS jobs`;
 const textsOf = (kind: DeadPage["kind"]) => {
   const name = `dead-letters/replay-${kind === "ids" ? "ids" : "page"}`;
   return {
-    any: composed(name, pageParameters[kind], textOf(kind, "any")),
-    ungrouped: composed(`${name}-ungrouped`, pageParameters[kind], textOf(kind, "ungrouped")),
+    present: composed(name, pageParameters[kind], textOf(kind, "present")),
+    absent: composed(`${name}-absent`, pageParameters[kind], textOf(kind, "absent")),
   };
 };
 const texts = { ids: textsOf("ids"), walk: textsOf("walk") };

@@ -1,14 +1,14 @@
 import { pageConditions, placeOf, stretch_jobs_max, type DeadPage } from "./pages.ts";
 
 /**
- * Parts of a WITH that lock the dead letters of a page, longest dead first, up to the limit that follows `pageParams`.
- * `page` are those that match; `taken` are their rows, without locked ones (or those of a group, when `only` says so),
- * and `reached` is where a walk has come to: the row of a statement ends with `reachedFrom`.
+ * Parts of a WITH that lock the dead letters of a page, longest dead first, at most `rows_max`. `page` are those that
+ * match; `taken` are their rows, without locked ones (or those that `only` leaves out), and `reached` is where a walk
+ * has come to: the row of a statement ends with `reachedFrom`. `before` is a part that `only` needs.
  *
  * The inner LIMIT bounds what a rare filter reads, the outer one ends the reading as soon as the page is full: neither
  * may be materialized.
  */
-export function takeDead(kind: DeadPage["kind"], rows_max: number, only = "true"): string {
+export function takeDead(kind: DeadPage["kind"], rows_max: number, { before = "", only = "true" } = {}): string {
   const { within, matches } = pageConditions[kind];
   const bounded = `
     SELECT id, dead_at FROM (
@@ -16,7 +16,7 @@ export function takeDead(kind: DeadPage["kind"], rows_max: number, only = "true"
     ) AS stretch WHERE found ORDER BY dead_at, id LIMIT ${rows_max}`;
   const stillMeant = kind === "ids" ? pageConditions.ids.matches : within;
   return `
-  page AS MATERIALIZED (${bounded}), taken AS MATERIALIZED (
+  page AS MATERIALIZED (${bounded}), ${before} taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${stillMeant} AND ${only}
     FOR UPDATE SKIP LOCKED

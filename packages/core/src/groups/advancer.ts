@@ -23,8 +23,8 @@ export async function advanceAll(deps: Deps & { signal: Signal }): Promise<{ tot
 }
 
 export type GroupAdvancer = {
-  /** A job of a group has finished. */
-  kick(): void;
+  /** A job of a group has finished. Resolves when a pass that began after this call is over. */
+  kick(): Promise<void>;
   /** Resolves when nothing is under way. It may come back for the rest. */
   idle(): Promise<void>;
   /** From now on the rest is left to the sweep. */
@@ -45,13 +45,14 @@ const rest_ms_max = 500;
  */
 export function createGroupAdvancer(deps: Deps & { signal: Signal }): GroupAdvancer {
   let passing: Promise<void> | undefined;
-  let again = false;
+  let waiting: (() => void)[] = [];
   let rest_ms = rest_ms_min;
   let timer: NodeJS.Timeout | undefined;
 
   const pass = async (): Promise<void> => {
-    do {
-      again = false;
+    while (waiting.length > 0) {
+      const served = waiting;
+      waiting = [];
       try {
         const { left } = await advanceAll(deps);
         if (left) comeBack();
@@ -61,18 +62,20 @@ export function createGroupAdvancer(deps: Deps & { signal: Signal }): GroupAdvan
         if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
         else deps.observe({ event: "groups_failed", error: String(error) });
       }
-    } while (again);
+      for (const resolve of served) resolve();
+    }
     passing = undefined;
   };
-  const kick = () => {
-    if (passing) again = true;
-    else passing = pass();
-  };
+  const kick = () =>
+    new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      passing ??= pass();
+    });
   // Not worth keeping the process alive: the sweep finds what an ended process has left.
   const comeBack = () => {
     timer ??= setTimeout(() => {
       timer = undefined;
-      kick();
+      void kick();
     }, rest_ms).unref();
     rest_ms = Math.min(rest_ms * 2, rest_ms_max);
   };

@@ -141,3 +141,29 @@ test("what is left at the deadline waits for its leases to end", async () => {
   expect(recorded.named("database_unavailable")[0]).toMatchObject({ during: "giving leases back" });
   await away.close();
 });
+
+test("what went back by a try whose answer was lost is signalled by the next try", async () => {
+  let lost = 0;
+  const stepping = steppingDatabase(own.database, (step, _number, text) => {
+    if (step !== "answer" || !text.includes("status = 'queued'") || lost === 2) return;
+    lost += 1;
+    throw brokenConnection();
+  });
+  const forgetful = createLeaseReturns({ ...deps, database: stepping });
+  const taken = await claim(deps, await add(2), claimer);
+  expect(await deps.signal.take([main], 10)).toEqual([]);
+  forgetful.unanswered(taken[0]?.lease_token ?? "");
+  await eventually(async () => expect((await deps.signal.look(main)).length).toBe(2));
+  expect((await deps.signal.take([main], 10)).toSorted()).toEqual(taken.map(({ id }) => id).toSorted());
+
+  const held = await claim(
+    deps,
+    taken.map(({ id }) => id),
+    claimer,
+  );
+  expect(held).toHaveLength(2);
+  await forgetful.giveBack(held);
+  expect(lost).toBe(2);
+  expect((await deps.signal.take([main], 10)).toSorted()).toEqual(held.map(({ id }) => id).toSorted());
+  await forgetful.close(0);
+});

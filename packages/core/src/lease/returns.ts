@@ -1,4 +1,4 @@
-import { isUnavailable } from "../database/errors.ts";
+import { isUnavailable, outcomeUnknown } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { announce } from "../signal/announce.ts";
@@ -86,12 +86,19 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
       return new Promise((resolve) => {
         let left = leases;
         let returned = 0;
+        let unsure = false;
         add({
           async goBack() {
-            const { given, locked } = await release(deps, left);
+            const asked = left;
+            const { given, locked } = await release(deps, asked).catch((error: unknown) => {
+              unsure ||= outcomeUnknown(error);
+              throw error;
+            });
             returned += given.length;
             left = locked;
-            await announce(deps, given, "front");
+            // What is no longer held may have gone back in a try whose answer was lost, and then it has not been
+            // signalled.
+            await announce(deps, unsure ? asked.filter((one) => !locked.includes(one)) : given, "front");
             if (left.length > 0) return "again";
             resolve(returned);
             return "done";

@@ -9,8 +9,8 @@ import { asQueued } from "./release.ts";
 import { impatient, isFree, lockFree } from "../database/skip-locked.ts";
 
 /**
- * `ready` went back: signal them again. `locked` are still held, as another transaction has their rows locked: repeat
- * it.
+ * `ready` went back, now or by an earlier call: signal them again. `locked` are still held, as another transaction has
+ * their rows locked: repeat it.
  */
 export type TakenBack = { ready: ReadyJob[]; locked: number };
 
@@ -26,12 +26,12 @@ export async function takeBack(deps: Deps, lease_token: string): Promise<TakenBa
   const execute = executeOn(deps.database);
   await execute({ text: takeToken, params: [lease_token] });
   const rows = await execute<Held>({ text: giveBack, params: [lease_token] });
-  const ready = rows.filter(({ given }) => given);
-  for (const job of ready) deps.observe({ event: "job_released", ...aboutLease(job) });
+  for (const job of rows) if (job.state === "given") deps.observe({ event: "job_released", ...aboutLease(job) });
+  const ready = rows.filter(({ state }) => state !== "locked");
   return { ready, locked: rows.length - ready.length };
 }
 
-type Held = ReadyJob & { type: string; attempts: number; worker_id: string; given: boolean };
+type Held = ReadyJob & { type: string; attempts: number; worker_id: string; state: "given" | "locked" | "waiting" };
 
 // Kept longer than a statement can be on its way. The sweep forgets it with the other claims that have no jobs left.
 const takeToken = composed(
@@ -43,6 +43,7 @@ const takeToken = composed(
   ON CONFLICT (token) DO NOTHING`,
 );
 
+// Waiting ones may have gone back in an earlier call whose answer was lost: they have not been signalled.
 const holds = "jobs.lease_token = $1::uuid AND jobs.status = 'running'";
 const giveBack = composed(
   "lease/take-back",
@@ -55,5 +56,9 @@ const giveBack = composed(
     UPDATE jobs SET ${asQueued} WHERE ${isFree} AND ${holds}
     RETURNING jobs.id, tenant, queue
   ), ${countMoves("given", "running", "queued")}
-  SELECT held.*, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`,
+  SELECT held.*, CASE WHEN given.id IS NULL THEN 'locked' ELSE 'given' END AS state
+  FROM held LEFT JOIN given ON given.id = held.id
+  UNION ALL
+  SELECT id, tenant, queue, type, priority, attempts, '', 'waiting' FROM jobs
+  WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches WHERE token = $1::uuid)) AND status = 'queued'`,
 );

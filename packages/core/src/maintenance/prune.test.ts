@@ -176,3 +176,14 @@ test("what is due later is left to the sweep", () => {
   expect(timers()).toBe(before + 1);
   promoter.stop();
 });
+
+test("while another process takes a step there is nothing to do", async () => {
+  await own.database.sql`TRUNCATE jobs, job_attempts`;
+  await insert("succeeded", 30, 25);
+  const retention = { succeeded_hours: 24, dead_hours: 100 };
+  await own.database.sql.begin(async (other) => {
+    await other`SELECT pg_advisory_xact_lock(4715308921)`;
+    expect(await prune(deps, retention, firstId, 10)).toEqual({ jobs: 0, dead: [], next: undefined });
+  });
+  expect(await prune(deps, retention, firstId, 10)).toMatchObject({ jobs: 1 });
+});

@@ -14,7 +14,8 @@ export const firstId = "00000000-0000-0000-0000-000000000000";
  * succeeded | cancelled | dead → gone, with their attempts, when they finished longer ago than they are kept, and no
  * key that still holds names them: neither an idempotency key nor a unique one with a window. A step looks at
  * `jobs_max` jobs in id order, which is the order of creation, so that no index on the finishing time is needed. Jobs
- * that are kept, or whose rows are locked, are skipped until the next pass.
+ * that are kept, or whose rows are locked, are skipped until the next pass. While another process is taking a step there
+ * is nothing to do, and the pass is over.
  *
  * @example
  * const { next } = await prune(deps, retention, firstId, 1_000);
@@ -36,13 +37,19 @@ export async function prune(deps: Deps, retention: Retention, after: string, job
 
 type Step = { looked_at: number; last: string | null; jobs: number; dead: string[] | null };
 
+/** For the advisory lock that keeps several processes' steps apart: any number no one else uses. */
+const pruning = 4_715_308_921;
+
 /** $1 after, $2 before, $3 jobs, $4 and $5 how many seconds succeeded and dead ones are kept. */
 const pruneStep = composed(
   "maintenance/prune",
   ["after", "before", "jobs_max", "succeeded_seconds", "dead_seconds"],
   `
-  WITH old AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
+  WITH turn AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock(${pruning}) AS ours
+  ), old AS MATERIALIZED (
+    SELECT id FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
+    ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
     SELECT id FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND (

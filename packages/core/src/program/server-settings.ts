@@ -1,3 +1,4 @@
+import type { Retention } from "../maintenance/retention.ts";
 import type { z } from "zod";
 import type { BackoffPolicy } from "../settle/backoff.ts";
 import type { LogLevel } from "../observe/log-levels.ts";
@@ -56,5 +57,22 @@ export function retryPolicy(set: z.output<z.ZodObject<typeof retrySettings>>): B
     base_seconds: set.RETRY_BASE_DELAY_SECONDS,
     max_seconds: set.RETRY_MAX_DELAY_SECONDS,
     jitter_seconds_max: set.RETRY_JITTER_MAX_SECONDS,
+  };
+}
+
+/** The settings of every program that removes what has been kept long enough: workers and APIs, and the same for all. */
+export const retentionSettings = {
+  RETENTION_SUCCEEDED_HOURS: setting.hours(0.001, 876_000).default(168),
+  RETENTION_DEAD_HOURS: setting.hours(0.001, 876_000).default(720),
+  RESULT_TTL_SECONDS: setting.seconds(1, 315_360_000).optional(),
+};
+
+/** `result_ttl_seconds`: undefined keeps results as long as their jobs. */
+export type KeptFor = { retention: Retention; result_ttl_seconds: number | undefined };
+
+export function keptFor(set: z.output<z.ZodObject<typeof retentionSettings>>): KeptFor {
+  return {
+    retention: { succeeded_hours: set.RETENTION_SUCCEEDED_HOURS, dead_hours: set.RETENTION_DEAD_HOURS },
+    result_ttl_seconds: set.RESULT_TTL_SECONDS,
   };
 }

@@ -4,9 +4,9 @@ export type KnownQueues = {
 };
 
 /**
- * Names of queues that were there when somebody looked, so that nobody looks again. The oldest name of a tenant with
- * too many makes room, and all names of the tenant that was met first: one that is forgotten costs a look. That a tenant
- * has no more known names than it may have queues also bounds what it gets by emptying queues and coming back to them.
+ * Names of queues that existed at the last look, so that there is no need to look again. The oldest name of a tenant
+ * with too many makes room, as do all names of the tenant met first: a forgotten one costs a look. As a tenant has no
+ * more known names than it may have queues, it also gains little by emptying queues and coming back to them.
  *
  * @example
  * const known = createKnownQueues({ of_tenant_max: 10_000, all_max: 100_000 });

@@ -29,7 +29,7 @@ const store = (...queues: string[]) =>
   );
 const refused = (work: Promise<void>) => expect(work).rejects.toThrow(TooManyQueuesError);
 
-test("a tenant may have so many queues, whether they hold jobs, are paused or limited, and others as many", async () => {
+test("each tenant may have that many queues, whether they hold jobs, are paused or limited", async () => {
   await store("a", "a", "b");
   await pauseQueue(deps, { tenant: "default", queue: "c" });
   await refused(bound().admit("default", ["d"]));
@@ -48,7 +48,7 @@ test("of several at once all find room or none does", async () => {
   await refused(queues.admit("default", ["a", "d"]));
 });
 
-test("of many that come together no more get in than there is room for", async () => {
+test("of many simultaneous queues no more get in than there is room for", async () => {
   const queues = bound();
   const names = ["a", "b", "c", "d", "e", "f"];
   const answers = await Promise.allSettled([...names, ...names].map((name) => queues.admit("default", [name])));
@@ -57,7 +57,7 @@ test("of many that come together no more get in than there is room for", async (
   expect(let_in).toHaveLength(6);
 });
 
-test("a queue that nobody uses any more makes room", async () => {
+test("an unused queue makes room", async () => {
   const queues = bound(1);
   const ref = { tenant: "default", queue: "a" };
   await pauseQueue(deps, ref);
@@ -71,7 +71,7 @@ test("a queue that nobody uses any more makes room", async () => {
   await eventually(() => queues.admit("default", ["b"]));
 });
 
-test("what a process knows is not looked up again", async () => {
+test("names a process knows are not looked up again", async () => {
   const queues = bound();
   await store("a");
   await queues.admit("default", ["a"]);
@@ -88,7 +88,7 @@ test("what a process knows is not looked up again", async () => {
   await queues.admit("default", ["b"]);
 });
 
-test("names that are asked for while somebody looks share the next look", async () => {
+test("names asked for during a look share the next one", async () => {
   const asked: (readonly string[])[] = [];
   let answer = Promise.withResolvers<string[]>();
   const exists = createQueueLookUp((_, queues) => {
@@ -110,7 +110,7 @@ test("names that are asked for while somebody looks share the next look", async 
   ]);
 });
 
-test("the names that are remembered are bounded, of one tenant and of all", () => {
+test("the remembered names are bounded, per tenant and overall", () => {
   const known = createKnownQueues({ of_tenant_max: 2, all_max: 3 });
   for (const name of ["a", "b", "b", "c"]) known.add("one", name);
   expect(["a", "b", "c"].map((name) => known.has("one", name))).toEqual([false, true, true]);

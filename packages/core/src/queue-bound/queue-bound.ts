@@ -5,8 +5,8 @@ import { createQueueLookUp } from "./queue-look-up.ts";
 
 export type QueueBound = {
   /**
-   * Whether a tenant may use these queues: it has them, or has room for as many more. Costs a look at a set for queues
-   * that this process knows. Rejects with `TooManyQueuesError`, or as the database does.
+   * Whether a tenant may use these queues: it has them, or has room for that many more. For queues this process knows
+   * it costs a set lookup. Rejects with `TooManyQueuesError`, or as the database does.
    */
   admit(tenant: string, queues: readonly string[]): Promise<void>;
 };
@@ -22,14 +22,14 @@ export class TooManyQueuesError extends Error {
   }
 }
 
-/** Names that one process remembers, of all tenants. */
+/** Names one process remembers, for all tenants. */
 const known_max = 100_000;
-/** How long a count serves: what this process adds meanwhile is added to it. */
+/** How long a count is valid: what this process adds meanwhile is added to it. */
 const count_serves_ms = 1_000;
 
 /**
- * Bounds the queues of each tenant, as some of what the system does goes from queue to queue. Several processes at the
- * same time may get past the bound by what each lets in within a second: it bounds work, and is no quota.
+ * Bounds each tenant's queues, as some of the system's work goes from queue to queue. Concurrent processes may exceed
+ * the bound by what each lets in within a second: it bounds work, and is not a quota.
  *
  * @example
  * const bound = createQueueBound({ database }, { queues_per_tenant_max: 10_000 });
@@ -61,7 +61,7 @@ export function createQueueBound(
     const there = await Promise.all(queues.map((queue) => exists(tenant, queue)));
     const missing = queues.filter((_, at) => !there[at]);
     const count = missing.length > 0 ? await counted(tenant) : undefined;
-    // Nothing is waited for from here on: of two that come together with one name, the second finds it known.
+    // No awaits from here on: of two simultaneous calls with one name, the second finds it known.
     const fresh = missing.filter((queue) => !known.has(tenant, queue));
     if (count) {
       const [one] = fresh;

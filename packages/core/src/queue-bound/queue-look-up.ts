@@ -1,24 +1,24 @@
-/** Which of a tenant's queues with these names are there. */
+/** Which of a tenant's queues with these names exist. */
 type Find = (tenant: string, queues: readonly string[]) => Promise<readonly string[]>;
 
-/** Names in one statement at most. */
+/** The most names in one statement. */
 const names_max = 1_000;
 
 /**
- * Whether queues exist, by one statement at a time for each tenant: names that are asked for meanwhile share the next one,
- * and a name that is asked for already is not asked for again. So a process that starts, or a tenant that makes up names,
- * costs the database little. When a statement fails, all that wait are told.
+ * Whether queues exist, by one statement at a time for each tenant: names asked for meanwhile share the next one, and a
+ * name already asked for is not asked for again. So a starting process, or a tenant that makes up names, costs the
+ * database little. When a statement fails, all waiting calls reject.
  *
  * @example
  * const exists = createQueueLookUp((tenant, queues) => existingQueues(deps, tenant, queues));
  * await exists("default", "mail");
  */
 export function createQueueLookUp(find: Find): (tenant: string, queue: string) => Promise<boolean> {
-  /** Of each tenant for which somebody looks now. */
+  /** For each tenant with a look under way. */
   const lines = new Map<string, Map<string, PromiseWithResolvers<boolean>>>();
 
   const serve = async (tenant: string, line: Map<string, PromiseWithResolvers<boolean>>): Promise<void> => {
-    // So that all names of a batch come with the first statement.
+    // So that all names of a batch go into the first statement.
     await Promise.resolve();
     while (line.size > 0) {
       const page = [...line].slice(0, names_max);

@@ -3,10 +3,10 @@ import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
-/** Where a queue leaves a trace: it has jobs, finished ones included, or somebody decided something about it. */
+/** Where a queue leaves a trace: it has jobs, finished ones included, or is paused or limited. */
 const traces = ["queue_counts", "queue_changes", "queues"];
 
-/** Which of these queues a tenant has: a look into two indexes for each, and into the changes of the last second. */
+/** Which of these queues a tenant has: a look into two indexes for each, and into the last second's changes. */
 export async function existingQueues(
   deps: Pick<Deps, "database">,
   tenant: string,
@@ -26,7 +26,7 @@ const existing = composed(
   SELECT wanted.queue FROM unnest($2::text[]) AS wanted(queue) WHERE ${traces.map(isIn).join(" OR ")}`,
 );
 
-/** How many queues a tenant has. Not read further than `queues_max`: what is more may be told as that many. */
+/** How many queues a tenant has. Reads no further than `queues_max`: any more may be reported as that many. */
 export async function countQueues(deps: Pick<Deps, "database">, tenant: string, queues_max: number): Promise<number> {
   const [row] = await executeOn(deps.database)<{ queues: number }>({ text: count, params: [tenant, queues_max] });
   return row?.queues ?? 0;

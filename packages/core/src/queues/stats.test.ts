@@ -59,4 +59,9 @@ test("an answer is bounded, however many queues there are", async () => {
   await own.database.sql`
     INSERT INTO queue_counts (tenant, queue, succeeded) SELECT 'default', 'q' || n, 1 FROM generate_series(1, 1005) AS n`;
   expect(await queueStats(deps, "default")).toHaveLength(queue_stats_max);
+  const names = async (after: string, limit: number) =>
+    (await queueStats(deps, "default", { after, limit })).map(({ queue }) => queue);
+  expect(await names("", 3)).toEqual(["q1", "q10", "q100"]);
+  expect(await names("q100", 2)).toEqual(["q1000", "q1001"]);
+  expect(await names("q998", 5)).toEqual(["q999"]);
 });

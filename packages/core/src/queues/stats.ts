@@ -5,7 +5,7 @@ import type { queues } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
 
-/** The most queues in one answer, by name. */
+/** The most queues in one answer, by name, unless the caller says otherwise. */
 export const queue_stats_max = 1_000;
 
 export type QueueStats = {
@@ -19,8 +19,9 @@ export type QueueStats = {
 };
 
 /**
- * How many jobs of each status a tenant's queues hold: all that have jobs or are paused, or one of them. Exact, and as
- * fast with millions of jobs as with none: the moves themselves keep the totals (`counts/changes.ts`).
+ * How many jobs of each status a tenant's queues hold: all that have jobs or are paused, `limit` of those after a name,
+ * or one of them. Exact, and as fast with millions of jobs as with none: the moves themselves keep the totals
+ * (`counts/changes.ts`).
  *
  * @example
  * const [mail] = await queueStats(deps, "default", { queue: "mail" });
@@ -28,12 +29,14 @@ export type QueueStats = {
 export async function queueStats(
   deps: Pick<Deps, "database">,
   tenant: string,
-  { queue }: { queue?: string | undefined } = {},
+  { queue, after = "", limit = queue_stats_max }: QueueChoice = {},
 ): Promise<QueueStats[]> {
-  const [text, params] = queue === undefined ? [ofAll, [tenant]] : [ofOne, [tenant, queue]];
+  const [text, params] = queue === undefined ? [ofAll, [tenant, after, limit]] : [ofOne, [tenant, queue]];
   const rows = await executeOn(deps.database)<Row>({ text, params });
   return rows.map(showStats);
 }
+
+type QueueChoice = { queue?: string | undefined; after?: string | undefined; limit?: number };
 
 type Decided = Pick<
   typeof queues.$inferSelect,
@@ -72,7 +75,7 @@ const decided =
  * oldest job is found by stepping from one priority in use to the next: the index has the oldest of each in front, and
  * min(ready_at) would read the whole backlog.
  */
-const stats = (one: string) => `
+const stats = (one: string, limit = "1") => `
   SELECT queue, ${decided}, ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
          CASE WHEN queued > 0 THEN (
            WITH RECURSIVE fronts AS (
@@ -96,7 +99,7 @@ const stats = (one: string) => `
   FULL JOIN (
     SELECT queue, ${decided} FROM queues
     WHERE tenant = $1 ${one} AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR ${isLimited})) AS decided USING (queue)
-  ORDER BY queue LIMIT ${queue_stats_max}`;
+  ORDER BY queue LIMIT ${limit}`;
 
-const ofAll = composed("queues/stats", ["tenant"], stats(""));
+const ofAll = composed("queues/stats", ["tenant", "after", "queues_max"], stats("AND queue > $2", "$3::int"));
 const ofOne = composed("queues/stats-of-one", ["tenant", "queue"], stats("AND queue = $2"));

@@ -3,7 +3,10 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { ScheduleRef } from "./find.ts";
 
-/** All tenants' schedules with a slot due, longest due first, except the given ones. */
+/**
+ * All tenants' schedules with a slot due, longest due first, except the given ones. Those that someone's transaction
+ * holds are left out: they would fill the page and hide the others.
+ */
 export async function dueSchedules(
   deps: Pick<Deps, "database">,
   limit: number,
@@ -17,4 +20,4 @@ const due = `
   SELECT tenant, name FROM schedules
   WHERE next_at <= now() AND paused_at IS NULL
     AND (tenant, name) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))
-  ORDER BY next_at LIMIT $1::int`;
+  ORDER BY next_at LIMIT $1::int FOR NO KEY UPDATE SKIP LOCKED`;

@@ -170,6 +170,19 @@ test("a clock set back fires no slot again", async () => {
   expect(recorded.named("schedule_fired")).toHaveLength(1);
 });
 
+test("as many due schedules as one look takes, all in a stranger's hand, hide none that can be fired", async () => {
+  const names = Array.from({ length: 101 }, (_, at) => `s${String(at).padStart(3, "0")}`);
+  for (const name of names)
+    await createSchedule(deps, tenant, define({ name, cron: name === "s100" ? "1 9 * * *" : "0 9 * * *" }));
+  await clock.set("2025-01-01T09:02:00Z");
+  await database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM schedules WHERE name < 's100' FOR UPDATE`;
+    expect(await fireAll(deps)).toBe(1);
+  });
+  expect(await slots("s100")).toEqual(["01-01T09:01"]);
+  expect(await fireAll(deps)).toBe(100);
+});
+
 test("a schedule broken by hand is reported, and stops none of its neighbours", async () => {
   for (const name of ["broken", "report", "unreadable"]) await createSchedule(deps, tenant, define({ name }));
   await database.sql`UPDATE schedules SET cron = 'x' WHERE name = 'broken'`;

@@ -206,6 +206,11 @@ describe.each(Object.entries(drivers))("%s", (_name, open) => {
     await signal.mark("outage", 1);
     await signal.mark("outage", 60_000);
     expect(await signal.isMarked("outage")).toBe(true);
+    // Of another process, which knows of a shorter one.
+    await signal.mark("outage", 1);
+    await signal.takeTurn("over", 2);
+    await eventually(async () => expect(await signal.takeTurn("over", 2)).toBe(true));
+    expect(await signal.isMarked("outage")).toBe(true);
     expect(await signal.isMarked("other")).toBe(false);
     expect(await signal.takeTurn("outage", 60_000)).toBe(true);
   });

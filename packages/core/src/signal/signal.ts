@@ -36,7 +36,7 @@ export type Signal = {
   endOverflow(queue: QueueRef): Promise<void>;
   /** True for one caller across all processes in each period, so that a fleet sweeps once, not once per worker. */
   takeTurn(name: string, period_ms: number): Promise<boolean>;
-  /** Leave a mark of this name that lasts `lasts_ms` from now, for all processes that share the signal. */
+  /** Leave a mark of this name that lasts at least `lasts_ms` from now, for all processes that share the signal. */
   mark(name: string, lasts_ms: number): Promise<void>;
   /** Whether a mark of this name is still set. */
   isMarked(name: string): Promise<boolean>;

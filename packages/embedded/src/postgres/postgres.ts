@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import postgres from "postgres";
 import { readPlain } from "../process/as-user.ts";
 import { initialise, openCluster, postgresFolder, type Cluster } from "./cluster.ts";
 import { placeFolder } from "../process/data-folder.ts";
@@ -8,6 +7,7 @@ import { choosePort, freePort, portInUse } from "../process/free-port.ts";
 import { stopOrphan } from "../process/orphan.ts";
 import { claim, refuseLiving } from "../process/owner.ts";
 import { keepUrl, newPassword, passwordFile, urlFile } from "./password.ts";
+import postgres from "./driver.ts";
 import { launch, stopSteps } from "./postmaster.ts";
 import { secure } from "../process/secure.ts";
 import { serverHandle, type ServerHandle } from "../process/server-handle.ts";

@@ -12,7 +12,7 @@ const canInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version")
 let bin = "";
 afterEach(() => rmSync(bin, { recursive: true, force: true }));
 
-/** A PATH with a shell, and an apt-get that notes what it is asked and puts a browser there, or fails. */
+/** A PATH with a shell, and an apt-get that records its arguments and puts a browser there, or fails. */
 function machine(aptGet: "works" | "fails"): string {
   bin = mkdtempSync(join(tmpdir(), "ensure-chromium-"));
   for (const name of ["sh", "env"])
@@ -29,7 +29,7 @@ function program(name: string, does: string): void {
 
 const run = (path: string) => spawnSync(process.execPath, [script], { encoding: "utf8", env: { PATH: path } });
 
-test.each(["chromium", "google-chrome"])("a machine with %s hears nothing", (name) => {
+test.each(["chromium", "google-chrome"])("with %s present nothing is printed", (name) => {
   const path = machine("fails");
   program(name, "");
   expect(run(path)).toMatchObject({ status: 0, stdout: "", stderr: "" });
@@ -45,7 +45,7 @@ test.runIf(canInstall)("without a browser, root on Debian gets one", () => {
   ]);
 });
 
-test.runIf(process.platform === "linux")("where none can be installed, the command that does is told", () => {
+test.runIf(process.platform === "linux")("where none can be installed, the command to install one is printed", () => {
   const { status, stderr } = run(machine("fails"));
   expect(status).toBe(1);
   expect(stderr).toContain(`Install it with:\n  ${chromiumInstallCommand()}`);

@@ -1,5 +1,5 @@
-// Run before the tests: those of pages look at them in a real browser. Silent when there is one; as root on Debian it
-// installs one; otherwise it prints the command that does, and fails.
+// Run before the tests, as those of pages need a real browser. Silent when there is one; as root on Debian it installs
+// one; otherwise it prints the command that does, and fails.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chromiumInstallCommand, findChromium } from "./find-chromium.ts";
@@ -15,7 +15,7 @@ if (!findChromium()) {
 
 function install(): void {
   console.log("No Chromium or Chrome on PATH: installing chromium with apt-get.");
-  // A stale list names packages that are gone from the mirror; a failed update may still leave a good enough one.
+  // A stale list names packages gone from the mirror; after a failed update it may still be good enough.
   aptGet("update");
   aptGet("install", "-y", "--no-install-recommends", "chromium");
 }

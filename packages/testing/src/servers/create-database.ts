@@ -4,13 +4,13 @@ import postgres, { type Sql } from "postgres";
 export type CreatedDatabase = {
   readonly url: string;
   readonly name: string;
-  /** Removes it, whoever is still connected; may be called twice. */
+  /** Removes it, even if clients are still connected; may be called twice. */
   drop(): Promise<void>;
 };
 
 /**
- * A new database with a random name on the server behind `adminUrl`: empty, or a copy of the database `template`, to
- * which nobody may be connected meanwhile. Throws PostgreSQL's error when it can't be made.
+ * A new database with a random name on the server behind `adminUrl`: empty, or a copy of the database `template`, which
+ * must have no connections meanwhile. Throws PostgreSQL's error when it can't be created.
  *
  * @example
  * const { url, drop } = await createDatabase(postgresUrl());

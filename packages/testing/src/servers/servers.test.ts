@@ -7,12 +7,12 @@ import { postgresUrl, redisUrl, uniqueKeys } from "./shared-servers.ts";
 
 function connect(url: string) {
   const sql = postgres(url, { max: 1 });
-  // A dropped database ends its connections, so this one's end may find nothing to end.
+  // A dropped database ends its connections, so this one may already be gone.
   onTestFinished(() => sql.end({ timeout: 1 }).catch(() => {}));
   return sql;
 }
 
-test("a database can be copied from another, and dropped while somebody uses it", async () => {
+test("a database can be copied from another, and dropped while in use", async () => {
   const first = await createDatabase(postgresUrl());
   onTestFinished(() => first.drop());
   const sql = connect(first.url);
@@ -34,7 +34,7 @@ test("the shared Redis is there, and keys don't meet", async () => {
   expect(uniqueKeys()).not.toEqual(uniqueKeys());
 });
 
-test("own servers are others than the shared ones, and go away", async () => {
+test("own servers differ from the shared ones, and go away", async () => {
   const { postgres: own, redis, stop } = await ownServers();
   onTestFinished(stop);
   expect(own.url).not.toBe(postgresUrl());

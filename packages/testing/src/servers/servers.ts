@@ -12,16 +12,16 @@ export type Servers = {
 };
 
 // Safe here and twice as fast: the tests kill processes, and what a killed PostgreSQL wrote is still in the system's
-// cache. Only a machine that loses power loses it. synchronous_commit stays on: switching that off does lose rows
-// when the process is killed.
+// cache. Only a power failure loses it. synchronous_commit stays on: switching that off would lose rows when the
+// process is killed.
 const settings = { fsync: "off", synchronous_commit: "on" };
 
-// One for all servers of a process: a test may point what it runs at another server, as when a name moves.
+// One for all servers of a process: a test may redirect what it runs to another server, as when a name moves.
 const password = randomBytes(24).toString("base64url");
 
 /**
- * A PostgreSQL and a Redis of its own for a test file that pauses, stops or kills them; everything else shares the
- * run's. The database is empty and unmigrated. Takes about a second, so start it once per file.
+ * A separate PostgreSQL and Redis for a test file that pauses, stops or kills them; everything else shares the run's.
+ * The database is empty and unmigrated. Takes about a second, so start it once per file.
  *
  * @example
  * const servers = await ownServers();
@@ -29,7 +29,7 @@ const password = randomBytes(24).toString("base64url");
  */
 export async function ownServers(): Promise<Servers> {
   const folder = mkdtempSync(join(tmpdir(), "atlasqueue-test-"));
-  // mkdtemp lets only us in; as root, PostgreSQL runs as somebody else.
+  // mkdtemp lets only us in; as root, PostgreSQL runs as another user.
   chmodSync(folder, 0o755);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
@@ -52,8 +52,8 @@ export async function ownServers(): Promise<Servers> {
 }
 
 /**
- * A Redis alone, for a test that fills it, makes it a replica, or needs two (with one password, when one name is to reach
- * both). Stopping it is yours.
+ * Just a Redis, for a test that fills it, makes it a replica, or needs two (with one password, when one name is to
+ * reach both). Stopping it is up to you.
  *
  * @example
  * const redis = await ownRedis();

@@ -25,7 +25,7 @@ export function redisUrl(): string {
 }
 
 /**
- * Key names nobody else uses, so that test files sharing a Redis don't meet.
+ * Key names no one else uses, so that test files sharing a Redis don't collide.
  *
  * @example
  * const { jobsKey, dlqKey } = uniqueKeys();

@@ -5,14 +5,14 @@ import { createDatabase, type CreatedDatabase } from "./create-database.ts";
 import { postgresUrl } from "./shared-servers.ts";
 
 export type TestDatabase = CreatedDatabase & {
-  /** Connected, with a deadline that a busy machine does not reach. */
+  /** Connected, with a deadline that even a busy machine does not reach. */
   database: Database;
   /** Closes the connection, then removes the database. */
   drop(): Promise<void>;
 };
 
 /**
- * A migrated database of its own for a test file, on the run's shared server: a copy of one made once for the run.
+ * A separate migrated database for a test file, on the run's shared server: a copy of one made once for the run.
  *
  * @example
  * const { database, url, drop } = await testDatabase();

@@ -35,6 +35,7 @@ export function createChildPool(
   const all = new Set<Child>();
   const idle: Child[] = [];
   const endings = new Map<Child, NodeJS.Timeout>();
+  const used = new WeakSet<Child>();
   const waiting = new Set<(child: Child) => void>();
   const execArgv = [...process.execArgv, ...(memory_mb_max ? [`--max-old-space-size=${memory_mb_max}`] : [])];
   let runs = 0;
@@ -83,6 +84,8 @@ export function createChildPool(
     });
   };
   const release = (child: Child): void => {
+    // Its end is on its way to us.
+    if (!isAlive(child)) return child.kill();
     const give = next();
     if (give) return give(child);
     child.unref();
@@ -95,56 +98,73 @@ export function createChildPool(
     endings.set(child, setTimeout(end, idle_ms_max).unref());
   };
 
-  return {
-    /** Rejects when the process ended before the handler did. */
-    async run(task: Task, { signal, started, hear }: Run): Promise<SaidOutcome> {
-      signal.throwIfAborted();
-      const child = await acquire(signal);
-      child.ref();
-      const run = (runs += 1);
-      const { promise, resolve, reject } = Promise.withResolvers<SaidOutcome>();
-      let ending: NodeJS.Timeout | undefined;
-      const loading = setTimeout(() => {
-        reject(new ProcessError(`${task.module} was not loaded within ${load_ms_max / 1_000} s`));
-        child.kill();
-      }, load_ms_max);
-      const onAbort = () => {
-        const reason = signal.reason as Error;
-        child.send({ kind: "abort", run, reason: reason.message });
-        ending = setTimeout(child.kill, reason.name === "TimeoutError" ? 0 : grace_ms);
-      };
-      signal.addEventListener("abort", onAbort, { once: true });
-      child.listen({
-        hear(message) {
-          if (message.run !== run) return;
-          const { said } = message;
-          if (said.kind === "outcome") return resolve(said.outcome);
-          if (said.kind !== "begun") return hear(said);
-          clearTimeout(loading);
-          started();
-        },
-        ended: reject,
-      });
-      try {
-        child.send({ kind: "run", run, task });
-        const outcome = await promise.finally(() => child.listen(undefined));
-        // One about to be killed takes no other job.
-        if (ending === undefined) release(child);
-        else child.kill();
-        return outcome;
-      } finally {
-        clearTimeout(ending);
+  /** One run in one process. `begun` is told when that has taken it up. */
+  const runIn = async (child: Child, task: Task, { signal, started, hear }: Run, begun: () => void) => {
+    child.ref();
+    const run = (runs += 1);
+    const { promise, resolve, reject } = Promise.withResolvers<SaidOutcome>();
+    let ending: NodeJS.Timeout | undefined;
+    const loading = setTimeout(() => {
+      begun();
+      reject(new ProcessError(`${task.module} was not loaded within ${load_ms_max / 1_000} s`));
+      child.kill();
+    }, load_ms_max);
+    const onAbort = () => {
+      const reason = signal.reason as Error;
+      child.send({ kind: "abort", run, reason: reason.message });
+      ending = setTimeout(child.kill, reason.name === "TimeoutError" ? 0 : grace_ms);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    child.listen({
+      hear(message) {
+        if (message.run !== run) return;
+        const { said } = message;
+        begun();
+        if (said.kind === "outcome") return resolve(said.outcome);
+        if (said.kind !== "begun") return hear(said);
         clearTimeout(loading);
-        signal.removeEventListener("abort", onAbort);
+        started();
+      },
+      ended: reject,
+    });
+    try {
+      child.send({ kind: "run", run, task });
+      const outcome = await promise.finally(() => child.listen(undefined));
+      // One about to be killed takes no other job.
+      if (ending === undefined) release(child);
+      else child.kill();
+      return outcome;
+    } finally {
+      clearTimeout(ending);
+      clearTimeout(loading);
+      signal.removeEventListener("abort", onAbort);
+    }
+  };
+
+  return {
+    /**
+     * Rejects when the process ended before the handler did. One that was used before may end by what the job before left
+     * in it: a job that it has not taken up is given to the next process.
+     */
+    async run(task: Task, run: Run): Promise<SaidOutcome> {
+      for (;;) {
+        run.signal.throwIfAborted();
+        const child = await acquire(run.signal);
+        const isFresh = !used.has(child);
+        used.add(child);
+        let begun = false;
+        try {
+          return await runIn(child, task, run, () => (begun = true));
+        } catch (error) {
+          if (isFresh || begun || !(error instanceof ProcessError)) throw error;
+        }
       }
     },
     /** Kill every process, whatever it does. */
     async close(): Promise<void> {
       closed = true;
       for (const ending of endings.values()) clearTimeout(ending);
-      const started = [...all].filter(
-        ({ process: { pid, exitCode, signalCode } }) => pid !== undefined && exitCode === null && signalCode === null,
-      );
+      const started = [...all].filter(isAlive);
       const gone = started.map((child) => new Promise((resolve) => child.process.once("exit", resolve)));
       for (const child of started) child.kill();
       await Promise.all(gone);
@@ -152,3 +172,8 @@ export function createChildPool(
   };
 }
 export type ChildPool = ReturnType<typeof createChildPool>;
+
+/** As far as we have heard: its exit code comes before its "exit". */
+function isAlive({ process: { pid, exitCode, signalCode } }: Child): boolean {
+  return pid !== undefined && exitCode === null && signalCode === null;
+}

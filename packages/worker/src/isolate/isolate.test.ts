@@ -97,3 +97,14 @@ test("a handler that cannot be loaded again is refused at the start", () => {
   const lost = defineHandler("lost", any, () => null, { isolate: true });
   expect(() => work([lost])).toThrow("use isolate: { module: import.meta.url }");
 });
+
+test("a process that ends after its job takes no other job with it", async () => {
+  work(isolatedHandlers, { isolation: { processes_max: 1 }, concurrency: 20 });
+  const ids = await add(
+    ...Array.from({ length: 2 }, () => [
+      { type: "exit-afterwards", max_attempts: 1 },
+      { type: "sum", payload: { a: 1 }, max_attempts: 1 },
+    ]).flat(),
+  );
+  for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1 });
+});

@@ -16,7 +16,7 @@ export function answerJson(c: ApiContext, status: number, body: unknown, headers
   return answerText(c.get("request_id"), status, JSON.stringify(body), "application/json", all);
 }
 
-/** 204: done, and there is nothing to say. */
+/** 204: done, with nothing to say. */
 export function answerEmpty(c: ApiContext): Response {
   return new Response(null, {
     status: 204,

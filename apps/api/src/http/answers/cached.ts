@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { answerText } from "./answer.ts";
 import type { ApiContext } from "../context.ts";
 
-/** An answer that is no JSON of ours. */
+/** An answer that is not our JSON. */
 export type Text = { body: string; content_type: string; headers?: Record<string, string> };
 
-/** Something that is the same for everyone until the program changes. */
+/** Content that is the same for everyone until the program changes. */
 export type Fixed = Text & { etag: string };
 
 /** @example const page = fixed("<!doctype html>…", "text/html; charset=utf-8"); */
@@ -15,7 +15,7 @@ export function fixed(body: string, content_type: string, headers: Record<string
 }
 
 /**
- * The content with its ETag, or 304 when the client has it. `no-cache`: it is kept, and asked about each time, so that
+ * The content with its ETag, or 304 when the client has it. `no-cache`: it is stored but revalidated each time, so that
  * no browser mixes the files of two versions.
  */
 export function answerFixed(c: ApiContext, { body, content_type, headers, etag }: Fixed): Response {

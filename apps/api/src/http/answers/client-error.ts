@@ -10,17 +10,17 @@ import { plainProblem } from "./plain-problem.ts";
  */
 export function answerClientError(error: NodeJS.ErrnoException, stream: unknown): void {
   const socket = stream as Socket & { _httpMessage?: ServerResponse | null };
-  // In the middle of an answer another one would be taken for a part of it.
+  // In the middle of an answer another one would be taken for part of it.
   if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
   const [kind, detail] = problemOf(error.code);
-  // Its headers have come when only its body has not.
+  // If only its body is missing, its headers have arrived.
   sayProblem(socket, kind, detail, socket._httpMessage?.req.url ?? "");
 }
 
-/** For the "connect" event: nobody's proxy. */
+/** For the "connect" event: we are not a proxy. */
 export function refuseConnect(_request: IncomingMessage, stream: Duplex): void {
-  // Node says that it is a socket unless somebody handed it another stream.
-  sayProblem(stream as Socket, "method_not_allowed", "This is no proxy: CONNECT is not taken for anything", "");
+  // Node says that it is a socket, unless it was handed another stream.
+  sayProblem(stream as Socket, "method_not_allowed", "This is not a proxy: CONNECT is not accepted", "");
 }
 
 /** Write a problem to a socket for which there is no response, in the format of its path's surface, and hang up. */

@@ -2,7 +2,7 @@ import type { ApiContext } from "../context.ts";
 import { hangUpOf } from "../input/hang-up.ts";
 
 export type Delivery = {
-  /** Aborts when the caller hangs up before all of the answer is on its way to it. */
+  /** Aborts when the caller hangs up before the whole answer is on its way. */
   hungUp(): AbortSignal;
   /** What to do if the answer does not reach the caller, as far as we can know. */
   ifUndelivered(undo: () => void): void;
@@ -13,8 +13,8 @@ export type Delivery = {
 };
 
 /**
- * The way of an answer that hands something over: if it cannot be made, or its caller hangs up before all of it is on its
- * way, what it hands over is taken back, as nobody knows of it.
+ * The delivery of an answer that hands something over: if it cannot be made, or the caller hangs up before all of it is
+ * on its way, what it hands over is taken back, as the caller never learned of it.
  *
  * @example
  * const delivery = createDelivery(c);
@@ -26,7 +26,7 @@ export function createDelivery(c: ApiContext): Delivery {
   let undo: (() => void) | undefined;
   // Most requests never ask.
   const hungUp = () => (gone ??= hangUpOf(c));
-  // No getter: each would be a hidden class of its own, which the engine keeps for long after the request.
+  // No getter: each one would be a hidden class of its own, which the engine keeps long after the request.
   return {
     hungUp,
     ifUndelivered: (work) => void (undo = work),

@@ -5,18 +5,18 @@ import type { ProblemError } from "./problem.ts";
 /** The first segments of OpenQueue's paths. */
 const roots = new Set(["jobs", "queues", "dashboard", "admin"]);
 
-/** Whether a path is one of OpenQueue's, also where no route is: its clients read every error by its format. */
+/** Whether a path is one of OpenQueue's, even without a route: its clients expect every error in its format. */
 export function isOpenQueuePath(path: string): boolean {
   return roots.has(path.split("/", 2)[1] ?? "");
 }
 
-/** A problem as OpenQueue tells it. Its status and headers are those of /v1. */
+/** A problem in OpenQueue's format. Status and headers are those of /v1. */
 export function answerDetail(
   request_id: string,
   { kind, message, extras }: ProblemError,
   headers?: Record<string, string>,
 ): Response {
-  // FastAPI, whose format it is, has a list where parts of the request are not valid, and a sentence for all else.
+  // FastAPI, whose format this is, has a list where parts of the request are invalid, and otherwise a sentence.
   const detail = kind === "validation" && extras.errors ? extras.errors.map(showFault) : message;
   const text = JSON.stringify({ detail } satisfies OpenQueueError);
   return answerText(request_id, problems[kind].status, text, "application/json", { ...headers, ...extras.headers });

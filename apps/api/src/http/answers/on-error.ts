@@ -10,7 +10,7 @@ export function answerErrors(deps: { observe: Observe; logger: Logger }) {
   return (error: Error, c: ApiContext): Response => answerError(c, problemOf(deps, error, c));
 }
 
-/** What the client is told of an error. Causes go to the log, never to the client. */
+/** What the client learns of an error. Causes go to the log, never to the client. */
 function problemOf(deps: { observe: Observe; logger: Logger }, error: Error, c: ApiContext): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof NoRoomError) return noRoom(error);

@@ -5,7 +5,10 @@ import { problemBody, problemContentType } from "./problem.ts";
 
 type PlainProblem = { status: number; headers: Record<string, string | number>; text: string };
 
-/** A problem as Node writes it, for what hono never sees; the connection ends with it. In the format of its path's surface. */
+/**
+ * A problem written by Node, for what hono never sees; the connection ends with it. In the format of its path's
+ * surface.
+ */
 export function plainProblem(kind: ProblemKind, detail: string, path: string): PlainProblem {
   const body = problemBody(kind, detail, randomUUID());
   const openQueue = isOpenQueuePath(path);

@@ -8,7 +8,7 @@ export type ProblemExtras = {
   headers?: Record<string, string>;
 };
 
-/** Thrown by whoever cannot go on with a request: what the client is told. Anything else that is thrown is a bug. */
+/** Thrown to end a request: what the client is told. Anything else thrown is a bug. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
   readonly kind: ProblemKind;
@@ -20,7 +20,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** A `validation` problem about these faults, the first of which is told in the detail too. */
+/** A `validation` problem about these faults, the first of which is also in the detail. */
 export function invalid(errors: Fault[]): ProblemError {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
@@ -29,12 +29,12 @@ export function invalid(errors: Fault[]): ProblemError {
   });
 }
 
-/** The answer to an id that is unknown or another tenant's: nobody can tell which. */
+/** The answer to an id that is unknown or another tenant's: no one can tell which. */
 export function unknownJob(): never {
   throw new ProblemError("not_found", "There is no job with this id");
 }
 
-/** The answer to a token under which the job is not held, or not any more. */
+/** The answer to a token under which the job is not, or no longer, held. */
 export function leaseLost(): ProblemError {
   return new ProblemError(
     "lease_lost",
@@ -47,17 +47,17 @@ export function unavailable(detail: string): ProblemError {
   return new ProblemError("unavailable", detail, { headers: { "retry-after": "1" } });
 }
 
-/** What is full is told, and whether the caller's own requests fill it. */
+/** Says what is full, and whether the caller's own requests fill it. */
 export function noRoom({ message, share }: NoRoomError): ProblemError {
   return new ProblemError(share ? "share_used" : "no_room", message, { headers: { "retry-after": "1" } });
 }
 
-/** Queues that are not used any more are forgotten about once a minute. */
+/** Unused queues are forgotten about once a minute. */
 export function tooManyQueues({ message }: TooManyQueuesError): ProblemError {
   return new ProblemError("too_many_queues", message, { headers: { "retry-after": "60" } });
 }
 
-/** Our own mistake. Log the cause under the request id: the client is told nothing else. */
+/** Our own mistake. Log the cause under the request id: the client learns nothing else. */
 export function internal(): ProblemError {
   return new ProblemError("internal", "The log has more under this request id");
 }

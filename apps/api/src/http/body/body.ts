@@ -9,17 +9,17 @@ import type { Turns } from "./turns.ts";
 /** A parsed body and how many bytes it had. */
 export type JsonBody = { value: unknown; bytes: number };
 
-/** What a body waits for: room while it comes, and its turn to be parsed. */
+/** What a body waits for: room while it arrives, and its turn to be parsed. */
 export type Arrivals = { bodies: Gate; turns: Turns };
 
-/** What is parsed in less than a millisecond, whatever it is, waits for nobody. */
+/** Bodies up to this size always parse in less than a millisecond, and wait for no one. */
 const at_once_bytes_max = 8_192;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Read and parse a JSON body within its bounds; a larger one is refused without reading it to its end. Throws
- * `ProblemError` for what is not JSON in UTF-8, or says a key twice; what else it says is for `validate` to check.
+ * Read and parse a JSON body within its bounds; a larger one is refused without reading it to the end. Throws
+ * `ProblemError` for anything but JSON in UTF-8, and for duplicate keys; `validate` checks the rest.
  *
  * @example
  * const { value } = await readJson(c, { bytes_max: 1_048_576 }, deps);
@@ -29,7 +29,7 @@ export async function readJson(c: ApiContext, bounds: BodyBounds, arrivals: Arri
   return (await readParsed(c, bounds, arrivals)) ?? parse(new Uint8Array(), 0);
 }
 
-/** For routes that take a body or none: undefined for none, whatever type it is said to be of. */
+/** For routes with an optional body: undefined for none, whatever its declared type. */
 export async function readJsonOrNothing(
   c: ApiContext,
   bounds: BodyBounds,

@@ -3,9 +3,12 @@ import { createTextCutter } from "./text-cutter.ts";
 import { invalid, ProblemError } from "../answers/problem.ts";
 
 export type JsonMeter = {
-  /** How many keys came so far. */
+  /** How many keys have come so far. */
   keys(): number;
-  /** Look at the next bytes of a body; what is to be kept of them. Throws `ProblemError` when there are too many values. */
+  /**
+   * Look at the next bytes of a body; returns what to keep of them. Throws `ProblemError` when there are too many
+   * values.
+   */
   push(chunk: Uint8Array): Uint8Array;
 };
 
@@ -19,12 +22,12 @@ const open_bracket = 0x5b;
 const close_bracket = 0x5d;
 
 /**
- * Counts the keys and values of a body while it comes, by its bytes alone: a megabyte of tiny keys takes a hundred times
- * as long to parse as a megabyte of text, and while one body is parsed nobody is answered. What is no JSON is counted as
- * if it were, and refused later.
+ * Counts the keys and values of a body while it arrives, from its bytes alone: a megabyte of tiny keys takes a hundred
+ * times as long to parse as a megabyte of text, and while one body is parsed no one is answered. What is not JSON is
+ * counted as if it were, and refused later.
  *
- * With `error_at`, the depth at which objects have an `error`: of its text only what may be stored is kept, and the rest,
- * however long, is dropped as it comes.
+ * With `error_at`, the depth at which objects have an `error`: only as much of its text as may be stored is kept, and
+ * the rest, however long, is dropped as it arrives.
  *
  * @example
  * const meter = createJsonMeter();

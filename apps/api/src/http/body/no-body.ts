@@ -4,7 +4,7 @@ import { invalid } from "../answers/problem.ts";
 
 const body_bytes_max = 1_024;
 
-/** For a route whose request says everything by its path: no body, or an empty JSON object, as many clients send one. */
+/** For a route whose path says everything: no body, or an empty JSON object, as many clients send one. */
 export async function requireNoBody(c: ApiContext, arrivals: Arrivals): Promise<void> {
   const body = await readJsonOrNothing(c, { bytes_max: body_bytes_max }, arrivals);
   if (body === undefined) return;

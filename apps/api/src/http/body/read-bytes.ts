@@ -6,13 +6,13 @@ import { lingerAfterAnswer } from "./linger.ts";
 import { ProblemError } from "../answers/problem.ts";
 
 export type BodyBounds = {
-  /** Of what is kept of the body. */
+  /** The limit on what is kept of the body. */
   bytes_max: number;
-  /** The depth at which objects have an `error`, whose text may be far longer than what is kept of it. */
+  /** The depth at which objects have an `error`, whose text may be far longer than what is kept. */
   error_at?: number | undefined;
 };
 
-/** Up to here a body is no larger than what Node and the system keep for its connection anyway. */
+/** Up to this size a body is no larger than what Node and the system buffer for its connection anyway. */
 const small_bytes_max = 65_536;
 
 type Room = { add(bytes: number): void };
@@ -31,7 +31,7 @@ export async function readBytes(c: ApiContext, bounds: BodyBounds, room: Room): 
   return { bytes, keys: meter.keys() };
 }
 
-/** What is to be kept of each chunk. Throws when it is one too many. */
+/** What to keep of each chunk. Throws when it is one too many. */
 function taker(bytes_max: number, sent_max: number, meter: JsonMeter, room: Room) {
   let sent = 0;
   let kept = 0;
@@ -47,7 +47,7 @@ function taker(bytes_max: number, sent_max: number, meter: JsonMeter, room: Room
   };
 }
 
-/** Straight from Node: as a web stream every body would be wrapped and copied. */
+/** Straight from Node: a web stream would wrap and copy every body. */
 function readIncoming(incoming: IncomingMessage, take: (chunk: Uint8Array) => Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -74,7 +74,7 @@ function tooLarge(bytes_max: number): ProblemError {
   return new ProblemError("too_large", `The body may have ${bytes_max} bytes at most`);
 }
 
-/** The same, for a client that may still be sending: it is listened to for a moment, and then hung up on. */
+/** The same, for a client that may still be sending: we listen for a moment, then disconnect. */
 function cutOff(error: Error, incoming: IncomingMessage | undefined): Error {
   if (!incoming || incoming.complete) return error;
   lingerAfterAnswer(incoming);

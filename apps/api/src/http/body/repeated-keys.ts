@@ -4,9 +4,9 @@ import { invalid } from "../answers/problem.ts";
 const faults_max = 20;
 
 /**
- * Throws a `validation` problem for an object that has a key twice: readers differ in which of the two they take, so that
- * what a proxy let pass may not be what we do. `keys` is how many there are in the text: only when the value has fewer is
- * the text read once more.
+ * Throws a `validation` problem for an object with a duplicate key: readers differ in which of the two they take, so
+ * what a proxy let pass may not be what we do. `keys` is how many the text has: only when the value has fewer is the
+ * text read again.
  *
  * @example
  * refuseRepeatedKeys('{"type":"a","type":"b"}', { type: "b" }, 2); // 422: /type is given more than once

@@ -2,7 +2,7 @@ import { limits, storableText } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { createTextCutter } from "./text-cutter.ts";
 
-/** The body in pieces of a size, as far as it is kept. */
+/** The body in pieces of the given size, as far as it is kept. */
 function cut(text: string, at_depth: number, piece: number): string {
   const cutter = createTextCutter(at_depth);
   const bytes = Buffer.from(text);
@@ -27,7 +27,7 @@ test.each(
     [name, text, JSON.stringify(text)] as const,
     [`${name}, all of it escaped`, text, escaped(text)] as const,
   ]),
-)("a long error is cut, and what is stored of it is the same: %s", (_name, text, json) => {
+)("a long error is cut, and what is stored stays the same: %s", (_name, text, json) => {
   for (const piece of [1_000_000, 1_021]) {
     const kept = cut(`{"lease_token":"t","error":${json},"retry":false}`, 1, piece);
     expect(kept.length).toBeLessThan(50_000);
@@ -52,7 +52,7 @@ test("nothing else is cut: other keys, other depths, the word itself, keys that 
   }
 });
 
-test("errors in a list are cut where they are, each for itself", () => {
+test("errors in a list are cut in place, each separately", () => {
   const nacks = [1, 2, 3].map((id) => ({ id, error: "e".repeat(long), error_data: { error: "d".repeat(long) } }));
   const kept = JSON.parse(cut(JSON.stringify({ acks: [], nacks }), 3, 777)) as { nacks: typeof nacks };
   for (const [at, { id, error, error_data }] of kept.nacks.entries()) {

@@ -4,12 +4,12 @@ const quote = 0x22;
 const backslash = 0x5c;
 const name = Buffer.from("error");
 
-/** A character of JSON has six bytes at most; what is stored is cut again, by characters, and may look one further. */
+/** A JSON character has at most six bytes; what is stored is cut again, by characters, and may look one further. */
 const kept_bytes_min = 6 * (limits.error_chars_max + 8);
 
 /**
- * Drops what is too much of the texts under the key `error` of objects at a depth, out of a JSON body that comes in
- * pieces. It cuts between characters only: neither inside an escape or a byte sequence, nor between two surrogates.
+ * Drops the excess from texts under the key `error` of objects at a depth, from a JSON body that arrives in pieces. It
+ * cuts only between characters: neither inside an escape or a byte sequence, nor between two surrogates.
  *
  * @example
  * const cutter = createTextCutter(1);
@@ -30,7 +30,7 @@ export function createTextCutter(at_depth: number) {
   let maybe_high = false;
   let high = false;
 
-  /** Whether a character begins here, of which the one before is no first half. */
+  /** Whether a character begins here that is not the second half of the one before. */
   const begins = (byte: number) => escape === 0 && !high && (byte < 0x80 || byte >= 0xc0);
 
   const step = (byte: number): void => {
@@ -64,7 +64,7 @@ export function createTextCutter(at_depth: number) {
         }
         same = same === length && byte === name[length] ? same + 1 : -1;
         length += 1;
-        // A second half clears `high` by its own digits, as it is none.
+        // A second half clears `high` by its own digits, as it is not a first half.
         step(byte);
       } else if (byte === quote) {
         inside = true;

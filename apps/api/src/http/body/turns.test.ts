@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createTurns } from "./turns.ts";
 
-test("turns go round among the holders, and what came first of each goes first", async () => {
+test("turns rotate among holders, and each holder's first goes first", async () => {
   const turns = createTurns();
   const took: string[] = [];
   const take = (holder: string, name: string) => turns.take(holder).then(() => void took.push(name));
@@ -9,7 +9,7 @@ test("turns go round among the holders, and what came first of each goes first",
   expect(took).toEqual(["a1", "b1", "c1", "a2", "a3"]);
 });
 
-test("between two turns the event loop comes to everything else", async () => {
+test("between two turns the event loop gets to everything else", async () => {
   const turns = createTurns();
   const seen: string[] = [];
   const taken = ["1", "2", "3"].map((name) => turns.take("a").then(() => void seen.push(name)));

@@ -1,11 +1,11 @@
 export type Turns = {
-  /** Resolves when it is this holder's turn, each in a turn of the event loop of its own. */
+  /** Resolves when it is this holder's turn, each in a separate turn of the event loop. */
   take(holder: string): Promise<void>;
 };
 
 /**
- * Lets work that takes some milliseconds at a go begin one at a time, holder after holder, so that between any two the
- * event loop looks after everybody else: twelve large bodies that arrive together would hold it up for all twelve.
+ * Lets work that takes some milliseconds begin one at a time, holder after holder, so that in between the event loop
+ * serves everyone else: otherwise twelve large bodies arriving together would block it for all twelve.
  *
  * @example
  * await turns.take(tenant);

@@ -10,6 +10,6 @@ test.each([
   ["::1", "0:0:0:0::/64"],
   ["fe80::1%eth0", "fe80:0:0:0::/64"],
   ["unknown", "unknown"],
-])("%s is of the network %s", (address, expected) => {
+])("%s belongs to the network %s", (address, expected) => {
   expect(network(address)).toBe(expected);
 });

@@ -2,8 +2,8 @@ import { isIPv6 } from "node:net";
 import { incomingOf, type ApiContext } from "../context.ts";
 
 /**
- * The network that a request came from, for limits: the address of the socket, and of IPv6 the first 64 bits, as one
- * household has all of the rest. What a proxy says in headers is not looked at: anybody can say it.
+ * The network a request came from, for limits: the socket's address, for IPv6 its first 64 bits, as one household has
+ * all the rest. Proxy headers are ignored: anyone can send them.
  */
 export function networkOf(c: ApiContext): string {
   return network(incomingOf(c)?.socket.remoteAddress ?? "unknown");

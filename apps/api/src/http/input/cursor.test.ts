@@ -6,7 +6,7 @@ const key = randomBytes(32);
 const cursors = createCursors(key);
 const of: CursorOf = { list: "jobs", tenant: "a", filter: { queue: "mail", type: undefined } };
 
-test("a cursor is good for its own list, tenant and filter, in every process with the key, and for nothing else", () => {
+test("a cursor works only for its own list, tenant and filter, in every process with the key", () => {
   const cursor = cursors.write(of, "place");
   expect(createCursors(key).read({ ...of, filter: { queue: "mail" } }, cursor)).toBe("place");
   const others: CursorOf[] = [
@@ -20,7 +20,7 @@ test("a cursor is good for its own list, tenant and filter, in every process wit
   expect(() => createCursors(randomBytes(32)).read(of, cursor)).toThrow("next_cursor");
 });
 
-test("a cursor that was changed, cut, lengthened or made up is refused; none is none", () => {
+test("a cursor that was changed, cut, lengthened or made up is refused; a missing one is fine", () => {
   const cursor = cursors.write(of, "place");
   const last = cursor.endsWith("A") ? "B" : "A";
   for (const bad of [

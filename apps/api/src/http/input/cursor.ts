@@ -2,21 +2,25 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { canonicalJson } from "@atlasqueue/contract";
 import { ProblemError } from "../answers/problem.ts";
 
-/** What a cursor is good for: a list of a tenant's, under a filter. Another list has another order, or other rows. */
-export type CursorOf = { list: "jobs" | "dead" | "schedules"; tenant: string; filter: Record<string, unknown> };
+/** What a cursor is valid for: a tenant's list, under a filter. Another list has another order, or other rows. */
+export type CursorOf = {
+  list: "jobs" | "dead" | "schedules" | "queues";
+  tenant: string;
+  filter: Record<string, unknown>;
+};
 
 export type Cursors = {
-  /** Where the next page begins, as text that nobody is to take apart. */
+  /** Where the next page begins, as opaque text. */
   write(of: CursorOf, place: string): string;
-  /** The place in a cursor of this very list; undefined for none. Throws `malformed_request` for any other text. */
+  /** The position in a cursor of this very list; undefined for none. Throws `malformed_request` for any other text. */
   read(of: CursorOf, cursor: string | undefined): string | undefined;
 };
 
 const seal_bytes = 16;
 
 /**
- * Cursors that are signed for their list, tenant and filter: one that was made up or changed, or is of another list, is
- * refused instead of showing a page that means nothing. It gives no access: the tenant is asked for again with every page.
+ * Cursors signed for their list, tenant and filter: one that was made up, changed or belongs to another list is refused
+ * instead of showing a meaningless page. It grants no access: the tenant is checked again with every page.
  *
  * @example
  * const cursors = createCursors(await signingKey(deps, "cursors"));

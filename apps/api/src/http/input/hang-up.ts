@@ -1,8 +1,8 @@
 import type { ApiContext } from "../context.ts";
 
 /**
- * Aborts when the caller hangs up before all of its answer is on its way to it. For calls that wait, and for answers that
- * hand something over; the others end by themselves.
+ * Aborts when the caller hangs up before its whole answer is on its way. For calls that wait, and for answers that hand
+ * something over; others end by themselves.
  *
  * @example
  * const leases = await desk.lease(call, hangUpOf(c));
@@ -15,7 +15,7 @@ export function hangUpOf(c: ApiContext): AbortSignal {
   const look = () => {
     if (outgoing && !outgoing.writableFinished) gone.abort();
   };
-  // It may have hung up while its request was read.
+  // It may have hung up while its request was being read.
   if (outgoing?.destroyed) look();
   else outgoing?.once("close", look);
   return gone.signal;

@@ -5,7 +5,7 @@ import { isText } from "./percent.ts";
 import { invalid, ProblemError } from "../answers/problem.ts";
 
 /**
- * The query by a schema of strings. 422 names each parameter that is wrong, sent twice, or not one of this route: a
+ * The query by a schema of strings. 422 names each parameter that is wrong, sent twice, or unknown to this route: a
  * misspelled one must not be ignored.
  *
  * @example

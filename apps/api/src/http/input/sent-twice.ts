@@ -1,6 +1,6 @@
 import { incomingOf, type ApiContext } from "../context.ts";
 
-/** Whether a header came more than once. Node joins the values of most, and drops all but the first of some. */
+/** Whether a header came more than once. For most, Node joins the values; for some, it drops all but the first. */
 export function sentTwice(c: ApiContext, name: string): boolean {
   const raw = incomingOf(c)?.rawHeaders;
   if (!raw) return false;

@@ -5,9 +5,9 @@ import { bytes } from "./columns.ts";
 
 /**
  * Jobs that came in with a caller's own transaction and ask for what others may want too: an idempotency key, a unique
- * key, a place in a group. They get it after that transaction, from a statement of ours, which deletes the row. Until
- * then the job is blocked, at place 0. Nothing here is unique but the job's own new id, so that a transaction which
- * stays open keeps nobody waiting. See decisions/2026-11-21-arrivals.md.
+ * key, a place in a group. They get it after that transaction, from a statement of ours that deletes the row. Until
+ * then the job is blocked, at place 0. Only the job's own new id is unique here, so that a transaction that stays open
+ * keeps no one waiting. See decisions/2026-11-21-arrivals.md.
  */
 export const arrivals = pgTable(
   "arrivals",
@@ -16,7 +16,7 @@ export const arrivals = pgTable(
     tenant: text().notNull(),
     queue: text().notNull(),
     group_key: text(),
-    /** As `unique_keys` has it, with what its job asked for. */
+    /** As in `unique_keys`, with what its job asked for. */
     unique_key: text(),
     on_conflict: text().$type<Unique["on_conflict"]>(),
     window_seconds: doublePrecision(),

@@ -1,3 +1,4 @@
+import { onDeadline } from "../../database/deadline.ts";
 import type { Channel } from "../../program/process-channel.ts";
 import { fromHost, type Call, type ToHost } from "./messages.ts";
 import { listeners } from "../notices.ts";
@@ -10,10 +11,7 @@ export type IpcSignal = Signal & {
   hear(message: unknown): boolean;
 };
 
-/** The other process looks into its own memory. */
-const answer_ms_max = 5_000;
-
-type Asked = { resolve(value: unknown): void; reject(error: Error): void; timer: NodeJS.Timeout };
+type Asked = { resolve(value: unknown): void; reject(error: Error): void; stop(): void };
 type Given<M extends Call["method"]> = Extract<Call, { method: M }>["given"];
 
 type QueueLook = Awaited<ReturnType<Signal["look"]>>;
@@ -25,17 +23,19 @@ const withNone = <T extends object, K extends keyof T>(seen: Json<T>, name: K): 
 
 /**
  * The signal of another process, lent by `hostSignal` over a channel: how a worker in its own process is woken without
- * Redis.
+ * Redis. The other process only looks into its memory, so after `answer_ms_max` no answer is expected any more; one that
+ * is already in the pipe when this process comes to look counts.
  *
  * @example
  * const parent = parentChannel({ hear: (message) => void signal.hear(message) });
  * const signal = ipcSignal(parent);
  */
-export function ipcSignal(channel: Pick<Channel, "send">): IpcSignal {
+export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000): IpcSignal {
   const asked = new Map<number, Asked>();
   const { tell, listen } = listeners();
   const heeding = new Map<Topic, number>();
   let calls = 0;
+  let heard_count = 0;
   let closed = false;
   const say = (message: ToHost) => channel.send(message);
 
@@ -53,7 +53,8 @@ export function ipcSignal(channel: Pick<Channel, "send">): IpcSignal {
           new SignalUnavailableError(`no answer from the process with the signal in ${answer_ms_max + extra_ms} ms`),
         );
       };
-      asked.set(id, { resolve, reject, timer: setTimeout(late, answer_ms_max + extra_ms) });
+      const stop = onDeadline(answer_ms_max + extra_ms, () => heard_count, late);
+      asked.set(id, { resolve, reject, stop });
       say({ signal: "call", id, call: { method, given } as Call });
     });
     return { id, value: value as Promise<T> };
@@ -62,7 +63,7 @@ export function ipcSignal(channel: Pick<Channel, "send">): IpcSignal {
     ask<T, M>(method, given).value;
   const settle = (id: number): Asked | undefined => {
     const one = asked.get(id);
-    clearTimeout(one?.timer);
+    one?.stop();
     asked.delete(id);
     return one;
   };
@@ -147,6 +148,7 @@ export function ipcSignal(channel: Pick<Channel, "send">): IpcSignal {
     hear(heard) {
       const parsed = fromHost.safeParse(heard);
       if (!parsed.success) return false;
+      heard_count += 1;
       const message = parsed.data;
       if (message.signal === "notice") tell(message.topic, message.ids);
       else if (message.signal === "answer") settle(message.id)?.resolve(message.value);

@@ -92,7 +92,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       return true;
     },
     async mark(name, lasts_ms) {
-      marks.set(name, performance.now() + lasts_ms);
+      marks.set(name, Math.max(marks.get(name) ?? -Infinity, performance.now() + lasts_ms));
     },
     isMarked: async (name) => (marks.get(name) ?? -Infinity) > performance.now(),
     takePermits: async (name, costs, rate) => draw(name, costs, rate),

@@ -111,6 +111,11 @@ for i = 1, #ARGV do
 end
 return removed`;
 
+/** KEYS: mark. ARGV: milliseconds. If another process asked for longer, that stays. (PEXPIRE … GT needs Redis 7.) */
+const mark = `
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) end
+return 1`;
+
 /** Called by digest, and sent whole again by the client when Redis has forgotten them. */
 export const scripts = {
   signalPush: { lua: push, numberOfKeys: 3 },
@@ -124,5 +129,6 @@ export const scripts = {
   workersAnnounce: { lua: announceScript, numberOfKeys: 2 },
   workersList: { lua: listScript, numberOfKeys: 1 },
   workersSilent: { lua: silentScript, numberOfKeys: 1 },
+  signalMark: { lua: mark, numberOfKeys: 1 },
   setAside: { lua: setAsideScript, numberOfKeys: 2 },
 };

@@ -1,6 +1,6 @@
 import type { QueueRef } from "../../deps.ts";
 import type { Observe } from "../../observe/events.ts";
-import { queueKeys, turnKey, type SignalKeys } from "../keys.ts";
+import { defaultKeys, queueKeys, turnKey, type SignalKeys } from "../keys.ts";
 import { blockingConnection, type BlockingConnection } from "./blocking-connection.ts";
 import { redisDeadLetters } from "./dead-letters.ts";
 import { redisLink } from "./link.ts";
@@ -11,7 +11,8 @@ import { SignalUnavailableError, signals_max, type ReadyJob, type Signal, type W
 
 export type RedisSignalOptions = {
   url: string;
-  keys: SignalKeys;
+  /** Default: `atlasqueue:jobs` and `atlasqueue:dlq`, as in our programs. */
+  keys?: SignalKeys;
   /** A command that has not answered by then has failed. */
   timeout_ms?: number;
   /** Ids in one list at most. */
@@ -31,7 +32,7 @@ const push_ids_max = 1_000;
  * const signal = redisSignal({ url: "redis://localhost:6379", keys: defaultKeys });
  */
 export function redisSignal(options: RedisSignalOptions): Signal {
-  const { keys, url, timeout_ms = 250, observe = () => {} } = options;
+  const { keys = defaultKeys, url, timeout_ms = 250, observe = () => {} } = options;
   const list_length_max = options.signals_max ?? signals_max;
   const link = redisLink({ url, keys, timeout_ms, observe });
   const { commands, available } = link;
@@ -108,7 +109,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
       return (await available(() => commands.set(turnKey(keys, name), "1", "PX", Math.ceil(period_ms), "NX"))) === "OK";
     },
     async mark(name, lasts_ms) {
-      await available(() => commands.set(turnKey(keys, `mark:${name}`), "1", "PX", Math.ceil(lasts_ms)));
+      await available(() => commands.signalMark(turnKey(keys, `mark:${name}`), Math.ceil(lasts_ms)));
     },
     async isMarked(name) {
       return (await available(() => commands.exists(turnKey(keys, `mark:${name}`)))) === 1;

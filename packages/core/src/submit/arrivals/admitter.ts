@@ -2,7 +2,7 @@ import { DatabaseTimeoutError, isUnavailable } from "../../database/errors.ts";
 import type { Deps } from "../../deps.ts";
 import type { FollowUps } from "../../follow-ups.ts";
 import { pause } from "../../pause.ts";
-import { arrivedAfter, arrivedUpTo } from "./arrived-ids.ts";
+import { arrivedAfter, arrivedUpTo, type ArrivedPage } from "./arrived-ids.ts";
 import { admit } from "./admit.ts";
 import { firstId } from "../../maintenance/prune.ts";
 
@@ -26,9 +26,9 @@ export async function admitAll(deps: AdmitterDeps): Promise<number> {
   let after: string | undefined = firstId;
   const failures = createFailures();
   for (let round = 0; round < rounds_max && after !== undefined; round += 1) {
-    const ids: string[] = await arrivedAfter(deps, after, jobs_max);
+    const { ids, more }: ArrivedPage = await arrivedAfter(deps, after, jobs_max);
     total += await admitPage(deps, ids, failures);
-    after = ids.length === jobs_max ? ids.at(-1) : undefined;
+    after = more ? ids.at(-1) : undefined;
   }
   failures.tell();
   return total;
@@ -39,7 +39,7 @@ export async function admitThese(deps: AdmitterDeps, ids: readonly string[]): Pr
   const failures = createFailures();
   for (let round = 0; round < rounds_max; round += 1) {
     const page = await arrivedUpTo(deps, ids, jobs_max);
-    if (page.length === 0 || (await admitPage(deps, page, failures)) === 0 || page.length < jobs_max) break;
+    if (page.ids.length === 0 || (await admitPage(deps, page.ids, failures)) === 0 || !page.more) break;
   }
   failures.tell();
 }

@@ -3,9 +3,11 @@ import { recordEvents, spawnProcess, submission, testDatabase, type TestDatabase
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { waysToSubmit } from "../../../test/ways-to-submit.ts";
 import { admitAll } from "./admitter.ts";
+import { arrivedAfter } from "./arrived-ids.ts";
 import { connectDatabase, type Database } from "../../database/connect.ts";
 import type { Deps } from "../../deps.ts";
 import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
+import { firstId } from "../../maintenance/prune.ts";
 import { findJob } from "../../jobs/find.ts";
 import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
@@ -150,7 +152,7 @@ test("twenty other groups go on while a transaction adds to one and replaces a j
   });
   await queue.announce(...submitted);
   expect(await read(submitted[0]?.id ?? "")).toMatchObject({ status: "cancelled" });
-  expect(await read(submitted[1]?.id ?? "")).toMatchObject({ status: "blocked", blocked_seq: "3" });
+  expect(await read(submitted[1]?.id ?? "")).toMatchObject({ status: "blocked", blocked_seq: 3 });
 });
 
 test("an open transaction that adds to a group does not make other batches go one by one", async () => {
@@ -203,5 +205,18 @@ test("a job that cannot be admitted holds up none of those that arrived with it"
     await own.database.sql.unsafe("DROP TRIGGER refuse ON arrivals; DROP FUNCTION refuse()");
   }
   await admitAll(deps);
+  expect(await own.database.sql`SELECT FROM arrivals`).toHaveLength(0);
+});
+
+test("what arrives is admitted in pages that are bounded by their bytes, all of it", async () => {
+  const fill = "x".repeat(250_000);
+  await own.database.sql.begin(async (tx) => {
+    for (let at = 0; at < 20; at += 1) await queue.submitIn(tx, { type: "noop", group: `g-${at}`, payload: { fill } });
+  });
+  const page = await arrivedAfter(deps, firstId, 200);
+  expect(page.more).toBe(true);
+  expect(page.ids.length).toBeGreaterThan(10);
+  expect(page.ids.length * fill.length).toBeLessThan(4 * 1_048_576 + 260_000);
+  expect(await admitAll(deps)).toBe(20);
   expect(await own.database.sql`SELECT FROM arrivals`).toHaveLength(0);
 });

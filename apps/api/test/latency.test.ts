@@ -2,7 +2,7 @@ import type { SubmitJobInput } from "@atlasqueue/contract";
 import { connectDatabase, type Database } from "@atlasqueue/core";
 import { tcpProxy, testDatabase, type TcpProxy, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { testApp } from "../test/test-app.ts";
+import { testApp } from "./test-app.ts";
 
 // A line of 200 ms each way and a deadline of 3 s: as 100 ms each way with the API's usual deadline, but with more room
 // for a machine that is busy. No connection is open at first: to open one takes 1.2 s.

@@ -1,0 +1,27 @@
+import { connectDatabase, createLogger, memorySignal } from "@atlasqueue/core";
+import { firstIdAt, submit } from "@atlasqueue/core/internal";
+import { eventually, recordEvents, submission, testDatabase } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { readApiConfig } from "../src/config.ts";
+import { startApi } from "../src/start-api.ts";
+
+test("an API removes what has been kept long enough, as its workers may all be remote ones", async () => {
+  const own = await testDatabase();
+  const database = connectDatabase({ url: own.url, connections_max: 2, timeout_ms: 10_000 });
+  const signal = memorySignal();
+  const deps = { database, signal, observe: recordEvents().observe };
+  for (const type of ["old", "young"]) await submit(deps, [submission({ type })], { idempotency_ttl_seconds: 1 });
+  const two_hours_ago = new Date(Date.now() - 7_200_000);
+  await database.sql`
+    UPDATE jobs SET id = ${firstIdAt(two_hours_ago)}, status = 'succeeded', ready_at = NULL, kept_until = NULL,
+                    finished_at = ${two_hours_ago} WHERE type = 'old'`;
+  await database.sql`DELETE FROM idempotency_keys`;
+  const config = readApiConfig({ DATABASE_URL: own.url, API_PORT: "0", RETENTION_SUCCEEDED_HOURS: "1" });
+  const api = await startApi(config, { signal, logger: createLogger("silent", "test") });
+  onTestFinished(async () => {
+    await api.stop();
+    await database.close();
+    await own.drop();
+  });
+  await eventually(async () => expect(await database.sql`SELECT type FROM jobs`).toEqual([{ type: "young" }]));
+});

@@ -1,0 +1,72 @@
+import { eventually, recordEvents, submission, tcpProxy, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectDatabase } from "../database/connect.ts";
+import type { Deps } from "../deps.ts";
+import { setLimits } from "../limits/set.ts";
+import { enqueue } from "../submit/enqueue.ts";
+import { claim } from "./claim.ts";
+
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
+const let_go_ms_max = 20_000;
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches, queues, queue_counts, queue_changes`);
+
+const add = async (requests: readonly object[]): Promise<string[]> => {
+  const submissions = requests.map((request) => submission(request));
+  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
+  return outcomes.map((one) => ("job" in one ? one.job.id : ""));
+};
+
+/** Claim like a process that stands still after a number of messages. False when it had no more to send. */
+async function frozenAfter(
+  questions: number,
+  ids: string[],
+  prepared_statements: boolean,
+  meanwhile: () => Promise<void>,
+): Promise<boolean> {
+  const proxy = await tcpProxy(own.url);
+  const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 60_000, prepared_statements });
+  let done = false;
+  try {
+    await database.sql`SELECT`;
+    const still = proxy.freezeAfterQuestions(questions);
+    const claiming = claim({ ...deps, database }, ids, claimer).then(
+      () => (done = true),
+      () => {},
+    );
+    await Promise.race([still, claiming]);
+    if (done) return false;
+    await meanwhile();
+    proxy.reset();
+    await claiming;
+  } finally {
+    await database.close();
+    await proxy.close();
+  }
+  return true;
+}
+
+test.each([true, false])(
+  "a process that stands still anywhere in a claim of a limited queue keeps no one from it for long (prepared statements: %s)",
+  { timeout: 240_000 },
+  async (prepared) => {
+    const limits = { concurrency: 1_000, group_concurrency: null, rate: null, group_rate: null };
+    await setLimits(deps, { tenant: "default", queue: "default" }, limits);
+    let questions = 0;
+    const next = async (): Promise<boolean> =>
+      frozenAfter((questions += 1), await add([{}, {}]), prepared, async () => {
+        const [other = ""] = await add([{}]);
+        const look = async () => expect(await claim(deps, [other], claimer)).toHaveLength(1);
+        await eventually(look, { timeout_ms: let_go_ms_max });
+      });
+    while (await next());
+    expect(questions).toBeGreaterThan(5);
+  },
+);

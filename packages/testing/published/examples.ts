@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** The READMEs that are published or lead to what is, and what their TypeScript is when it stands in files. */
+const readmes = {
+  "README.md": ["handlers", "queue", "remote"],
+  // One program, in three parts.
+  "packages/client/README.md": ["client", "client", "client"],
+  "packages/contract/README.md": ["contract"],
+  "packages/core/README.md": [],
+  "packages/embedded/README.md": ["embedded"],
+  "packages/worker/README.md": ["worker"],
+  "apps/api/README.md": [],
+  "apps/cli/README.md": [],
+  "apps/worker/README.md": [],
+} as const;
+
+export type Example = (typeof readmes)[keyof typeof readmes][number];
+
+/** Each example as it stands in its README. Throws when a README has a block that is not in the table. */
+export function examples(): Map<Example, string> {
+  const found = new Map<Example, string>();
+  for (const [file, names] of Object.entries(readmes)) {
+    const blocks = [...readFileSync(join(root, file), "utf8").matchAll(/```ts\n(.*?)```/gs)].map(
+      ([, text = ""]) => text,
+    );
+    if (blocks.length !== names.length)
+      throw new Error(`${file} has ${blocks.length} examples, and not ${names.length}`);
+    names.forEach((name, at) => found.set(name, `${found.get(name) ?? ""}${blocks[at]}`));
+  }
+  return found;
+}

