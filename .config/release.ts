@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
-// Publishes what is not on the registry yet. CONTRIBUTING.md says what comes before it.
+// Publishes what is not on the registry yet. CONTRIBUTING.md says what comes first.
 const { values } = parseArgs({ options: { "dry-run": { type: "boolean", default: false } } });
 const dry = values["dry-run"];
 
@@ -23,7 +23,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** What a person has to put right first. */
+/** What a person has to fix first. */
 function missing(): string[] {
   const wrong: string[] = [];
   const nowhere = published.filter(({ repository }) => !repository?.url).map(({ name }) => name);

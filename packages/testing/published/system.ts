@@ -15,7 +15,7 @@ export type System = {
 const start_ms_max = 90_000;
 const stop_ms_max = 60_000;
 
-/** `npx atlasqueue start` in a project, with the Node in `path`, until all of it runs. Ended with the test. */
+/** `npx atlasqueue start` in a project, with the Node in `path`, once all of it is running. Ends with the test. */
 export async function npxStart(folder: string, path: string, env: Record<string, string>): Promise<System> {
   const npx = spawn("npx", ["atlasqueue", "start"], {
     cwd: folder,
@@ -34,7 +34,7 @@ export async function npxStart(folder: string, path: string, env: Record<string,
   );
 
   const event = (name: string) => lines.find((line) => line.includes(`"event":"${name}"`));
-  /** npx starts a shell, which starts the command, whose worker's id stands in the log. */
+  /** npx starts a shell, which starts the command, whose worker's id is in the log. */
   const commandPid = async (): Promise<number> => {
     const { pid } = JSON.parse(event("process_started") ?? "{}") as { pid?: number };
     const { stdout } = await succeed("ps", ["-o", "ppid=", "-p", String(pid)], { cwd: folder });
@@ -42,7 +42,7 @@ export async function npxStart(folder: string, path: string, env: Record<string,
   };
   onTestFinished(async () => {
     if (code !== undefined) return;
-    // Whether or not the shell between hands it on: the system looks whether its npx lives.
+    // Whether or not the shell in between passes it on: the system watches whether its npx is alive.
     npx.kill("SIGTERM");
     await closed;
   }, stop_ms_max);
@@ -64,7 +64,7 @@ export async function npxStart(folder: string, path: string, env: Record<string,
   };
 }
 
-/** The rows of `jobs list`, as the API gives them. */
+/** The rows of `jobs list`, as the API returns them. */
 export async function jobs(system: System, query: string): Promise<{ id: string; status: string; result: unknown }[]> {
   const answer = await fetch(`${system.api_url}/v1/jobs?${query}`);
   return ((await answer.json()) as { items: { id: string; status: string; result: unknown }[] }).items;
