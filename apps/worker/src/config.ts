@@ -28,6 +28,7 @@ export const workerSettings = z.object({
   WORKER_LEASE_SECONDS: setting.seconds(0.1, 3_600).default(30),
   WORKER_POLL_TIMEOUT: setting.seconds(0.1, 60).default(5),
   WORKER_SHUTDOWN_SECONDS: setting.seconds(0, 3_600).default(25),
+  WORKER_HANG_SECONDS: setting.seconds(0, 86_400).default(60),
   WORKER_DRAIN: setting.flag().default(false),
   WORKER_DRAIN_DUE_SECONDS: setting.seconds(0, 86_400).default(60),
   WORKER_DEMO_HANDLERS: setting.flag().default(false),
@@ -49,6 +50,8 @@ export type WorkerAppConfig = ServerConfig &
     lease_seconds: number;
     poll_timeout_seconds: number;
     shutdown_ms: number;
+    /** A child process that blocks its event loop for so long is killed by its parent; undefined: never. */
+    hang_ms: number | undefined;
     /** When set, the worker ends when nothing is left to do and no job is due that soon. */
     drain: { due_within_seconds: number } | undefined;
     metrics: { host: string; port: number };
@@ -73,6 +76,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     lease_seconds: set.WORKER_LEASE_SECONDS,
     poll_timeout_seconds: set.WORKER_POLL_TIMEOUT,
     shutdown_ms: set.WORKER_SHUTDOWN_SECONDS * 1_000,
+    hang_ms: set.WORKER_HANG_SECONDS === 0 ? undefined : set.WORKER_HANG_SECONDS * 1_000,
     drain: set.WORKER_DRAIN ? { due_within_seconds: set.WORKER_DRAIN_DUE_SECONDS } : undefined,
     metrics: { host: set.WORKER_METRICS_HOST, port: set.WORKER_METRICS_PORT },
     allowed_hosts: set.ALLOWED_HOSTS.includes("*") ? undefined : { names: set.ALLOWED_HOSTS, addresses: true },

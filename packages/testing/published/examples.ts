@@ -4,7 +4,10 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** The READMEs that are published, or lead to those, and the files their TypeScript goes into. */
+/**
+ * The READMEs for people who write programs, and the files their TypeScript goes into. The API's has none: its example
+ * is of its own sources.
+ */
 const readmes = {
   "README.md": ["handlers", "queue", "remote"],
   // One program, in three parts.
@@ -13,7 +16,6 @@ const readmes = {
   "packages/core/README.md": [],
   "packages/embedded/README.md": ["embedded"],
   "packages/worker/README.md": ["worker"],
-  "apps/api/README.md": [],
   "apps/cli/README.md": [],
   "apps/worker/README.md": [],
 } as const;

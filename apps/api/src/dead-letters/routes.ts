@@ -83,10 +83,10 @@ const purge = route(
 /** Dead jobs: listed, replayed, or removed, the latter two by ids or by filter. */
 export const deadLetterRoutes = [list, replay, purge];
 
-type Change = { deps: RouteDeps; tenant: string; body: BulkRequest; hungUp: AbortSignal };
+type Change = { deps: RouteDeps; tenant: string; body: BulkRequest; hungUp(): AbortSignal };
 
 function change({ deps, tenant, body: { dry_run, ...wanted }, hungUp }: Change, changeAll: typeof replayAll) {
-  return changeAll(deps, filterOf(tenant, wanted), { dry_run, stop: hungUp });
+  return changeAll(deps, filterOf(tenant, wanted), { dry_run, stop: hungUp() });
 }
 
 /** A position in the order of death is a time and an id. */

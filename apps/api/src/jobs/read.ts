@@ -80,7 +80,7 @@ export const get = route(
     const find = async (): Promise<Job> => showJob((await call.hold(() => findJob(deps, tenant, id))) ?? unknownJob());
     if (wait_seconds === 0) return find();
     const over = new AbortController();
-    const stop = AbortSignal.any([over.signal, call.hungUp]);
+    const stop = AbortSignal.any([over.signal, call.hungUp()]);
     const finished = deps.finishedWaits.until({ tenant, id }, wait_seconds * 1_000, stop);
     try {
       const found = await find();

@@ -39,7 +39,7 @@ export const lease = route(
   async ({ deps: { leaseDesk }, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
     const { max_jobs, wait_seconds, ...claimer } = body;
     const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000 };
-    const leases = await leaseDesk.lease(wish, hungUp);
+    const leases = await leaseDesk.lease(wish, hungUp());
     // With no attempt spent: no one knows of them.
     ifUndelivered(() => leaseDesk.undelivered(leases));
     return { jobs: leases.map(showLease) };

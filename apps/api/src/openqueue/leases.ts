@@ -54,7 +54,7 @@ export const lease = route(
   },
   async ({ deps, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
     const { leaseDesk } = deps;
-    const leases = await leaseDesk.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp);
+    const leases = await leaseDesk.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
     ifUndelivered(() => leaseDesk.undelivered(leases));
     const [held] = leases;
     // Read again by its key; it is gone if it was just cancelled.

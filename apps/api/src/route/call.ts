@@ -15,7 +15,7 @@ export type Call<O extends Operation> = {
   bytes: number;
   idempotency_key: KeyOf<Requested<O>>;
   /** Aborts when the caller hangs up before its whole answer is on its way. */
-  readonly hungUp: AbortSignal;
+  hungUp(): AbortSignal;
   /**
    * The answer hands something over: `undo` is called if it cannot be made, or the caller hangs up before all of it is on
    * its way.

@@ -67,9 +67,7 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, deps: RouteDeps
     body: input.body as Call<Operation>["body"],
     bytes: input.bytes,
     idempotency_key: input.idempotency_key as Call<Operation>["idempotency_key"],
-    get hungUp() {
-      return delivery.hungUp;
-    },
+    hungUp: delivery.hungUp,
     ifUndelivered: delivery.ifUndelivered,
     hold: (work) => deps.gate.hold(holderOf(c), input.bytes, work),
   };

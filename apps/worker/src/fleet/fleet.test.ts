@@ -51,3 +51,58 @@ test("a process the system refuses at the start makes the start fail", async () 
   await expect(fleet.started).rejects.toThrow("E2BIG");
   await fleet.stop();
 });
+
+/** Says that it started and beats; blocks for ever in its first life, and ends well in the next one. */
+async function hangingProgram(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "fleet-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "member.mjs");
+  const line = (message: object) => JSON.stringify(`${JSON.stringify(message)}\n`);
+  await writeFile(
+    file,
+    `import { writeSync } from "node:fs";
+     const end = Date.now() + Number(process.env.BEATS_MS);
+     writeSync(3, ${line({ member: "started", metrics_url: "http://127.0.0.1:1" })});
+     setInterval(() => {
+       writeSync(3, ${line({ member: "beat" })});
+       if (Date.now() < end) return;
+       if (process.env.LIFE !== "1") process.exit(0);
+       for (;;);
+     }, 100);`,
+  );
+  return file;
+}
+
+async function livesOf(hang_ms: number | undefined, first_life: { LIFE: string; BEATS_MS: string }) {
+  const lines: { event: string }[] = [];
+  let starts = 0;
+  const fleet = startFleet({
+    processes: 1,
+    file: await hangingProgram(),
+    ends: true,
+    env: () => ((starts += 1) === 1 ? first_life : { LIFE: "2", BEATS_MS: "0" }),
+    stop_ms_max: 1_000,
+    hang_ms,
+    logger: createLogger("info", "test", { write: (line) => void lines.push(JSON.parse(line)) }),
+  });
+  return { fleet, starts: () => starts, hung: () => lines.filter(({ event }) => event === "process_hung").length };
+}
+
+test("a process whose event loop is blocked is killed and started again", async () => {
+  const { fleet, starts, hung } = await livesOf(4_000, { LIFE: "1", BEATS_MS: "0" });
+  expect(await fleet.finished).toBe(0);
+  expect([starts(), hung()]).toEqual([2, 1]);
+}, 60_000);
+
+test("a process that keeps beating is left alone, however long it works", async () => {
+  const { fleet, starts, hung } = await livesOf(8_000, { LIFE: "quiet", BEATS_MS: "11000" });
+  expect(await fleet.finished).toBe(0);
+  expect([starts(), hung()]).toEqual([1, 0]);
+}, 60_000);
+
+test("with the watch off, a blocked process is killed only at the end", async () => {
+  const { fleet, starts, hung } = await livesOf(undefined, { LIFE: "1", BEATS_MS: "0" });
+  await fleet.started;
+  expect(await fleet.stop()).toBe(1);
+  expect([starts(), hung()]).toEqual([1, 0]);
+}, 60_000);

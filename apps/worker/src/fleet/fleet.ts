@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { SettingError, type Logger, type Signal } from "@atlasqueue/core";
 import { hostSignal, openChannel } from "@atlasqueue/core/internal";
+import { onHang, type HangWatch } from "./hang-watch.ts";
 import { fromMember, type FromMember, type ToMember } from "./member-messages.ts";
 
 export type FleetConfig = {
@@ -16,6 +17,8 @@ export type FleetConfig = {
   signal?: Signal | undefined;
   /** How long a process may take to drain; after that it is killed, as a handler must be blocking its event loop. */
   stop_ms_max: number;
+  /** A started process that is silent for this long is killed: a handler blocks its event loop. Undefined: never. */
+  hang_ms?: number | undefined;
   logger: Logger;
 };
 export type Fleet = {
@@ -45,7 +48,7 @@ const healthy_ms_min = 30_000;
  * const fleet = startFleet({ processes: 4, file: "member-main.ts", env: () => ({}), stop_ms_max: 30_000, logger });
  */
 export function startFleet(config: FleetConfig): Fleet {
-  const { processes, file, env, ends = false, signal, stop_ms_max, logger } = config;
+  const { processes, file, env, ends = false, signal, stop_ms_max, hang_ms, logger } = config;
   let stopping = false;
   let speaking = false;
   let ended_count = 0;
@@ -59,14 +62,26 @@ export function startFleet(config: FleetConfig): Fleet {
     let rest_ms = restart_ms_min;
     let resting: NodeJS.Timeout | undefined;
     let ready = false;
+    let watch: HangWatch | undefined;
 
     const hear = (message: FromMember) => {
+      watch?.heard();
+      if (message.member === "beat") return;
       if (message.member === "started") {
         ready = true;
+        watch ??= watchForHang();
         first.resolve(message.metrics_url);
       } else if (ready) {
         logger.error({ event: "process_failed", number, error: message.message }, "process_failed");
       } else first.reject(troubleOf(message));
+    };
+    /** From "started" on: loading may take its time. */
+    const watchForHang = () => {
+      const { pid, kill } = member ?? {};
+      return onHang(hang_ms, () => {
+        logger.error({ event: "process_hung", number, pid, silent_ms: hang_ms }, "process_hung");
+        kill?.();
+      });
     };
     const start = () => {
       const started = performance.now();
@@ -79,6 +94,8 @@ export function startFleet(config: FleetConfig): Fleet {
       (started: number) =>
       ({ code, by, error }: Ended): void => {
         member = undefined;
+        watch?.stop();
+        watch = undefined;
         first.reject(error ?? new Error(`a worker process ended with ${by ?? `code ${code}`} before it had started`));
         if (stopping) return logger.info({ event: "process_stopped", number, code, signal: by }, "process_stopped");
         if (ends && code === 0) {

@@ -3,6 +3,8 @@ import { z } from "zod";
 /** What a process of a fleet sends to the one that started it; its handlers may forge it, so it is not trusted. */
 export const fromMember = z.union([
   z.object({ member: z.literal("started"), metrics_url: z.string() }),
+  /** Its event loop turns. */
+  z.object({ member: z.literal("beat") }),
   /** It cannot start, for a reason a person can fix: the relevant parts of the error. */
   z.object({
     member: z.literal("trouble"),

@@ -2,6 +2,7 @@ import { createLogger, SettingError } from "@atlasqueue/core";
 import { exitOnTrouble, ipcSignal, parentChannel, troubleLine } from "@atlasqueue/core/internal";
 import { captureOutput } from "@atlasqueue/worker";
 import { readWorkerConfig } from "../config.ts";
+import { beatMs } from "./hang-watch.ts";
 import { heldLog } from "./held-log.ts";
 import { isToMember, type FromMember } from "./member-messages.ts";
 import { startWorkerApp, type WorkerApp } from "../start-worker-app.ts";
@@ -46,6 +47,7 @@ export async function runMember(env: NodeJS.ProcessEnv): Promise<void> {
       const started = await app;
       if (!started) return;
       say({ member: "started", metrics_url: started.metrics_url });
+      if (config.hang_ms !== undefined) setInterval(() => say({ member: "beat" }), beatMs(config.hang_ms));
       if (!config.drain) return;
       await started.empty(config.drain);
       await stop();

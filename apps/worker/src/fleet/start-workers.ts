@@ -73,6 +73,7 @@ export async function startWorkerProcesses(
     ends: config.drain !== undefined,
     signal,
     stop_ms_max: config.shutdown_ms + farewell_ms_max,
+    hang_ms: config.hang_ms,
     logger,
   });
   try {

@@ -3,7 +3,7 @@ import { hangUpOf } from "../input/hang-up.ts";
 
 export type Delivery = {
   /** Aborts when the caller hangs up before the whole answer is on its way. */
-  readonly hungUp: AbortSignal;
+  hungUp(): AbortSignal;
   /** What to do if the answer does not reach the caller, as far as we can know. */
   ifUndelivered(undo: () => void): void;
   /** The answer is made, and on its way from now on. */
@@ -26,10 +26,9 @@ export function createDelivery(c: ApiContext): Delivery {
   let undo: (() => void) | undefined;
   // Most requests never ask.
   const hungUp = () => (gone ??= hangUpOf(c));
+  // No getter: each one would be a hidden class of its own, which the engine keeps long after the request.
   return {
-    get hungUp() {
-      return hungUp();
-    },
+    hungUp,
     ifUndelivered: (work) => void (undo = work),
     made(answer) {
       if (undo && hungUp().aborted) undo();
