@@ -2,7 +2,7 @@ import type { Signal } from "@atlasqueue/core";
 import {
   createFinishedWaits,
   createFollowUps,
-  createLeaseDesk,
+  createLongPoll,
   createQueueBound,
   createSubmitter,
   type Deps,
@@ -18,7 +18,7 @@ export function createServices(
   return {
     followUps,
     submitter: createSubmitter({ ...deps, followUps }, options),
-    leaseDesk: createLeaseDesk({ ...deps, followUps }),
+    longPoll: createLongPoll({ ...deps, followUps }),
     finishedWaits: createFinishedWaits(deps),
     queueBound: createQueueBound(deps, options),
   };

@@ -59,9 +59,9 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     const server = await listen(app, config, logger);
     // So that remote workers' jobs are recovered, retried and signalled again where none of our workers runs.
     const draining = new AbortController();
-    const { followUps, leaseDesk } = services;
+    const { followUps, longPoll } = services;
     const sweeping = createSweeper({ ...core, logger, followUps }, draining.signal, {
-      queues: leaseDesk.askedFor,
+      queues: longPoll.askedFor,
       discover: async () => {},
     }).run();
     // In turns with the workers, and alone where all of those are remote.
@@ -69,10 +69,10 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     logger.info({ event: "api_started", url: server.url }, "api_started");
     const stop = async () => {
       // Waiting calls are answered first, or the server would wait for them.
-      await Promise.all([services.leaseDesk.close(), services.finishedWaits.close()]);
+      await Promise.all([services.longPoll.close(), services.finishedWaits.close()]);
       draining.abort();
       await server.stop(config.shutdown_ms);
-      await services.leaseDesk.returned();
+      await services.longPoll.returned();
       await services.submitter.close();
       await Promise.all([authenticator.close(), sweeping, clearing]);
       await services.followUps.stop();

@@ -43,8 +43,8 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
     deps,
     events,
     async stop() {
-      await deps.leaseDesk.close();
-      await deps.leaseDesk.returned();
+      await deps.longPoll.close();
+      await deps.longPoll.returned();
       deps.finishedWaits.close();
       await deps.submitter.close();
       await deps.followUps.stop();

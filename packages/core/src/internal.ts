@@ -60,7 +60,7 @@ export { pauseQueue, resumeQueue } from "./queues/pause.ts";
 export { readyAmong, readyTenants, top } from "./queues/ready-queues.ts";
 export { queueStats, type QueueStats } from "./queues/stats.ts";
 export { workLeft } from "./queues/work-left.ts";
-export { createLeaseDesk, type LeaseDesk } from "./remote/long-poll.ts";
+export { createLongPoll, type LongPoll } from "./remote/long-poll.ts";
 export { settleRemote, type Ack, type Nack, type RemoteOutcome, type RemoteSettlementDeps } from "./remote/settle.ts";
 export { cronFault } from "./schedules/cron.ts";
 export { deleteSchedule } from "./schedules/delete.ts";

@@ -70,12 +70,12 @@ test("jobs in an answer whose caller did not wait for it go back, with no attemp
 
 test("jobs reported as undelivered go back", async () => {
   const [id] = await add("unanswerable", 1, 10);
-  const jobs = await api.deps.leaseDesk.lease(
+  const jobs = await api.deps.longPoll.lease(
     { tenant: "default", queue: "unanswerable", worker_id: "w", lease_seconds: 30, jobs_max: 1, wait_ms: 0 },
     new AbortController().signal,
   );
   expect(jobs).toHaveLength(1);
-  api.deps.leaseDesk.undelivered(jobs);
+  api.deps.longPoll.undelivered(jobs);
   await eventually(async () =>
     expect(await findJob(api.deps, "default", id ?? "")).toMatchObject({ status: "queued", attempts: 0 }),
   );

@@ -36,12 +36,12 @@ export const lease = route(
     },
     problems: [],
   },
-  async ({ deps: { leaseDesk }, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
+  async ({ deps: { longPoll }, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
     const { max_jobs, wait_seconds, ...claimer } = body;
     const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000 };
-    const leases = await leaseDesk.lease(wish, hungUp());
+    const leases = await longPoll.lease(wish, hungUp());
     // With no attempt spent: no one knows of them.
-    ifUndelivered(() => leaseDesk.undelivered(leases));
+    ifUndelivered(() => longPoll.undelivered(leases));
     return { jobs: leases.map(showLease) };
   },
 );

@@ -241,7 +241,7 @@ test("queues do not keep each other waiting", async () => {
 test("jobs leased for a worker that has hung up go back, with no attempt spent", async () => {
   const gone = new AbortController();
   const call = { tenant: "default", queue: "hung-up", worker_id: "w", lease_seconds: 30, jobs_max: 1, wait_ms: 30_000 };
-  const waiting = api.deps.leaseDesk.lease(call, gone.signal);
+  const waiting = api.deps.longPoll.lease(call, gone.signal);
   const id = await submit("hung-up");
   gone.abort();
   const leases = await waiting;

@@ -53,9 +53,9 @@ export const lease = route(
     problems: [],
   },
   async ({ deps, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
-    const { leaseDesk } = deps;
-    const leases = await leaseDesk.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
-    ifUndelivered(() => leaseDesk.undelivered(leases));
+    const { longPoll } = deps;
+    const leases = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
+    ifUndelivered(() => longPoll.undelivered(leases));
     const [held] = leases;
     // Read again by its key; it is gone if it was just cancelled.
     const row = held && (await findJob(deps, tenant, held.id));

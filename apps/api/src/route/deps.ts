@@ -4,7 +4,7 @@ import type {
   EnqueueOptions,
   FinishedWaits,
   FollowUps,
-  LeaseDesk,
+  LongPoll,
   createReadiness,
   localPermits,
   QueueBound,
@@ -26,7 +26,7 @@ export type Services = Deps &
     submitter: Submitter;
     queueBound: QueueBound;
     followUps: FollowUps;
-    leaseDesk: LeaseDesk;
+    longPoll: LongPoll;
     finishedWaits: FinishedWaits;
     body_bytes_max: number;
     payload_bytes_max: number;

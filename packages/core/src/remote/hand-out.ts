@@ -18,10 +18,10 @@ const claims_max = 8;
  * is empty, as one signal may stand for many jobs. `closing` ends it after what is under way.
  *
  * @example
- * const handout = createHandout(deps, closing.signal);
+ * const handout = createHandOut(deps, closing.signal);
  * await handout.serveSignalled(line, woken.id);
  */
-export function createHandout(
+export function createHandOut(
   deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled">; returns: LeaseReturns },
   closing: AbortSignal,
 ) {

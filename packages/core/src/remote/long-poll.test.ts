@@ -11,7 +11,7 @@ import type { SubmitJobInput } from "@atlasqueue/contract";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { createFollowUps } from "../follow-ups.ts";
-import { createLeaseDesk, type LeaseDesk } from "./long-poll.ts";
+import { createLongPoll, type LongPoll } from "./long-poll.ts";
 import type { LeaseCall } from "./waiters.ts";
 import { findJob } from "../jobs/find.ts";
 import { announce } from "../signal/announce.ts";
@@ -28,7 +28,7 @@ import { recoverExpired } from "../lease/recover.ts";
 const never = new AbortController().signal;
 let own: TestDatabase;
 let deps: Deps & { signal: Signal };
-let desk: LeaseDesk;
+let longPoll: LongPoll;
 const recorded = recordEvents();
 
 beforeAll(async () => {
@@ -40,14 +40,14 @@ beforeEach(async () => {
   recorded.events.length = 0;
 });
 afterEach(async () => {
-  await desk.close();
-  await desk.returned();
+  await longPoll.close();
+  await longPoll.returned();
   await deps.signal.close();
 });
 
 const open = (signal: Signal): void => {
   deps = { database: own.database, observe: recorded.observe, signal };
-  desk = createLeaseDesk({ ...deps, followUps: createFollowUps(deps) });
+  longPoll = createLongPoll({ ...deps, followUps: createFollowUps(deps) });
 };
 
 const call = (fields: Partial<LeaseCall> = {}): LeaseCall => ({
@@ -63,7 +63,7 @@ const call = (fields: Partial<LeaseCall> = {}): LeaseCall => ({
 /** A waiting call, and what it has got so far. */
 const waits = (fields: Partial<LeaseCall> = {}, hungUp: AbortSignal = never) => {
   const got: { ids?: string[] } = {};
-  const done = desk.lease(call(fields), hungUp).then((jobs) => (got.ids = jobs.map(({ id }) => id)));
+  const done = longPoll.lease(call(fields), hungUp).then((jobs) => (got.ids = jobs.map(({ id }) => id)));
   return { got, done };
 };
 
@@ -118,7 +118,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     const gone = new AbortController();
     const first = waits({ tenant: "greedy" }, gone.signal);
     await turn();
-    const calls = Array.from({ length: 8_000 }, () => desk.lease(call({ tenant: "greedy" }), gone.signal));
+    const calls = Array.from({ length: 8_000 }, () => longPoll.lease(call({ tenant: "greedy" }), gone.signal));
     const refused = calls.map((one) =>
       one.then(
         () => undefined,
@@ -145,7 +145,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     const [next] = await add({});
     expect(await second.done).toEqual([next]);
     await add({});
-    expect(await desk.lease(call({ wait_ms: 0 }), never)).toHaveLength(1);
+    expect(await longPoll.lease(call({ wait_ms: 0 }), never)).toHaveLength(1);
   });
 
   test("a signal for a job that is gone wakes no one in vain: the first in line stays first", async () => {
@@ -204,7 +204,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     await eventually(async () => {
       expect(await deps.signal.look({ tenant: "default", queue: "left" })).toMatchObject({ length: 1 });
     });
-    expect((await desk.lease(call({ queue: "left", wait_ms: 0 }), never))[0]?.id).toBe(of_left);
+    expect((await longPoll.lease(call({ queue: "left", wait_ms: 0 }), never))[0]?.id).toBe(of_left);
   });
 
   test("when a call hangs up while its job is being claimed, the next one gets the job and no attempt is spent", async () => {
@@ -228,17 +228,17 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
   test("close answers all waiting calls with nothing, and later ones do not wait", async () => {
     const calls = many(100).map((_, at) => waits({ queue: `q${at % 7}` }));
     await turn();
-    await desk.close();
+    await longPoll.close();
     expect(await Promise.all(calls.map(({ done }) => done))).toEqual(many(100).map(() => []));
-    expect(await desk.lease(call(), never)).toEqual([]);
+    expect(await longPoll.lease(call(), never)).toEqual([]);
     const [id] = await add({});
-    expect((await desk.lease(call(), never))[0]?.id).toBe(id);
+    expect((await longPoll.lease(call(), never))[0]?.id).toBe(id);
   });
 
   test("a close in the middle of a burst gives back what no caller received", async () => {
     const calls = many(50).map(() => waits());
     await turn();
-    const [ids] = await Promise.all([add(...many(50)), deps.signal.look(call()).then(() => desk.close())]);
+    const [ids] = await Promise.all([add(...many(50)), deps.signal.look(call()).then(() => longPoll.close())]);
     const told = new Set((await Promise.all(calls.map(({ done }) => done))).flat());
     for (const id of ids) {
       const expected = told.has(id) ? { status: "running", attempts: 1 } : { status: "queued", attempts: 0 };
@@ -251,14 +251,14 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     for (const { id } of stale) await cancel(deps, "default", id);
     await announce(deps, stale);
     const [id] = await add({});
-    const jobs = await desk.lease(call({ wait_ms: 0, jobs_max: 2 }), never);
+    const jobs = await longPoll.lease(call({ wait_ms: 0, jobs_max: 2 }), never);
     expect(jobs.map((job) => job.id)).toEqual([id]);
-    expect(await desk.lease(call({ wait_ms: 0 }), never)).toEqual([]);
+    expect(await longPoll.lease(call({ wait_ms: 0 }), never)).toEqual([]);
   });
 
   test("a lease carries the whole job as it is then", async () => {
     const [id = ""] = await add({ payload: { to: "a" } });
-    const [held] = (await desk.lease(call(), never)) as [LeasedJob];
+    const [held] = (await longPoll.lease(call(), never)) as [LeasedJob];
     expect(held).toEqual({ ...(await read(id)), tenant: "default" });
   });
 });
@@ -319,7 +319,7 @@ describe("a claim whose answer comes after its lease has ended", () => {
   const openWith = (hold: () => Promise<unknown>) => {
     const signal = memorySignal();
     deps = { database: lateClaims(hold), observe: recorded.observe, signal };
-    desk = createLeaseDesk({ ...deps, followUps: createFollowUps(deps) });
+    longPoll = createLongPoll({ ...deps, followUps: createFollowUps(deps) });
   };
 
   test("hands out nothing that another worker has by now", async () => {
@@ -331,7 +331,7 @@ describe("a claim whose answer comes after its lease has ended", () => {
       others.push(...(await claimReady(plain, 1, { ...call({ worker_id: "other" }), queues: ["default"] })));
     });
     const [id = ""] = await add({});
-    expect(await desk.lease(call({ wait_ms: 0, lease_seconds }), never)).toEqual([]);
+    expect(await longPoll.lease(call({ wait_ms: 0, lease_seconds }), never)).toEqual([]);
     expect(others).toMatchObject([{ id }]);
     expect(await read(id)).toMatchObject({ status: "running", worker_id: "other" });
   });
@@ -339,7 +339,7 @@ describe("a claim whose answer comes after its lease has ended", () => {
   test("hands out what has not been recovered yet, with a full lease again", async () => {
     openWith(ends);
     const [id = ""] = await add({});
-    const [job] = await desk.lease(call({ wait_ms: 0, lease_seconds }), never);
+    const [job] = await longPoll.lease(call({ wait_ms: 0, lease_seconds }), never);
     const stored = await read(id);
     expect(job).toMatchObject({ id, attempts: 1, locked_until: stored?.locked_until });
     const [row] = await own.database.sql<{ renewed: boolean }[]>`

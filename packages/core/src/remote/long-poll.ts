@@ -2,7 +2,7 @@ import { createAskedQueues } from "./asked-queues.ts";
 import { DatabaseTimeoutError, isUnavailable } from "../database/errors.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
-import { createHandout } from "./hand-out.ts";
+import { createHandOut } from "./hand-out.ts";
 import { createLeaseReturns } from "../lease/returns.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
 import { pause } from "../pause.ts";
@@ -11,7 +11,7 @@ import { createShares, takeOrThrow } from "../shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "../signal/signal.ts";
 import type { LeasedJob } from "../lease/lease.ts";
 
-export type LeaseDesk = {
+export type LongPoll = {
   /**
    * Lease up to `jobs_max` ready jobs; none if there were none in time. `hungUp` aborts when the caller is gone: what
    * was claimed for it is given back. Rejects when the database is away, and with `NoRoomError` when too many are
@@ -41,14 +41,14 @@ const poll_ms_max = 1_000;
  * them all: a waiting call is a timer and an entry in a list, and asks neither Redis nor Postgres.
  *
  * @example
- * const desk = createLeaseDesk({ database, signal, observe, followUps });
- * const jobs = await desk.lease({ tenant, queue, worker_id, lease_seconds: 30, jobs_max: 1, wait_ms: 20_000 }, hungUp);
+ * const longPoll = createLongPoll({ database, signal, observe, followUps });
+ * const jobs = await longPoll.lease({ tenant, queue, worker_id, lease_seconds: 30, jobs_max: 1, wait_ms: 20_000 }, hungUp);
  */
-export function createLeaseDesk(deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> }): LeaseDesk {
+export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> }): LongPoll {
   const closing = new AbortController();
   const asked = createAskedQueues();
   const returns = createLeaseReturns(deps);
-  const handout = createHandout({ ...deps, returns }, closing.signal);
+  const handout = createHandOut({ ...deps, returns }, closing.signal);
   const lines = new Map<string, Line>();
   const underWay = new Set<Promise<void>>();
   const waits = createShares(waiters_max);

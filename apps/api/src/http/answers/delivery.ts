@@ -18,7 +18,7 @@ export type Delivery = {
  *
  * @example
  * const delivery = createDelivery(c);
- * delivery.ifUndelivered(() => leaseDesk.undelivered(jobs));
+ * delivery.ifUndelivered(() => longPoll.undelivered(jobs));
  * return delivery.made(answerJson(c, 200, jobs));
  */
 export function createDelivery(c: ApiContext): Delivery {

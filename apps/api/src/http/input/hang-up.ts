@@ -5,7 +5,7 @@ import type { ApiContext } from "../context.ts";
  * something over; others end by themselves.
  *
  * @example
- * const leases = await desk.lease(call, hangUpOf(c));
+ * const leases = await longPoll.lease(call, hangUpOf(c));
  */
 export function hangUpOf(c: ApiContext): AbortSignal {
   const gone = new AbortController();
