@@ -47,7 +47,7 @@ const texts = (source: string) =>
 const code = (source: string) => source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|^import .*$/gm, "");
 const read = (file: string) => readFileSync(`${core}/${file}`, "utf8");
 /** Uses drizzle's query builder, without any SQL text. */
-const builds = (source: string) => /\bplain\(database\)|\bplain\(deps/.test(code(source));
+const builds = (source: string) => /\bplain\((?:deps\.)?database\b/.test(code(source));
 const namesTenant = (source: string) =>
   (builds(source) ? [code(source)] : texts(source)).some((text) => /\btenant\b/.test(text));
 

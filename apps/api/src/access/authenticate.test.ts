@@ -104,7 +104,7 @@ test("the few seconds count from the moment of asking, so a slow database does n
   const slow = status(token);
   await eventually(async () => {
     const waiting =
-      await sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM tokens%'`;
+      await sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ILIKE '%FROM "tokens"%'`;
     return waiting.length > 0;
   });
   api.clock.ms += 4_000;

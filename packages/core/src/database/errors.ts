@@ -1,5 +1,3 @@
-import { DrizzleQueryError } from "drizzle-orm/errors";
-
 /** A query or transaction did not answer in time; it was `not_applied`, or whether it took effect is `unknown`. */
 export class DatabaseTimeoutError extends Error {
   override readonly name = "DatabaseTimeoutError";
@@ -42,7 +40,7 @@ export function isAnswer(error: unknown): boolean {
  * deadlock or a failover broke the transaction. The same call may succeed later.
  */
 export function isUnavailable(error: unknown): boolean {
-  if (rootOf(error) instanceof DatabaseTimeoutError) return true;
+  if (error instanceof DatabaseTimeoutError) return true;
   const code = codeOf(error);
   if (code === undefined) return false;
   if (code.startsWith("CONNECTION_") || code === "CONNECT_TIMEOUT" || networkCodes.has(code)) return true;
@@ -89,13 +87,7 @@ export function isBadRow(error: unknown): boolean {
   return /^(22|23)/.test(codeOf(error) ?? "");
 }
 
-/** drizzle wraps what a statement of its builder failed with. */
-function rootOf(error: unknown): unknown {
-  return error instanceof DrizzleQueryError ? error.cause : error;
-}
-
 function codeOf(error: unknown): string | undefined {
-  const root = rootOf(error);
-  const code = root instanceof Error ? (root as Error & { code?: unknown }).code : undefined;
+  const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
   return typeof code === "string" ? code : undefined;
 }

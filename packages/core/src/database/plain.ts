@@ -1,17 +1,24 @@
+import { DrizzleQueryError } from "drizzle-orm/errors";
 import { drizzle, type PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
 
 /**
- * drizzle's query builder on a pool, each statement under the database's deadline: for plain reads and writes, whose
- * rows then have the schema's types. What guards a plan or a race is text (`executeOn`).
+ * Run a statement made with drizzle's query builder, under the database's deadline: for plain reads and writes, whose
+ * rows then have the types of the schema. What guards a plan or a race is text (`executeOn`). Fails as `executeOn` does.
  *
  * @example
- * const rows = await plain(database).select().from(jobs).where(and(eq(jobs.tenant, tenant), eq(jobs.id, id)));
+ * const rows = await plain(database, (db) => db.select().from(jobs).where(and(eq(jobs.tenant, tenant), eq(jobs.id, id))));
  */
-export function plain(database: Database): PgRemoteDatabase {
-  return drizzle(async (text, params: string[]) => {
-    const query = database.sql.unsafe(text, params, { prepare: true }).values();
-    return { rows: [...(await bounded(database, query as never))] };
+export async function plain<T>(database: Database, query: (db: PgRemoteDatabase) => PromiseLike<T>): Promise<T> {
+  const db = drizzle(async (text, params: string[]) => {
+    const sent = database.sql.unsafe(text, params, { prepare: true }).values();
+    return { rows: [...(await bounded(database, sent as never))] };
   });
+  try {
+    return await query(db);
+  } catch (error) {
+    // The builder puts the statement and its values around it; everybody else looks at the database's own.
+    throw error instanceof DrizzleQueryError ? (error.cause ?? error) : error;
+  }
 }

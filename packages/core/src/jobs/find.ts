@@ -6,10 +6,12 @@ import type { Deps } from "../deps.ts";
 
 /** One job of a tenant, or undefined: another tenant's job is as unknown as one that never existed. */
 export async function findJob(deps: Pick<Deps, "database">, tenant: string, id: string): Promise<JobRow | undefined> {
-  const [row] = await plain(deps.database)
-    .select()
-    .from(jobs)
-    .where(and(eq(jobs.id, id), eq(jobs.tenant, tenant)));
+  const [row] = await plain(deps.database, (db) =>
+    db
+      .select()
+      .from(jobs)
+      .where(and(eq(jobs.id, id), eq(jobs.tenant, tenant))),
+  );
   return row;
 }
 
@@ -19,8 +21,10 @@ export async function findJobs(
   tenant: string,
   ids: readonly string[],
 ): Promise<JobRow[]> {
-  return plain(deps.database)
-    .select()
-    .from(jobs)
-    .where(and(sql`${jobs.id} = ANY(${uuidArray(ids)}::uuid[])`, eq(jobs.tenant, tenant)));
+  return plain(deps.database, (db) =>
+    db
+      .select()
+      .from(jobs)
+      .where(and(sql`${jobs.id} = ANY(${uuidArray(ids)}::uuid[])`, eq(jobs.tenant, tenant))),
+  );
 }

@@ -13,7 +13,7 @@ export type SeenSchedule = ScheduleRow & { seen_at: Date };
 export const seen = { ...getTableColumns(schedules), seen_at: sql<Date>`now()` };
 
 export async function findSchedule(deps: Pick<Deps, "database">, ref: ScheduleRef): Promise<SeenSchedule | undefined> {
-  const [row] = await plain(deps.database).select(seen).from(schedules).where(isSchedule(ref));
+  const [row] = await plain(deps.database, (db) => db.select(seen).from(schedules).where(isSchedule(ref)));
   return row;
 }
 

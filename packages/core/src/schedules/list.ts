@@ -22,12 +22,14 @@ export async function listSchedules(
   limit: number,
   after = "",
 ): Promise<ScheduleRows> {
-  const rows = await plain(deps.database)
-    .select(seen)
-    .from(schedules)
-    .where(and(eq(schedules.tenant, tenant), gt(schedules.name, after)))
-    .orderBy(asc(schedules.name))
-    .limit(limit + 1);
+  const rows = await plain(deps.database, (db) =>
+    db
+      .select(seen)
+      .from(schedules)
+      .where(and(eq(schedules.tenant, tenant), gt(schedules.name, after)))
+      .orderBy(asc(schedules.name))
+      .limit(limit + 1),
+  );
   const page = rows.slice(0, limit);
   return { rows: page, next: rows.length > limit ? page.at(-1)?.name : undefined };
 }

@@ -15,11 +15,13 @@ import { findSchedule, holdSchedule, isSchedule, seen, type ScheduleRef, type Se
  */
 export async function pauseSchedule(deps: Deps, ref: ScheduleRef): Promise<SeenSchedule | undefined> {
   const { tenant, name } = ref;
-  const [paused] = await plain(deps.database)
-    .update(schedules)
-    .set({ paused_at: sql`now()`, updated_at: sql`now()` })
-    .where(and(isSchedule(ref), isNull(schedules.paused_at)))
-    .returning(seen);
+  const [paused] = await plain(deps.database, (db) =>
+    db
+      .update(schedules)
+      .set({ paused_at: sql`now()`, updated_at: sql`now()` })
+      .where(and(isSchedule(ref), isNull(schedules.paused_at)))
+      .returning(seen),
+  );
   if (!paused) return findSchedule(deps, ref);
   deps.observe({ event: "schedule_changed", tenant, schedule: name, change: "paused" });
   return paused;

@@ -19,9 +19,11 @@ const expires_in_ms = sql<number | null>`(extract(epoch FROM ${tokens.expires_at
  */
 export async function findToken(deps: Pick<Deps, "database">, hash: string): Promise<FoundToken | undefined> {
   const { id, tenant, scopes } = tokens;
-  const [row] = await plain(deps.database)
-    .select({ id, tenant, scopes, expires_in_ms })
-    .from(tokens)
-    .where(and(eq(tokens.hash, Buffer.from(hash, "hex")), worksNow));
+  const [row] = await plain(deps.database, (db) =>
+    db
+      .select({ id, tenant, scopes, expires_in_ms })
+      .from(tokens)
+      .where(and(eq(tokens.hash, Buffer.from(hash, "hex")), worksNow)),
+  );
   return row;
 }

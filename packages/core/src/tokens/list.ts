@@ -7,12 +7,14 @@ import { shown, worksNow, type TokenRow } from "./rows.ts";
 
 /** A tenant's valid tokens, newest first: as many as there may be, so all of them. */
 export async function listTokens(deps: Pick<Deps, "database">, tenant: string): Promise<TokenRow[]> {
-  return plain(deps.database)
-    .select(shown)
-    .from(tokens)
-    .where(and(eq(tokens.tenant, tenant), worksNow))
-    .orderBy(desc(tokens.id))
-    .limit(limits.tokens_max);
+  return plain(deps.database, (db) =>
+    db
+      .select(shown)
+      .from(tokens)
+      .where(and(eq(tokens.tenant, tenant), worksNow))
+      .orderBy(desc(tokens.id))
+      .limit(limits.tokens_max),
+  );
 }
 
 /** A row as the wire shows it. */

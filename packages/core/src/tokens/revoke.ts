@@ -11,10 +11,12 @@ import type { Deps } from "../deps.ts";
  * const known = await revokeToken(deps, "default", id);
  */
 export async function revokeToken(deps: Deps, tenant: string, id: string): Promise<boolean> {
-  const gone = await plain(deps.database)
-    .delete(tokens)
-    .where(and(eq(tokens.tenant, tenant), eq(tokens.id, id)))
-    .returning({ id: tokens.id });
+  const gone = await plain(deps.database, (db) =>
+    db
+      .delete(tokens)
+      .where(and(eq(tokens.tenant, tenant), eq(tokens.id, id)))
+      .returning({ id: tokens.id }),
+  );
   if (gone.length === 0) return false;
   deps.observe({ event: "token_revoked", tenant, token_id: id });
   return true;

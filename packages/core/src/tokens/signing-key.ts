@@ -17,10 +17,12 @@ const key_bytes = 32;
 export async function signingKey({ database }: Pick<Deps, "database">, name: "cursors"): Promise<Uint8Array> {
   const there = await find(database, name);
   if (there) return there;
-  await plain(database)
-    .insert(signingKeys)
-    .values({ name, key: randomBytes(key_bytes) })
-    .onConflictDoNothing();
+  await plain(database, (db) =>
+    db
+      .insert(signingKeys)
+      .values({ name, key: randomBytes(key_bytes) })
+      .onConflictDoNothing(),
+  );
   // Another process may have been first.
   const kept = await find(database, name);
   if (!kept) throw new Error(`the signing key ${name} was neither found nor kept`);
@@ -29,6 +31,6 @@ export async function signingKey({ database }: Pick<Deps, "database">, name: "cu
 
 async function find(database: Database, name: string): Promise<Uint8Array | undefined> {
   const { key } = signingKeys;
-  const [row] = await plain(database).select({ key }).from(signingKeys).where(eq(signingKeys.name, name));
+  const [row] = await plain(database, (db) => db.select({ key }).from(signingKeys).where(eq(signingKeys.name, name)));
   return row?.key;
 }
