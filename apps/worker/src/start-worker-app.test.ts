@@ -19,7 +19,7 @@ import { loadHandlers } from "./load-handlers.ts";
 import { workerReadiness } from "./health/readiness.ts";
 import { startWorkerApp } from "./start-worker-app.ts";
 
-const fixtures = fileURLToPath(new URL("../test", import.meta.url));
+const fixtures = fileURLToPath(new URL("../test/handlers", import.meta.url));
 const env = { WORKER_METRICS_PORT: "0", LOG_LEVEL: "silent" };
 let own: TestDatabase;
 beforeAll(async () => {
@@ -58,8 +58,8 @@ test("a pattern yields the handlers of the modules that match it", async () => {
 test.each([
   [`${fixtures}/**/*.jobs.ts`, "WORKER_HANDLERS: no module matches"],
   ["./nowhere.ts", "WORKER_HANDLERS: there is no file or folder ./nowhere.ts"],
-  [`${fixtures}/../src/config.ts`, "exports no handler"],
-  [`${fixtures}/../Dockerfile.none`, "there is no file or folder"],
+  [`${fixtures}/../../src/config.ts`, "exports no handler"],
+  [`${fixtures}/Dockerfile.none`, "there is no file or folder"],
 ])("%s is refused with a line that says why", async (path, why) => {
   await expect(loadHandlers([path])).rejects.toThrow(why);
 });

@@ -72,7 +72,7 @@ test("Redis flushed, stopped for ten seconds, started again: nothing is taken fr
 
 test("a handler that blocks its whole process for longer than a presence lasts keeps its job", async () => {
   const api = await system.startApi();
-  const WORKER_HANDLERS = fileURLToPath(new URL("../../../apps/worker/test/my-handlers.ts", import.meta.url));
+  const WORKER_HANDLERS = fileURLToPath(new URL("../../../apps/worker/test/handlers/my-handlers.ts", import.meta.url));
   const blocked = await system.startWorker({ ...env, WORKER_HANDLERS });
   const id = await api.create({ type: "block", payload: { ms: 9_000 } });
   await blocked.waitForLine(new RegExp(`"event":"handler_start".*${id}`), 20_000);
