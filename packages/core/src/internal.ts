@@ -103,3 +103,4 @@ export { createReadyRound } from "./maintenance/sweep/ready-round.ts";
 export { recoverAll } from "./maintenance/sweep/recover-all.ts";
 export { createServedQueues } from "./maintenance/sweep/served-queues.ts";
 export { createSweeper, type Sweeper } from "./maintenance/sweep/sweeper.ts";
+export type { LoopDeps, SweepDeps } from "./maintenance/loop-deps.ts";

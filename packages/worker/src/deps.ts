@@ -1,8 +1,7 @@
-import type { Logger, Signal } from "@atlasqueue/core";
-import type { Deps, FollowUps } from "@atlasqueue/core/internal";
+import type { LoopDeps, SweepDeps } from "@atlasqueue/core/internal";
 
 /** What every part of a worker is given. */
-export type WorkerDeps = Deps & { signal: Signal; logger: Logger };
+export type WorkerDeps = LoopDeps;
 
 /** What the parts that move jobs are given. */
-export type MovingDeps = WorkerDeps & { followUps: FollowUps };
+export type MovingDeps = SweepDeps;
