@@ -9,11 +9,17 @@ export default defineConfig({
   test: {
     // Processes, not threads: tests spawn servers, send signals and set the environment.
     pool: "forks",
+    // A third leaves no processor idle, and then tests of what happens in time fail for want of it.
     maxWorkers: 2,
     // The processes that tests start keep what Node compiled, from one to the next and from run to run.
     env: { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compiled` },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Well above the minute that `eventually` waits at most: what was waited for in vain should be in the error. Starting a
+    // process may take many seconds on a busy machine, and some tests start five.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    // What a test puts in place of something real is gone before the next, in whichever file that is.
+    unstubEnvs: true,
+    restoreMocks: true,
     passWithNoTests: false,
     projects: [
       {
@@ -30,6 +36,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "servers",
+          // One process runs many files, as importing core for each took a third of the time. Modules keep nothing.
+          isolate: false,
           include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
           // `pnpm test:packages` runs the last.
           exclude: ["**/node_modules/**", "**/dist/**", ...quick, "packages/testing/published/**"],

@@ -3,12 +3,15 @@ import type { Logger } from "@atlasqueue/core";
 import type { HostRule } from "@atlasqueue/core/hosts";
 import { createReadiness, localPermits, type RateLimit } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
+import type { BuiltDashboard } from "./dashboard/built.ts";
+import { addDashboard } from "./dashboard/serve.ts";
 import { createDocs } from "./docs/docs.ts";
+import { createAuditor } from "./audit/auditor.ts";
 import { noAuthentication } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";
 import type { ApiEnv, Authenticator } from "./http/context.ts";
 import { createCursors } from "./http/input/cursor.ts";
-import { arriving, bodyLimits, createGate } from "./http/gate.ts";
+import { arriving, bodyLimits, createGate, searching, searchLimits } from "./http/gate.ts";
 import { createTurns } from "./http/body/turns.ts";
 import { answerErrors } from "./http/answers/on-error.ts";
 import { accessLog } from "./middleware/access-log.ts";
@@ -17,12 +20,13 @@ import { hostGuard } from "./middleware/host-guard.ts";
 import { originGuard } from "./middleware/origin-guard.ts";
 import { pathGuard } from "./middleware/path-guard.ts";
 import { requestId } from "./middleware/request-id.ts";
+import { traceRequests } from "./middleware/trace.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { RouteDeps, Services } from "./route/deps.ts";
 import { addRoutes } from "./route/serve.ts";
 import { operations, routes } from "./routes.ts";
 
-type OwnParts = Pick<RouteDeps, "gate" | "bodies" | "provisionPermits">;
+type OwnParts = Pick<RouteDeps, "gate" | "bodies" | "provisionPermits" | "signInPermits">;
 export type AppDeps = Services & {
   logger: Logger;
   /** The key cursors are signed with, the same in every process; default: this app's own. */
@@ -33,6 +37,8 @@ export type AppDeps = Services & {
   authenticator?: Authenticator;
   /** Per tenant; default: none. */
   rate_limit?: RateLimit | undefined;
+  /** The page at `/`; default: none. */
+  dashboard?: BuiltDashboard | undefined;
 } & Partial<OwnParts>;
 
 /**
@@ -45,9 +51,12 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.onError(answerErrors(deps));
   app.notFound(answerUnmatched(app));
-  app.use(requestId, accessLog(deps.observe), pathGuard);
+  app.use(requestId);
+  if (deps.tracing) app.use(traceRequests(deps.tracing));
+  app.use(accessLog(deps.observe), pathGuard);
   app.use(hostGuard(deps.allowed_hosts), originGuard(deps.allowed_hosts));
   addRoutes(app, routes, routeDeps(deps));
+  if (deps.dashboard) addDashboard(app, deps.dashboard);
   return app;
 }
 
@@ -56,13 +65,16 @@ export function routeDeps(deps: AppDeps): RouteDeps {
   const { authenticator = noAuthentication, rate_limit, observe } = deps;
   return {
     gate: createGate(),
+    searches: createGate(searchLimits, searching),
     bodies: createGate(bodyLimits, arriving),
     turns: createTurns(),
     cursors: createCursors(deps.cursor_key ?? randomBytes(32)),
     access: { authenticator, limiter: rate_limit && createRateLimiter(deps, rate_limit), observe },
+    auditor: createAuditor(deps),
     readiness: createReadiness(deps),
     docs: createDocs(openApiDocument(operations)),
     provisionPermits: localPermits(),
+    signInPermits: localPermits(),
     ...deps,
   };
 }

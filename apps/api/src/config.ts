@@ -10,9 +10,13 @@ import {
   serverConfig,
   serverSettings,
   setting,
+  telemetryConfig,
+  telemetrySettings,
+  withOwnTelemetry,
   type KeptFor,
   type RateLimit,
   type ServerConfig,
+  type TelemetryConfig,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 
@@ -31,11 +35,14 @@ export const apiSettings = z.object({
   ALLOW_UNAUTHENTICATED: setting.flag().default(false),
   // Besides this machine's own; the default is decided below.
   ALLOWED_HOSTS: setting.hosts().optional(),
+  DASHBOARD: setting.flag().default(true),
   API_HOST: setting.text("an address to listen on, such as 127.0.0.1").default("127.0.0.1"),
   API_PORT: setting.port().default(8_000),
   BODY_BYTES_MAX: setting.integer(1_024, limits.body_bytes_max).default(limits.body_bytes_max),
   PAYLOAD_BYTES_MAX: setting.integer(2, limits.payload_bytes_max).default(limits.payload_bytes_max),
   QUEUES_PER_TENANT_MAX: setting.integer(1, 1_000_000).default(10_000),
+  // 0 is no quota.
+  STORED_BYTES_PER_TENANT_MAX: setting.integer(0, 1_000_000_000_000_000).default(0),
   IDEMPOTENCY_TTL_SECONDS: setting.seconds(1, 31_536_000).default(86_400),
   DATABASE_CONNECTIONS_MAX: setting.integer(1, 1_000).default(10),
   // A request is refused within 2 s of its arrival: the rest is for a busy machine to notice and to answer.
@@ -44,6 +51,8 @@ export const apiSettings = z.object({
   ...retrySettings,
   ...retentionSettings,
   SHUTDOWN_SECONDS: setting.seconds(0, 600).default(10),
+  ...telemetrySettings,
+  TRACE_URL_TEMPLATE: setting.traceUrlTemplate().optional(),
 });
 
 /** 10,000 a second: against a tenant's runaway loop, not against its work. Only with tokens are there tenants to limit. */
@@ -58,12 +67,18 @@ export type ApiConfig = ServerConfig &
     listen: { host: string; port: number };
     /** Which names requests may use; undefined: any. */
     allowed_hosts: HostRule | undefined;
+    /** Whether the page is served at `/`. */
+    with_dashboard: boolean;
     body_bytes_max: number;
     payload_bytes_max: number;
     queues_per_tenant_max: number;
+    stored_bytes_per_tenant_max: number;
     idempotency_ttl_seconds: number;
     backoff: BackoffPolicy;
     shutdown_ms: number;
+    telemetry: TelemetryConfig | undefined;
+    /** Where people look at traces, with `{trace_id}` in it. */
+    trace_url_template: string | undefined;
   };
 
 /**
@@ -73,7 +88,7 @@ export type ApiConfig = ServerConfig &
  * const config = readApiConfig({ DATABASE_URL: "postgres://localhost/atlasqueue" });
  */
 export function readApiConfig(env: Record<string, string | undefined>): ApiConfig {
-  const set = parseSettings(apiSettings, env);
+  const set = parseSettings(apiSettings, withOwnTelemetry(env));
   const open = set.AUTH === "disabled";
   if (open && !isLoopback(set.API_HOST) && !set.ALLOW_UNAUTHENTICATED)
     throw new SettingError(
@@ -88,13 +103,17 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
     rate_limit: limit === 0 ? undefined : { limit, period_ms: set.RATE_LIMIT_SECONDS * 1_000 },
     listen: { host: set.API_HOST, port: set.API_PORT },
     allowed_hosts: hostRule(set.ALLOWED_HOSTS, open, set.ALLOW_UNAUTHENTICATED),
+    with_dashboard: set.DASHBOARD,
     body_bytes_max: set.BODY_BYTES_MAX,
     payload_bytes_max: set.PAYLOAD_BYTES_MAX,
     queues_per_tenant_max: set.QUEUES_PER_TENANT_MAX,
+    stored_bytes_per_tenant_max: set.STORED_BYTES_PER_TENANT_MAX,
     idempotency_ttl_seconds: set.IDEMPOTENCY_TTL_SECONDS,
     backoff: retryPolicy(set),
     ...keptFor(set),
     shutdown_ms: set.SHUTDOWN_SECONDS * 1_000,
+    ...telemetryConfig(set),
+    trace_url_template: set.TRACE_URL_TEMPLATE,
   };
 }
 

@@ -1,12 +1,17 @@
 import { deadLetterRoutes } from "./dead-letters/routes.ts";
+import { auditRoutes } from "./audit/routes.ts";
+import { replayRoutes } from "./dead-letters/replays.ts";
 import { docsRoutes } from "./docs/routes.ts";
 import { healthRoutes } from "./health/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { leaseRoutes } from "./leases/routes.ts";
 import { openQueueRoutes } from "./openqueue/routes.ts";
 import { queueRoutes } from "./queues/routes.ts";
+import { mcpRoutes } from "./mcp/routes.ts";
 import type { Route } from "./route/route.ts";
 import { scheduleRoutes } from "./schedules/routes.ts";
+import { statsRoutes } from "./stats/routes.ts";
+import { sessionRoutes } from "./session/routes.ts";
 import { tokenRoutes } from "./tokens/routes.ts";
 import { workerRoutes } from "./workers/routes.ts";
 
@@ -17,8 +22,13 @@ export const routes: readonly Route[] = [
   ...queueRoutes,
   ...workerRoutes,
   ...deadLetterRoutes,
+  ...replayRoutes,
   ...scheduleRoutes,
+  ...statsRoutes,
   ...tokenRoutes,
+  ...auditRoutes,
+  ...mcpRoutes,
+  ...sessionRoutes,
   ...openQueueRoutes,
   ...healthRoutes,
   ...docsRoutes,

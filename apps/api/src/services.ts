@@ -2,8 +2,11 @@ import type { Signal } from "@atlasqueue/core";
 import {
   createFinishedWaits,
   createFollowUps,
+  createLiveEvents,
   createLongPoll,
+  createOverview,
   createQueueBound,
+  createStorageQuota,
   createSubmitter,
   type Deps,
   type EnqueueOptions,
@@ -12,7 +15,7 @@ import {
 /** What lives as long as the API and is shared by requests: group commits, long polls, timers. */
 export function createServices(
   deps: Deps & { signal: Signal },
-  options: EnqueueOptions & { queues_per_tenant_max: number },
+  options: EnqueueOptions & { queues_per_tenant_max: number; stored_bytes_per_tenant_max: number },
 ) {
   const followUps = createFollowUps(deps);
   return {
@@ -20,6 +23,9 @@ export function createServices(
     submitter: createSubmitter({ ...deps, followUps }, options),
     longPoll: createLongPoll({ ...deps, followUps }),
     finishedWaits: createFinishedWaits(deps),
+    liveEvents: createLiveEvents(deps),
+    overviewOf: createOverview(deps),
     queueBound: createQueueBound(deps, options),
+    storageQuota: createStorageQuota(deps, options),
   };
 }

@@ -7,12 +7,15 @@ import {
   observeAll,
   redisSignal,
   SettingError,
+  type DestinationStream,
   type Logger,
   type Signal,
 } from "@atlasqueue/core";
 import {
+  carryOnReplays,
   addFleetGauges,
   addServerGauges,
+  loadTelemetry,
   requireSignal,
   signingKey,
   clearAway,
@@ -20,15 +23,22 @@ import {
 } from "@atlasqueue/core/internal";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
+import { readDashboard } from "./dashboard/built.ts";
 import { requireDatabase } from "./health/check-database.ts";
 import type { ApiConfig } from "./config.ts";
 import { createServices } from "./services.ts";
 import { startServer, type RunningServer } from "./server.ts";
 
-export type RunningApi = { url: string; port: number; stop(): Promise<void> };
+export type RunningApi = {
+  url: string;
+  port: number;
+  /** Whether the page is served at `/`: it is wanted, and was built. */
+  dashboard: boolean;
+  stop(): Promise<void>;
+};
 
-/** If given, they are used and left open; otherwise they are made and closed again. */
-export type ApiParts = { signal?: Signal; logger?: Logger };
+/** If given, they are used and left open; otherwise they are made and closed again. `log`: where its lines go. */
+export type ApiParts = { signal?: Signal; logger?: Logger; log?: DestinationStream };
 
 /**
  * Start the API: database, signal, metrics, server. Rejects when the database is away or has no tables, or the port
@@ -39,23 +49,29 @@ export type ApiParts = { signal?: Signal; logger?: Logger };
  * await api.stop();
  */
 export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise<RunningApi> {
-  const logger = parts.logger ?? createLogger(config.log_level, "atlasqueue-api");
+  const service = "atlasqueue-api";
+  const telemetry = await loadTelemetry(config.telemetry, service, () => import("@atlasqueue/telemetry"));
+  const logger = parts.logger ?? createLogger(config.log_level, service, parts.log, telemetry?.tap);
   const { registry, observe: count } = createMetrics();
   const observe = observeAll(logEvents(logger), count);
   const database = connectDatabase({ ...config.database, application_name: "atlasqueue-api" });
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : noSignal());
   addServerGauges(registry, { database, signal });
   addFleetGauges(registry, { database });
+  telemetry?.addMetrics(registry);
   const closeParts = async () => {
+    // The last metrics ask the database.
+    await telemetry?.stop();
     await Promise.all([database.close(), parts.signal ? undefined : signal.close()]);
   };
   try {
     await Promise.all([requireDatabase(database), requireSignal(signal)]);
-    const core = { database, signal, observe };
+    const core = { database, signal, observe, tracing: telemetry?.tracing };
     const services = createServices(core, config);
     const authenticator = config.auth === "required" ? requireTokens(core) : noAuthentication;
     const cursor_key = await signingKey(core, "cursors");
-    const app = createApp({ ...config, ...core, ...services, logger, registry, authenticator, cursor_key });
+    const dashboard = config.with_dashboard ? readDashboard() : undefined;
+    const app = createApp({ ...config, ...core, ...services, logger, registry, authenticator, cursor_key, dashboard });
     const server = await listen(app, config, logger);
     // So that remote workers' jobs are recovered, retried and signalled again where none of our workers runs.
     const draining = new AbortController();
@@ -67,21 +83,23 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     // In turns with the workers, and alone where all of those are remote.
     const clearing = clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal);
     logger.info({ event: "api_started", url: server.url }, "api_started");
+    const replaying = carryOnReplays({ ...core, logger, followUps }, draining.signal);
     const stop = async () => {
       // Waiting calls are answered first, or the server would wait for them.
+      services.liveEvents.close();
       await Promise.all([services.longPoll.close(), services.finishedWaits.close()]);
       draining.abort();
       await server.stop(config.shutdown_ms);
       await services.longPoll.returned();
       await services.submitter.close();
-      await Promise.all([authenticator.close(), sweeping, clearing]);
+      await Promise.all([authenticator.close(), sweeping, clearing, replaying]);
       await services.followUps.stop();
       await closeParts();
       // Otherwise the rest would be written at exit, bit by bit.
       await new Promise((resolve) => logger.flush(resolve));
     };
     let stopped: Promise<void> | undefined;
-    return { url: server.url, port: server.port, stop: () => (stopped ??= stop()) };
+    return { url: server.url, port: server.port, dashboard: dashboard !== undefined, stop: () => (stopped ??= stop()) };
   } catch (error) {
     await closeParts();
     throw error;

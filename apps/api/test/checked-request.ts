@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { firstOfStream } from "./first-of-stream.ts";
 import { faultsOfAnswer, operationNamed } from "./against-document.ts";
 
 export type Call = {
@@ -28,11 +29,12 @@ export function checkedRequests(app: Requestable) {
       encodeURIComponent(params[name] ?? ""),
     );
     const search = query ? `?${new URLSearchParams(query)}` : "";
-    const response = await app.request(`http://localhost${path}${search}`, {
+    const answered = await app.request(`http://localhost${path}${search}`, {
       method: operation.method.toUpperCase(),
       headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
+    const response = await firstOfStream(answered);
     expect(response.status, `${id}: ${await response.clone().text()}`).toBe(status);
     expect(await faultsOfAnswer(operation, response), id).toEqual([]);
     seen.set(id, (seen.get(id) ?? new Set()).add(status));

@@ -80,4 +80,4 @@ test("over a long line unique jobs, batches, leases and settlements are slow, an
   );
   const settled = { acks: rest.map(({ job, lease_token }) => ({ id: job.id, lease_token })), nacks: [] };
   expect(await statuses([api.send("POST", "/v1/leases/settle", undefined, settled)])).toEqual({ 200: 1 });
-}, 120_000);
+});

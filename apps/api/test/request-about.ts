@@ -1,8 +1,16 @@
+import type { z } from "zod";
 import { exampleId, exampleKey, exampleToken } from "../src/route/examples.ts";
 import type { Operation } from "../src/route/operation.ts";
 
 /** Things of a tenant, by their names. */
-export type Things = { job: string; lease_token: string; token: string; schedule: string; queue: string };
+export type Things = {
+  job: string;
+  lease_token: string;
+  token: string;
+  schedule: string;
+  queue: string;
+  replay: string;
+};
 
 export type RequestAbout = {
   method: string;
@@ -29,17 +37,23 @@ export const keysOf = (operations: readonly Operation[]): string[] => [
 export function requestAbout(operation: Operation, things: Things): RequestAbout {
   const { method, path, request } = operation;
   const byName: Record<string, string> = {
-    id: path.includes("/tokens/") ? things.token : things.job,
+    id: path.includes("/tokens/") ? things.token : path.includes("/replays/") ? things.replay : things.job,
     name: things.schedule,
     queue: things.queue,
   };
   const text = JSON.stringify(request?.body?.foreign ?? request?.body?.example);
   const body: unknown = text && JSON.parse(filled(text, things));
-  // A PUT makes something of the caller's own that has the same name.
-  const inPath = method !== "put" && /\{(id|name)\}/.test(path);
+  // A PUT makes something of the caller's own that has the same name, and most acts on a queue take any name.
+  const mustBe = /\{(id|name)\}/.test(path) || (path.includes("{queue}") && operation.problems.includes("not_found"));
+  const inPath = method !== "put" && mustBe;
+  const required = Object.entries(request?.query?.shape ?? {}).filter(
+    ([, schema]) => !(schema as z.ZodType).safeParse(undefined).success,
+  );
+  // The only names that a query must have are those of queues.
+  const query = required.map(([name]) => `?${name}=${things.queue}`).join("");
   return {
     method: method.toUpperCase(),
-    path: path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => byName[name] ?? "none"),
+    path: path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => byName[name] ?? "none") + query,
     body,
     headers: request?.idempotency_key ? { "idempotency-key": operation.id } : {},
     names: inPath ? "in its path" : text?.includes(exampleId) ? "in its body" : "nothing",

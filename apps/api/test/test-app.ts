@@ -10,7 +10,7 @@ export type Core = Pick<AppDeps, "database" | "signal" | "observe">;
 
 /** The app on its own database, with everything it logged and reported. */
 export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
-  const { database, drop } = await testDatabase();
+  const { database, drop, url: database_url } = await testDatabase();
   const early = typeof given === "function" ? {} : given;
   const written: string[] = [];
   const events: AtlasEvent[] = [];
@@ -28,7 +28,11 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
   const changes = typeof given === "function" ? given(core) : given;
   const deps: AppDeps = {
     ...core,
-    ...createServices(core, { idempotency_ttl_seconds: 86_400, queues_per_tenant_max: 10_000 }),
+    ...createServices(core, {
+      idempotency_ttl_seconds: 86_400,
+      queues_per_tenant_max: 10_000,
+      stored_bytes_per_tenant_max: 0,
+    }),
     idempotency_ttl_seconds: 86_400,
     backoff: { base_seconds: 5, max_seconds: 3_600, jitter_seconds_max: 2 },
     logger,
@@ -41,11 +45,14 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
   return {
     app,
     deps,
+    /** For another process on the same database. */
+    database_url,
     events,
     async stop() {
       await deps.longPoll.close();
       await deps.longPoll.returned();
       deps.finishedWaits.close();
+      deps.liveEvents.close();
       await deps.submitter.close();
       await deps.followUps.stop();
       await drop();

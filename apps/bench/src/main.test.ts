@@ -13,13 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("a tiny run gives figures, tables and a chart", { timeout: 60_000 }, async () => {
+test("a tiny run gives figures, tables and a chart", async () => {
   const file = (name: string) => join(folder, name);
   const measured = ["--scenario", "add-50,process", "--variant", "atlasqueue,graphile-worker,bare-sql"];
   const short = ["--rounds", "2", "--jobs", "200"];
   const written = ["--json", file("r.json"), "--markdown", file("r.md"), "--chart", file("r.svg")];
   const run = await spawnProcess(main, { args: [...measured, ...short, ...written] });
-  expect(await run.waitForExit(55_000)).toMatchObject({ code: 0 });
+  expect(await run.waitForExit(200_000)).toMatchObject({ code: 0 });
 
   const made = result.parse(JSON.parse(await readFile(file("r.json"), "utf8")));
   expect(made.rows.map(({ scenario, variant }) => `${scenario}: ${variant}`)).toEqual([
@@ -43,12 +43,12 @@ test("a tiny run gives figures, tables and a chart", { timeout: 60_000 }, async 
   expect(chart).toContain("graphile-worker");
 });
 
-test("what is measured over HTTP and in separate processes ends by itself", { timeout: 60_000 }, async () => {
+test("what is measured over HTTP and in separate processes ends by itself", async () => {
   const file = join(folder, "own.json");
   const measured = ["--scenario", "http-50,scale-out,memory", "--variant", "atlasqueue,pg-boss,bare-hono"];
   const short = ["--rounds", "1", "--jobs", "200", "--memory-jobs", "200"];
   const run = await spawnProcess(main, { args: [...measured, ...short, "--json", file] });
-  expect(await run.waitForExit(55_000)).toMatchObject({ code: 0 });
+  expect(await run.waitForExit(200_000)).toMatchObject({ code: 0 });
 
   const made = result.parse(JSON.parse(await readFile(file, "utf8")));
   expect(made.rows.map(({ scenario, variant }) => `${scenario}: ${variant}`)).toEqual([
@@ -64,18 +64,18 @@ test("what is measured over HTTP and in separate processes ends by itself", { ti
   for (const row of made.rows) expect(row.median).toBeGreaterThan(0);
 });
 
-test("a history and a backlog are there before it is measured again", { timeout: 60_000 }, async () => {
+test("a history and a backlog are there before it is measured again", async () => {
   const file = join(folder, "history.json");
   const measured = ["--scenario", "history", "--variant", "atlasqueue", "--rounds", "1", "--jobs", "100"];
   const rows = ["--history-rows", "1000", "--backlog-rows", "200"];
   const run = await spawnProcess(main, { args: [...measured, ...rows, "--json", file] });
-  expect(await run.waitForExit(55_000)).toMatchObject({ code: 0 });
+  expect(await run.waitForExit(200_000)).toMatchObject({ code: 0 });
   const made = result.parse(JSON.parse(await readFile(file, "utf8")));
   expect(made.targets.map(({ name }) => name)).toContain("process the backlog ÷ process on an empty table");
 });
 
 test("an unknown scenario is refused, listing those there are", async () => {
   const run = await spawnProcess(main, { args: ["--scenario", "fastest"] });
-  expect(await run.waitForExit(10_000)).toMatchObject({ code: 1 });
+  expect(await run.waitForExit()).toMatchObject({ code: 1 });
   expect(run.errorLines.join("\n")).toContain("fastest is none of add-1, add-50");
 });

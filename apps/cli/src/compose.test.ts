@@ -128,10 +128,8 @@ test.each(["apps/api", "apps/worker"])("%s/Dockerfile copies all its packages, a
     expect(copied).toContain(`${folder}/package.json`);
   }
   for (const path of copied) expect(existsSync(join(root, path)), path).toBe(true);
-  expect(lines.filter((line) => line.startsWith("FROM ")).map((line) => line.split(" ")[1])).toEqual([
-    "node:24-slim",
-    "node:24-slim",
-  ]);
+  const bases = lines.filter((line) => line.startsWith("FROM ")).map((line) => line.split(" ")[1]);
+  expect([bases.length > 1, new Set(bases)]).toEqual([true, new Set(["node:24-slim"])]);
   expect(lines.indexOf("USER node")).toBeGreaterThan(lines.findLastIndex((line) => line.startsWith("COPY ")));
   expect(text).toContain(`--frozen-lockfile --prod --filter "${manifest(app).name}..."`);
   const { packageManager } = JSON.parse(read("package.json")) as { packageManager: string };
@@ -142,17 +140,24 @@ test.each(["apps/api", "apps/worker"])("%s/Dockerfile copies all its packages, a
   expect({ ...apiSettings.shape, ...workerSettings.shape }).toHaveProperty(variable);
 });
 
-test(".dockerignore lets through everything that is copied", () => {
-  const allowed = read(".dockerignore")
-    .split("\n")
-    .filter((line) => line.startsWith("!"))
-    .map((line) => new RegExp(`^${line.slice(1).replaceAll(".", "\\.").replaceAll("*", "[^/]+")}(/|$)`));
+test(".dockerignore lets through everything that is copied, for older builders too", () => {
+  const lines = read(".dockerignore").split("\n");
+  const patterns = lines.filter((line) => line !== "" && !line.startsWith("#"));
+  // They leave out what is opened again under a folder that is shut.
+  expect(patterns.filter((pattern) => pattern.startsWith("!"))).toEqual([]);
+  const shut = patterns.map((pattern) => {
+    const text = pattern
+      .replaceAll(".", "\\.")
+      .replace("**/", "(.*/)?")
+      .replaceAll(/(?<!\.)\*/g, "[^/]*");
+    return new RegExp(`^${text}(/|$)`);
+  });
   for (const file of ["apps/api/Dockerfile", "apps/worker/Dockerfile"])
     for (const path of dockerfile(file).copied)
       expect(
-        allowed.some((pattern) => pattern.test(path)),
+        shut.some((pattern) => pattern.test(path)),
         path,
-      ).toBe(true);
+      ).toBe(false);
 });
 
 function dockerfile(path: string): { lines: string[]; copied: string[]; command: string[] } {
@@ -172,8 +177,12 @@ function manifest(folder: string): { name: string; dependencies: Record<string, 
 function packagesOf(folder: string, found: Set<string> = new Set()): Set<string> {
   found.add(folder);
   for (const [name, range] of Object.entries(manifest(folder).dependencies ?? {}))
-    if (range.startsWith("workspace:")) packagesOf(`packages/${name.replace("@atlasqueue/", "")}`, found);
+    if (range.startsWith("workspace:")) packagesOf(folderOf(name.replace("@atlasqueue/", "")), found);
   return found;
+}
+
+function folderOf(name: string): string {
+  return existsSync(join(root, "packages", name)) ? `packages/${name}` : `apps/${name}`;
 }
 
 function seconds(text = "10s"): number {

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { Command } from "@commander-js/extra-typings";
 import { commands } from "./commands/table.ts";
 import type { Env } from "./config.ts";
 import { exitCodes, exitCodesText } from "./exit.ts";
+import { version } from "./version.ts";
 
 /**
  * The `atlasqueue` command, for these words of a command line: the subcommand they name is loaded; of the others only
@@ -37,9 +37,4 @@ export async function createProgram(env: Env, words: readonly string[]): Promise
 function askedOf(words: readonly string[]): string | undefined {
   const [first, second] = words.filter((word) => !word.startsWith("-"));
   return first === "help" ? second : first;
-}
-
-function version(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -10,8 +10,12 @@ import {
   serverConfig,
   serverSettings,
   setting,
+  telemetryConfig,
+  telemetrySettings,
+  withOwnTelemetry,
   type KeptFor,
   type ServerConfig,
+  type TelemetryConfig,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 
@@ -38,6 +42,7 @@ export const workerSettings = z.object({
   ...retrySettings,
   ...retentionSettings,
   WEBHOOK_ALLOW_PRIVATE: setting.flag().default(false),
+  ...telemetrySettings,
 });
 
 export type WorkerAppConfig = ServerConfig &
@@ -61,11 +66,12 @@ export type WorkerAppConfig = ServerConfig &
     demo_handlers: boolean;
     backoff: BackoffPolicy;
     webhook_allow_private: boolean;
+    telemetry: TelemetryConfig | undefined;
   };
 
 /** Throws `SettingError`, one line, for the first variable that is wrong. */
 export function readWorkerConfig(env: Record<string, string | undefined>): WorkerAppConfig {
-  const set = parseSettings(workerSettings, env);
+  const set = parseSettings(workerSettings, withOwnTelemetry(env));
   return {
     ...serverConfig(set),
     handler_paths: set.WORKER_HANDLERS.map((path) => resolve(env["INIT_CWD"] ?? "", path)),
@@ -84,6 +90,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     backoff: retryPolicy(set),
     ...keptFor(set),
     webhook_allow_private: set.WEBHOOK_ALLOW_PRIVATE,
+    ...telemetryConfig(set),
   };
 }
 

@@ -205,18 +205,46 @@ test("demo jobs run only where asked for", async () => {
   expect(await typesOf({ WORKER_DEMO_HANDLERS: "true" })).toContain("demo.fail");
 });
 
+test("a worker takes jobs of the tenants it is set to serve, and of no other", async () => {
+  const signal = memorySignal();
+  const app = await startWorkerApp(readWorkerConfig({ ...env, DATABASE_URL: own.url, WORKER_TENANTS: "acme" }), {
+    signal,
+  });
+  const deps = { database: own.database, observe: recordEvents().observe, signal };
+  const add = async (tenant: string) => {
+    const [outcome] = await submit(deps, [{ ...submission(), tenant }], { idempotency_ttl_seconds: 60 });
+    return outcome && "job" in outcome ? outcome.job.id : "";
+  };
+  const [theirs, ours] = [await add("default"), await add("acme")];
+  await eventually(async () => expect(await findJob(deps, "acme", ours)).toMatchObject({ status: "succeeded" }));
+  expect(await findJob(deps, "default", theirs)).toMatchObject({ status: "queued" });
+  await app.stop();
+});
+
+test("the metrics port of a worker answers to the names it is set to", async () => {
+  const config = readWorkerConfig({ ...env, DATABASE_URL: own.url, ALLOWED_HOSTS: "worker" });
+  const app = await startWorkerApp(config, { signal: memorySignal() });
+  expect(await statusFor(app.metrics_url, "worker")).toBe(200);
+  expect(await statusFor(app.metrics_url, "rebound.example")).toBe(400);
+  await app.stop();
+});
+
+/** How a server answers under this name. */
+async function statusFor(url: string, host: string): Promise<number | undefined> {
+  const { port } = new URL(url);
+  const sent = request({ host: "127.0.0.1", port, path: "/metrics", headers: { host } }).end();
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
+
 test("the metrics port answers to addresses and the given names, and to nothing else", async () => {
   const rule = { names: ["worker"], addresses: true };
   const server = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0, allowed_hosts: rule });
   const { port } = new URL(server.url);
-  const statusFor = async (host: string) => {
-    const sent = request({ host: "127.0.0.1", port, path: "/metrics", headers: { host } }).end();
-    const [answer] = (await once(sent, "response")) as [IncomingMessage];
-    answer.resume();
-    return answer.statusCode;
-  };
   for (const host of [`127.0.0.1:${port}`, "localhost", "10.0.0.7:9091", "worker:9091"])
-    expect(await statusFor(host), host).toBe(200);
-  for (const host of ["rebound.example", `rebound.example:${port}`]) expect(await statusFor(host), host).toBe(400);
+    expect(await statusFor(server.url, host), host).toBe(200);
+  for (const host of ["rebound.example", `rebound.example:${port}`])
+    expect(await statusFor(server.url, host), host).toBe(400);
   await server.stop();
 });

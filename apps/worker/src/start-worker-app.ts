@@ -1,6 +1,5 @@
 import {
   connectDatabase,
-  createLogger,
   createMetrics,
   logEvents,
   memorySignal,
@@ -8,7 +7,6 @@ import {
   redisSignal,
   SettingError,
   type Database,
-  type Logger,
   type Signal,
 } from "@atlasqueue/core";
 import { addServerGauges, requirePostgres, requireSignal } from "@atlasqueue/core/internal";
@@ -18,6 +16,7 @@ import { demoHandlers, noopHandler } from "./handlers/demo.ts";
 import { webhookHandler } from "./handlers/webhook-deliver.ts";
 import { startHealthServer } from "./health/health-server.ts";
 import { loadHandlers } from "./load-handlers.ts";
+import { startReporting, type Reporting } from "./reporting.ts";
 import { workerReadiness } from "./health/readiness.ts";
 
 export type WorkerApp = Pick<Worker, "id" | "empty"> & { metrics_url: string; stop(): Promise<void> };
@@ -28,9 +27,11 @@ export type WorkerApp = Pick<Worker, "id" | "empty"> & { metrics_url: string; st
  */
 export async function startWorkerApp(
   config: WorkerAppConfig,
-  parts: { signal?: Signal; logger?: Logger } = {},
+  parts: { signal?: Signal } & Partial<Reporting> = {},
 ): Promise<WorkerApp> {
-  const logger = parts.logger ?? createLogger(config.log_level, "atlasqueue-worker");
+  const { logger, telemetry } = parts.logger
+    ? { telemetry: undefined, ...parts, logger: parts.logger }
+    : await startReporting(config);
   const own = await loadHandlers(config.handler_paths);
   const demo = config.demo_handlers ? demoHandlers : [];
   const builtIn = [noopHandler, ...demo, webhookHandler({ allow_private: config.webhook_allow_private })];
@@ -41,14 +42,19 @@ export async function startWorkerApp(
   const observe = observeAll(logEvents(logger), metrics.observe);
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : memorySignal());
   addServerGauges(metrics.registry, { database, signal });
+  telemetry?.addMetrics(metrics.registry);
   let worker: Worker | undefined;
   const ready = workerReadiness({ database, signal }, () => worker);
   const address = { ...config.metrics, allowed_hosts: config.allowed_hosts };
   const health = await startHealthServer(metrics, ready, address).catch(async (error: unknown) => {
-    await Promise.all([database.close(), parts.signal ? undefined : signal.close()]);
+    await Promise.all([telemetry?.stop(), database.close(), parts.signal ? undefined : signal.close()]);
     throw error;
   });
-  const closeParts = () => Promise.all([database.close(), health.stop(), parts.signal ? undefined : signal.close()]);
+  const closeParts = async () => {
+    // The last metrics ask the servers.
+    await telemetry?.stop();
+    await Promise.all([database.close(), health.stop(), parts.signal ? undefined : signal.close()]);
+  };
   try {
     await Promise.all([requireSignal(signal), requireNoOldPostgres(database)]);
   } catch (error) {
@@ -56,7 +62,7 @@ export async function startWorkerApp(
     throw error;
   }
   const started = startWorker(
-    { database, signal, logger, observe },
+    { database, signal, logger, observe, tracing: telemetry?.tracing },
     {
       handlers,
       queues: config.queues,

@@ -209,6 +209,12 @@ test("a queue is paused, explained, resumed and counted", async () => {
   expect(await client.queues()).toContainEqual(
     expect.objectContaining({ queue: "paused", paused: false, counts: expect.objectContaining({ running: 1 }) }),
   );
+  const { items, next_cursor } = await client.queuePage({ limit: 1 });
+  expect(items).toHaveLength(1);
+  const rest = await client.queuePage(next_cursor === null ? {} : { cursor: next_cursor });
+  expect([...items, ...rest.items].map(({ queue }) => queue)).toEqual(
+    (await client.queues()).map(({ queue }) => queue),
+  );
 });
 
 test("a schedule is put, listed, paused, resumed and deleted", async () => {
@@ -224,4 +230,20 @@ test("a schedule is put, listed, paused, resumed and deleted", async () => {
   await schedules.delete("report");
   expect(await failed(schedules.get("report"))).toBeInstanceOf(NotFoundError);
   expect(await failed(schedules.put({ name: "never", cron: "0 0 30 2 *", job }))).toBeInstanceOf(ValidationError);
+});
+
+test("a client says who it is to the API, and sends its own headers with every call", async () => {
+  const sent: (string | null)[] = [];
+  const own = createClient({
+    url: api.url,
+    headers: { "x-atlasqueue-dashboard": "1" },
+    fetch: (input, init) => {
+      sent.push(new Headers(init?.headers).get("x-atlasqueue-dashboard"));
+      return fetch(input, init);
+    },
+  });
+  expect(await own.session.get()).toMatchObject({ auth: "disabled", signed_in: true });
+  expect(await own.session.open("any")).toMatchObject({ auth: "disabled" });
+  expect(await own.session.close()).toMatchObject({ auth: "disabled" });
+  expect(sent).toEqual(["1", "1", "1"]);
 });

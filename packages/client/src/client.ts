@@ -1,10 +1,16 @@
+import type { Tracing } from "@atlasqueue/contract";
 import { baseUrl } from "./http/base-url.ts";
-import { createTransport } from "./http/transport.ts";
+import { createEvents } from "./http/event-stream.ts";
+import { createTransport, type TransportOptions } from "./http/transport.ts";
+import { auditCalls, type AuditCalls } from "./resources/audit.ts";
 import { deadLetterCalls, type DeadLetterCalls } from "./resources/dead-letters.ts";
 import { jobCalls, type JobCalls } from "./resources/jobs.ts";
 import { leaseCalls, type LeaseCalls } from "./resources/leases.ts";
 import { queueCalls, type QueueCalls } from "./resources/queues.ts";
 import { scheduleCalls, type ScheduleCalls } from "./resources/schedules.ts";
+import { statsCalls, type StatsCalls } from "./resources/stats.ts";
+import { sessionCalls, type SessionCalls } from "./resources/session.ts";
+import { tokenCalls, type TokenCalls } from "./resources/tokens.ts";
 import { workerCalls, type WorkerCalls } from "./resources/workers.ts";
 import { startRemoteWorker, type RemoteWorker, type WorkHandlers, type WorkOptions } from "./work/work.ts";
 
@@ -13,6 +19,8 @@ export type ClientOptions = {
   url: string;
   /** An API token, `aq_…`. Without one the API must run with AUTH=disabled. */
   token?: string;
+  /** Sent with every call, such as what a proxy before the API asks for. */
+  headers?: Record<string, string>;
   /** Default: the runtime's own. */
   fetch?: typeof fetch;
   /** For one try, on top of the time it waits on the server. Default 10,000. */
@@ -26,14 +34,24 @@ export type ClientOptions = {
    * HTTP/1.1, whose 6 connections per host are also needed for everything else.
    */
   waitsMax?: number;
+  /**
+   * Where spans go: `openTelemetry()` of `@atlasqueue/client/opentelemetry`. Requests carry the span they are part of.
+   * Default: none, which costs nothing.
+   */
+  tracing?: Tracing | undefined;
 };
 
 export type Client = JobCalls &
   LeaseCalls &
   QueueCalls &
-  WorkerCalls & {
+  WorkerCalls &
+  AuditCalls & {
     readonly deadLetters: DeadLetterCalls;
     readonly schedules: ScheduleCalls;
+    readonly tokens: TokenCalls;
+    /** What happens, now and over time. */
+    readonly stats: StatsCalls;
+    readonly session: SessionCalls;
     /**
      * Run the jobs of a queue in this process: lease them, hand them to their handlers, renew the leases, settle. A
      * single function takes jobs of every type; a list of `defineHandler(…)`, those of its types. Throws a TypeError or
@@ -52,24 +70,31 @@ export type Client = JobCalls &
  * console.log(handle.id, await handle.result({ timeoutMs: 30_000 }));
  */
 export function createClient(options: ClientOptions): Client {
-  const send = createTransport({
+  const transport: TransportOptions = {
     url: baseUrl(options.url),
     token: checkedToken(options.token),
+    headers: options.headers ?? {},
     // Called as a plain function: a browser's fetch refuses any other `this`.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     timeoutMs: options.timeoutMs ?? 10_000,
     retries: options.retries ?? 5,
     retryMaxMs: options.retryMaxMs ?? 60_000,
-  });
+    tracing: options.tracing,
+  };
+  const send = createTransport(transport);
   const leases = leaseCalls(send);
   return {
-    ...jobCalls(send, options.waitsMax ?? 32),
+    ...jobCalls(send, options.waitsMax ?? 32, options.tracing),
     ...leases,
     ...queueCalls(send),
     ...workerCalls(send),
+    ...auditCalls(send),
     schedules: scheduleCalls(send),
+    tokens: tokenCalls(send),
+    stats: statsCalls(send, createEvents(transport)),
+    session: sessionCalls(send),
     deadLetters: deadLetterCalls(send),
-    work: (queue, handlers, workOptions) => startRemoteWorker(leases, queue, handlers, workOptions),
+    work: (queue, handlers, workOptions) => startRemoteWorker(leases, queue, handlers, workOptions, options.tracing),
   };
 }
 

@@ -1,15 +1,24 @@
 export { faultOfUrl } from "./http/base-url.ts";
 export { createClient, type Client, type ClientOptions } from "./client.ts";
-export type { DeadLetterCalls, DeadLetterChoice, DeadLetterFilter } from "./resources/dead-letters.ts";
+export type {
+  DeadLetterCalls,
+  DeadLetterChoice,
+  DeadLetterFilter,
+  DeadLetterTraits,
+} from "./resources/dead-letters.ts";
 export * from "./errors.ts";
 export type { CallOptions } from "./http/transport.ts";
-export type { JobCalls, ListFilter, SubmittedJob } from "./resources/jobs.ts";
+export type { JobCalls, ListFilter, PageFilter, SubmittedJob } from "./resources/jobs.ts";
 export type { Held, LeaseCalls, LeasedJob, LeaseOptions } from "./resources/leases.ts";
 export type { QueueCalls } from "./resources/queues.ts";
 export { gather, waitAll, type ResultOf, type Slot, type WaitedFor } from "./results/gather.ts";
 export type { Handle } from "./results/handle.ts";
 export type { WaitOptions } from "./results/waits.ts";
 export type { ScheduleCalls } from "./resources/schedules.ts";
+export type { AuditCalls, AuditFilter } from "./resources/audit.ts";
+export type { ReplayCalls } from "./resources/replays.ts";
+export type { SeriesChoice, StatsCalls } from "./resources/stats.ts";
+export type { SessionCalls } from "./resources/session.ts";
 export type { Submitted } from "./resources/submit-many.ts";
 export {
   defineHandler,
@@ -19,25 +28,47 @@ export {
   type RemoteContext,
 } from "./work/handler.ts";
 export type { WorkEvent } from "./work/events.ts";
+export type { TokenCalls } from "./resources/tokens.ts";
 export type { WorkerCalls } from "./resources/workers.ts";
 export type { RemoteWorker, WorkOptions } from "./work/work.ts";
 export {
   defineJob,
+  type BulkJobsAnswer,
+  type BulkJobsInput,
+  type HeldGroup,
+  type HeldGroupPage,
+  type DeadGroup,
+  type DeadGroupPage,
   DoNotRetryError,
   PayloadError,
   ResultError,
   RetryAfterError,
   type Attempt,
+  type AuditEntry,
+  type AuditPage,
   type Explanation,
   type Job,
   type JobDefinition,
   type JobError,
   type JobOptions,
+  type JobPage,
   type JobStatus,
   type JobSubmission,
   type Json,
   type JsonObject,
+  type LiveEvent,
+  type Overview,
+  type ProblemNow,
+  type OneQueue,
   type Queue,
   type Worker,
+  type Replay,
+  type ReplayPage,
+  type ReplayPreview,
   type Schedule,
+  type StatsBucket,
+  type StatsSeries,
+  type Throughput,
+  type StatsWindow,
+  type Session,
 } from "@atlasqueue/contract";

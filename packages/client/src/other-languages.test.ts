@@ -40,6 +40,6 @@ test.skipIf(missing("python3", "--version"))("Python submits, works and waits", 
   expect(said).toBe('succeeded {"month": "2026-11", "pages": 3}\n');
 });
 
-test.skipIf(missing("go", "version"))("Go does the same, where it is installed", { timeout: 120_000 }, async () => {
+test.skipIf(missing("go", "version"))("Go does the same, where it is installed", async () => {
   expect(await runBlock("go", "go", ["run"], "main.go")).toBe('succeeded {"pages":3}\n');
 });

@@ -6,6 +6,7 @@ import type { Deps, QueueRef } from "./deps.ts";
 import { createGroupAdvancer } from "./groups/advancer.ts";
 import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
+import { createRollups } from "./rollups/flush.ts";
 import { createRefiller } from "./limits/refill.ts";
 import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
@@ -17,11 +18,18 @@ import { delaysAmong, readyAmong, type EnqueueOutcome } from "./submit/outcome.t
 export type Settled = {
   job: QueueRef & {
     id: string;
+    type: string;
     group_key: string | null;
+    /** From when it might have run to when it was claimed. */
+    waited_seconds?: number | undefined;
     /** Its queue has, or may have, limits: another job may start. */
     limited?: boolean | undefined;
   };
   became: "succeeded" | "dead" | { due_in_ms: number };
+  /** How long it ran, if that is known. */
+  ran_ms?: number | undefined;
+  /** It ended before, and only the answer is repeated. */
+  repeated?: boolean;
   /** The claim it was under, if only the follow-ups clear it away. */
   claim?: string | undefined;
 };
@@ -37,6 +45,8 @@ export type FollowUps = {
   admitted(admitted: Pick<Admitted, "outcomes" | "ended">): Promise<void>;
   /** Attempts ended, one way or another. Resolves when Redis has been brought up to date. */
   settled(settled: readonly Settled[]): Promise<void>;
+  /** Attempts ended with their leases; the jobs are queued again, and signalled already. */
+  requeued(jobs: readonly (QueueRef & { type: string })[]): void;
   cancelled(job: JobRow): Promise<void>;
   /**
    * Stopped jobs start over: `ready` are those to be signalled, `were_dead` the ids of those that were dead letters.
@@ -58,7 +68,7 @@ export type FollowUps = {
  * The one place for what must happen after a commit: signals, notices to those waiting for a result, the list of dead
  * letters, the next job of a group, offers of a limited queue, the timer of a retry, the claims and the counts. All of
  * it only does at once what the sweep would do a second or more later, so a process that dies in the middle loses
- * nothing.
+ * nothing but the last seconds of the figures over time.
  *
  * @example
  * const followUps = createFollowUps({ database, signal, observe });
@@ -70,6 +80,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const promoter = createPromoter(deps);
   const claims = createClaimCleaner(deps);
   const counts = createCounts(deps);
+  const rollups = createRollups(deps);
   const underWay = new Set<Promise<unknown>>();
   let stopped = false;
 
@@ -110,6 +121,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const follow = (outcomes: readonly EnqueueOutcome[]): Promise<unknown> => {
     // Without a sweep, the table of changes would grow as long as jobs come in.
     counts.touch();
+    for (const one of outcomes) if (one.kind === "created") rollups.submitted(one.job);
     if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
     return announce(deps, readyAmong(outcomes));
   };
@@ -128,20 +140,30 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       if (outcomes.length > 0) await track(Promise.all([follow(outcomes), tell("finished", ended)]));
     },
     settled(settled) {
-      for (const { job, became } of settled) {
+      const finished: string[] = [];
+      const dead: string[] = [];
+      const ended = new Set<string>();
+      let grouped = false;
+      for (const { job, became, ran_ms, repeated, claim } of settled) {
         if (job.limited) refiller.freed(job);
-        if (typeof became === "object") promoter.expectIn(became.due_in_ms);
+        if (claim !== undefined) ended.add(claim);
+        const retried = typeof became === "object";
+        if (retried) promoter.expectIn(became.due_in_ms);
+        else {
+          finished.push(job.id);
+          if (became === "dead") dead.push(job.id);
+          grouped ||= job.group_key !== null;
+        }
+        const { waited_seconds = NaN } = job;
+        if (!repeated) rollups.ended(job, retried ? "retried" : became, waited_seconds * 1_000, ran_ms);
       }
-      const final = settled.filter(({ became }) => typeof became === "string");
-      if (final.some(({ job }) => job.group_key !== null)) void groups.kick();
-      claims.settled(new Set(settled.flatMap(({ claim }) => claim ?? [])));
-      const dead = final.filter(({ became }) => became === "dead").map(({ job }) => job.id);
+      if (grouped) void groups.kick();
+      if (ended.size > 0) claims.settled(ended);
       const listed = dead.length > 0 && hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
-      const told = tell(
-        "finished",
-        final.map(({ job }) => job.id),
-      );
-      return track(Promise.all([listed, told]));
+      return track(Promise.all([listed, tell("finished", finished)]));
+    },
+    requeued(jobs) {
+      for (const job of jobs) rollups.ended(job, "retried");
     },
     cancelled(job) {
       if (job.group_key !== null) void groups.kick();
@@ -164,6 +186,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       claims.stop();
       counts.stop();
       await idle();
+      await rollups.stop();
     },
   };
 }

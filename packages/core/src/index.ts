@@ -5,7 +5,7 @@ export { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
 export { migrateDatabase } from "./database/migrate.ts";
 export type { Retention } from "./maintenance/retention.ts";
 export { observeAll, type AtlasEvent, type EventName, type Observe } from "./observe/events.ts";
-export { createLogger, logEvents, type Logger } from "./observe/log.ts";
+export { createLogger, logEvents, type DestinationStream, type Logger, type LogTap } from "./observe/log.ts";
 export type { LogLevel } from "./observe/log-levels.ts";
 export { createMetrics, type Metrics } from "./observe/metrics.ts";
 export { SettingError } from "./program/settings.ts";

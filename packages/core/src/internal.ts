@@ -1,4 +1,7 @@
 // What only our own apps and packages need. It changes without notice.
+export { listActs, showAct } from "./audit/list.ts";
+export { newId } from "./ids.ts";
+export { beginActs, endActs, recordActs, type Act, type BegunAct, type EndedAct } from "./audit/record.ts";
 export { countDrift } from "./counts/drift.ts";
 export { isBadRow } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
@@ -9,19 +12,34 @@ export { clockSkewMs } from "./database/server/clock.ts";
 export { createReadiness } from "./database/server/readiness.ts";
 export { requirePostgres } from "./database/server/version.ts";
 export { purgeAll, replayAll } from "./dead-letters/bulk.ts";
+export { listDeadGroups, type GroupPlace } from "./dead-letters/groups.ts";
 export { listDead } from "./dead-letters/list.ts";
 export type { DeadFilter, DeadPlace } from "./dead-letters/pages.ts";
+export { carryOnReplays } from "./dead-letters/replays/carry-on.ts";
+export { createReplay, previewReplay } from "./dead-letters/replays/create.ts";
+export { findReplay, listReplays } from "./dead-letters/replays/find.ts";
+export { showReplay } from "./dead-letters/replays/rows.ts";
+export { steerReplay, type Steering } from "./dead-letters/replays/steer.ts";
 export { defaultTenant, type Deps, type QueueRef } from "./deps.ts";
 export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
 export { advanceAll } from "./groups/advancer.ts";
 export { listAttempts } from "./jobs/attempts.ts";
+export { heldGroups } from "./groups/held.ts";
+export { startsOf } from "./limits/starts.ts";
+export { readThroughput } from "./rollups/throughput.ts";
+export { bulkJobs } from "./jobs/bulk.ts";
+export { deleteFinished } from "./jobs/delete.ts";
+export { editAndRetry } from "./jobs/edit-and-retry.ts";
 export { cancel } from "./jobs/cancel.ts";
 export { explainJob } from "./jobs/explain.ts";
 export { findJob } from "./jobs/find.ts";
 export { listJobsAt } from "./jobs/list-at.ts";
+export { findJobByKey } from "./jobs/find-by-key.ts";
+export { searchJobs } from "./jobs/search.ts";
 export { listJobs } from "./jobs/list.ts";
 export { retry } from "./jobs/retry.ts";
 export { showJob } from "./jobs/show.ts";
+export { showKnown } from "./jobs/show-known.ts";
 export { createFinishedWaits, type FinishedWaits } from "./jobs/wait-finished.ts";
 export { claim, claimReady } from "./lease/claim.ts";
 export { extendLeases } from "./lease/extend.ts";
@@ -29,8 +47,12 @@ export { forgetClaims } from "./lease/forget-claims.ts";
 export { heartbeat } from "./lease/heartbeat.ts";
 export { aboutLease, type Claimer, type Lease, type LeasedJob } from "./lease/lease.ts";
 export { recoverExpired } from "./lease/recover.ts";
+export { isLate, renewLate } from "./lease/renew-late.ts";
 export { reportProgress } from "./lease/report-progress.ts";
 export { createLeaseReturns, type LeaseReturns } from "./lease/returns.ts";
+export { createLiveEvents, type LiveEvents } from "./live/live-events.ts";
+export { createOverview, type OverviewReader } from "./overview/overview.ts";
+export { readSeries } from "./rollups/series.ts";
 export { setLimits } from "./limits/set.ts";
 export { createOutlook } from "./maintenance/outlook.ts";
 export { promoteAll } from "./maintenance/promote.ts";
@@ -52,13 +74,22 @@ export {
   type ServerConfig,
 } from "./program/server-settings.ts";
 export { parseSettings, setting } from "./program/settings.ts";
+export {
+  telemetryConfig,
+  telemetrySettings,
+  withOwnTelemetry,
+  type TelemetryConfig,
+} from "./program/telemetry-settings.ts";
+export { loadTelemetry, type LoadedTelemetry } from "./program/load-telemetry.ts";
 export { createQueueBound, TooManyQueuesError, type QueueBound } from "./queue-bound/queue-bound.ts";
+export { createStorageQuota, StorageFullError, type StorageQuota } from "./quota/storage-quota.ts";
 export { queueDepths } from "./queues/depths.ts";
-export { oldestReady, type OldestReady } from "./queues/oldest-ready.ts";
+export { oldestReady } from "./queues/oldest-ready.ts";
 export { oldestWaiting } from "./queues/oldest-waiting.ts";
 export { pauseQueue, resumeQueue } from "./queues/pause.ts";
 export { readyAmong, readyTenants, top } from "./queues/ready-queues.ts";
 export { queueStats, type QueueStats } from "./queues/stats.ts";
+export { ready_ms_max, whyLeft, type Left } from "./queues/why-left.ts";
 export { workLeft } from "./queues/work-left.ts";
 export { createLongPoll, type LongPoll } from "./remote/long-poll.ts";
 export { settleRemote, type Ack, type Nack, type RemoteOutcome, type RemoteSettlementDeps } from "./remote/settle.ts";
@@ -69,6 +100,7 @@ export { listSchedules } from "./schedules/list.ts";
 export { pauseSchedule, resumeSchedule } from "./schedules/pause.ts";
 export { showSchedule } from "./schedules/show.ts";
 export { createSchedule, putSchedule } from "./schedules/store.ts";
+export { hasJobs, seedDay } from "./seed/seed.ts";
 export { complete } from "./settle/complete.ts";
 export { fail, type Failure } from "./settle/fail.ts";
 export { verdictAfterFailure } from "./settle/verdict.ts";
@@ -95,7 +127,8 @@ export { revokeToken } from "./tokens/revoke.ts";
 export { rotateToken } from "./tokens/rotate.ts";
 export type { MadeToken } from "./tokens/rows.ts";
 export { signingKey } from "./tokens/signing-key.ts";
-export { hashToken, newToken, tokenForm } from "./tokens/token.ts";
+export { closeSession, findSession, openSession, whoIs } from "./tokens/session.ts";
+export { hashToken, isSessionText, newToken, tokenForm } from "./tokens/token.ts";
 export { clearAway } from "./maintenance/cleaner.ts";
 export { createDuties } from "./maintenance/sweep/duties.ts";
 export { createOutageWatch, type OutageWatch } from "./maintenance/sweep/outage-watch.ts";

@@ -6,6 +6,7 @@ import {
   type Fault,
   type JobStatus,
   type SubmitJobInput,
+  type Tracing,
 } from "@atlasqueue/contract";
 import { admitThese } from "./submit/arrivals/admitter.ts";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
@@ -20,6 +21,7 @@ import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
 import { noSignal } from "./signal/none.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
+import { sendInside } from "./tracing/send.ts";
 import { createSubmitter } from "./submit/submitter.ts";
 import { submitInside } from "./submit/arrivals/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
@@ -37,6 +39,11 @@ export type QueueOptions = {
   connectionsMax?: number;
   preparedStatements?: boolean;
   observe?: Observe;
+  /**
+   * Where spans go: `openTelemetry()` of `@atlasqueue/core/opentelemetry`. Jobs carry the context of their `send` span to
+   * whoever runs them. Default: none, which costs nothing.
+   */
+  tracing?: Tracing | undefined;
 };
 
 /** A job as `POST /v1/jobs` takes it, with the key that makes it safe to submit again. */
@@ -130,7 +137,7 @@ export function createQueue(options: QueueOptions): Queue {
   const signal: Signal = options.redisUrl
     ? redisSignal({ url: options.redisUrl, keys: options.keys ?? defaultKeys, observe })
     : noSignal();
-  const deps = { database, signal, observe };
+  const deps = { database, signal, observe, tracing: options.tracing };
   const enqueueOptions = { idempotency_ttl_seconds: options.idempotencyTtlSeconds ?? 86_400 };
   const followUps = createFollowUps(deps);
   const submitter = createSubmitter({ ...deps, followUps }, enqueueOptions);
@@ -194,7 +201,9 @@ export function createQueue(options: QueueOptions): Queue {
     },
     async submitIn(tx, job) {
       const submission = submissionOf(job);
-      const { outcome, ready, arrived } = await submitInside(executeIn(tx), submission, enqueueOptions);
+      const { outcome, ready, arrived } = await sendInside(deps, submission, (one) =>
+        submitInside(executeIn(tx), one, enqueueOptions),
+      );
       const submitted = answer(submission, outcome);
       if (ready || arrived) unannounced.set(submitted.id, ready ?? "arrived");
       // Rolled back, or never announced: the oldest make room.

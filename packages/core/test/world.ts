@@ -2,27 +2,35 @@ import { queueLimits, submitJob, type SubmitJobInput } from "@atlasqueue/contrac
 import { recordEvents } from "@atlasqueue/testing";
 import type { Database } from "../src/database/connect.ts";
 import type { Deps } from "../src/deps.ts";
-import { advanceGroups } from "../src/groups/advance.ts";
-import { claim, claimReady } from "../src/lease/claim.ts";
+import { claim } from "../src/lease/claim.ts";
 import type { Claimer, Lease } from "../src/lease/lease.ts";
-import { complete } from "../src/settle/complete.ts";
 import { enqueue } from "../src/submit/enqueue.ts";
 import { fail } from "../src/settle/fail.ts";
-import { promoteDue } from "../src/maintenance/promote.ts";
-import { recoverExpired } from "../src/lease/recover.ts";
 import { setLimits } from "../src/limits/set.ts";
+import { keepTables } from "./kept-tables.ts";
 
-/** A separate tenant with a job in each state a move may meet, and the leases held there. */
+/** A job in each state a move may meet, and the leases held on them. */
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
 export const limit = 2;
-let made = 0;
 
-export async function makeWorld(database: Database) {
-  const tenant = `world-${(made += 1)}`;
+/** A function that makes the same world each time it is called, with nothing else in the database. */
+export async function worldMaker(database: Database): Promise<() => Promise<World>> {
+  const first = await makeWorld(database);
+  const putBack = await keepTables(database.sql);
+  return async () => {
+    await putBack();
+    const recorded = recordEvents();
+    recorded.events.push(...first.recorded.events);
+    return { ...first, recorded, deps: { database, observe: recorded.observe }, taken: [] };
+  };
+}
+
+async function makeWorld(database: Database) {
+  const tenant = "world";
   const recorded = recordEvents();
   const deps: Deps = { database, observe: recorded.observe };
-  const claimer: Claimer = { tenant, queues: ["q", "limited"], worker_id: `w-${made}`, lease_seconds: 30 };
+  const claimer: Claimer = { tenant, queues: ["q", "limited"], worker_id: "w", lease_seconds: 30 };
   const addWith = async (using: Deps, ...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
     const submissions = requests.map((request) => ({
       tenant,
@@ -68,22 +76,4 @@ export async function makeWorld(database: Database) {
     /** What the moves leased. */
     taken: [] as Lease[],
   };
-}
-
-/** Run everything that is ready to its end, as workers and the sweep would. */
-export async function runOut({ deps, claimer, leases, taken }: World): Promise<void> {
-  const done = (held: readonly Lease[]) =>
-    complete(
-      deps,
-      held.map((lease) => ({ lease, result: null })),
-    );
-  await done([...leases, ...taken]);
-  for (let round = 0; round < 20; round += 1) {
-    await recoverExpired(deps, 50);
-    await promoteDue(deps, 50);
-    await advanceGroups(deps, 100);
-    const next = await claimReady(deps, 50, claimer);
-    await done(next);
-    if (next.length === 0 && round > 1) return;
-  }
 }

@@ -127,42 +127,38 @@ test("a password file that does not match the data says how to fix it", async ()
   expect(await ask((await start(dataDir)).url, "select 1 as one")).toEqual([{ one: 1 }]);
 });
 
-test(
-  "links and FIFOs planted in a data folder lead to no write outside it, and block nothing",
-  { timeout: 60_000 },
-  async () => {
-    const folder = openFolder();
-    const [dataDir, dir] = [join(folder, "postgres"), join(folder, "redis")];
-    const first = [await start(dataDir), await redisIn(dir)];
-    await Promise.all(first.map((server) => server.stop()));
-    // As root that could be any file on the machine.
-    const target = join(closedFolder(), "target");
-    writeFileSync(target, "untouched");
-    const names = ["owner", "url", "url.new", `owner.${process.pid}`, `owner.stale.${process.pid}`];
-    const files = names.flatMap((name) => [dataDir, dir].map((place) => join(place, `atlasqueue.${name}`)));
-    files.push(join(dir, "redis.pid"));
-    const postmaster = join(dataDir, "postmaster.pid");
-    const users = first.map((_, at) => statSync(at === 0 ? dataDir : dir));
+test("links and FIFOs planted in a data folder lead to no write outside it, and block nothing", async () => {
+  const folder = openFolder();
+  const [dataDir, dir] = [join(folder, "postgres"), join(folder, "redis")];
+  const first = [await start(dataDir), await redisIn(dir)];
+  await Promise.all(first.map((server) => server.stop()));
+  // As root that could be any file on the machine.
+  const target = join(closedFolder(), "target");
+  writeFileSync(target, "untouched");
+  const names = ["owner", "url", "url.new", `owner.${process.pid}`, `owner.stale.${process.pid}`];
+  const files = names.flatMap((name) => [dataDir, dir].map((place) => join(place, `atlasqueue.${name}`)));
+  files.push(join(dir, "redis.pid"));
+  const postmaster = join(dataDir, "postmaster.pid");
+  const users = first.map((_, at) => statSync(at === 0 ? dataDir : dir));
 
-    for (const plant of ["link", "fifo"]) {
-      for (const file of files) {
-        rmSync(file, { force: true });
-        if (plant === "link") symlinkSync(target, file);
-        else execFileSync("sh", ["-c", 'mkfifo "$1"', "sh", file]);
-      }
-      const servers = [await start(dataDir), await redisIn(dir)];
-      await Promise.all(servers.map((server) => server.stop()));
-      expect(readFileSync(target, "utf8")).toBe("untouched");
+  for (const plant of ["link", "fifo"]) {
+    for (const file of files) {
+      rmSync(file, { force: true });
+      if (plant === "link") symlinkSync(target, file);
+      else execFileSync("sh", ["-c", 'mkfifo "$1"', "sh", file]);
     }
-    expect([dataDir, dir].map((place) => statSync(place).uid)).toEqual(users.map(({ uid }) => uid));
-    if (isRoot) expect(statSync(target).uid).toBe(0);
-
-    // PostgreSQL's own file: if its user may not write it, the server does not start.
-    symlinkSync(target, postmaster);
-    await expect(start(dataDir).then((server) => server.stop())).rejects.toThrow(/postmaster\.pid/);
+    const servers = [await start(dataDir), await redisIn(dir)];
+    await Promise.all(servers.map((server) => server.stop()));
     expect(readFileSync(target, "utf8")).toBe("untouched");
-  },
-);
+  }
+  expect([dataDir, dir].map((place) => statSync(place).uid)).toEqual(users.map(({ uid }) => uid));
+  if (isRoot) expect(statSync(target).uid).toBe(0);
+
+  // PostgreSQL's own file: if its user may not write it, the server does not start.
+  symlinkSync(target, postmaster);
+  await expect(start(dataDir).then((server) => server.stop())).rejects.toThrow(/postmaster\.pid/);
+  expect(readFileSync(target, "utf8")).toBe("untouched");
+});
 
 test("in a user's own folder root starts the servers as that user, and does not give away what others could have put there", async () => {
   const folder = openFolder();

@@ -11,7 +11,9 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
 })
   .split("\n")
   .filter((file) => file !== "");
-const sources = files.filter((file) => /^(apps|packages)\/.*\.ts$/.test(file) && !/\.(test|config)\.ts$/.test(file));
+const sources = files.filter(
+  (file) => /^(apps|packages)\/.*\.tsx?$/.test(file) && !/\.(test|config)\.tsx?$/.test(file),
+);
 const read = (file: string) => readFileSync(`${root}/${file}`, "utf8");
 const places = (pattern: RegExp, allowed: RegExp) =>
   sources.filter((file) => !allowed.test(file) && pattern.test(withoutComments(read(file))));
@@ -43,11 +45,14 @@ const arrows: Record<string, string[]> = {
   "packages/embedded": [],
   "packages/client": ["contract"],
   "packages/core": ["contract"],
+  "packages/telemetry": ["contract", "core"],
   "packages/worker": ["contract", "core"],
   "packages/testing": ["contract", "core", "embedded"],
-  "apps/api": ["contract", "core", "worker"],
-  "apps/worker": ["core", "worker"],
-  "apps/cli": ["contract", "client", "core", "embedded", "api", "worker-app"],
+  "apps/api": ["contract", "core", "telemetry", "worker", "mcp"],
+  "apps/worker": ["core", "telemetry", "worker"],
+  "apps/dashboard": ["contract", "client"],
+  "apps/mcp": ["contract", "client"],
+  "apps/cli": ["contract", "client", "core", "embedded", "api", "worker-app", "mcp"],
   "apps/bench": ["contract", "core", "worker", "embedded", "api", "worker-app"],
 };
 
@@ -92,13 +97,24 @@ test("process.env is read only in an app's config.ts and by what starts a proces
   const allowed =
     /^apps\/[a-z]+\/src\/(config|main|fleet\/member-main)\.ts$|^packages\/core\/src\/program\/migrate-main\.ts$|\/test\//;
   expect(
-    places(/process\.env/, new RegExp(`${allowed.source}|^packages/testing/(src/spawn-process|published/run)\\.ts$`)),
+    places(
+      /process\.env/,
+      new RegExp(
+        `${allowed.source}|^packages/testing/(src/spawn-process|published/run)\\.ts$|^apps/dashboard/build/ensure-built\\.ts$`,
+      ),
+    ),
   ).toEqual([]);
 });
 
 test("SQL lives only in core", () => {
   const allowed = /^packages\/(core|embedded|testing)\/|^apps\/bench\//;
   expect(places(/\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/, allowed)).toEqual([]);
+});
+
+test("drizzle is loaded in one place, the fast way", () => {
+  const slowly = /^(?!\s*(?:im|ex)port type\b).*\bfrom "drizzle-orm|\bimport\("drizzle-orm/m;
+  expect(places(slowly, /^packages\/core\/src\/database\/drizzle\.ts$/)).toEqual([]);
+  expect(read("packages/core/src/database/drizzle.ts")).not.toMatch(slowly);
 });
 
 test("Redis commands are sent only from core's signal folder", () => {

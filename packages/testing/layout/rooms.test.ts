@@ -11,7 +11,7 @@ const sources = execFileSync("git", ["ls-files", "--cached", "--others", "--excl
   encoding: "utf8",
 })
   .split("\n")
-  .filter((file) => /^(apps|packages)\/[^/]+\/src\/.*\.ts$/.test(file) && !file.endsWith(".test.ts"));
+  .filter((file) => /^(apps|packages)\/[^/]+\/src\/.*\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file));
 const known = new Set(sources);
 
 const houseOf = (file: string) => file.split("/").slice(0, 3).join("/");
@@ -57,7 +57,7 @@ const ground = ["deps.ts", "ids.ts", "pause.ts", "shares.ts"].map((file) => `pac
 
 /** Those that themselves set work going after a commit, and the sweep. */
 const callersOfFollowUps =
-  /^packages\/core\/src\/(dead-letters\/bulk|maintenance\/loop-deps|schedules\/fire-due|submit\/|remote\/)/;
+  /^packages\/core\/src\/(dead-letters\/bulk|jobs\/bulk|maintenance\/loop-deps|schedules\/fire-due|submit\/|remote\/)/;
 
 test("no room of core imports what is above the rooms", () => {
   const upward = sources

@@ -31,10 +31,17 @@ const exempt: Record<string, string> = {
   "queues/forget-undecided.ts": "the cleaner's, over all tenants",
   "lease/fence.ts": "the fence itself; a remote worker's ids go through find-leased first",
   "tokens/note-use.ts": "ids of tokens we were just shown",
-  "dead-letters/project.ts": "the sweep's, over all tenants",
+  "audit/forget.ts": "the cleaner's, over all tenants",
+  "jobs/search.ts": "its conditions are those of list.ts, which name the tenant",
+  "dead-letters/name-errors.ts": "the cleaner's, over all tenants",
+  "dead-letters/replays/forget.ts": "the cleaner's, over all tenants",
+  "dead-letters/replays/patching.ts": "over ids that a replay's own walk chose, by its tenant",
+  "dead-letters/replays/step.ts": "the sweep's, which carries on the replays of all tenants",
+  "dead-letters/rebuild-list.ts": "the sweep's, over all tenants",
   "lease/report-progress.ts": "by the lease's token, for workers with a database connection",
   "tokens/signing-key.ts": "a system-wide key, which no caller sees or names",
   "settle/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
+  "rollups/columns.ts": "part of statements, over rows that the rest of them name by tenant",
   "database/skip-locked.ts": "part of statements, over jobs chosen by the rest of them",
 };
 

@@ -9,7 +9,7 @@ export const root = fileURLToPath(new URL("../../..", import.meta.url));
  * is of its own sources.
  */
 const readmes = {
-  "README.md": ["handlers", "queue", "remote"],
+  "README.md": ["handlers", "queue", "remote", "traces"],
   // One program, in three parts.
   "packages/client/README.md": ["client", "client", "client"],
   "packages/contract/README.md": ["contract"],

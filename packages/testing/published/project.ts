@@ -49,7 +49,8 @@ export async function createProject(): Promise<Project> {
     const archives = join(folder, "packed");
     mkdirSync(archives);
     // It packs no private packages.
-    const filters = ["./packages/*", "./apps/*", "!@atlasqueue/testing", "!@atlasqueue/bench"];
+    const private_ones = ["testing", "bench", "dashboard"].map((name) => `!@atlasqueue/${name}`);
+    const filters = ["./packages/*", "./apps/*", ...private_ones];
     const filtered = filters.flatMap((filter) => ["--filter", filter]);
     await succeed("pnpm", ["--recursive", ...filtered, "pack", "--pack-destination", archives], { cwd: root });
     const packed = readdirSync(archives).map((name) => join(archives, name));
@@ -90,7 +91,7 @@ function writeFiles(folder: string): void {
   write("tsconfig.declarations.json", {
     extends: "./tsconfig.nodenext.json",
     compilerOptions: { skipLibCheck: false, noEmit: true },
-    files: ["client", "queue", "remote", "contract", "embedded"].map((name) => `examples/${name}.ts`),
+    files: ["client", "queue", "remote", "traces", "contract", "embedded"].map((name) => `examples/${name}.ts`),
     include: [],
   });
 }

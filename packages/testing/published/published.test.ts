@@ -19,7 +19,10 @@ beforeAll(async () => {
 // Not there when it could not be made.
 afterAll(() => (project as Project | undefined)?.remove());
 
-const names = ["atlasqueue", ...["contract", "core", "client", "worker", "embedded", "api", "worker-app"].map(scoped)];
+const names = [
+  "atlasqueue",
+  ...["contract", "core", "client", "worker", "telemetry", "embedded", "mcp", "api", "worker-app"].map(scoped),
+];
 function scoped(name: string): string {
   return `@atlasqueue/${name}`;
 }
@@ -47,7 +50,7 @@ test("every package that is not private is packed, and its parts have the same v
   }
 });
 
-test("the migrations and the fixed driver are in the packages that need them, and no tests or sources", () => {
+test("migrations, the fixed driver and the dashboard are in the packages that need them, and no tests or sources", () => {
   const shipped = readdirSync(installed("@atlasqueue/core", "dist/drizzle")).filter((file) => file.endsWith(".sql"));
   expect(shipped).toEqual(readdirSync(join(root, "drizzle")).filter((file) => file.endsWith(".sql")));
   for (const [name, module] of [
@@ -57,6 +60,8 @@ test("the migrations and the fixed driver are in the packages that need them, an
     expect(readFileSync(installed(name, `dist/${module}/driver.js`), "utf8")).toContain("../driver/src/index.js");
     expect(readFileSync(installed(name, "dist/driver/src/connection.js"), "utf8")).toContain("notBefore");
   }
+  for (const file of ["index.html", "index.html.br", "index.html.gz"])
+    expect(existsSync(installed("@atlasqueue/api", `dist/dashboard-dist/${file}`)), file).toBe(true);
   for (const name of names) {
     const files = readdirSync(installed(name, "."), { recursive: true, encoding: "utf8" });
     expect(files.filter((file) => /\.test\.|^src|[^d]\.ts$|tsbuildinfo/.test(file))).toEqual([]);
@@ -123,11 +128,23 @@ test.each(Object.entries(nodes))(
     // The handler of the README, in the worker of `start`.
     await command("submit", "email.send", '{"to":"ada@example.org"}', "--wait", "120");
 
+    // The API's MCP server, which it loads only now.
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_queues", arguments: {} } };
+    const spoken = await fetch(`${system.api_url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(message),
+    });
+    expect(await spoken.json()).toMatchObject({
+      result: { structuredContent: { queues: expect.any(Array) as unknown } },
+    });
+
     // Without HTTP, and inside a transaction.
     const sql = postgres(env.DATABASE_URL, { max: 1, onnotice: () => {} });
     onTestFinished(() => sql.end());
     await sql`CREATE TABLE orders (id int, total_cents int)`;
     await example("queue");
+    await example("traces");
     expect(await sql`SELECT id FROM orders`).toHaveLength(1);
     expect(await jobs(system, "type=invoice.write")).toHaveLength(1);
 

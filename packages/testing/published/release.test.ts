@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { root } from "./examples.ts";
 import { succeed } from "./run.ts";
 
-const names = ["api", "client", "contract", "core", "embedded", "worker", "worker-app"].map(
+const names = ["api", "client", "contract", "core", "embedded", "mcp", "telemetry", "worker", "worker-app"].map(
   (name) => `@atlasqueue/${name}`,
 );
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 export type EventuallyOptions = {
-  /** Default 30,000: a ceiling that only a busy machine comes near. */
+  /** Default 60,000: a ceiling that only a busy machine comes near. */
   readonly timeout_ms?: number | undefined;
   /** Default 25. */
   readonly interval_ms?: number | undefined;
@@ -19,7 +19,7 @@ export type EventuallyOptions = {
  */
 export async function eventually<Result>(
   probe: () => Result | false | Promise<Result | false>,
-  { timeout_ms = 30_000, interval_ms = 25, message }: EventuallyOptions = {},
+  { timeout_ms = 60_000, interval_ms = 25, message }: EventuallyOptions = {},
 ): Promise<Result> {
   // Not Date: tests replace it with other clocks.
   const start = performance.now();

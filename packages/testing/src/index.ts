@@ -2,8 +2,15 @@ export { findChromium } from "./browser/find-chromium.ts";
 export { recordEvents, submission } from "./factories.ts";
 export { createDatabase, type CreatedDatabase } from "./servers/create-database.ts";
 export { eventually, inTime, type EventuallyOptions } from "./eventually.ts";
-export { httpReceiver, type Answer, type HttpReceiver, type ReceivedRequest } from "./http-receiver.ts";
+export { httpReceiver, type Answer, type HttpReceiver, type ReceivedRequest } from "./receivers/http-receiver.ts";
 export { ownRedis, ownServers, type Servers } from "./servers/servers.ts";
+export {
+  otlpReceiver,
+  type OtlpReceiver,
+  type ReceivedLog,
+  type ReceivedMetric,
+  type ReceivedSpan,
+} from "./receivers/otlp-receiver.ts";
 export { postgresUrl, redisUrl, uniqueKeys } from "./servers/shared-servers.ts";
 export { spawnProcess, type Exit, type SpawnedProcess, type SpawnProcessOptions } from "./spawn-process.ts";
 export { simulateClock, type SimulatedClock } from "./simulated-clock.ts";

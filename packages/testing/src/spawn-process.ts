@@ -22,9 +22,9 @@ export type SpawnedProcess = {
   readonly logs: readonly Readonly<Record<string, unknown>>[];
   /** What it wrote to stderr so far, line by line. */
   readonly errorLines: readonly string[];
-  /** The first line, past or future, on stdout or stderr, that contains the text or matches. Throws after 30 s. */
+  /** The first line, past or future, on stdout or stderr, that contains the text or matches. Throws after 60 s. */
   waitForLine(pattern: string | RegExp, timeout_ms?: number): Promise<string>;
-  /** Resolves when it is gone and all its output has been read. Throws after 30 s. */
+  /** Resolves when it is gone and all its output has been read. Throws after 60 s. */
   waitForExit(timeout_ms?: number): Promise<Exit>;
   /** Default SIGTERM; false when it is gone. */
   kill(signal?: NodeJS.Signals): boolean;
@@ -32,7 +32,7 @@ export type SpawnedProcess = {
   stop(): Promise<void>;
 };
 
-const wait_ms = 30_000;
+const wait_ms = 60_000;
 const said_lines_max = 20;
 
 /**

@@ -11,7 +11,7 @@ function inPlaceOf(query: object, work: () => Promise<unknown>): object {
   const run = () => (begun ??= work());
   return Object.assign(query, {
     // What `bounded` needs from a query: whether it was sent, and how to cancel it.
-    state: {},
+    state: { socket: { bytesRead: 0 } },
     canceller: null,
     // oxlint-disable-next-line unicorn/no-thenable
     then: (...call: Parameters<Promise<unknown>["then"]>) => run().then(...call),
@@ -38,13 +38,20 @@ export function steppingDatabase(
     number += 1;
     await onStep(kind, number, text);
   };
-  const steppedTransaction = (tx: { unsafe: Unsafe }) => ({
-    unsafe: (...call: Parameters<Unsafe>) =>
-      inPlaceOf(tx.unsafe(...call), async () => {
-        await step("statement", call[0]);
-        return tx.unsafe(...call);
-      }),
-  });
+  /** One at a time, even those that are sent together. */
+  const steppedTransaction = (tx: { unsafe: Unsafe }) => {
+    let last: Promise<unknown> = Promise.resolve();
+    const after = async (before: Promise<unknown>, call: Parameters<Unsafe>): Promise<unknown> => {
+      await before;
+      await step("statement", call[0]);
+      return tx.unsafe(...call);
+    };
+    const inTurn = (call: Parameters<Unsafe>) => (last = after(last, call));
+    return {
+      unsafe: (...call: Parameters<Unsafe>) => inPlaceOf(tx.unsafe(...call), () => inTurn(call)),
+      sentAll: () => last,
+    };
+  };
   const single = async (...call: Parameters<Unsafe>): Promise<unknown> => {
     const [text] = call;
     await step("statement", text);
@@ -58,7 +65,9 @@ export function steppingDatabase(
   };
   const begin = async (options: string, work: (tx: object) => Promise<unknown>): Promise<unknown> => {
     const result = await database.sql.begin(options, async (tx) => {
-      const done = await work(steppedTransaction(tx as unknown as { unsafe: Unsafe }));
+      const stepped = steppedTransaction(tx as unknown as { unsafe: Unsafe });
+      const done = await work(stepped);
+      await stepped.sentAll();
       await step("commit", "COMMIT");
       return done;
     });
@@ -73,7 +82,8 @@ export function steppingDatabase(
       return Reflect.get(target, name) as unknown;
     },
   });
-  return { ...database, sql };
+  // A move stopped by a test, on a slow machine, is not a server that has fallen silent.
+  return { ...database, sql, timeout_ms: 120_000 };
 }
 
 /** A connection that broke. */

@@ -34,6 +34,11 @@ export type TcpProxy = {
    * bytes).
    */
   alterAnswers(alter: (text: string) => string): void;
+  /**
+   * What the clients send passes in these pieces, each of them a chunk to `freezeAfterQuestions`, however the network
+   * carried it.
+   */
+  splitQuestions(split: (chunk: Buffer) => Buffer[]): void;
   /** From now on data takes this long each way, on open connections too, as over a long cable. */
   delay(ms: number): void;
   /** New connections go there, as when a name moves; open ones stay where they are. */
@@ -60,6 +65,7 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   let toldFrozen = (): void => {};
   const bytes_left = { questions: Infinity, answers: Infinity };
   let alter: ((text: string) => string) | undefined;
+  let split = (chunk: Buffer): Buffer[] => [chunk];
   const pairs = new Set<Pair>();
 
   const cut = (pair: Pair) => {
@@ -80,7 +86,7 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     const after = inOrder(() => delay_ms);
     const pass = (read: Buffer) => {
       const chunk = from === pair.server && alter ? Buffer.from(alter(read.toString("latin1")), "latin1") : read;
-      if (pair.dead) return;
+      if (pair.dead || pair.frozen) return;
       const passed = allowed(chunk);
       if (passed.length === chunk.length) {
         if (!to.write(passed)) {
@@ -95,7 +101,11 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
       to.end(passed, () => to.resetAndDestroy());
       from.resetAndDestroy();
     };
-    from.on("data", (read) => after(() => pass(read)));
+    from.on("data", (read) =>
+      after(() => {
+        for (const piece of from === pair.client ? split(read) : [read]) pass(piece);
+      }),
+    );
     from.on("end", () => after(() => pair.dead || to.end()));
     from.on("error", () => pair.dead || cut(pair));
     from.on("close", () => {
@@ -164,6 +174,9 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     alterAnswers(next) {
       alter = next;
     },
+    splitQuestions(next) {
+      split = next;
+    },
     delay(ms) {
       delay_ms = ms;
     },
@@ -182,7 +195,7 @@ function inOrder(delay_ms: () => number): (act: () => unknown) => void {
   const line: { at: number; act: () => unknown }[] = [];
   const next = () => {
     while (line[0] && line[0].at <= performance.now()) line.shift()?.act();
-    if (line[0]) setTimeout(next, line[0].at - performance.now());
+    if (line[0]) setTimeout(next, Math.max(0, line[0].at - performance.now()));
   };
   return (act) => {
     if (delay_ms() === 0 && line.length === 0) return void act();

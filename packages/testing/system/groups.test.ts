@@ -72,7 +72,6 @@ async function produce(random: () => number): Promise<Map<string, string[]>> {
 
 test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
   "groups keep their order, one job at a time, whatever fails or is killed (seed %i)",
-  { timeout: 120_000 },
   async (seed) => {
     const random = chance(seed);
     api = await system.startApi({ LOG_LEVEL: "WARNING" });

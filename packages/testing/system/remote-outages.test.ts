@@ -47,7 +47,7 @@ test("Redis goes while calls wait: jobs are still leased, and by the signal agai
       .map(({ job }) => job.id)
       .toSorted(),
   ).toEqual(more.toSorted());
-}, 60_000);
+});
 
 test("Redis is flushed while calls wait: they are woken by the next job, and lost signals are found by the sweep", async () => {
   const api = await system.startApi(quiet);
@@ -58,7 +58,7 @@ test("Redis is flushed while calls wait: they are woken by the next job, and los
   await isListening();
   await createMany(api.url, 1);
   expect((await Promise.all(calls)).flat()).toHaveLength(11);
-}, 60_000);
+});
 
 test("Postgres goes while calls wait: those that need it get 503 within two seconds, the others their jobs later", async () => {
   const api = await system.startApi(quiet);
@@ -91,7 +91,7 @@ test("Postgres goes while calls wait: those that need it get 503 within two seco
   const leased = settled.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
   expect(settled.filter(({ status }) => status === "rejected").length).toBeLessThanOrEqual(1);
   expect(new Set(leased.map(({ job }) => job.id)).size).toBeGreaterThanOrEqual(19);
-}, 60_000);
+});
 
 test("a job running on a local worker is cancelled: its handler learns within a moment, or by the next renewal", async () => {
   const api = await system.startApi(quiet);
@@ -122,4 +122,4 @@ test("a job running on a local worker is cancelled: its handler learns within a 
   await inTime(1_500, aborted("default", worker));
   // A renewal comes after a third of the lease, well before its end.
   await inTime(2_000, aborted("hasty", hasty));
-}, 60_000);
+});

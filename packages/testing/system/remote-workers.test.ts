@@ -126,4 +126,4 @@ test("25 remote workers drain 2,000 jobs over two API processes: none runs twice
   await eventually(async () =>
     expect((await system.sql`SELECT token FROM lease_batches`).length).toBeLessThanOrEqual(workers),
   );
-}, 120_000);
+});

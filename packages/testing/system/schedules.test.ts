@@ -106,4 +106,4 @@ test("3 workers that come back after the night catch up as each schedule says, e
     "10-25T23:30",
     ...["00:00", "00:30", "01:00", "01:30", "02:00"].map((time) => `10-26T${time}`),
   ]);
-}, 60_000);
+});

@@ -68,7 +68,7 @@ test("a limit of 1 never lets 2 run, however many workers there are", async () =
   await Promise.all(workers.map(({ worker }) => worker.stop({ deadline_ms: 0 })));
   await Promise.all(workers.map(({ database }) => database.close()));
   await signal.close();
-}, 90_000);
+});
 
 test("of simultaneous claims under a limit of 1 at most one gets a job, even if all of them began before it was taken", async () => {
   await setLimits(deps, { tenant: "default", queue: "narrow" }, queueLimits.parse({ concurrency: 1 }));

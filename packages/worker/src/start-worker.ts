@@ -5,6 +5,7 @@ import {
   aboutLease,
   allTenants,
   announce,
+  carryOnReplays,
   type Claimer,
   clearAway,
   createFollowUps,
@@ -121,7 +122,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const watch = watchConsuming(deps, running, poll_timeout_seconds);
   const consuming = consume(
-    { deps: watch.deps, running, settler, sweeper, returns, children, sinks },
+    { deps: watch.deps, running, settler, sweeper, returns, children, sinks, tracing: deps.tracing },
     { claimer, served, handlers, poll_timeout_seconds },
     draining.signal,
   );
@@ -150,6 +151,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const sweeping = Promise.all([
     sweeper.run(),
     clearAway(deps, config.retention ?? defaultRetention, config.result_ttl_seconds, draining.signal),
+    carryOnReplays({ ...deps, followUps }, draining.signal),
   ]);
   deps.observe({ event: "worker_started", worker_id: id, queues: names, handlers: [...handlers.keys()], concurrency });
 

@@ -31,7 +31,7 @@ test("handlers that hog the processor past the database's deadline cost no other
   expect(named("handler_start")).toHaveLength(12);
   await worker.stop({ deadline_ms: 10_000 });
   await database.close();
-}, 90_000);
+});
 
 test("a job whose claim is answered after it was settled elsewhere is not started", async () => {
   const settled = gate();

@@ -42,6 +42,7 @@ test.each([
   const response = await away.get(anId, { authorization });
   expect(response.status).toBe(401);
   expect(response.headers.get("www-authenticate")).toBe('Bearer realm="atlasqueue", error="invalid_token"');
+  expect(await response.json()).toMatchObject({ detail: expect.stringContaining("aq_ and 49 characters") });
 });
 
 test("an unknown token is 401, and looked up only once in a while", async () => {

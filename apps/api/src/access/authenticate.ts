@@ -1,30 +1,38 @@
-import { findToken, hashToken, type Deps } from "@atlasqueue/core/internal";
+import { findSession, findToken, hashToken, tokenForm, type Deps } from "@atlasqueue/core/internal";
 import { networkOf } from "../http/input/address.ts";
-import type { Authenticator, Caller } from "../http/context.ts";
+import type { ApiContext, Authenticator, Caller } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import { readBearer } from "./bearer.ts";
 import { anybody } from "./caller.ts";
+import { requireOwnHeader, sessionHashOf } from "./cookie.ts";
 import { createTokenCache, TooManyUnknownError, type Known } from "./token-cache.ts";
 import { createTokenUses } from "./token-use.ts";
 
 /** `AUTH=disabled`: no one has to identify themselves, and an Authorization header is ignored. */
-export const noAuthentication: Authenticator = { callerOf: () => anybody, close: async () => {} };
+export const noAuthentication: Authenticator = {
+  required: false,
+  callerOf: () => anybody,
+  holderOf: async () => anybody,
+  forgetSession: () => {},
+  close: async () => {},
+};
 
 /** `AUTH=required`. `now` is a clock in ms that a test may move. */
 export type AuthenticatorDeps = Deps & { now?: () => number };
 
 /**
- * `AUTH=required`: every caller shows a token. One used in the last few seconds costs a hash and a map lookup, and goes
- * on working while the database is away.
+ * `AUTH=required`: every caller shows a token, or the cookie of a session that stands for one. One used in the last few
+ * seconds costs a hash and a map lookup, and goes on working while the database is away.
  *
  * @example
  * const authenticator = requireTokens({ database, observe });
  */
 export function requireTokens(deps: AuthenticatorDeps): Authenticator {
   const cache = createTokenCache((hash) => findToken(deps, hash), deps.now);
+  const sessions = createTokenCache((hash) => findSession(deps, hash), deps.now);
   const uses = createTokenUses(deps);
 
-  const refuse = (reason: "missing" | "malformed" | "unknown"): never => {
+  const refuse = (reason: Refusal): never => {
     deps.observe({ event: "token_refused", reason });
     throw unauthorized(reason);
   };
@@ -33,24 +41,47 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
     uses.note(known.token_id);
     return known;
   };
+  const bySession = async (c: ApiContext, hash: string): Promise<Caller> => {
+    requireOwnHeader(c);
+    const asked = sessions.ask(hash, { network: networkOf(c), form: "checked" });
+    const known = await Promise.resolve(asked).catch((error: unknown) => notNow(error, deps));
+    if (!known) return refuse("ended");
+    return { ...admit(known), session_hash: hash };
+  };
 
   return {
+    required: true,
     callerOf(c) {
       const bearer = readBearer(c);
+      const session = bearer.kind === "missing" ? sessionHashOf(c) : undefined;
+      if (session !== undefined) return bySession(c, session);
       if (bearer.kind !== "token") return refuse(bearer.kind);
       const known = cache.ask(hashToken(bearer.token), { network: networkOf(c), form: bearer.form });
       return known instanceof Promise ? known.then(admit, (error: unknown) => notNow(error, deps)) : admit(known);
     },
+    async holderOf(c, token) {
+      const form = tokenForm(token);
+      if (form === undefined) return undefined;
+      const asked = cache.ask(hashToken(token), { network: networkOf(c), form });
+      return Promise.resolve(asked).catch((error: unknown) => notNow(error, deps));
+    },
+    forgetSession: (hash) => sessions.forget(hash),
     close: () => uses.close(),
   };
 }
 
+type Refusal = "missing" | "malformed" | "unknown" | "ended";
+
 const challenge = 'Bearer realm="atlasqueue"';
 
 /** The challenge says "invalid_token" only to a caller who showed one (RFC 6750 §3.1). */
-function unauthorized(reason: "missing" | "malformed" | "unknown"): ProblemError {
+function unauthorized(reason: Refusal): ProblemError {
   if (reason === "missing")
     return new ProblemError("unauthorized", "Send a token: Authorization: Bearer aq_…", {
+      headers: { "www-authenticate": challenge },
+    });
+  if (reason === "ended")
+    return new ProblemError("unauthorized", "The session has ended, or its token has; sign in again", {
       headers: { "www-authenticate": challenge },
     });
   const detail =

@@ -6,6 +6,7 @@ import { defaultTenant } from "@atlasqueue/core/internal";
 export const anybody: Caller = { tenant: defaultTenant, scopes: new Set(scopes) };
 
 /** `admin` allows everything within its tenant. */
-export function allows(caller: Caller, scope: Scope): boolean {
+export function allows(caller: Caller, scope: Scope | "any"): boolean {
+  if (scope === "any") return caller.scopes.size > 0;
   return caller.scopes.has(scope) || caller.scopes.has("admin");
 }

@@ -5,10 +5,11 @@ import type { Access, ApiContext, Caller } from "../http/context.ts";
 import { allows } from "./caller.ts";
 import { charge } from "./charge.ts";
 
+type Needed = Scope | "any";
 type Guard = (c: ApiContext, deps: { access: Access }) => void | Promise<void>;
 
 /** What an operation requires of its callers: nothing, a token with its scope, or the operator's token. */
-export function guardOf({ scope, all_tenants }: { scope?: Scope; all_tenants?: true }): Guard {
+export function guardOf({ scope, all_tenants }: { scope?: Needed; all_tenants?: true }): Guard {
   if (all_tenants) return letOperatorIn;
   if (scope === undefined) return () => {};
   return (c, { access }) => {
@@ -22,7 +23,7 @@ export function guardOf({ scope, all_tenants }: { scope?: Scope; all_tenants?: t
 async function letInLater(
   c: ApiContext,
   { limiter, observe }: Access,
-  scope: Scope,
+  scope: Needed,
   asked: Caller | Promise<Caller>,
 ): Promise<void> {
   const caller = await asked;
@@ -30,9 +31,14 @@ async function letInLater(
   letIn(c, scope, caller);
 }
 
-function letIn(c: ApiContext, scope: Scope, caller: Caller): void {
+function letIn(c: ApiContext, scope: Needed, caller: Caller): void {
   if (!allows(caller, scope))
-    throw new ProblemError("forbidden", `This needs a token with the scope ${JSON.stringify(scope)}`);
+    throw new ProblemError(
+      "forbidden",
+      scope === "any"
+        ? "This needs a token with a scope"
+        : `This needs a token with the scope ${JSON.stringify(scope)}`,
+    );
   c.set("caller", caller);
 }
 

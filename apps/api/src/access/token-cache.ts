@@ -2,7 +2,7 @@ import type { Caller } from "../http/context.ts";
 import { localPermits, type FoundToken, type RateLimit } from "@atlasqueue/core/internal";
 
 /** A caller whose token was found, and the token's id, for noting its use. */
-export type Known = Caller & { token_id: string };
+export type Known = Caller & { token_id: string; token_name: string };
 
 /** What the limits go by: the caller's network, and whether the token has its checksum. */
 type Asked = { network: string; form: "checked" | "unchecked" };
@@ -13,6 +13,8 @@ export type TokenCache = {
    * `TooManyUnknownError`, or as the database does.
    */
   ask(hash: string, from: Asked): Known | undefined | Promise<Known | undefined>;
+  /** The next time, ask the database. */
+  forget(hash: string): void;
 };
 
 /** Unknown tokens were looked up too often: the database is for callers whose tokens are known. */
@@ -69,7 +71,7 @@ export function createTokenCache(
       dropOldest(unknown, unknown_max);
       return undefined;
     }
-    const caller = { tenant: found.tenant, scopes: new Set(found.scopes), token_id: found.id };
+    const caller = { tenant: found.tenant, scopes: new Set(found.scopes), token_id: found.id, token_name: found.name };
     known.set(hash, { caller, until: asked_at + Math.min(trusted_ms, found.expires_in_ms ?? Infinity) });
     dropOldest(known, known_max);
     return caller;
@@ -87,6 +89,7 @@ export function createTokenCache(
       asking.set(hash, asked);
       return asked;
     },
+    forget: (hash) => void known.delete(hash),
   };
 }
 

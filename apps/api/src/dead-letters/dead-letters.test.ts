@@ -1,4 +1,4 @@
-import { bulkAnswer, job, jobPage, problem } from "@atlasqueue/contract";
+import { bulkAnswer, deadGroupPage, job, jobPage, problem } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { advanceAll, claim, fail } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -120,10 +120,13 @@ test.each(["replay", "purge"] as const)("a dry run of %s counts exactly and chan
   const ids = await dead({ queue: "mail" }, { type: "b" }, {});
   const { sql } = api.deps.database;
   const before = await sql`SELECT * FROM jobs ORDER BY id`;
-  expect(await bulk(what, { queue: "mail", dry_run: true })).toEqual({ matched: 1, changed: 0 });
-  expect(await bulk(what, { type: "a", dry_run: true })).toEqual({ matched: 2, changed: 0 });
-  expect(await bulk(what, { all: true, dry_run: true })).toEqual({ matched: 3, changed: 0 });
-  expect(await bulk(what, { ids: [ids[0], ids[0]?.toUpperCase()], dry_run: true })).toEqual({ matched: 1, changed: 0 });
+  expect(await bulk(what, { queue: "mail", dry_run: true })).toMatchObject({ matched: 1, changed: 0 });
+  expect(await bulk(what, { type: "a", dry_run: true })).toMatchObject({ matched: 2, changed: 0 });
+  expect(await bulk(what, { all: true, dry_run: true })).toMatchObject({ matched: 3, changed: 0 });
+  expect(await bulk(what, { ids: [ids[0], ids[0]?.toUpperCase()], dry_run: true })).toMatchObject({
+    matched: 1,
+    changed: 0,
+  });
   expect(await sql`SELECT * FROM jobs ORDER BY id`).toEqual(before);
   expect((await signal.deadLetters.look()).length).toBe(3);
 });
@@ -185,7 +188,9 @@ test.each(["replay", "purge"])("POST %s refuses a body that does not say which, 
   for (const body of [{}, { dry_run: true }]) {
     const response = await send(body);
     expect(response.status).toBe(422);
-    expect(problem.parse(await response.json()).detail).toContain("give ids, or queue or type or both, or all: true");
+    expect(problem.parse(await response.json()).detail).toContain(
+      "give ids, or any of queue, type, fingerprint, died_after and died_before, or all: true",
+    );
   }
   const id = "01920000-0000-7000-8000-000000000000";
   const wrong = [
@@ -202,4 +207,56 @@ test.each(["replay", "purge"])("POST %s refuses a body that does not say which, 
   ];
   for (const body of wrong) expect((await send(body)).status).toBe(422);
   expect((await idsOf()).length).toBe(1);
+});
+
+test("dead letters are grouped by type and error, and a group is listed, replayed or purged by its fingerprint", async () => {
+  await dead({}, {}, { type: "b" });
+  const { sql } = api.deps.database;
+  await sql`UPDATE jobs SET error_fingerprint = 'ffffffffffffffff', last_error = 'Odd' WHERE type = 'b'`;
+  const answer = await api.get("/v1/dlq/groups");
+  const { items, next_cursor } = deadGroupPage.parse(await answer.json());
+  expect(next_cursor).toBeNull();
+  expect(items.map(({ type, count, error }) => [type, count, error])).toEqual([
+    ["a", 2, "E: no"],
+    ["b", 1, "Odd"],
+  ]);
+  const [a] = items;
+  const query = `?type=a&fingerprint=${a?.fingerprint}`;
+  expect(await idsOf(query)).toHaveLength(2);
+  const listed = jobPage.parse(await (await api.get(`/v1/jobs?fingerprint=${a?.fingerprint}`)).json());
+  expect(listed.items.map(({ status }) => status)).toEqual(["dead", "dead"]);
+  expect(await bulk("purge", { fingerprint: "ffffffffffffffff", dry_run: true })).toMatchObject({
+    matched: 1,
+    changed: 0,
+  });
+  expect(await bulk("replay", { fingerprint: a?.fingerprint })).toEqual({ matched: 2, changed: 2 });
+  const first = deadGroupPage.parse(await (await api.get("/v1/dlq/groups?limit=1")).json());
+  expect(first.items.map(({ type }) => type)).toEqual(["b"]);
+});
+
+test("a dry run says until when it counted, and a purge by that time spares what died since", async () => {
+  await dead({ type: "a" }, { type: "a" });
+  const { sql } = api.deps.database;
+  await sql`UPDATE jobs SET dead_at = dead_at - interval '1 minute'`;
+  const look = await bulk("purge", { type: "a", dry_run: true });
+  expect(look).toEqual({ matched: 2, changed: 0, complete: true, died_before: expect.any(String) });
+  await dead({ type: "a" });
+  await sql`UPDATE jobs SET dead_at = now() + interval '1 second' WHERE dead_at > now() - interval '30 seconds'`;
+  expect(await bulk("purge", { type: "a", died_before: look.died_before })).toEqual({ matched: 2, changed: 2 });
+  expect(await idsOf()).toHaveLength(1);
+  const earlier = "2026-01-02T00:00:00.000Z";
+  const before = await bulk("purge", { died_before: earlier, dry_run: true });
+  expect(before).toMatchObject({ matched: 0, complete: true, died_before: earlier });
+});
+
+test("dead letters are chosen by when they died, both ends included", async () => {
+  const ids = await dead({}, {}, {});
+  const { sql } = api.deps.database;
+  for (const [at, id] of ids.entries())
+    await sql`UPDATE jobs SET dead_at = ${`2026-01-0${at + 1}T00:00:00Z`} WHERE id = ${id}`;
+  const count = async (choice: object) => (await bulk("replay", { ...choice, dry_run: true })).matched;
+  expect(await count({ died_after: "2026-01-02T00:00:00Z" })).toBe(2);
+  expect(await count({ died_before: "2026-01-02T01:00:00+01:00" })).toBe(2);
+  expect(await count({ died_after: "2026-01-02T00:00:00Z", died_before: "2026-01-02T00:00:00Z" })).toBe(1);
+  expect(await count({ died_after: "2026-01-04T00:00:00Z" })).toBe(0);
 });

@@ -1,5 +1,26 @@
-import { bulkAnswer, bulkRequest, jobPage, limits, listDeadQuery, type BulkRequest } from "@atlasqueue/contract";
-import { listDead, purgeAll, replayAll, showJob, type DeadFilter, type DeadPlace } from "@atlasqueue/core/internal";
+import {
+  bulkAnswer,
+  bulkRequest,
+  deadGroupPage,
+  jobPage,
+  limits,
+  listDeadGroupsQuery,
+  listDeadQuery,
+  type BulkAnswer,
+  type BulkRequest,
+  type DeadGroup,
+  type JsonObject,
+} from "@atlasqueue/contract";
+import {
+  listDead,
+  listDeadGroups,
+  purgeAll,
+  replayAll,
+  showJob,
+  type DeadFilter,
+  type DeadPlace,
+  type GroupPlace,
+} from "@atlasqueue/core/internal";
 import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleJob } from "../route/examples.ts";
@@ -9,9 +30,11 @@ import { route } from "../route/route.ts";
 const body_bytes_max = 131_072;
 
 const which =
-  `The dead letters are chosen by \`ids\`, ${limits.bulk_ids_max} at most, or by \`queue\`, \`type\` or both, or by \`all\`. Each step of ` +
+  `The dead letters are chosen by \`ids\`, ${limits.bulk_ids_max} at most, or by any of \`queue\`, \`type\`, ` +
+  `\`fingerprint\`, \`died_after\` and \`died_before\`, or by \`all\`. Each step of ` +
   "500 is its own transaction. When `changed` is less than `matched` the request ran out of time, after about four seconds, " +
-  "or another request held some: ask again. With `dry_run` nothing is changed.";
+  "or another request held some: ask again. With `dry_run` nothing is changed: `complete` is false when there may be more than " +
+  "`matched`, and `died_before`, sent with the same filter, leaves out what died since.";
 
 const bulk = {
   method: "post",
@@ -27,6 +50,18 @@ const bulk = {
   problems: ["validation"],
 } as const;
 const body = { schema: bulkRequest, foreign: { ids: [exampleId] }, bytes_max: body_bytes_max } as const;
+
+const exampleGroup: DeadGroup = {
+  type: "mail.send",
+  fingerprint: "9f3a0c1be2d47586",
+  error: "Error: no user ‹n›",
+  count: 120,
+  count_complete: true,
+  first_seen: "2030-01-30T12:00:00.000Z",
+  last_seen: "2030-01-31T12:00:00.000Z",
+  sample_job_id: exampleId,
+  per_hour: Array.from({ length: 24 }, () => 5),
+};
 
 const list = route(
   {
@@ -56,11 +91,47 @@ const list = route(
   },
 );
 
+const groups = route(
+  {
+    method: "get",
+    path: "/v1/dlq/groups",
+    id: "listDeadLetterGroups",
+    tag: "Dead letters",
+    summary: "Group dead jobs by type and error",
+    description:
+      "Errors are alike when their first lines are, without ids, numbers, quoted texts and hexadecimal. Ordered by type " +
+      "and fingerprint. The groups of a page share 50,000 jobs that it counts: of a group too large for its share, " +
+      "`count_complete` is false, and `count` and `per_hour` are of its newest, so many at least. Jobs that died before an " +
+      "upgrade to this are grouped a few minutes after it.",
+    scope: "read",
+    request: { query: listDeadGroupsQuery },
+    answers: {
+      200: { description: "A page.", schema: deadGroupPage, example: { items: [exampleGroup], next_cursor: null } },
+    },
+    problems: ["validation"],
+  },
+  async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
+    const of: CursorOf = { list: "dead groups", tenant, filter };
+    const place = deps.cursors.read(of, cursor);
+    const after = place === undefined ? undefined : (JSON.parse(place) as GroupPlace);
+    const { groups: items, next } = await listDeadGroups(deps, tenant, filter, limit, after);
+    return { items, next_cursor: next ? deps.cursors.write(of, JSON.stringify(next)) : null };
+  },
+);
+
+/** Which were meant; ids are only counted. */
+function askBulk({ body: { dry_run, ids, ...traits } }: { body: BulkRequest }) {
+  if (dry_run) return false as const;
+  return { detail: ids ? { ids: ids.length } : (JSON.parse(JSON.stringify(traits)) as JsonObject) };
+}
+const tellBulk = (_input: unknown, { changed }: BulkAnswer) => ({ count: changed });
+
 const replay = route(
   {
     ...bulk,
     path: "/v1/dlq/replay",
     id: "replayDeadLetters",
+    audit: { action: "dlq.replay", asks: askBulk, tells: tellBulk },
     summary: "Replay dead jobs",
     description: `They are queued now, as if they were new, and keep their history. ${which}`,
     request: { body: { ...body, example: { queue: "mail", type: "mail.send" } } },
@@ -73,6 +144,7 @@ const purge = route(
     ...bulk,
     path: "/v1/dlq/purge",
     id: "purgeDeadLetters",
+    audit: { action: "dlq.purge", asks: askBulk, tells: tellBulk },
     summary: "Remove dead jobs",
     description: `They are gone, with their history, and their idempotency keys are free again. ${which}`,
     request: { body: { ...body, example: { queue: "mail", dry_run: true } } },
@@ -81,7 +153,7 @@ const purge = route(
 );
 
 /** Dead jobs: listed, replayed, or removed, the latter two by ids or by filter. */
-export const deadLetterRoutes = [list, replay, purge];
+export const deadLetterRoutes = [list, groups, replay, purge];
 
 type Change = { deps: RouteDeps; tenant: string; body: BulkRequest; hungUp(): AbortSignal };
 
@@ -95,6 +167,6 @@ function placeOf(text: string | undefined): DeadPlace | undefined {
   return dead_us === undefined || id === undefined ? undefined : { dead_us: Number(dead_us), id };
 }
 
-function filterOf(tenant: string, { ids, queue, type }: Omit<BulkRequest, "dry_run">): DeadFilter {
-  return ids ? { tenant, ids } : { tenant, queue, type };
+function filterOf(tenant: string, { ids, all: _all, ...traits }: Omit<BulkRequest, "dry_run">): DeadFilter {
+  return ids ? { tenant, ids } : { tenant, ...traits };
 }

@@ -11,11 +11,20 @@ export type Caller = {
   scopes: ReadonlySet<Scope>;
   /** From the token that was shown; there is none while `AUTH=disabled`. */
   token_id?: string;
+  token_name?: string;
+  /** Of the session that stood for it, if a cookie was shown instead. */
+  session_hash?: string;
 };
 
 export type Authenticator = {
   /** Who sent a request. Throws or rejects with `ProblemError`, or as the database does. */
   callerOf(c: ApiContext): Caller | Promise<Caller>;
+  /** Whether callers must show something. */
+  readonly required: boolean;
+  /** Whose token this is; undefined when it is no valid one. Limited like `callerOf`. */
+  holderOf(c: ApiContext, token: string): Promise<Caller | undefined>;
+  /** A session was closed: this process forgets it at once. */
+  forgetSession(hash: string): void;
   close(): Promise<void>;
 };
 

@@ -17,12 +17,17 @@ const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: 128 * 1_
 /** Bodies on their way: otherwise slow clients would fill the memory with what nothing has looked at yet. */
 export const bodyLimits: GateLimits = { requests_max: 2_000, bytes_max: 256 * 1_048_576 };
 
+/** Each keeps a connection busy reading payloads. */
+export const searchLimits: GateLimits = { requests_max: 4, bytes_max: 0 };
+
 type Words = { requests: string; bytes: string };
 const waiting: Words = {
   requests: "requests that wait for the database",
   bytes: "bytes of requests that wait for the database",
 };
 export const arriving: Words = { requests: "bodies that are arriving", bytes: "bytes of bodies that are arriving" };
+
+export const searching: Words = { requests: "searches under way", bytes: "bytes of searches" };
 
 /**
  * Bounds the requests waiting for something, by default the database, as each one keeps its body in memory. Each

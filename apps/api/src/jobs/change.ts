@@ -4,6 +4,7 @@ import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
 import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";
+import { showRetried } from "./retried.ts";
 
 const path = z.strictObject({ id: jobId });
 
@@ -12,6 +13,7 @@ export const cancel = route(
     method: "post",
     path: "/v1/jobs/{id}/cancel",
     id: "cancelJob",
+    audit: { action: "job.cancel" },
     tag: "Jobs",
     summary: "Cancel a job that is not final",
     description: "Even a running one: its lease ends, and its handler is aborted.",
@@ -41,6 +43,7 @@ export const retry = route(
     method: "post",
     path: "/v1/jobs/{id}/retry",
     id: "retryJob",
+    audit: { action: "job.retry" },
     tag: "Jobs",
     summary: "Run a dead, cancelled or failed job again",
     description: "It is queued now with no attempts counted; its history is kept.",
@@ -53,11 +56,7 @@ export const retry = route(
     const outcome = await retryJob(deps, tenant, id);
     switch (outcome.kind) {
       case "retried":
-        await deps.followUps.retried({
-          ready: outcome.job.status === "queued" ? [outcome.job] : [],
-          were_dead: outcome.was_dead ? [id] : [],
-        });
-        return showJob(outcome.job);
+        return showRetried(deps, outcome);
       case "not_retryable":
         throw new ProblemError("not_retryable", `The job is ${outcome.job.status}`);
       case "unknown":

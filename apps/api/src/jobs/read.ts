@@ -10,7 +10,15 @@ import {
   type AttemptList,
   type Job,
 } from "@atlasqueue/contract";
-import { explainJob, findJob, listAttempts, listJobs, showJob } from "@atlasqueue/core/internal";
+import {
+  explainJob,
+  findJob,
+  findJobByKey,
+  listAttempts,
+  listJobs,
+  searchJobs,
+  showJob,
+} from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
@@ -36,6 +44,10 @@ export const list = route(
     id: "listJobs",
     tag: "Jobs",
     summary: "List jobs, newest first",
+    description:
+      "With `search`, those with a text in payload, result or error, in any case: it reads the newest that the other " +
+      "parameters match for 0.4 s, and `searched` says how far it came; go on with the cursor. With `key`, the job an " +
+      "idempotency key names.",
     scope: "read",
     request: { query: listJobsQuery },
     answers: {
@@ -48,12 +60,29 @@ export const list = route(
     },
     problems: ["validation"],
   },
-  async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
-    const of: CursorOf = { list: "jobs", tenant, filter };
-    const { rows, next } = await listJobs(deps, tenant, filter, limit, deps.cursors.read(of, cursor));
-    return { items: rows.map(showJob), next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+  async ({ deps, tenant, query: { limit, cursor, key, search, ...filter } }) => {
+    const of: CursorOf = { list: "jobs", tenant, filter: { ...filter, key, search } };
+    const below = deps.cursors.read(of, cursor);
+    const nextOf = (next: string | undefined) => (next === undefined ? null : deps.cursors.write(of, next));
+    if (key !== undefined) {
+      const row = await findJobByKey(deps, tenant, key, filter);
+      return { items: row ? [showJob(row)] : [], next_cursor: null };
+    }
+    if (search === undefined) {
+      const { rows, next } = await listJobs(deps, tenant, filter, limit, below);
+      return { items: rows.map(showJob), next_cursor: nextOf(next) };
+    }
+    // It costs far more than a list: a few at once, of which each tenant has a share.
+    const { rows, jobs, next } = await deps.searches.hold(tenant, 0, () =>
+      searchJobs(deps, tenant, filter, search, limit, below),
+    );
+    const back_to = next === undefined ? null : madeAt(next);
+    return { items: rows.map(showJob), next_cursor: nextOf(next), searched: { jobs, back_to } };
   },
 );
+
+/** When the job with this id was made: a UUIDv7 begins with it. */
+const madeAt = (id: string) => new Date(parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString();
 
 export const get = route(
   {

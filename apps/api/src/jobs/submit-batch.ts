@@ -20,7 +20,11 @@ export const submitBatch = route(
     description: "Jobs of one group run in the order of the list.",
     scope: "submit",
     request: {
-      body: { schema: submitBatchBody, example: { jobs: [{ ...exampleSubmission, idempotency_key: exampleKey }] } },
+      body: {
+        list: "jobs",
+        schema: submitBatchBody,
+        example: { jobs: [{ ...exampleSubmission, idempotency_key: exampleKey }] },
+      },
     },
     permits: ({ jobs }: SubmitBatch) => jobs.length,
     answers: {
@@ -30,10 +34,10 @@ export const submitBatch = route(
         example: { jobs: [{ id: exampleId, status: "queued", created: true }] },
       },
     },
-    problems: ["idempotency_mismatch", "unique_conflict", "too_many_queues"],
+    problems: ["idempotency_mismatch", "unique_conflict", "too_many_queues", "storage_full"],
   },
-  async ({ deps, tenant, body: { jobs }, bytes }) => {
-    const submissions = jobs.map(({ idempotency_key, ...request }) => ({ tenant, request, idempotency_key }));
+  async ({ deps, tenant, body: { jobs }, bytes, trace }) => {
+    const submissions = jobs.map(({ idempotency_key, ...request }) => ({ tenant, request, idempotency_key, trace }));
     submissions.forEach(({ request }, at) =>
       requireSmall(request.payload, `/jobs/${at}/payload`, bytes, deps.payload_bytes_max),
     );
@@ -41,6 +45,8 @@ export const submitBatch = route(
       tenant,
       jobs.map(({ queue }) => queue),
     );
+    const keys = jobs.map(({ idempotency_key }) => idempotency_key);
+    await deps.storageQuota.admit(tenant, { bytes, jobs: jobs.length, keys });
     const outcome = await enqueueAll(deps, submissions, deps);
     if (outcome.kind === "mismatch") throw mismatches(outcome.places);
     if (outcome.kind === "conflict") throw conflicts(outcome.places);

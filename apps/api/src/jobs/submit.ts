@@ -1,5 +1,5 @@
 import { job, limits, submitJob } from "@atlasqueue/contract";
-import { showJob } from "@atlasqueue/core/internal";
+import { showJob, showKnown } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleJob, exampleSubmission } from "../route/examples.ts";
@@ -14,7 +14,8 @@ export const submit = route(
     summary: "Submit a job",
     description:
       "Once answered, the job is durable. The same key with the same request, however often it is sent, makes one " +
-      `job. A payload may have ${limits.payload_bytes_max} bytes of JSON, a request ${limits.body_bytes_max}.`,
+      `job. \`traceparent\` and \`tracestate\` (W3C Trace Context) are kept with it, and are no part of the request that the ` +
+      `key stands for. A payload may have ${limits.payload_bytes_max} bytes of JSON, a request ${limits.body_bytes_max}.`,
     scope: "submit",
     request: { idempotency_key: "required", body: { schema: submitJob, example: exampleSubmission } },
     answers: {
@@ -36,26 +37,39 @@ export const submit = route(
         example: exampleJob,
       },
     },
-    problems: ["idempotency_mismatch", "unique_conflict", "too_many_queues"],
+    problems: ["idempotency_mismatch", "unique_conflict", "too_many_queues", "storage_full"],
   },
-  async ({ deps, tenant, body: request, bytes, idempotency_key }) => {
+  async ({ deps, tenant, body: request, bytes, idempotency_key, trace }) => {
     requireSmall(request.payload, "/payload", bytes, deps.payload_bytes_max);
     await deps.queueBound.admit(tenant, [request.queue]);
-    const outcome = await deps.submitter.submit({ tenant, request, idempotency_key }, bytes);
+    await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys: [idempotency_key] });
+    const outcome = await deps.submitter.submit({ tenant, request, idempotency_key, trace }, bytes);
     switch (outcome.kind) {
       case "created":
         return { status: 201, body: showJob(outcome.job), headers: { location: `/v1/jobs/${outcome.job.id}` } };
       case "replayed":
-        return { status: 200, body: showJob(outcome.job), headers: { "idempotency-replayed": "true" } };
+        return {
+          status: 200,
+          body: await showKnown(deps, outcome.job, request),
+          headers: { "idempotency-replayed": "true" },
+        };
       case "mismatch":
         throw new ProblemError(
           "idempotency_mismatch",
           "The key belongs to a job with another body; a new job needs a new key",
         );
       case "existing":
-        return { status: 200, body: showJob(outcome.job), headers: { "unique-conflict": "returned" } };
+        return {
+          status: 200,
+          body: await showKnown(deps, outcome.job, request),
+          headers: { "unique-conflict": "returned" },
+        };
       case "replaced":
-        return { status: 200, body: showJob(outcome.job), headers: { "unique-conflict": "replaced" } };
+        return {
+          status: 200,
+          body: await showKnown(deps, outcome.job, request),
+          headers: { "unique-conflict": "replaced" },
+        };
       case "conflict":
         throw new ProblemError("unique_conflict", `The job ${outcome.job_id} has this unique key`);
       default:

@@ -36,9 +36,9 @@ export const lease = route(
     },
     problems: [],
   },
-  async ({ deps: { longPoll }, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
+  async ({ deps: { longPoll }, tenant, path: { queue }, body, trace, hungUp, ifUndelivered }) => {
     const { max_jobs, wait_seconds, ...claimer } = body;
-    const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000 };
+    const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000, trace };
     const leases = await longPoll.lease(wish, hungUp());
     // With no attempt spent: no one knows of them.
     ifUndelivered(() => longPoll.undelivered(leases));

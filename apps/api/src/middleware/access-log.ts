@@ -1,8 +1,8 @@
 import type { Observe } from "@atlasqueue/core";
 import type { Next } from "hono";
-import { routePath } from "hono/route";
 import type { ApiContext } from "../http/context.ts";
 import { rawPath } from "../http/input/raw-path.ts";
+import { templateOf } from "../http/input/template.ts";
 
 const path_chars_max = 200;
 
@@ -21,10 +21,4 @@ export function accessLog(observe: Observe) {
       duration_ms: Math.round((performance.now() - start) * 1_000) / 1_000,
     });
   };
-}
-
-/** The route's pattern, which metrics count by: there are as many paths as jobs. */
-function templateOf(c: ApiContext): string {
-  const path = routePath(c, -1);
-  return path.endsWith("*") ? "unmatched" : path;
 }

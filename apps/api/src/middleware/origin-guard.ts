@@ -3,7 +3,8 @@ import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 
-const reading = new Set(["GET", "HEAD", "OPTIONS"]);
+/** Methods that change nothing. */
+export const reading = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
  * 403 for a request that changes something and that a browser sent for a page of another site: a form needs no

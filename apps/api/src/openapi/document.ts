@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import {
   attempt,
   job,
@@ -16,9 +15,8 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponse
 import { z } from "zod";
 import { idempotencyKey, tags, type Answer, type Operation } from "../route/operation.ts";
 import { problemAnswers } from "./problems.ts";
+import { version } from "../docs/version.ts";
 import { sentence, showSchema } from "./show-schema.ts";
-
-const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
@@ -93,7 +91,7 @@ function pathsOf(operations: readonly Operation[]): Record<string, Record<string
 }
 
 function show(operation: Operation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, scope, request = {}, answers } = operation;
+  const { id, tag, summary, description, scope, request = {} } = operation;
   const { path, query, body } = request;
   const headers = headersOf(operation);
   return {
@@ -101,7 +99,7 @@ function show(operation: Operation): ZodOpenApiOperationObject {
     tags: [tag],
     summary,
     ...(description && { description }),
-    security: scope ? [{ bearer: [scope] }] : [],
+    security: scope ? [{ bearer: scope === "any" ? [] : [scope] }] : [],
     requestParams: { ...(path && { path }), ...(query && { query }), ...(headers && { header: headers }) },
     ...(body && {
       requestBody: {
@@ -109,13 +107,27 @@ function show(operation: Operation): ZodOpenApiOperationObject {
         content: { "application/json": { schema: body.schema, example: body.example } },
       },
     }),
-    responses: {
-      ...Object.fromEntries(
-        Object.entries(answers).flatMap(([status, answer]) => (answer ? [[status, showAnswer(answer)]] : [])),
-      ),
-      ...problemAnswers(operation),
-    },
+    responses: responsesOf(operation),
   };
+}
+
+/** Its answers and its problems; where both have a status, they have two formats. */
+function responsesOf(operation: Operation): Record<string, ZodOpenApiResponseObject> {
+  const shown = Object.entries(operation.answers).flatMap(([status, answer]): [string, ZodOpenApiResponseObject][] =>
+    answer ? [[status, showAnswer(answer)]] : [],
+  );
+  const responses = Object.fromEntries(shown);
+  for (const [status, failed] of Object.entries(problemAnswers(operation))) {
+    const own = responses[status];
+    responses[status] = own
+      ? {
+          ...failed,
+          description: `${own.description} ${failed.description}`,
+          content: { ...own.content, ...failed.content },
+        }
+      : failed;
+  }
+  return responses;
 }
 
 /** What a request says in headers, including the key. */

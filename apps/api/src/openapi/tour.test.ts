@@ -1,9 +1,9 @@
 import { noSignal } from "@atlasqueue/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { faultsOfAnswer, operationNamed } from "../../test/against-document.ts";
 import { checkedRequests } from "../../test/checked-request.ts";
 import { guardedApp } from "../../test/guarded-app.ts";
-import { tourOpenQueue, tourOpenQueueLost, tourProvisioning } from "../../test/openqueue-tour.ts";
+import { tourOpenQueue, tourProvisioning } from "../../test/openqueue-tour.ts";
+import { tourActs, tourAudit, tourDeadLetterGroups, tourSession } from "../../test/operator-tour.ts";
 import { testApp } from "../../test/test-app.ts";
 import { operations } from "../routes.ts";
 
@@ -68,6 +68,7 @@ test("dead letters are answered as documented", async () => {
   await call("nackJob", 200, { params: { id }, body: { lease_token, error: "E", retry: false } });
   await call("listDeadLetters", 200, {});
   await call("listDeadLetters", 422, { query: { limit: "0" } });
+  await tourDeadLetterGroups(call);
   for (const what of ["replayDeadLetters", "purgeDeadLetters"] as const) {
     await call(what, 200, { body: { queue: "dead", dry_run: true } });
     await call(what, 200, { body: { ids: [id] } });
@@ -249,24 +250,36 @@ test("OpenQueue's operations are answered as documented", () => tourOpenQueue(ca
 
 test("provisioning is answered as documented", () => tourProvisioning(call));
 
-test("without a token, with too few scopes, and too often, it answers as documented", async () => {
-  const rate_limit = { limit: 1, period_ms: 60_000 };
-  const [guarded, limited] = await Promise.all([guardedApp(), testApp({ rate_limit })]);
-  const { token } = await guarded.token();
-  const scoped = operations.filter(({ scope }) => scope !== undefined);
-  for (const { id } of scoped) {
-    await checkedRequests(guarded.app).call(id, 401, { params: { id: nobody, queue: "default", name: "nightly" } });
-    const headers = { authorization: `Bearer ${token}` };
-    await checkedRequests(guarded.app).call(id, 403, {
-      params: { id: nobody, queue: "default", name: "nightly" },
-      headers,
-    });
-  }
-  await checkedRequests(limited.app).call("listQueues", 200);
-  // Metrics take no permit.
-  for (const { id } of scoped.filter((one) => one.id !== "getMetrics"))
-    await checkedRequests(limited.app).call(id, 429, { params: { id: nobody, queue: "default", name: "nightly" } });
-  await Promise.all([guarded.stop(), limited.stop()]);
+test("an operator's acts are answered as documented", () => tourActs(call, submit));
+
+test("the audit trail is answered as documented", () => tourAudit(call));
+
+test("sessions are answered as documented", () => tourSession(call));
+
+test("messages of MCP are answered as documented", async () => {
+  const jsonrpc = "2.0";
+  await call("mcp", 200, { body: { jsonrpc, id: 1, method: "tools/list" } });
+  await call("mcp", 200, { body: { jsonrpc, id: 1, method: "nothing/such" } });
+  await call("mcp", 202, { body: { jsonrpc, method: "notifications/initialized" } });
+  const modern = (version: string, method: string) => ({
+    headers: { "mcp-protocol-version": version, "mcp-method": method },
+    body: {
+      jsonrpc,
+      id: "a",
+      method,
+      params: {
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": version,
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    },
+  });
+  await call("mcp", 200, modern("2026-07-28", "server/discover"));
+  await call("mcp", 404, modern("2026-07-28", "nothing/such"));
+  await call("mcp", 400, modern("2031-01-01", "server/discover"));
+  await call("mcp", 422, { body: {} });
+  await call("mcp", 400, { body: "{" });
 });
 
 test("health and the document itself are answered as documented", async () => {
@@ -280,49 +293,15 @@ test("health and the document itself are answered as documented", async () => {
   await call("getDocsFile", 404, { params: { file: "other.js" } });
 });
 
-test("without its database it answers as documented", async () => {
-  const away = new Proxy(api.deps.database, {
-    get(database, name) {
-      if (name === "sql") throw Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
-      return Reflect.get(database, name) as unknown;
-    },
-  });
-  const other = await testApp({ database: away });
-  const lost = checkedRequests(other.app);
-  for (const operation of ["getReadiness", "getReady", "listJobs", "listQueues"]) await lost.call(operation, 503);
-  for (const operation of ["getJob", "explainJob", "listAttempts", "cancelJob", "retryJob"])
-    await lost.call(operation, 503, { params: { id: nobody } });
-  for (const operation of ["pauseQueue", "resumeQueue"])
-    await lost.call(operation, 503, { params: { queue: "default" } });
-  await lost.call("limitQueue", 503, { params: { queue: "default" }, body: {} });
-  const lease_token = nobody;
-  await lost.call("submitJob", 503, { headers: { "Idempotency-Key": "lost" }, body: { type: "tour" } });
-  await lost.call("submitJobs", 503, { body: { jobs: [{ type: "tour", idempotency_key: "lost" }] } });
-  await lost.call("ackJob", 503, { params: { id: nobody }, body: { lease_token } });
-  await lost.call("nackJob", 503, { params: { id: nobody }, body: { lease_token, error: "?" } });
-  await lost.call("heartbeat", 503, { params: { id: nobody }, body: { lease_token } });
-  await lost.call("settleLeases", 503, { body: { acks: [{ id: nobody, lease_token }] } });
-  // Leasing asks the database only for what was signalled.
-  await other.deps.signal.push([{ id: nobody, tenant: "default", queue: "default", priority: 0 }]);
-  await tourOpenQueueLost(lost.call);
-  await other.stop();
-});
-
-const withId = { "x-request-id": "1", "content-type": "application/json" };
-const asProblem = { ...withId, "content-type": "application/problem+json" };
-const told = { title: "", detail: "", instance: "1" };
-
-test.each<[what: string, status: number, headers: Record<string, string>, body: object, fault: string]>([
-  ["a status", 418, withId, {}, "not said to answer 418"],
-  ["a value", 200, withId, { status: "ok", service: "other" }, "/service must be equal to constant"],
-  ["a field", 200, withId, { status: "ok", service: "atlasqueue-api", more: 1 }, "additional properties"],
-  ["a content type", 200, { ...withId, "content-type": "text/plain" }, {}, "text/plain is not said"],
-  ["no request id", 200, { "content-type": "application/json" }, {}, "no request id"],
-  ["a problem", 400, asProblem, { ...told, type: "/problems/not-json", status: 400 }, "not-json is not said"],
-  ["another instance", 400, asProblem, { ...told, type: "/", status: 400, instance: "2" }, "not the request id"],
-])("%s that is not documented would be noticed", async (_what, status, headers, body, fault) => {
-  const response = new Response(JSON.stringify(body), { status, headers });
-  expect((await faultsOfAnswer(operationNamed("getHealth"), response)).join()).toContain(fault);
+test("figures and events are answered as documented", async () => {
+  await call("getOverview", 200);
+  await call("getOverview", 422, { query: { queue: "tour" } });
+  await call("getStatsSeries", 200, { query: { window: "30d", queue: "tour" } });
+  await call("getStatsSeries", 422, { query: { window: "1y" } });
+  await call("getThroughput", 200, { query: { queues: "tour,other" } });
+  await call("getThroughput", 422);
+  await call("listenToEvents", 200, { query: { queues: "tour,other" } });
+  await call("listenToEvents", 422, { query: { queues: "not a name" } });
 });
 
 // The last of this file: it checks what the others did.

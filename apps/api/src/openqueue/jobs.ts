@@ -89,6 +89,7 @@ export const cancel = route(
     method: "post",
     path: "/jobs/{id}/cancel",
     id: "openQueueCancelJob",
+    audit: { action: "job.cancel" },
     summary: "Cancel a pending job",
     description: "One that is not pending is not found, as OpenQueue has it.",
     scope: "submit",

@@ -49,8 +49,19 @@ export const provision = route(
     problems: ["forbidden", "too_many_tokens", "unavailable"],
   },
   async ({ deps, body: { email } }) => {
-    const { created, token } = await provisionTenant(deps, email);
+    const { tenant, created, token } = await provisionTenant(deps, email);
     if (token.kind !== "created") throw new ProblemError("too_many_tokens", "The tenant has as many tokens as it may");
+    const actor = { kind: "operator", token_id: null, name: null } as const;
+    const detail = { created };
+    await deps.auditor.record({
+      tenant,
+      actor,
+      action: "tenant.provision",
+      target: token.row.id,
+      count: null,
+      detail,
+      request_id: null,
+    });
     return { token: token.token, email, created };
   },
   requiresAdminSecret,

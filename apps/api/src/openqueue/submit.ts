@@ -20,7 +20,7 @@ const submission = {
   tag: "OpenQueue",
   surface: "openqueue",
   scope: "submit",
-  problems: ["idempotency_mismatch", "too_many_queues"],
+  problems: ["idempotency_mismatch", "too_many_queues", "storage_full"],
 } as const;
 const submitted = { schema: openQueueSubmitted, example: { job_id: exampleId, status: "queued" } } as const;
 const submittedBatch = { schema: openQueueSubmittedBatch, example: { job_ids: [exampleId], count: 1 } };
@@ -41,11 +41,13 @@ export const submit = route(
     request: { idempotency_key: "optional", body: { schema: openQueueSubmit, example: exampleOpenQueueSubmission } },
     answers: { 201: { description: "The job is stored.", ...submitted }, 200: { ...replayed, ...submitted } },
   },
-  async ({ deps, tenant, body, bytes, idempotency_key }) => {
+  async ({ deps, tenant, body, bytes, idempotency_key, trace }) => {
     requireSmall(body.payload, "/payload", bytes, deps.payload_bytes_max);
     const request = nativeRequest(body);
     await deps.queueBound.admit(tenant, [request.queue]);
-    const outcome = await deps.submitter.submit({ tenant, request, idempotency_key }, bytes);
+    const keys = idempotency_key === undefined ? [] : [idempotency_key];
+    await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys });
+    const outcome = await deps.submitter.submit({ tenant, request, idempotency_key, trace }, bytes);
     // Jobs from here never ask to be unique, so nothing else is without a job.
     if (!("job" in outcome)) throw mismatch("a job");
     const answer = { job_id: outcome.job.id, status: "queued" } as const;
@@ -62,7 +64,7 @@ export const submitBatch = route(
     description: "One key covers all of them.",
     request: {
       idempotency_key: "optional",
-      body: { schema: openQueueSubmitBatch, example: { jobs: [exampleOpenQueueSubmission] } },
+      body: { list: "jobs", schema: openQueueSubmitBatch, example: { jobs: [exampleOpenQueueSubmission] } },
     },
     permits: ({ jobs }: { jobs: OpenQueueSubmit[] }) => jobs.length,
     answers: {
@@ -70,14 +72,16 @@ export const submitBatch = route(
       200: { ...replayed, ...submittedBatch },
     },
   },
-  async ({ deps, tenant, body: { jobs }, bytes, idempotency_key: key }) => {
+  async ({ deps, tenant, body: { jobs }, bytes, idempotency_key: key, trace }) => {
     jobs.forEach(({ payload }, at) => requireSmall(payload, `/jobs/${at}/payload`, bytes, deps.payload_bytes_max));
-    const requests = jobs.map((one) => ({ tenant, request: nativeRequest(one) }));
-    const submissions = key === undefined ? requests : underOneKey(requests, key);
+    const requests = jobs.map((one) => ({ tenant, request: nativeRequest(one), trace }));
+    const submissions: readonly Submission[] = key === undefined ? requests : underOneKey(requests, key);
     await deps.queueBound.admit(
       tenant,
       requests.map(({ request }) => request.queue),
     );
+    const keys = submissions.flatMap(({ idempotency_key }) => idempotency_key ?? []);
+    await deps.storageQuota.admit(tenant, { bytes, jobs: jobs.length, keys });
     const outcome = await enqueueAll(deps, submissions, deps);
     if (outcome.kind !== "stored") throw mismatch("a batch");
     deps.followUps.submitted(outcome.outcomes);

@@ -1,4 +1,4 @@
-import { job, queue, queuePage } from "@atlasqueue/contract";
+import { job, oneQueue, queue, queuePage } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
@@ -51,6 +51,17 @@ test("a queue without jobs can be paused and resumed, and is forgotten then", as
   expect((await queues()).map((one) => one.queue)).toContain("empty");
   expect(queue.parse(await (await post("/queues/empty/resume", {})).json()).counts.queued).toBe(0);
   expect((await queues()).map((one) => one.queue)).not.toContain("empty");
+});
+
+test("one queue says how much of its rate is used up, and one without jobs or settings is unknown", async () => {
+  const one = async () => oneQueue.parse(await (await api.get("/v1/queues/paced")).json());
+  expect((await api.get("/v1/queues/paced")).status).toBe(404);
+  for (const n of [1, 2, 3]) await api.post(`paced-${n}`, { type: "a", queue: "paced" });
+  expect(await one()).toMatchObject({ queue: "paced", counts: { queued: 3 }, starts: null });
+  await api.send("PUT", "/v1/queues/paced/limits", undefined, { rate: { limit: 2, period_seconds: 3_600 } });
+  expect(await one()).toMatchObject({ limits: { rate: { limit: 2 } }, starts: 0 });
+  await post("/queues/paced/lease", { worker_id: "w", max_jobs: 10 });
+  expect(await one()).toMatchObject({ counts: { queued: 1, running: 2 }, starts: 2 });
 });
 
 test.each(["pause", "resume"])("POST %s refuses an impossible queue name", async (what) => {

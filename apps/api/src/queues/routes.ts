@@ -1,28 +1,49 @@
 import {
+  heldGroupPage,
+  listHeldGroupsQuery,
   listQueuesQuery,
+  type HeldGroup,
+  oneQueue,
   queue as queueSchema,
   queueLimits,
   queueName,
   queuePage,
+  type JsonObject,
   type Queue,
 } from "@atlasqueue/contract";
 import {
+  heldGroups,
   pauseQueue,
   queueStats,
   resumeQueue,
   setLimits,
+  startsOf,
   type QueueRef,
   type QueueStats,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
+import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
-import { exampleQueue } from "../route/examples.ts";
+import { exampleId, exampleQueue } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";
 
 const path = z.strictObject({ queue: queueName });
 const limits_body_bytes_max = 16_384;
+
+const exampleGroup: HeldGroup = {
+  group: "customer-17",
+  held_by: {
+    id: exampleId,
+    type: "mail.send",
+    status: "running",
+    worker_id: "worker-1",
+    since: "2030-01-31T12:00:00.000Z",
+  },
+  blocked: 12,
+  blocked_complete: true,
+};
 
 const listQueues = route(
   {
@@ -53,11 +74,35 @@ const listQueues = route(
   },
 );
 
+const getQueue = route(
+  {
+    method: "get",
+    path: "/v1/queues/{queue}",
+    id: "getQueue",
+    tag: "Queues",
+    summary: "Read a queue",
+    description: "With how many of its jobs started within the period of its rate: how much of that is used up.",
+    scope: "read",
+    request: { path },
+    answers: { 200: { description: "The queue.", schema: oneQueue, example: { ...exampleQueue, starts: 83 } } },
+    problems: ["validation", "not_found"],
+  },
+  async ({ deps, tenant, path: { queue } }) => {
+    const [[stats], starts] = await Promise.all([
+      queueStats(deps, tenant, { queue }),
+      startsOf(deps, { tenant, queue }),
+    ]);
+    if (!stats) throw new ProblemError("not_found", "There is no queue of this name: it has neither jobs nor settings");
+    return { ...showQueue(stats), starts: starts ?? null };
+  },
+);
+
 const pause = route(
   {
     method: "post",
     path: "/v1/queues/{queue}/pause",
     id: "pauseQueue",
+    audit: { action: "queue.pause" },
     tag: "Queues",
     summary: "Hand out no more jobs of a queue",
     description:
@@ -81,6 +126,7 @@ const resume = route(
     method: "post",
     path: "/v1/queues/{queue}/resume",
     id: "resumeQueue",
+    audit: { action: "queue.resume" },
     tag: "Queues",
     summary: "Hand out jobs of a queue again",
     scope: "admin",
@@ -96,6 +142,7 @@ const limitQueue = route(
     method: "put",
     path: "/v1/queues/{queue}/limits",
     id: "limitQueue",
+    audit: { action: "queue.limits", asks: ({ body }: { body: JsonObject }) => ({ detail: body }) },
     tag: "Queues",
     summary: "Set how many jobs of a queue run at once, and how often one starts",
     description:
@@ -122,8 +169,37 @@ const limitQueue = route(
     }),
 );
 
+const groups = route(
+  {
+    method: "get",
+    path: "/v1/queues/{queue}/groups",
+    id: "listHeldGroups",
+    tag: "Queues",
+    summary: "List the groups in which a job has its turn",
+    description:
+      "By which job, since when, and how many wait behind it. Groups with `group_concurrency` over 1 are not held.",
+    scope: "read",
+    request: { path, query: listHeldGroupsQuery },
+    answers: {
+      200: {
+        description: "A page, ordered by name.",
+        schema: heldGroupPage,
+        example: { items: [exampleGroup], next_cursor: null },
+      },
+    },
+    problems: ["validation"],
+  },
+  async ({ deps, tenant, path: { queue }, query: { limit, cursor } }) => {
+    const of: CursorOf = { list: "held groups", tenant, filter: { queue } };
+    const found = await heldGroups(deps, { tenant, queue }, deps.cursors.read(of, cursor) ?? "", limit + 1);
+    const items = found.slice(0, limit);
+    const last = found.length > limit ? items.at(-1)?.group : undefined;
+    return { items, next_cursor: last === undefined ? null : deps.cursors.write(of, last) };
+  },
+);
+
 /** The state of the queues, and the switch and the limits of each. */
-export const queueRoutes = [listQueues, pause, resume, limitQueue];
+export const queueRoutes = [listQueues, getQueue, pause, resume, limitQueue, groups];
 
 type AboutQueue = { deps: RouteDeps; tenant: string; path: { queue: string } };
 

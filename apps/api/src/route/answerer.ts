@@ -1,5 +1,6 @@
 import { answerEmpty, answerJson, answerText } from "../http/answers/answer.ts";
 import { answerFixed, type Fixed, type Text } from "../http/answers/cached.ts";
+import { answerStream, type Stream } from "../http/answers/stream.ts";
 import type { ApiContext } from "../http/context.ts";
 import { resultKindOf } from "./call.ts";
 import type { Operation } from "./operation.ts";
@@ -26,6 +27,8 @@ export function answererOf(operation: Operation): (c: ApiContext, result: unknow
         const { body, content_type, headers } = result as Text;
         return answerText(c.get("request_id"), 200, body, content_type, headers);
       };
+    case "stream":
+      return (c, result) => answerStream(c, result as Stream);
     case "fixed":
       return (c, result) => answerFixed(c, result as Fixed);
     default:

@@ -1,8 +1,10 @@
-import type { Scope } from "@atlasqueue/contract";
+import type { Scope, TraceContext } from "@atlasqueue/contract";
 import type { z } from "zod";
 import type { Fixed, Text } from "../http/answers/cached.ts";
+import type { Stream } from "../http/answers/stream.ts";
 import type { Caller } from "../http/context.ts";
 import type { RouteDeps } from "./deps.ts";
+import type { Itself } from "./itself.ts";
 import type { Answer, Operation } from "./operation.ts";
 
 /** A request as its handler sees it: let in, and checked against its operation. */
@@ -13,7 +15,13 @@ export type Call<O extends Operation> = {
   body: Requested<O> extends { body: { schema: infer S extends z.ZodType } } ? z.output<S> : undefined;
   /** The body's size as it was sent. */
   bytes: number;
+  /** Where the request belongs in a trace, by its headers or by the span that stands for it. */
+  trace: TraceContext | undefined;
   idempotency_key: KeyOf<Requested<O>>;
+  /** Who is at the other end, for the routes of the session. */
+  visitor: Visitor;
+  /** This very app, for a route that is built on others. */
+  itself: Itself;
   /** Aborts when the caller hangs up before its whole answer is on its way. */
   hungUp(): AbortSignal;
   /**
@@ -21,9 +29,21 @@ export type Call<O extends Operation> = {
    * its way.
    */
   ifUndelivered(undo: () => void): void;
+  /** Let the caller in once more, in a call that goes on for long: throws if its token has ended meanwhile. */
+  letInAgain(): Promise<void>;
   /** Work counted among the requests waiting for the database, for an operation whose gate is its "own". */
   hold<T>(work: () => Promise<T>): Promise<T>;
-} & (O extends { scope: Scope } ? Known : unknown);
+} & (O extends { scope: Scope | "any" } ? Known : unknown);
+
+/** What a request says of its sender beyond what it asks for. */
+export type Visitor = {
+  /** Whose token this is; undefined when it is no valid one. */
+  holderOf(token: string): Promise<Caller | undefined>;
+  network(): string;
+  session_hash(): string | undefined;
+  /** The Set-Cookie of a new session, or of the end of one. */
+  cookie(session: { text: string; ends_in_ms: number } | undefined): string;
+};
 
 /** For a request that showed what it may do. */
 type Known = {
@@ -42,7 +62,7 @@ type KeyOf<R> = R extends { idempotency_key: "required" }
 
 /**
  * What a handler returns: just the body when there is a single answer without its own headers, nothing for 204, a
- * cacheable file when there is a 304, text when the answer is not JSON; otherwise the chosen status with what belongs
+ * cacheable file when there is a 304, text or a stream when the answer is not JSON; otherwise the chosen status with what belongs
  * to it.
  */
 export type Result<O extends Operation> = 304 extends keyof O["answers"]
@@ -53,11 +73,13 @@ export type Result<O extends Operation> = 304 extends keyof O["answers"]
 
 type OnlyResult<A, Status> = Status extends 204
   ? void
-  : A extends { content_type: string }
-    ? Text
-    : A extends { headers: object }
-      ? { status: Status; body: BodyOf<A> } & HeadersOf<A>
-      : BodyOf<A>;
+  : A extends { stream: true }
+    ? Stream
+    : A extends { content_type: string }
+      ? Text
+      : A extends { headers: object } | { some_headers: object }
+        ? { status: Status; body: BodyOf<A> } & HeadersOf<A>
+        : BodyOf<A>;
 
 type Chosen<Answers> = {
   [Status in keyof Answers]: { status: Status; body: BodyOf<Answers[Status]> } & HeadersOf<Answers[Status]>;
@@ -74,13 +96,14 @@ type HeadersOf<A> = A extends { headers: infer H }
 type IsOne<T, All = T> = T extends unknown ? ([All] extends [T] ? true : false) : never;
 
 /** How an operation's results become answers: the same distinction at run time. */
-export type ResultKind = "fixed" | "text" | "empty" | "body" | "chosen";
+export type ResultKind = "fixed" | "stream" | "text" | "empty" | "body" | "chosen";
 
 export function resultKindOf({ answers }: Operation): ResultKind {
   const [[status, only], ...others] = Object.entries(answers) as [[string, Answer], ...[string, Answer][]];
   if (304 in answers) return "fixed";
   if (others.length > 0) return "chosen";
   if (status === "204") return "empty";
+  if (only.stream) return "stream";
   if (only.content_type !== undefined) return "text";
-  return only.headers ? "chosen" : "body";
+  return only.headers || only.some_headers ? "chosen" : "body";
 }

@@ -3,14 +3,18 @@ import type {
   Deps,
   EnqueueOptions,
   FinishedWaits,
+  LiveEvents,
+  OverviewReader,
   FollowUps,
   LongPoll,
   createReadiness,
   localPermits,
   QueueBound,
   RemoteSettlementDeps,
+  StorageQuota,
   Submitter,
 } from "@atlasqueue/core/internal";
+import type { Auditor } from "../audit/auditor.ts";
 import type { Docs } from "../docs/docs.ts";
 import type { Turns } from "../http/body/turns.ts";
 import type { Access } from "../http/context.ts";
@@ -25,11 +29,16 @@ export type Services = Deps &
     signal: Signal;
     submitter: Submitter;
     queueBound: QueueBound;
+    storageQuota: StorageQuota;
     followUps: FollowUps;
     longPoll: LongPoll;
     finishedWaits: FinishedWaits;
+    liveEvents: LiveEvents;
+    overviewOf: OverviewReader;
     body_bytes_max: number;
     payload_bytes_max: number;
+    /** Where people look at traces, with `{trace_id}` in it; default: nowhere. */
+    trace_url_template?: string | undefined;
     /** Default: no one may provision tenants. */
     admin_secret?: string | undefined;
   };
@@ -38,15 +47,21 @@ export type Services = Deps &
 export type RouteDeps = Services & {
   /** Bounds the requests waiting for the database. */
   gate: Gate;
+  /** Bounds the searches under way. */
+  searches: Gate;
   /** Bounds the large bodies arriving at once. */
   bodies: Gate;
   /** Whose large body may be parsed now. */
   turns: Turns;
   cursors: Cursors;
   access: Access;
+  /** Keeps what was done. */
+  auditor: Auditor;
   /** Whether its servers are there. */
   readiness: ReturnType<typeof createReadiness>;
   docs: Docs;
   /** Permits for `POST /admin/provision`, per network. */
   provisionPermits: ReturnType<typeof localPermits>;
+  /** Permits for `POST /v1/session`, per network. */
+  signInPermits: ReturnType<typeof localPermits>;
 };

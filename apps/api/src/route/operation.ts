@@ -1,5 +1,6 @@
-import { idempotencyKeyAccepts, type ProblemKind, type Scope } from "@atlasqueue/contract";
+import { idempotencyKeyAccepts, type AuditAction, type ProblemKind, type Scope } from "@atlasqueue/contract";
 import { z } from "zod";
+import type { Asked, Told } from "../audit/told.ts";
 
 /**
  * Everything about one method of one path. The router, the request checks, the OpenAPI document and the tests of the
@@ -14,8 +15,8 @@ export type Operation = {
   tag: Tag;
   summary: string;
   description?: string;
-  /** The scope a token needs; without it no token is required. */
-  scope?: Scope;
+  /** The scope a token needs, or "any" of them; without it no token is required. */
+  scope?: Scope | "any";
   /** It shows all tenants: the token must be the operator's, of the default tenant. */
   all_tenants?: true;
   request?: {
@@ -38,6 +39,16 @@ export type Operation = {
   gate?: "own";
   /** OpenQueue's errors are `{"detail": …}`; all others are problem+json. */
   surface?: "openqueue";
+  /**
+   * It is kept in the audit trail, under this name, from before it is done. `asks` adds what its path does not say, by
+   * the checked request; false for one that will change nothing. `tells` adds what its result says; undefined when
+   * nothing was changed.
+   */
+  audit?: {
+    action: AuditAction;
+    asks?: (input: never) => Asked | false;
+    tells?: (input: never, result: never) => Told | undefined;
+  };
   answers: Partial<Record<number, Answer>>;
   /** The errors it can end in, besides those any request can. */
   problems: readonly ProblemKind[];
@@ -49,6 +60,8 @@ export type Body = {
   example: unknown;
   /** One that targets the examples' job, where `example` does not: a test tries it on another tenant's job. */
   foreign?: unknown;
+  /** The field with a long list whose items are checked a few at a time: no rule of the schema is about several. */
+  list?: string;
   /** A missing body is accepted too: see `noBody`. */
   optional?: true;
   /** Its own bound; by default the operator's `BODY_BYTES_MAX`. */
@@ -77,6 +90,8 @@ export type Answer = {
   schema?: z.ZodType;
   /** application/json by default. */
   content_type?: string;
+  /** It goes on for as long as the caller listens. */
+  stream?: true;
   headers?: Record<string, string>;
   /** Headers that not every such answer has. */
   some_headers?: Record<string, string>;
@@ -90,7 +105,11 @@ export const tags = {
   Queues: "See the state of the queues, and stop and start them.",
   "Dead letters": "See which jobs died, replay them, or remove them.",
   Schedules: "Jobs that recur by cron, in any time zone.",
+  Figures: "See what happens: now, and over the last month.",
   Tokens: "Make, replace and end the tokens of your tenant.",
+  Audit: "Who did what, and when.",
+  MCP: "The queue as tools for assistants and editors, by the Model Context Protocol.",
+  Session: "For the dashboard: a cookie in place of a token, which pages then need not keep.",
   OpenQueue: 'The wire format of OpenQueue, whose clients work unchanged. Errors are `{"detail": …}`.',
   "Health and metrics": "For load balancers, orchestrators and Prometheus. They need no token.",
   "This document": "The description of the API, for programs and for people.",

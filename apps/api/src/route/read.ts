@@ -1,10 +1,11 @@
-import { showValue, validate, type Fault } from "@atlasqueue/contract";
+import { showValue, validate, validateInParts, type Fault } from "@atlasqueue/contract";
 import type { z } from "zod";
 import { invalid } from "../http/answers/problem.ts";
 import { readJson, type Arrivals } from "../http/body/body.ts";
 import { requireNoBody } from "../http/body/no-body.ts";
 import type { BodyBounds } from "../http/body/read-bytes.ts";
 import type { ApiContext } from "../http/context.ts";
+import { holderOf } from "../http/input/holder.ts";
 import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
 import { readQuery, refuseQuery } from "../http/input/query.ts";
 import type { Body, Operation } from "./operation.ts";
@@ -51,7 +52,11 @@ export function readerOf(
     }
     const sent = await readJson(c, bounds, deps);
     const key = readKey(c, idempotency_key);
-    const checked = validate(body.schema, sent.value);
+    const rest = () => deps.turns.take(holderOf(c));
+    const checked =
+      body.list === undefined
+        ? validate(body.schema, sent.value)
+        : await validateInParts(body.schema, sent.value, body.list, rest);
     const faults = [...(typeof key === "object" ? [key] : []), ...(checked.kind === "invalid" ? checked.faults : [])];
     if (typeof key === "object" || checked.kind === "invalid") throw invalid(faults);
     return { ...head, body: checked.value, bytes: sent.bytes, idempotency_key: key };

@@ -1,28 +1,37 @@
+import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
 import type { Hono } from "hono";
+import { audited } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";
 import { chargeMore } from "../access/charge.ts";
+import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
 import { answererOf } from "./answerer.ts";
-import type { Call } from "./call.ts";
+import type { Call, Visitor } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
+import { itselfOf } from "./itself.ts";
 import type { Operation } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
-import type { Route } from "./route.ts";
+import type { Guard, Route } from "./route.ts";
 
 /** Put routes into an app. */
 export function addRoutes(app: Hono<ApiEnv>, routes: readonly Route[], deps: RouteDeps): void {
   for (const one of routes) {
     const { method, path } = one.operation;
-    app.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ":$1"), serve(one, deps));
+    app.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ":$1"), serve(one, deps, app));
   }
 }
 
 /**
  * The path of a request: let in, read, charged for, counted among those waiting for the database, handled, answered.
  */
-function serve({ operation, handle, guard }: Route, deps: RouteDeps): (c: ApiContext) => Response | Promise<Response> {
+function serve(
+  { operation, handle, guard }: Route,
+  deps: RouteDeps,
+  app: Hono<ApiEnv>,
+): (c: ApiContext) => Response | Promise<Response> {
   const letIn = guard ?? guardOf(operation);
   const read = readerOf(operation, deps);
   const answer = answererOf(operation);
@@ -41,8 +50,9 @@ function serve({ operation, handle, guard }: Route, deps: RouteDeps): (c: ApiCon
 
   const work = (c: ApiContext, input: Input): Response | Promise<Response> => {
     const delivery = createDelivery(c);
-    const call = callOf(c, input, delivery, deps);
-    const result = operation.gate === "own" ? run(call) : call.hold(async () => run(call));
+    const call = callOf(c, input, delivery, { deps, letIn, app });
+    const act = operation.audit ? () => audited(c, operation, input, deps.auditor, () => run(call)) : () => run(call);
+    const result = operation.gate === "own" ? act() : call.hold(async () => act());
     return result instanceof Promise ? finish(c, delivery, result) : answer(c, result);
   };
 
@@ -56,7 +66,9 @@ function serve({ operation, handle, guard }: Route, deps: RouteDeps): (c: ApiCon
   return (c) => after(letIn(c, deps), () => after(read(c), (input) => charged(c, input)));
 }
 
-function callOf(c: ApiContext, input: Input, delivery: Delivery, deps: RouteDeps): Call<Operation> {
+type Around = { deps: RouteDeps; letIn: Guard; app: Hono<ApiEnv> };
+
+function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, letIn, app }: Around): Call<Operation> {
   const caller = c.get("caller");
   const call: Call<Operation> & { caller: typeof caller; tenant: string | undefined } = {
     deps,
@@ -66,12 +78,39 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, deps: RouteDeps
     query: input.query as Call<Operation>["query"],
     body: input.body as Call<Operation>["body"],
     bytes: input.bytes,
+    get trace() {
+      return traceOf(c, deps);
+    },
     idempotency_key: input.idempotency_key as Call<Operation>["idempotency_key"],
+    // Only a few routes ask, so nothing is made for the others.
+    get visitor() {
+      return visitorOf(c, deps);
+    },
+    get itself() {
+      return itselfOf(c, app);
+    },
     hungUp: delivery.hungUp,
     ifUndelivered: delivery.ifUndelivered,
+    letInAgain: async () => letIn(c, deps),
     hold: (work) => deps.gate.hold(holderOf(c), input.bytes, work),
   };
   return call;
+}
+
+/** A malformed header is as good as none, as W3C Trace Context says. */
+function traceOf(c: ApiContext, { tracing }: RouteDeps): TraceContext | undefined {
+  if (tracing?.on()) return tracing.active();
+  const traceparent = c.req.header("traceparent");
+  return traceparent === undefined ? undefined : readTraceContext(traceparent, c.req.header("tracestate"));
+}
+
+function visitorOf(c: ApiContext, { access: { authenticator } }: RouteDeps): Visitor {
+  return {
+    holderOf: (token) => authenticator.holderOf(c, token),
+    network: () => networkOf(c),
+    session_hash: () => sessionHashOf(c),
+    cookie: (session) => sessionCookie(c, session),
+  };
 }
 
 /** The next step runs at once if the one before it did: most requests need not wait for a turn of the promise queue. */

@@ -1,15 +1,18 @@
-import { listSchedulesQuery, schedulePage, type Schedule } from "@atlasqueue/contract";
+import { job, jobTemplate, listSchedulesQuery, schedulePage, type Job, type Schedule } from "@atlasqueue/contract";
 import {
   deleteSchedule,
   findSchedule,
   listSchedules,
   pauseSchedule,
   resumeSchedule,
+  showJob,
+  showKnown,
   showSchedule,
   type SeenSchedule,
 } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
+import { exampleJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";
 import { answer, exampleSchedule, path } from "./parts.ts";
@@ -60,6 +63,7 @@ const pause = route(
     method: "post",
     path: "/v1/schedules/{name}/pause",
     id: "pauseSchedule",
+    audit: { action: "schedule.pause" },
     tag: "Schedules",
     summary: "Fire nothing",
     scope: "admin",
@@ -77,6 +81,7 @@ const resume = route(
     method: "post",
     path: "/v1/schedules/{name}/resume",
     id: "resumeSchedule",
+    audit: { action: "schedule.resume" },
     tag: "Schedules",
     summary: "Fire again",
     description: "From the next slot on: nothing is caught up, whatever `catch_up` says.",
@@ -88,11 +93,42 @@ const resume = route(
   async ({ deps, tenant, path: { name } }) => shown(await resumeSchedule(deps, { tenant, name })),
 );
 
+const run = route(
+  {
+    method: "post",
+    path: "/v1/schedules/{name}/run",
+    id: "runSchedule",
+    audit: { action: "schedule.run", tells: (_input, { id }: Job) => ({ detail: { job_id: id } }) },
+    tag: "Schedules",
+    summary: "Submit a schedule's job now",
+    description: "Besides its slots, which stay what they are, and even while it is paused.",
+    scope: "admin",
+    request: { path, body: noBody },
+    answers: { 201: { description: "The job.", schema: job, example: exampleJob } },
+    problems: ["validation", "not_found", "unique_conflict", "too_many_queues", "storage_full"],
+  },
+  async ({ deps, tenant, path: { name }, trace }) => {
+    const schedule = (await findSchedule(deps, { tenant, name })) ?? unknownSchedule();
+    // Parsed again: a later version of the program may have given jobs more fields.
+    const request = jobTemplate.parse(schedule.job);
+    await deps.queueBound.admit(tenant, [request.queue]);
+    const bytes = Buffer.byteLength(JSON.stringify(request.payload));
+    await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys: [] });
+    const outcome = await deps.submitter.submit({ tenant, request, idempotency_key: undefined, trace }, bytes);
+    if (outcome.kind === "created") return showJob(outcome.job);
+    if ("job" in outcome) return showKnown(deps, outcome.job, request);
+    if (outcome.kind === "conflict")
+      throw new ProblemError("unique_conflict", `The job ${outcome.job_id} has its unique key`);
+    throw new Error("a submission without a key was a mismatch");
+  },
+);
+
 const remove = route(
   {
     method: "delete",
     path: "/v1/schedules/{name}",
     id: "deleteSchedule",
+    audit: { action: "schedule.delete" },
     tag: "Schedules",
     summary: "Delete a schedule",
     description: "The jobs it made stay.",
@@ -107,7 +143,7 @@ const remove = route(
 );
 
 /** Jobs that recur by cron. */
-export const scheduleRoutes = [list, create, get, put, pause, resume, remove];
+export const scheduleRoutes = [list, create, get, put, pause, resume, run, remove];
 
 const shown = (found: SeenSchedule | undefined): Schedule => showSchedule(found ?? unknownSchedule());
 

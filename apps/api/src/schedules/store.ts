@@ -4,6 +4,7 @@ import {
   putSchedule as putScheduleBody,
   type CreateSchedule,
   type Schedule,
+  type TraceContext,
 } from "@atlasqueue/contract";
 import { createSchedule, cronFault, putSchedule, showSchedule } from "@atlasqueue/core/internal";
 import { invalid, ProblemError } from "../http/answers/problem.ts";
@@ -19,6 +20,7 @@ export const create = route(
     method: "post",
     path: "/v1/schedules",
     id: "createSchedule",
+    audit: { action: "schedule.create", asks: ({ body }: { body: CreateSchedule }) => askSchedule(body, body.name) },
     tag: "Schedules",
     summary: "Create a schedule",
     description:
@@ -29,7 +31,7 @@ export const create = route(
     scope: "admin",
     request: { body: { schema: createScheduleBody, example: { name: exampleName, ...exampleDefinition } } },
     answers: { 201: { ...answer("The new schedule."), headers: location } },
-    problems: ["already_exists", "too_many_schedules", "too_many_queues"],
+    problems: ["already_exists", "too_many_schedules", "too_many_queues", "storage_full"],
   },
   async (call) => {
     const { schedule } = await stored(call, call.body, createSchedule);
@@ -42,6 +44,7 @@ export const put = route(
     method: "put",
     path: "/v1/schedules/{name}",
     id: "putSchedule",
+    audit: { action: "schedule.put", asks: ({ body }: { body: Omit<CreateSchedule, "name"> }) => askSchedule(body) },
     tag: "Schedules",
     summary: "Create or replace a schedule",
     description:
@@ -50,7 +53,7 @@ export const put = route(
     scope: "admin",
     request: { path, body: { schema: putScheduleBody, example: exampleDefinition } },
     answers: { 200: answer("The schedule, replaced."), 201: { ...answer("The new schedule."), headers: location } },
-    problems: ["too_many_schedules", "too_many_queues"],
+    problems: ["too_many_schedules", "too_many_queues", "storage_full"],
   },
   async (call) => {
     const { name } = call.path;
@@ -62,11 +65,16 @@ export const put = route(
   },
 );
 
-type Storing = { deps: RouteDeps; tenant: string; bytes: number };
+/** What the schedule is to do, without the payload, which may be large and secret. */
+function askSchedule({ cron, timezone, job }: Pick<CreateSchedule, "cron" | "timezone" | "job">, target?: string) {
+  return { ...(target !== undefined && { target }), detail: { cron, timezone, type: job.type, queue: job.queue } };
+}
+
+type Storing = { deps: RouteDeps; tenant: string; bytes: number; trace: TraceContext | undefined };
 type Stored = { kind: "created" | "replaced"; schedule: Schedule };
 
 async function stored(
-  { deps, tenant, bytes }: Storing,
+  { deps, tenant, bytes, trace }: Storing,
   definition: CreateSchedule,
   apply: typeof putSchedule,
 ): Promise<Stored> {
@@ -75,7 +83,8 @@ async function stored(
   if (fault) throw invalid([fault]);
   requireSmall(definition.job.payload, "/job/payload", bytes, deps.payload_bytes_max);
   await deps.queueBound.admit(tenant, [definition.job.queue]);
-  const outcome = await apply(deps, tenant, definition);
+  await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys: [] });
+  const outcome = await apply(deps, tenant, definition, trace);
   switch (outcome.kind) {
     case "created":
     case "replaced":

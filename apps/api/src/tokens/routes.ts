@@ -34,6 +34,8 @@ const created: CreatedToken = {
 };
 const { token: _, ...listed } = created;
 
+const tellToken = (_input: unknown, { id, name, scopes }: CreatedToken) => ({ target: id, detail: { name, scopes } });
+
 const list = route(
   {
     method: "get",
@@ -54,6 +56,7 @@ const create = route(
     method: "post",
     path: "/v1/tokens",
     id: "createToken",
+    audit: { action: "token.create", tells: tellToken },
     tag: "Tokens",
     summary: "Make a token",
     description:
@@ -91,6 +94,10 @@ const rotate = route(
     method: "post",
     path: "/v1/tokens/{id}/rotate",
     id: "rotateToken",
+    audit: {
+      action: "token.rotate",
+      tells: (_input, { id, name }: CreatedToken) => ({ detail: { successor: id, name } }),
+    },
     tag: "Tokens",
     summary: "Replace a token",
     description:
@@ -127,6 +134,7 @@ const revoke = route(
     method: "delete",
     path: "/v1/tokens/{id}",
     id: "revokeToken",
+    audit: { action: "token.revoke" },
     tag: "Tokens",
     summary: "End a token at once",
     scope: "admin",

@@ -85,7 +85,7 @@ export const requestRows: Row[] = [
   wrongMethod("HEAD", "/v1/leases/settle", "POST"),
   wrongMethod("OPTIONS", "/v1/leases/settle", "POST"),
   wrongMethod("GET", "/v1/queues/default/lease", "POST"),
-  wrongMethod("DELETE", `/v1/jobs/${nobody}`, "GET, HEAD"),
+  wrongMethod("PUT", `/v1/jobs/${nobody}`, "DELETE, GET, HEAD"),
   wrongMethod("POST", "/health", "GET, HEAD"),
   wrongMethod("PUT", "/metrics", "GET, HEAD"),
   wrongMethodOpenQueue("DELETE", "/jobs", "GET, HEAD, POST"),

@@ -1,7 +1,14 @@
 type Known = { id: string; token: string };
 type Lease = { job?: { id: string }; lease_token?: string };
 /** What an answer may say, on either surface. */
-type Told = Lease & { id?: unknown; job_id?: unknown; status?: unknown; hint?: unknown; jobs?: Lease[] };
+type Told = Lease & {
+  id?: unknown;
+  job_id?: unknown;
+  status?: unknown;
+  hint?: unknown;
+  filter?: unknown;
+  jobs?: Lease[];
+};
 
 const nobody: Known = { id: "00000000-0000-0000-0000-000000000000", token: "00000000-0000-0000-0000-000000000000" };
 
@@ -17,15 +24,17 @@ export function knownJobs() {
   let leases = [nobody, nobody];
   let submitted = [nobody, nobody];
   let made = nobody.id;
+  let replay = nobody.id;
   return {
     learn(answer: unknown): void {
       const told = (answer ?? {}) as Told;
-      const { status, hint, jobs } = told;
+      const { status, hint, filter, jobs } = told;
       // OpenQueue has a name of its own for an id, and leases one job at a time.
       const id = told.id ?? told.job_id;
       const held = Array.isArray(jobs) ? jobs : [told];
       // A token of the API's own.
       if (typeof id === "string" && typeof hint === "string") made = id;
+      if (typeof id === "string" && typeof filter === "object") replay = id;
       if (typeof id === "string" && status === "queued" && submitted[0]?.id !== id)
         submitted = [{ id, token: nobody.token }, ...submitted.slice(0, 1)];
       for (const { job, lease_token } of held)
@@ -34,6 +43,7 @@ export function knownJobs() {
     fill: (text: string): string =>
       text
         .replace(/(?<=^\/v1\/tokens\/)known-id-\d/, made)
+        .replace(/(?<=^\/v1\/dlq\/replays\/)known-id-\d/, replay)
         .replaceAll(/known-(id|token)-(\d)/g, (_all, what: "id" | "token", at: string) => {
           return ([...leases, ...submitted][Number(at)] ?? nobody)[what];
         }),

@@ -1,4 +1,5 @@
-import { request, type Agent } from "node:http";
+import { once } from "node:events";
+import { request, type Agent, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { FuzzedRequest } from "./requests.ts";
 
@@ -10,7 +11,8 @@ export function send(port: number, agent: Agent, { method, target, headers, body
     const outgoing = request(
       { host: "127.0.0.1", port, agent, method, path: target, headers: { ...headers, ...length } },
       (incoming) => {
-        const answered = buffer(incoming).then((bytes) => {
+        const goes_on = incoming.headers["content-type"] === "text/event-stream";
+        const answered = (goes_on ? firstOf(incoming) : buffer(incoming)).then((bytes) => {
           const status = incoming.statusCode ?? 0;
           return new Response(status === 204 || status === 304 ? null : new Uint8Array(bytes), {
             status,
@@ -23,4 +25,11 @@ export function send(port: number, agent: Agent, { method, target, headers, body
     outgoing.on("error", reject);
     outgoing.end(body);
   });
+}
+
+/** Of an answer that goes on, what comes first. */
+async function firstOf(incoming: IncomingMessage): Promise<Buffer> {
+  const [bytes] = (await once(incoming, "data")) as [Buffer];
+  incoming.destroy();
+  return bytes;
 }

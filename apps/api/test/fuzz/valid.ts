@@ -51,6 +51,7 @@ export function validFor(schema: JsonSchema, name = ""): fc.Arbitrary<unknown> {
         maxLength: Math.min(schema.maxItems ?? items_max, items_max),
       });
     case "object":
+      if (name === "params") return fc.oneof(toolCall, fc.dictionary(fc.string(), json, { maxKeys: 4 }));
       return schema.properties ? object(schema, schema.properties) : fc.dictionary(fc.string(), json, { maxKeys: 4 });
     default:
       return json;
@@ -58,6 +59,16 @@ export function validFor(schema: JsonSchema, name = ""): fc.Arbitrary<unknown> {
 }
 
 const json = fc.jsonValue({ maxDepth: 3, stringUnit: "grapheme" });
+
+/** Of a message of MCP: a call of a tool, with arguments that are mostly wrong. */
+const toolCall = fc.record({
+  name: fc.constantFrom("list_jobs", "enqueue_job", "get_job_status", "replay_dead", "explain_job", "pause_queue"),
+  arguments: fc.dictionary(
+    fc.constantFrom("job_id", "queue_name", "payload", "limit", "idempotency_key", "cursor", "dry_run", "died_before"),
+    fc.oneof(json, fc.uuid(), fc.constant("default")),
+    { maxKeys: 6 },
+  ),
+});
 
 function object(schema: JsonSchema, properties: Record<string, JsonSchema>): fc.Arbitrary<unknown> {
   // The document uses this for two fields that exclude each other.
@@ -84,6 +95,8 @@ function text(
   const length = { minLength: Math.max(minLength, pattern ? 1 : 0), maxLength: Math.min(maxLength, chars_max) };
   // Otherwise no job would be in a queue that is leased from.
   if (name === "queue" || name === "queue_name") return fc.constantFrom("default", "default", "default", "other");
+  if (name === "method")
+    return fc.constantFrom("tools/call", "tools/list", "resources/read", "initialize", "tasks/get");
   if (name === "cron") return fc.constantFrom("*/15 * * * *", "30 2 29 2 *", "0 0 L * FRI#2", "0 0 30 2 *");
   if (name === "timezone") return fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Mars/X");
   // Of a schedule: few, so that requests meet those that exist.

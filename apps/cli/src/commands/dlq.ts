@@ -1,7 +1,7 @@
 import { limits } from "@atlasqueue/contract";
 import { Option, type Command } from "@commander-js/extra-typings";
 import type { Env } from "../config.ts";
-import { change, choiceOf, list } from "../dlq/actions.ts";
+import { change, choiceOf, groups, list } from "../dlq/actions.ts";
 import { orExit } from "../exit.ts";
 import { outputOf } from "../output/output.ts";
 import { jsonOption, parseIds, parseQueue, urlOption, yesOption } from "../remote/options.ts";
@@ -16,11 +16,22 @@ export function defineDlq(dlq: Command, env: Env): void {
     .description("List dead letters, most recently dead first.")
     .option("--queue <name>", "of this queue", parseQueue)
     .option("--type <type>", "of this type")
+    .option("--fingerprint <hex>", "whose error is this one, as groups shows it")
     .option("--limit <n>", "at most this many", (text) => integer(text, 1, jobs_max), limits.list_items_default)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ url, json, ...filter }) =>
       orExit(() => withClient(env, { url }, (client) => list(client, filter, outputOf({ json })))),
+    );
+
+  dlq
+    .command("groups")
+    .description("Group dead letters by type and error: how many, first and last.")
+    .option("--type <type>", "of this type")
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .action(({ url, json, ...filter }) =>
+      orExit(() => withClient(env, { url }, (client) => groups(client, filter, outputOf({ json })))),
     );
 
   for (const [verb, description] of [
@@ -33,15 +44,16 @@ export function defineDlq(dlq: Command, env: Env): void {
       .argument("[id...]", "of the jobs", parseIds)
       .option("--queue <name>", "those of this queue", parseQueue)
       .option("--type <type>", "those of this type")
+      .option("--fingerprint <hex>", "those whose error is this one")
       .option("--all", "every one", false)
       .addOption(new Option("--dry-run", "say how many there are, and change nothing").default(false))
       .addOption(yesOption())
       .addOption(urlOption())
       .addOption(jsonOption());
-    command.action((ids, { queue, type, all, dryRun, yes, url, json }) =>
+    command.action((ids, { queue, type, fingerprint, all, dryRun, yes, url, json }) =>
       orExit(() => {
-        const choice = choiceOf({ ids: ids ?? [], queue, type, all });
-        if (!choice) return command.error("Give either ids, or --queue or --type or both, or --all.");
+        const choice = choiceOf({ ids: ids ?? [], queue, type, fingerprint, all });
+        if (!choice) return command.error("Give either ids, or --queue, --type and --fingerprint, or --all.");
         const wish = { verb, choice, dry_run: dryRun, yes: yes || verb === "replay" };
         return withClient(env, { url }, (client) => change(client, wish, outputOf({ json })));
       }),

@@ -10,13 +10,16 @@ export function defineDoctor(command: Command, env: Env): void {
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      "\nOn DATABASE_URL and REDIS_URL, with JOB_QUEUE_KEY and DLQ_KEY. Anything that looks wrong is checked again after 2 s, as" +
-        "\nit may be on its way. Exit code 1 when something is wrong.",
+      "\nOn DATABASE_URL and REDIS_URL, or the servers of a running `start`, with JOB_QUEUE_KEY and DLQ_KEY. Anything" +
+        "\nthat looks wrong is checked again after 2 s, as it may be on its way. Exit code 1 when something is wrong.",
     )
     .action(({ rebuildSignals, json }) =>
       orExit(async () => {
-        const { runDoctor } = await import("../doctor/doctor.ts");
-        const well = await runDoctor(env, outputOf({ json }), { rebuild_signals: rebuildSignals });
+        const [{ runDoctor }, { withStarted }] = await Promise.all([
+          import("../doctor/doctor.ts"),
+          import("../started.ts"),
+        ]);
+        const well = await runDoctor(withStarted(env), outputOf({ json }), { rebuild_signals: rebuildSignals });
         if (!well) process.exitCode = exitCodes.failed;
       }),
     );

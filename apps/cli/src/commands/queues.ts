@@ -1,12 +1,22 @@
+import { limits as bounds, type HeldGroup } from "@atlasqueue/contract";
 import type { Command } from "@commander-js/extra-typings";
 import type { Env } from "../config.ts";
 import { orExit } from "../exit.ts";
 import { outputOf, writeJson } from "../output/output.ts";
-import { showTable } from "../output/table.ts";
+import { second } from "../output/plain.ts";
+import { showTable, type Columns } from "../output/table.ts";
 import { queueColumns } from "../queues/columns.ts";
 import { limitFields, limitOptions, limitsText } from "../queues/limits.ts";
 import { jsonOption, parseQueue, parseQueues, urlOption } from "../remote/options.ts";
 import { withClient } from "../remote/with-client.ts";
+
+const groupColumns: Columns<HeldGroup> = {
+  group: ({ group }) => group,
+  "held by": ({ held_by: { id } }) => id,
+  status: ({ held_by: { status } }) => status,
+  since: ({ held_by: { since } }) => second(since),
+  waiting: ({ blocked, blocked_complete }) => (blocked_complete ? String(blocked) : `${blocked}+`),
+};
 
 export function defineQueues(queues: Command, env: Env): void {
   queues
@@ -22,6 +32,24 @@ export function defineQueues(queues: Command, env: Env): void {
           if (json) return writeJson(output, { items });
           if (items.length === 0) return output.tell("there are no queues yet; a queue appears with its first job\n");
           showTable(output, queueColumns, items);
+        }),
+      ),
+    );
+
+  queues
+    .command("groups")
+    .description("List the groups of a queue in which a job has its turn: which one, and how many wait.")
+    .argument("<queue>", "its name", parseQueue)
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .action((queue, { url, json }) =>
+      orExit(() =>
+        withClient(env, { url }, async (client) => {
+          const output = outputOf({ json });
+          const { items } = await client.heldGroups(queue, { limit: bounds.list_items_max });
+          if (json) return writeJson(output, { items });
+          if (items.length === 0) return output.tell("no group of this queue is held\n");
+          showTable(output, groupColumns, items);
         }),
       ),
     );

@@ -6,7 +6,7 @@ import { orExit } from "../exit.ts";
 import { outputOf } from "../output/output.ts";
 import { jsonOption, urlOption } from "../remote/options.ts";
 import { withClient } from "../remote/with-client.ts";
-import { change, create, list, remove, setPaused, show, type ScheduleFields } from "../schedules/actions.ts";
+import { change, create, list, remove, setPaused, show, type ScheduleFields, runNow } from "../schedules/actions.ts";
 import { jobFieldOptions, jobFields } from "../submit/job-fields.ts";
 
 const timezoneOption = () => new Option("--timezone <zone>", "the time zone that counts, such as Europe/Berlin");
@@ -84,6 +84,9 @@ export function defineSchedules(schedules: Command, env: Env): void {
   );
   byName("resume", "Fire again, from the next run on.").action((name, { url, json }) =>
     orExit(() => withClient(env, { url }, (client) => setPaused(client, name, "resume", outputOf({ json })))),
+  );
+  byName("run", "Submit a schedule's job now, besides its runs.").action((name, { url, json }) =>
+    orExit(() => withClient(env, { url }, (client) => runNow(client, name, outputOf({ json })))),
   );
   byName("delete", "Delete a schedule; the jobs it made stay.").action((name, { url, json }) =>
     orExit(() => withClient(env, { url }, (client) => remove(client, name, outputOf({ json })))),

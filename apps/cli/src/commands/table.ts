@@ -38,9 +38,26 @@ export const commands: Record<string, { about: string; load: () => Promise<Defin
     about: "The dead letters: jobs whose last attempt failed.",
     load: async () => (await import("./dlq.ts")).defineDlq,
   },
+  replays: {
+    about: "Replays of dead letters in the background: start, watch, pause, end.",
+    load: async () => (await import("./replays.ts")).defineReplays,
+  },
   workers: {
     about: "List the live workers, and what they do. Those that lease over HTTP announce nothing.",
     load: async () => (await import("./workers.ts")).defineWorkers,
+  },
+  overview: {
+    about: "How things are, and what is wrong now.",
+    load: async () => (await import("./figures/overview.ts")).defineOverview,
+  },
+  stats: {
+    about:
+      "What happened to jobs over the last 15 minutes, hour, day or month: how many, how long they waited and ran.",
+    load: async () => (await import("./figures/stats.ts")).defineStats,
+  },
+  events: {
+    about: "Follow what happens: counts of queues, and jobs as they finish. Ctrl-C ends it.",
+    load: async () => (await import("./figures/events.ts")).defineEvents,
   },
   top: {
     about: "Watch the queues: jobs by status, jobs a second, how long the oldest has waited. Ctrl-C ends it.",
@@ -53,6 +70,22 @@ export const commands: Record<string, { about: string; load: () => Promise<Defin
   tokens: {
     about: "The tokens for AUTH=required, directly in DATABASE_URL: this is how the first one is made.",
     load: async () => (await import("./tokens.ts")).defineTokens,
+  },
+  audit: {
+    about: "Who did what: pauses, limits, replays, purges, cancels, tokens, sign-ins.",
+    load: async () => (await import("./audit.ts")).defineAudit,
+  },
+  whoami: {
+    about: "Whose token the API sees, what it allows, and when it ends.",
+    load: async () => (await import("./whoami.ts")).defineWhoami,
+  },
+  seed: {
+    about: "Fill a database with a made-up day, to try things out.",
+    load: async () => (await import("./seed.ts")).defineSeed,
+  },
+  mcp: {
+    about: "An MCP server on stdin and stdout, for assistants and editors: the queue of a running API as their tools.",
+    load: async () => (await import("./mcp.ts")).defineMcp,
   },
   doctor: {
     about: "Check that the servers answer and agree: settings, schema, clocks, leases, counts, signals.",

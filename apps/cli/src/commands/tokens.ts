@@ -5,6 +5,7 @@ import type { Env } from "../config.ts";
 import { orExit } from "../exit.ts";
 import { outputOf } from "../output/output.ts";
 import { jsonOption } from "../remote/options.ts";
+import { withStarted } from "../started.ts";
 import { integer } from "../submit/job-fields.ts";
 import { create, list, revoke, rotate } from "../tokens/actions.ts";
 import { withDatabase } from "../tokens/with-database.ts";
@@ -22,7 +23,7 @@ export function defineTokens(tokens: Command, env: Env): void {
     .addOption(jsonOption())
     .action(({ name, scopes: wanted, expiresInSeconds, tenant, json }) =>
       orExit(() =>
-        withDatabase(env, (deps) =>
+        withDatabase(withStarted(env), (deps) =>
           create(deps, { tenant, name, scopes: wanted, expires_in_seconds: expiresInSeconds }, outputOf({ json })),
         ),
       ),
@@ -33,7 +34,9 @@ export function defineTokens(tokens: Command, env: Env): void {
     .description("Show a tenant's valid tokens, newest first.")
     .addOption(tenantOption())
     .addOption(jsonOption())
-    .action(({ tenant, json }) => orExit(() => withDatabase(env, (deps) => list(deps, tenant, outputOf({ json })))));
+    .action(({ tenant, json }) =>
+      orExit(() => withDatabase(withStarted(env), (deps) => list(deps, tenant, outputOf({ json })))),
+    );
 
   tokens
     .command("rotate")
@@ -49,7 +52,9 @@ export function defineTokens(tokens: Command, env: Env): void {
     .addOption(jsonOption())
     .action((id, { overlapSeconds, tenant, json }) =>
       orExit(() =>
-        withDatabase(env, (deps) => rotate(deps, { tenant, id, overlap_seconds: overlapSeconds }, outputOf({ json }))),
+        withDatabase(withStarted(env), (deps) =>
+          rotate(deps, { tenant, id, overlap_seconds: overlapSeconds }, outputOf({ json })),
+        ),
       ),
     );
 
@@ -58,7 +63,9 @@ export function defineTokens(tokens: Command, env: Env): void {
     .description("Delete a token: every API refuses it within 5 s.")
     .argument("<id>", "of the token, from `tokens list`", parseId)
     .addOption(tenantOption())
-    .action((id, { tenant }) => orExit(() => withDatabase(env, (deps) => revoke(deps, tenant, id, outputOf()))));
+    .action((id, { tenant }) =>
+      orExit(() => withDatabase(withStarted(env), (deps) => revoke(deps, tenant, id, outputOf()))),
+    );
 }
 
 function parseName(text: string): string {

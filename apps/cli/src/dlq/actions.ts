@@ -1,10 +1,13 @@
-import type { Client, DeadLetterChoice } from "@atlasqueue/client";
+import type { Client, DeadGroup, DeadLetterChoice, DeadLetterTraits } from "@atlasqueue/client";
 import { limits, type Job } from "@atlasqueue/contract";
 import { exitCodes } from "../exit.ts";
 import { sure } from "../output/confirm.ts";
 import { writeJson, type Output } from "../output/output.ts";
 import { second } from "../output/plain.ts";
 import { showTable, type Columns } from "../output/table.ts";
+
+/** More than anyone reads. */
+const groups_max = 10_000;
 
 const columns: Columns<Job> = {
   id: ({ id }) => id,
@@ -16,7 +19,16 @@ const columns: Columns<Job> = {
   "last error": ({ last_error }) => last_error ?? "",
 };
 
-type Filter = { queue?: string | undefined; type?: string | undefined };
+type Filter = { queue?: string | undefined; type?: string | undefined; fingerprint?: string | undefined };
+
+const groupColumns: Columns<DeadGroup> = {
+  type: ({ type }) => type,
+  fingerprint: ({ fingerprint }) => fingerprint,
+  count: ({ count, count_complete }) => (count_complete ? String(count) : `${count}+`),
+  first: ({ first_seen }) => second(first_seen),
+  last: ({ last_seen }) => second(last_seen),
+  error: ({ error }) => error,
+};
 
 export async function list(
   { deadLetters }: Client,
@@ -31,13 +43,29 @@ export async function list(
   showTable(output, columns, items);
 }
 
+export async function groups({ deadLetters }: Client, { type }: Pick<Filter, "type">, output: Output): Promise<void> {
+  const items: DeadGroup[] = [];
+  for (let cursor: string | null | undefined; cursor !== null && items.length < groups_max;) {
+    const page = await deadLetters.groups({
+      ...(type === undefined ? {} : { type }),
+      ...(cursor === undefined ? {} : { cursor }),
+      limit: limits.list_items_max,
+    });
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  }
+  if (output.json) return writeJson(output, { items });
+  if (items.length === 0) return output.tell("there are no such dead letters\n");
+  showTable(output, groupColumns, items);
+}
+
 /** What was chosen, or undefined when that is nothing or ambiguous. */
 export function choiceOf({
   ids,
   all,
   ...filter
 }: Filter & { ids: string[]; all: boolean }): DeadLetterChoice | undefined {
-  const filtered = filter.queue !== undefined || filter.type !== undefined;
+  const filtered = Object.values(filter).some((value) => value !== undefined);
   if ([ids.length > 0, filtered, all].filter(Boolean).length !== 1) return undefined;
   if (all) return { all };
   return filtered ? given(filter) : { ids };
@@ -89,6 +117,10 @@ function told(
 }
 
 /** Only what was given. */
-function given({ queue, type }: Filter): { queue?: string; type?: string } {
-  return { ...(queue === undefined ? {} : { queue }), ...(type === undefined ? {} : { type }) };
+function given({ queue, type, fingerprint }: Filter): DeadLetterTraits {
+  return {
+    ...(queue === undefined ? {} : { queue }),
+    ...(type === undefined ? {} : { type }),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+  };
 }

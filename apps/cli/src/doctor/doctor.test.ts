@@ -133,7 +133,7 @@ test("jobs no worker takes are found, and live workers that take nothing", async
   await worker("wedged", "stuck", 0);
   expect(await says()).toMatchObject({
     waiting: expect.stringMatching(/^wrong: .*1 workers with free slots do not take them$/),
-    workers: "wrong: wedged on h (pid 7) lives and takes no jobs: restart it",
+    workers: "wrong: wedged on h (pid 7) is alive but takes no jobs: restart it",
   });
   clearInterval(beat);
   for (const id of living.keys()) await signal.presence.withdraw({ tenant: "default", id });

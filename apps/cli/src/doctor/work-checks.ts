@@ -1,5 +1,6 @@
 import type { Signal } from "@atlasqueue/core";
-import { oldestReady, queueDepths, type Deps, type OldestReady, type SeenWorker } from "@atlasqueue/core/internal";
+import { oldestReady, queueDepths, ready_ms_max, whyLeft } from "@atlasqueue/core/internal";
+import type { Deps, Left, SeenWorker } from "@atlasqueue/core/internal";
 import { duration } from "../output/plain.ts";
 import { ok, wrong, type Check } from "./check.ts";
 
@@ -7,8 +8,6 @@ type Look = (deps: Deps & { signal: Signal | undefined }) => Promise<Check>;
 
 const queues_max = 1_000;
 const tenants_max = 100;
-/** A ready job that has waited this long while workers are idle is one no worker takes. */
-const ready_ms_max = 60_000;
 
 /** Workers that announce themselves as alive but take nothing. */
 export const checkWorkers: Look = async (deps) => {
@@ -18,7 +17,10 @@ export const checkWorkers: Look = async (deps) => {
   const [first, ...others] = workers.filter(({ state }) => state === "stuck");
   if (!first) return ok("workers", `${workers.length} announced, none of them stuck`);
   const more = others.length > 0 ? `, and ${others.length} more` : "";
-  return wrong("workers", `${first.id} on ${first.host} (pid ${first.pid}) lives and takes no jobs${more}: restart it`);
+  return wrong(
+    "workers",
+    `${first.id} on ${first.host} (pid ${first.pid}) is alive but takes no jobs${more}: restart it`,
+  );
 };
 
 /** Ready jobs that no worker takes, in queues that are not paused. */
@@ -31,8 +33,9 @@ export const checkWaiting: Look = async (deps) => {
   const running = new Map((await queueDepths(deps, queues_max)).map((depth) => [nameOf(depth), depth.running]));
   const left = waiting.flatMap((one) => {
     const serving = (fleet?.get(one.tenant) ?? []).filter(({ queues }) => queues.includes(one.queue));
-    const reason = whyLeft(one, running.get(nameOf(one)) ?? 0, serving);
-    return reason === undefined ? [] : [`queue ${one.queue} of ${one.tenant} for ${duration(one.ready_ms)}: ${reason}`];
+    const why = whyLeft({ limited: one.limited, running: running.get(nameOf(one)) ?? 0 }, serving);
+    const about = `queue ${one.queue} of ${one.tenant} for ${duration(one.ready_ms)}`;
+    return why === undefined ? [] : [`${about}: ${reasons[why](serving)}`];
   });
   const [first, ...others] = left;
   if (first === undefined) return ok("waiting", `${waiting.length} queues have a backlog, and busy workers`);
@@ -40,17 +43,14 @@ export const checkWaiting: Look = async (deps) => {
   return wrong("waiting", `ready jobs wait in ${first}${more}`);
 };
 
-/**
- * Undefined when it is being worked on. Workers that lease over HTTP announce nothing, and are seen only by what they
- * run.
- */
-function whyLeft({ limited }: OldestReady, running: number, serving: readonly SeenWorker[]): string | undefined {
-  if (serving.length === 0) return running === 0 ? "no worker serves it" : undefined;
-  if (serving.every(({ state }) => state === "stuck")) return "its workers are stuck";
-  const free = serving.filter(({ state, active, concurrency }) => state === "running" && active < concurrency);
-  // Its limits may not let more start.
-  return free.length > 0 && !limited ? `${free.length} workers with free slots do not take them` : undefined;
-}
+const reasons: Record<Left, (serving: readonly SeenWorker[]) => string> = {
+  no_worker: () => "no worker serves it",
+  workers_stuck: () => "its workers are stuck",
+  free_workers: (serving) => {
+    const free = serving.filter(({ state, active, concurrency }) => state === "running" && active < concurrency);
+    return `${free.length} workers with free slots do not take them`;
+  },
+};
 
 /** The workers of the tenants that have jobs; undefined where there is no Redis to ask. */
 async function announced({ signal, ...deps }: Parameters<Look>[0]): Promise<Map<string, SeenWorker[]> | undefined> {

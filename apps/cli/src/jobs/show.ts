@@ -23,11 +23,17 @@ const attemptColumns: Columns<Attempt> = {
 };
 
 /** For a person: a line for each field that is set, why it is not running, and its attempts. */
-export function showJob(output: Output, job: Job, attempts: readonly Attempt[], reasons: Explanation["reasons"]): void {
+export function showJob(
+  output: Output,
+  job: Job,
+  attempts: readonly Attempt[],
+  { reasons, trace_id, trace_url }: Explanation,
+): void {
   for (const [name, value] of Object.entries(job))
     if (value !== null)
       output.write(`${name.padEnd(16)}${plain(typeof value === "string" ? value : JSON.stringify(value))}\n`);
   for (const { code, detail } of reasons) output.write(`${"why".padEnd(16)}${plain(`${detail} (${code})`)}\n`);
+  if (trace_id) output.write(`${"trace".padEnd(16)}${plain(trace_url ?? trace_id)}\n`);
   if (attempts.length === 0) return;
   output.write("\n");
   showTable(output, attemptColumns, attempts);

@@ -190,3 +190,55 @@ test("a shell completes commands, options and what an option takes", async () =>
   for (const shell of ["bash", "zsh", "fish"])
     expect((await system.run("completion", shell)).stdout).toContain("atlasqueue complete --");
 });
+
+test("whoami says what the API makes of the caller, in words and in JSON", async () => {
+  const { stderr } = await system.run("whoami");
+  expect(stderr).toMatch(/^the API checks no tokens .*; the API is version \d+\.\d+\.\d+\n$/);
+  const { stdout } = await system.run("whoami", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ auth: "disabled", signed_in: true, tenant: "default" });
+});
+
+test("audit says who did what, newest first", async () => {
+  await system.run("queues", "pause", "audited");
+  await system.run("queues", "resume", "audited");
+  const { stdout } = await system.run("audit", "--target", "audited");
+  expect(cells(stdout).map(([, by, action, target]) => [by, action, target])).toEqual([
+    ["anybody", "queue.resume", "audited"],
+    ["anybody", "queue.pause", "audited"],
+  ]);
+  const json = JSON.parse((await system.run("audit", "--action", "queue.pause", "--limit", "1", "--json")).stdout) as {
+    items: unknown[];
+  };
+  expect(json.items).toHaveLength(1);
+  expect((await system.run("audit", "--target", "nothing")).stderr).toBe("nothing of this kind was done\n");
+});
+
+test("jobs that match are counted, asked about, and changed together; a stopped one is edited, a finished one deleted", async () => {
+  const { id } = await system.client.submit({ type: "a", queue: "many", payload: { n: 1 } });
+  await system.client.submit({ type: "a", queue: "many" });
+  const looked = await system.run("jobs", "bulk", "cancel", "--queue", "many", "--dry-run");
+  expect(looked.stderr).toBe("2 jobs would be cancelled\n");
+  expect((await system.run("jobs", "bulk", "cancel", "--queue", "many")).code).toBe(1);
+  expect((await system.run("jobs", "bulk", "cancel")).code).toBe(2);
+  const done = await system.run("jobs", "bulk", "cancel", "--queue", "many", "--yes");
+  expect(done.stderr).toBe("2 of 2 jobs are cancelled\n");
+  expect((await system.run("jobs", "edit", id, "--patch", '{"n":2}')).stderr).toBe(`${id} is queued again\n`);
+  expect((await system.client.get(id)).payload).toEqual({ n: 2 });
+  await system.client.cancel(id);
+  expect((await system.run("jobs", "edit", id)).code).toBe(2);
+  expect((await system.run("jobs", "edit", id, "--payload", '{"n":null}')).stderr).toBe(`${id} is queued again\n`);
+  expect((await system.client.get(id)).payload).toEqual({ n: null });
+  expect((await system.run("jobs", "delete", id)).code).toBe(1);
+  await system.client.cancel(id);
+  expect((await system.run("jobs", "delete", id)).stderr).toBe(`${id} is deleted\n`);
+});
+
+test("a held group shows its job, and a schedule runs now", async () => {
+  const { id } = await system.client.submit({ type: "a", queue: "grouped", group: "g" });
+  await system.client.submit({ type: "a", queue: "grouped", group: "g" });
+  const [row] = cells((await system.run("queues", "groups", "grouped")).stdout);
+  expect(row).toEqual(["g", id, "queued", expect.any(String), "1"]);
+  await system.client.schedules.put({ name: "nightly", cron: "0 0 1 1 *", job: { type: "a", queue: "ran" } });
+  const made = (await system.run("schedules", "run", "nightly")).stdout.trim();
+  expect(await system.client.get(made)).toMatchObject({ queue: "ran" });
+});

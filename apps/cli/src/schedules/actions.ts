@@ -54,3 +54,11 @@ function print(schedule: Schedule, output: Output): void {
   if (output.json) writeJson(output, schedule);
   else output.write(scheduleText(schedule));
 }
+
+/** Submit its job now: the id on stdout. */
+export async function runNow(client: Client, name: string, output: Output): Promise<void> {
+  const job = await client.schedules.run(name);
+  if (output.json) return writeJson(output, job);
+  output.tell(`${name} has submitted a job\n`);
+  output.write(`${job.id}\n`);
+}

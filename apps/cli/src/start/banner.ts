@@ -4,6 +4,8 @@ import type { DatabaseServer, RedisServer } from "./servers.ts";
 export type BannerFacts = {
   api_url: string;
   metrics_url: string;
+  /** Whether the API serves it. */
+  dashboard: boolean;
   /** Absent without Redis. */
   dlq_key: string | undefined;
   database: DatabaseServer;
@@ -17,6 +19,7 @@ export function banner(facts: BannerFacts): string {
   const lines = [
     "",
     `AtlasQueue runs at ${facts.api_url}`,
+    ...(facts.dashboard ? [`Dashboard:   ${facts.api_url}/ in a browser`] : []),
     "",
     "Submit a job (again with the same key: the same job):",
     `  ${curlLine(facts)}`,

@@ -16,7 +16,7 @@ function pathWithoutRedis(folder: string): string {
   return bin;
 }
 
-test("without redis-server on PATH it says in-memory, and jobs run", { timeout: 120_000 }, async () => {
+test("without redis-server on PATH it says in-memory, and jobs run", async () => {
   const folder = dataFolder();
   onTestFinished(folder.remove);
   const started = await runStart({ ...startEnv(folder.path), PATH: pathWithoutRedis(folder.path) });

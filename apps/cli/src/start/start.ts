@@ -49,7 +49,6 @@ export async function startSystem(given: Env, options: StartOptions): Promise<Sy
     const api_config = readApiConfig({ ...env, ...urls });
     const worker_config = readWorkerConfig({ ...env, ...urls });
     const output = heldOutput(options.stdout);
-    const logger = (service: string) => createLogger(api_config.log_level, service, output);
     // One signal for both when it is in memory, lent to the worker; otherwise a connection each.
     const shared = redis.kind === "none" ? { signal: memorySignal() } : {};
     undo.add(async () => shared.signal?.close());
@@ -57,19 +56,27 @@ export async function startSystem(given: Env, options: StartOptions): Promise<Sy
     // The API starts first, so that a taken port is not found after jobs were claimed, and also stops first.
     let worker: WorkerProcesses | undefined;
     undo.add(async () => void (await worker?.stop()));
-    const api = await startApi(api_config, { ...shared, logger: logger("atlasqueue-api") }).catch((error: unknown) => {
+    const api = await startApi(api_config, { ...shared, log: output }).catch((error: unknown) => {
       throw listenTrouble(error, "API", api_config.listen);
     });
     undo.add(() => api.stop());
     // In separate processes: a handler that throws late, exits, runs out of memory or blocks leaves the API alone.
-    const parts = { ...shared, logger: logger("atlasqueue-worker") };
+    const parts = { ...shared, logger: createLogger(api_config.log_level, "atlasqueue-worker", output) };
     worker = await startWorkerProcesses(worker_config, { ...env, ...urls }, parts).catch((error: unknown) => {
       throw listenTrouble(error, "WORKER_METRICS", worker_config.metrics);
     });
     const { metrics_url } = worker;
     const dlq_key = api_config.redis?.keys.dead_letters;
     options.stdout.write(
-      banner({ api_url: api.url, metrics_url, database, redis, dlq_key, tokens: api_config.auth === "required" }),
+      banner({
+        api_url: api.url,
+        metrics_url,
+        dashboard: api.dashboard,
+        database,
+        redis,
+        dlq_key,
+        tokens: api_config.auth === "required",
+      }),
     );
     output.release();
     worker.speak();

@@ -21,7 +21,7 @@ beforeAll(async () => {
     RETRY_BASE_DELAY_SECONDS: "0.1",
     RETRY_JITTER_MAX_SECONDS: "0",
   });
-}, 120_000);
+});
 afterAll(async () => {
   await started.process.stop();
   await database.drop();
@@ -47,7 +47,6 @@ test("the in-memory signal, not the sweep, hands a job to the worker's process",
 
 test.each(["throws-late", "exits", "fills-the-memory"])(
   "a handler that %s ends only the worker's process; another takes its place, and the job gets its next attempt",
-  { timeout: 120_000 },
   async (type) => {
     const deaths = named("process_died").length;
     const id = await submit({ type, max_attempts: 2 });
@@ -73,15 +72,11 @@ test("what a handler prints becomes a log line with its job's id", async () => {
   expect(strays).toEqual(named("process_started").map(() => "a module prints"));
 });
 
-test(
-  "a handler that blocks its event loop forever leaves the API up, and ends with the system",
-  { timeout: 120_000 },
-  async () => {
-    const id = await submit({ type: "blocks", max_attempts: 1 });
-    await eventually(async () => expect(await started.job(id)).toMatchObject({ status: "running" }));
-    await isUp();
-    started.process.kill("SIGTERM");
-    expect(await started.process.waitForExit(90_000)).toEqual({ code: 0, signal: null });
-    expect(named("process_stopped")).toMatchObject([{ signal: "SIGKILL" }]);
-  },
-);
+test("a handler that blocks its event loop forever leaves the API up, and ends with the system", async () => {
+  const id = await submit({ type: "blocks", max_attempts: 1 });
+  await eventually(async () => expect(await started.job(id)).toMatchObject({ status: "running" }));
+  await isUp();
+  started.process.kill("SIGTERM");
+  expect(await started.process.waitForExit(90_000)).toEqual({ code: 0, signal: null });
+  expect(named("process_stopped")).toMatchObject([{ signal: "SIGKILL" }]);
+});

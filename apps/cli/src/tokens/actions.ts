@@ -1,6 +1,8 @@
+import type { AuditAction, JsonObject } from "@atlasqueue/contract";
 import {
   createToken,
   listTokens,
+  recordActs,
   revokeToken,
   rotateToken,
   showToken,
@@ -24,6 +26,8 @@ export async function create(deps: Deps, wish: TokenWish, output: Output): Promi
     throw new Trouble(`there is no tenant ${JSON.stringify(wish.tenant)}; POST /admin/provision makes one`);
   });
   if (outcome.kind !== "created") throw tooMany();
+  const { id, name, scopes } = outcome.row;
+  await note(deps, wish.tenant, "token.create", id, { name, scopes });
   printOnce(outcome, output);
 }
 
@@ -45,6 +49,7 @@ export async function rotate(
   if (outcome.kind === "rotated_before")
     throw new Trouble(`${outcome.successor} has already taken its place; rotate or revoke that one`);
   if (outcome.kind !== "rotated") throw tooMany();
+  await note(deps, which.tenant, "token.rotate", which.id, { successor: outcome.row.id, name: outcome.row.name });
   printOnce(outcome, output);
   output.tell(`the old token works for ${which.overlap_seconds} s more\n`);
 }
@@ -52,7 +57,14 @@ export async function rotate(
 /** Throws `Trouble` when the tenant has no such token. */
 export async function revoke(deps: Deps, tenant: string, id: string, output: Output): Promise<void> {
   if (!(await revokeToken(deps, tenant, id))) throw unknown(id, tenant);
+  await note(deps, tenant, "token.revoke", id, null);
   output.tell(`${id} is revoked; every API refuses it within 5 s\n`);
+}
+
+/** Done beside the API, by someone with access to the database. */
+async function note(deps: Deps, tenant: string, action: AuditAction, target: string, detail: JsonObject | null) {
+  const actor = { kind: "operator", token_id: null, name: null } as const;
+  await recordActs(deps, [{ tenant, actor, action, target, count: null, detail, request_id: null }]);
 }
 
 /** Only the token on stdout, so that it can go where it is needed without being shown on a screen. */

@@ -1,4 +1,4 @@
-import { createLogger, SettingError } from "@atlasqueue/core";
+import { SettingError } from "@atlasqueue/core";
 import { exitOnTrouble, ipcSignal, parentChannel, troubleLine } from "@atlasqueue/core/internal";
 import { captureOutput } from "@atlasqueue/worker";
 import { readWorkerConfig } from "../config.ts";
@@ -6,6 +6,7 @@ import { beatMs } from "./hang-watch.ts";
 import { heldLog } from "./held-log.ts";
 import { isToMember, type FromMember } from "./member-messages.ts";
 import { startWorkerApp, type WorkerApp } from "../start-worker-app.ts";
+import { startReporting } from "../reporting.ts";
 import { strayOutput } from "./stray-output.ts";
 
 /**
@@ -41,9 +42,9 @@ export async function runMember(env: NodeJS.ProcessEnv): Promise<void> {
   await exitOnTrouble(async () => {
     try {
       const config = readWorkerConfig(env);
-      const logger = createLogger(config.log_level, "atlasqueue-worker", log);
-      captureOutput(strayOutput(logger));
-      app = startWorkerApp(config, config.redis ? { logger } : { logger, signal });
+      const reporting = await startReporting(config, log);
+      captureOutput(strayOutput(reporting.logger));
+      app = startWorkerApp(config, config.redis ? reporting : { ...reporting, signal });
       const started = await app;
       if (!started) return;
       say({ member: "started", metrics_url: started.metrics_url });

@@ -4,6 +4,7 @@ import { captureOutput } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "../config.ts";
 import { startFleet, type Fleet } from "./fleet.ts";
 import { startWorkerApp } from "../start-worker-app.ts";
+import { startReporting } from "../reporting.ts";
 import { strayOutput } from "./stray-output.ts";
 
 /** `stop` drains; it resolves with the exit code of the worst process when there are several. */
@@ -34,14 +35,15 @@ const farewell_ms_max = 15_000;
  * const workers = await startWorkers(readWorkerConfig(process.env), process.env);
  */
 export async function startWorkers(config: WorkerAppConfig, env: NodeJS.ProcessEnv): Promise<Workers> {
-  const logger = createLogger(config.log_level, "atlasqueue-worker");
   if (config.processes > 1) {
+    const logger = createLogger(config.log_level, "atlasqueue-worker");
     const workers = await startWorkerProcesses(config, env, { logger });
     workers.speak();
     return workers;
   }
-  const letGo = captureOutput(strayOutput(logger));
-  const app = await startWorkerApp(config, { logger }).catch((error: unknown) => {
+  const reporting = await startReporting(config);
+  const letGo = captureOutput(strayOutput(reporting.logger));
+  const app = await startWorkerApp(config, reporting).catch((error: unknown) => {
     letGo();
     throw error;
   });

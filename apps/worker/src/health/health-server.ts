@@ -22,25 +22,22 @@ export async function startHealthServer(
   const file = import.meta.url.endsWith(".ts") ? "./health-thread.ts" : "./health-thread.js";
   const thread = new Worker(new URL(file, import.meta.url), { workerData: settings });
   const heart = setInterval(() => Atomics.add(beats, 0, 1), beat_ms);
+  const started = Promise.withResolvers<number>();
+  thread.on("error", started.reject);
   thread.on("message", async (message: HealthRequest | HealthStarted) => {
+    // By its kind: whoever knows the port may ask before the thread has said that it is there.
+    if (message.kind === "started") settle(message);
     if (message.kind === "metrics") thread.postMessage({ id: message.id, answer: await metrics.registry.metrics() });
     if (message.kind === "readiness") thread.postMessage({ id: message.id, answer: await ask() });
   });
+  const settle = ({ port, error }: HealthStarted): void => {
+    const { host } = address;
+    if (error === undefined) started.resolve(port);
+    else
+      started.reject(Object.assign(new Error(error.message), { code: error.code, address: host, port: address.port }));
+  };
   try {
-    const port = await new Promise<number>((resolve, reject) => {
-      thread.once("error", reject);
-      thread.once("message", (message: HealthStarted) => {
-        if (message.error === undefined) resolve(message.port);
-        else
-          reject(
-            Object.assign(new Error(message.error.message), {
-              code: message.error.code,
-              address: address.host,
-              port: address.port,
-            }),
-          );
-      });
-    });
+    const port = await started.promise;
     const url = `http://${address.host.includes(":") ? `[${address.host}]` : address.host}:${port}`;
     return {
       url,

@@ -1,3 +1,5 @@
+import type { Tracing } from "@atlasqueue/contract";
+import { traceHeaders } from "../tracing/operations.ts";
 import { AtlasQueueError, TimeoutError, UnexpectedAnswerError } from "../errors.ts";
 import { errorOfAnswer, networkError } from "./error-of.ts";
 import { nextTryInMs, type Repeat } from "./retry.ts";
@@ -18,13 +20,15 @@ export type CallOptions = {
 export type TransportOptions = {
   url: string;
   token: string | undefined;
+  headers: Record<string, string>;
   fetch: typeof fetch;
   timeoutMs: number;
   retries: number;
   retryMaxMs: number;
+  tracing: Tracing | undefined;
 };
 
-type Call = {
+export type Call = {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   query?: Record<string, string | number | undefined>;
@@ -43,22 +47,10 @@ export type Send = (call: Call, options?: CallOptions) => Promise<Answer>;
 
 /** Sends requests: each try has a deadline, passing failures are retried, and every failure is a typed error. */
 export function createTransport(own: TransportOptions): Send {
-  const hide = (text: string) => (own.token ? text.replaceAll(own.token, "[token]") : text);
+  const hide = hiderOf(own);
 
   const once = async (call: Call, what: string, signal: AbortSignal): Promise<Answer> => {
-    const response = await own.fetch(urlOf(own.url, call), {
-      method: call.method,
-      headers: {
-        accept: "application/json",
-        ...(call.body === undefined ? {} : { "content-type": "application/json" }),
-        ...(own.token === undefined ? {} : { authorization: `Bearer ${own.token}` }),
-        ...call.headers,
-      },
-      ...(call.body === undefined ? {} : { body: call.body }),
-      // Followed, a redirected POST would come back as the answer to a GET of something else.
-      redirect: "error",
-      signal,
-    });
+    const response = await request(own, call, signal);
     const text = await response.text();
     if (!response.ok) throw errorOfAnswer(what, response, hide(text));
     // Nothing to add.
@@ -87,6 +79,34 @@ export function createTransport(own: TransportOptions): Send {
       }
     }
   };
+}
+
+/** One try, up to the answer's headers. */
+export function request(
+  own: Pick<TransportOptions, "url" | "token" | "headers" | "fetch" | "tracing">,
+  call: Call,
+  signal: AbortSignal,
+): Promise<Response> {
+  return own.fetch(urlOf(own.url, call), {
+    method: call.method,
+    headers: {
+      accept: "application/json",
+      ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+      ...(own.token === undefined ? {} : { authorization: `Bearer ${own.token}` }),
+      ...traceHeaders(own.tracing),
+      ...own.headers,
+      ...call.headers,
+    },
+    ...(call.body === undefined ? {} : { body: call.body }),
+    // Followed, a redirected POST would come back as the answer to a GET of something else.
+    redirect: "error",
+    signal,
+  });
+}
+
+/** Takes the token out of what is said about a failure. */
+export function hiderOf({ token }: Pick<TransportOptions, "token">): (text: string) => string {
+  return (text) => (token ? text.replaceAll(token, "[token]") : text);
 }
 
 function urlOf(base: string, { path, query = {} }: Call): string {

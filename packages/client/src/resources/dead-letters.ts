@@ -1,13 +1,24 @@
-import type { BulkAnswer, Job, JobPage } from "@atlasqueue/contract";
+import type { BulkAnswer, DeadGroupPage, Job, JobPage } from "@atlasqueue/contract";
 import { listPages } from "../http/list-pages.ts";
+import { replayCalls, type ReplayCalls } from "./replays.ts";
 import type { CallOptions, Send } from "../http/transport.ts";
 
-/** Which dead letters: by id, by queue or type or both, or all of them. */
-export type DeadLetterChoice = { ids: readonly string[] } | { queue?: string; type?: string } | { all: true };
+/** What dead letters have in common; `fingerprint` is their error's, as `groups` shows it. Times are RFC 3339. */
+export type DeadLetterTraits = {
+  queue?: string;
+  type?: string;
+  fingerprint?: string;
+  died_after?: string;
+  died_before?: string;
+};
+
+/** Which dead letters: by id, by what they have in common, or all of them. */
+export type DeadLetterChoice = { ids: readonly string[] } | DeadLetterTraits | { all: true };
 
 export type DeadLetterFilter = {
   queue?: string;
   type?: string;
+  fingerprint?: string;
   /** Jobs in total. Default: all there are. */
   limit?: number;
   /** Jobs per request, 1 to 200. Default 50. */
@@ -18,6 +29,8 @@ export type DeadLetterFilter = {
 export type DeadLetterCalls = {
   /** Most recently dead first, fetched a page at a time as they are read. */
   list(filter?: DeadLetterFilter, call?: CallOptions): AsyncGenerator<Job, void, undefined>;
+  /** By type and error, in this order, a page at a time: go on with its `next_cursor`. */
+  groups(filter?: { type?: string; limit?: number; cursor?: string }, call?: CallOptions): Promise<DeadGroupPage>;
   /**
    * Queue dead letters again, with all their attempts. `changed` is less than `matched` when a request ran out of time:
    * ask again. With `dryRun` nothing is changed.
@@ -25,6 +38,8 @@ export type DeadLetterCalls = {
   replay(which: DeadLetterChoice, options?: { dryRun?: boolean }, call?: CallOptions): Promise<BulkAnswer>;
   /** Delete dead letters for good. Otherwise like `replay`. */
   purge(which: DeadLetterChoice, options?: { dryRun?: boolean }, call?: CallOptions): Promise<BulkAnswer>;
+  /** Replays that go on in the background: paced, patched, paused. */
+  readonly replays: ReplayCalls;
 };
 
 export function deadLetterCalls(send: Send): DeadLetterCalls {
@@ -35,11 +50,16 @@ export function deadLetterCalls(send: Send): DeadLetterCalls {
     return (await send({ method: "POST", path: `/v1/dlq/${verb}`, body, repeat }, call)).body as BulkAnswer;
   };
   return {
+    replays: replayCalls(send),
     list: (filter, call) =>
       listPages(filter, async (query) => {
         const answer = await send({ method: "GET", path: "/v1/dlq", query, repeat: "always" }, call);
         return answer.body as JobPage;
       }),
+    async groups(query = {}, call) {
+      return (await send({ method: "GET", path: "/v1/dlq/groups", query, repeat: "always" }, call))
+        .body as DeadGroupPage;
+    },
     replay: (which, { dryRun = false } = {}, call) => change("replay", which, dryRun, call),
     purge: (which, { dryRun = false } = {}, call) => change("purge", which, dryRun, call),
   };

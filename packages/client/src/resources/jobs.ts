@@ -1,6 +1,9 @@
 import {
   type Attempt,
   type AttemptList,
+  type BulkJobsAnswer,
+  type BulkJobsInput,
+  type EditJobInput,
   type Explanation,
   type Job,
   type JobDefinition,
@@ -9,11 +12,14 @@ import {
   type JobStatus,
   type JobSubmission,
   type Json,
+  type Tracing,
+  onlyQueue,
 } from "@atlasqueue/contract";
 import { JobFinishedError } from "../errors.ts";
 import { keyHeader, randomKey } from "../idempotency-key.ts";
 import { listPages } from "../http/list-pages.ts";
 import { segment, type CallOptions, type Send } from "../http/transport.ts";
+import { operation } from "../tracing/operations.ts";
 import { createHandle, type Handle } from "../results/handle.ts";
 import { createWaits, type WaitOptions } from "../results/waits.ts";
 import { submitInParts, type Submitted } from "./submit-many.ts";
@@ -29,11 +35,25 @@ export type ListFilter = {
   type?: string;
   status?: JobStatus;
   group?: string;
+  /** Dead ones whose error has this fingerprint: see `deadLetters.groups`. */
+  fingerprint?: string;
+  /** RFC 3339, both ends included. */
+  created_after?: string;
+  created_before?: string;
+  /** The running jobs of this worker. */
+  worker?: string;
+  /** The job this idempotency key names. */
+  key?: string;
+  /** A text in payload, result or error. Reading through a long history takes many requests: see `page`. */
+  search?: string;
   /** Jobs in total. Default: all there are. */
   limit?: number;
   /** Jobs per request, 1 to 200. Default 50. */
   pageSize?: number;
 };
+
+/** Like `ListFilter`, with `limit` for the one page and the `next_cursor` of the page before it. */
+export type PageFilter = Omit<ListFilter, "pageSize"> & { cursor?: string };
 
 /** Besides what is listed here, a call may reject like any other: AuthError, RateLimitError, UnavailableError, … */
 export type JobCalls = {
@@ -63,6 +83,8 @@ export type JobCalls = {
   get(id: string, call?: CallOptions): Promise<Job>;
   /** Newest first, fetched a page at a time as they are read. Jobs submitted meanwhile are not included. */
   list(filter?: ListFilter, call?: CallOptions): AsyncGenerator<Job, void, undefined>;
+  /** One page of the same list, for programs that turn its pages themselves. */
+  page(filter?: PageFilter, call?: CallOptions): Promise<JobPage>;
   /**
    * The job when it is final: succeeded, dead or cancelled. Rejects with TimeoutError after `timeoutMs` (default a
    * minute; Infinity for no limit) and with NotFoundError; while the API is away it waits for it. However many jobs are
@@ -73,13 +95,25 @@ export type JobCalls = {
   cancel(id: string, call?: CallOptions): Promise<Job>;
   /** Queue a dead, cancelled or failed job again, now and with all its attempts. Rejects with NotRetryableError. */
   retry(id: string, call?: CallOptions): Promise<Job>;
+  /**
+   * Like `retry`, with another payload: `patch` is a JSON merge patch (null removes a field), `payload` the whole of it,
+   * in which null stays. Give one of them.
+   */
+  editAndRetry(id: string, edit: EditJobInput, call?: CallOptions): Promise<Job>;
+  /** Delete a finished job, with its attempts. Rejects with ConflictError for one that is not, and NotFoundError. */
+  delete(id: string, call?: CallOptions): Promise<void>;
+  /**
+   * Cancel, retry or delete all jobs that match. A call goes on for some seconds: go on with its `next_cursor` until
+   * that is null; the sum of `changed` is how far it came. With `dry_run` it only counts.
+   */
+  bulk(wish: BulkJobsInput, call?: CallOptions): Promise<BulkJobsAnswer>;
   /** Every attempt of a job, how it ended and why. Rejects with NotFoundError. */
   attempts(id: string, call?: CallOptions): Promise<Attempt[]>;
   /** Why a job is not running now. Rejects with NotFoundError. */
   explain(id: string, call?: CallOptions): Promise<Explanation>;
 };
 
-export function jobCalls(send: Send, waits_max: number): JobCalls {
+export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undefined): JobCalls {
   const get = async (id: string, call?: CallOptions, wait_seconds = 0): Promise<Job> => {
     const query = wait_seconds > 0 ? { wait_seconds } : {};
     const path = `/v1/jobs/${segment(id)}`;
@@ -103,7 +137,13 @@ export function jobCalls(send: Send, waits_max: number): JobCalls {
     const { idempotency_key = randomKey(), ...request } = given;
     const headers = { "idempotency-key": keyHeader(idempotency_key) };
     const body = JSON.stringify(request);
-    const answer = await send({ method: "POST", path: "/v1/jobs", headers, body, repeat: "always" }, call);
+    const { queue = "default", type } = request;
+    const answer = await operation(
+      tracing,
+      "send",
+      () => ({ queue, type }),
+      () => send({ method: "POST", path: "/v1/jobs", headers, body, repeat: "always" }, call),
+    );
     const job = answer.body as Job;
     return { id: job.id, created: answer.status === 201, job };
   };
@@ -120,7 +160,13 @@ export function jobCalls(send: Send, waits_max: number): JobCalls {
       return handleOf(await submit(first.submission(second as Input, options), call), first.parseResult);
     },
     async submitMany(jobs, call) {
-      const submitted = await submitInParts(send, jobs, call);
+      const queues = jobs.map(({ queue = "default" }) => ({ queue }));
+      const submitted = await operation(
+        tracing,
+        "send",
+        () => ({ queue: onlyQueue(queues), count: jobs.length }),
+        () => submitInParts(send, jobs, call),
+      );
       return submitted.map((job) => handleOf({ id: job.id, created: job.created, job }, asItIs<Json>));
     },
     handle: <Result>(id: string, definition?: JobDefinition<never, unknown, Result>) =>
@@ -131,6 +177,10 @@ export function jobCalls(send: Send, waits_max: number): JobCalls {
         const answer = await send({ method: "GET", path: "/v1/jobs", query, repeat: "always" }, call);
         return answer.body as JobPage;
       }),
+    async page(filter, call) {
+      const answer = await send({ method: "GET", path: "/v1/jobs", query: { ...filter }, repeat: "always" }, call);
+      return answer.body as JobPage;
+    },
     wait,
     async cancel(id, call) {
       let repeated = false;
@@ -146,6 +196,20 @@ export function jobCalls(send: Send, waits_max: number): JobCalls {
     },
     // Not after a lost answer: by then the job may have run and died again, and that would be a second retry.
     retry: (id, call) => post(id, "retry", "undone", call),
+    async editAndRetry(id, edit, call) {
+      const path = `/v1/jobs/${segment(id)}/edit`;
+      const body = JSON.stringify(edit);
+      return (await send({ method: "POST", path, body, repeat: "undone" }, call)).body as Job;
+    },
+    async delete(id, call) {
+      // Sent again after taking effect, it would be told that there is no such job.
+      await send({ method: "DELETE", path: `/v1/jobs/${segment(id)}`, repeat: "undone" }, call);
+    },
+    async bulk(wish, call) {
+      const repeat = wish.dry_run ? "always" : "undone";
+      const body = JSON.stringify(wish);
+      return (await send({ method: "POST", path: "/v1/jobs/bulk", body, repeat }, call)).body as BulkJobsAnswer;
+    },
     async attempts(id, call) {
       const path = `/v1/jobs/${segment(id)}/attempts`;
       return ((await send({ method: "GET", path, repeat: "always" }, call)).body as AttemptList).items;

@@ -1,4 +1,4 @@
-import type { CreateScheduleInput, Schedule, SchedulePage } from "@atlasqueue/contract";
+import type { CreateScheduleInput, Job, Schedule, SchedulePage } from "@atlasqueue/contract";
 import { segment, type CallOptions, type Send } from "../http/transport.ts";
 
 /** Jobs that recur by cron. An unknown name is a `NotFoundError`. */
@@ -15,6 +15,8 @@ export type ScheduleCalls = {
   pause(name: string, call?: CallOptions): Promise<Schedule>;
   /** Fire again, from the next run on. Safe to repeat. */
   resume(name: string, call?: CallOptions): Promise<Schedule>;
+  /** Submit its job now, besides its slots. */
+  run(name: string, call?: CallOptions): Promise<Job>;
   /** The jobs it made stay. */
   delete(name: string, call?: CallOptions): Promise<void>;
 };
@@ -49,6 +51,10 @@ export function scheduleCalls(send: Send): ScheduleCalls {
     },
     pause: (name, call) => post(name, "pause", call),
     resume: (name, call) => post(name, "resume", call),
+    async run(name, call) {
+      const answer = await send({ method: "POST", path: `${pathOf(name)}/run`, repeat: "undone" }, call);
+      return answer.body as Job;
+    },
     async delete(name, call) {
       // Sent again after taking effect, it would be told that there is no such schedule.
       await send({ method: "DELETE", path: pathOf(name), repeat: "undone" }, call);

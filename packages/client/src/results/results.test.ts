@@ -48,7 +48,7 @@ async function twoJobs(queue: string) {
   return { handles, held };
 }
 
-test("100 jobs with 20 % random failures: all 100 results through handles", { timeout: 60_000 }, async () => {
+test("100 jobs with 20 % random failures: all 100 results through handles", async () => {
   const seed = Math.random();
   const fails = Array.from({ length: 100 }, (_, n) => (n * 7 + Math.floor(seed * 100)) % 5 === 0);
   const worker = client.work("hundred", ({ n }, { job }) => {

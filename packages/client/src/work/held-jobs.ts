@@ -1,9 +1,11 @@
-import type { Json } from "@atlasqueue/contract";
+import type { Json, TraceSpan } from "@atlasqueue/contract";
 import type { LeasedJob } from "../resources/leases.ts";
 
 /** A job that this worker holds. `settling` once its outcome is known. */
 export type HeldJob = {
   readonly leased: LeasedJob;
+  /** Of this attempt, where attempts are traced. */
+  readonly span: TraceSpan | undefined;
   /** The handler's signal. */
   readonly stop: AbortController;
   phase: "handling" | "settling";
@@ -32,9 +34,10 @@ export function heldJobs(concurrency: number) {
     tell();
   };
   return {
-    add(leased: LeasedJob, lease_ms: number): HeldJob {
+    add(leased: LeasedJob, lease_ms: number, span?: TraceSpan): HeldJob {
       const job: HeldJob = {
         leased,
+        span,
         stop: new AbortController(),
         phase: "handling",
         ends_at_ms: performance.now() + lease_ms,

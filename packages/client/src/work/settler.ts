@@ -1,4 +1,4 @@
-import { limits } from "@atlasqueue/contract";
+import { limits, type Tracing } from "@atlasqueue/contract";
 import { LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
@@ -7,6 +7,7 @@ import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { isRefusal } from "./lease-keeper.ts";
 import type { Outcome } from "./run-job.ts";
+import { traceSettled } from "../tracing/attempts.ts";
 
 type Settlement = { job: HeldJob; outcome: Outcome };
 
@@ -23,11 +24,19 @@ const retry_ms_max = 2_000;
  * Sends outcomes to the API. When idle, an outcome goes at once; those that come while a request is under way go
  * together in the next. While the API is away it keeps trying until the lease ends.
  */
-export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observe) {
+export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observe, tracing?: Tracing) {
   const waiting: Settlement[] = [];
   const giveUp = new AbortController();
   let flushing = false;
   let idle: (() => void)[] = [];
+
+  const traced = <T>(name: "ack" | "nack", batch: readonly Pick<Settlement, "job">[], settle: () => Promise<T>) =>
+    traceSettled(
+      tracing,
+      name,
+      batch.map(({ job }) => job),
+      settle,
+    );
 
   const flushAll = async (): Promise<void> => {
     flushing = true;
@@ -58,13 +67,12 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
     if (first && batch.length === 1) return sendOne(first);
     const acks = batch.filter(isSuccess);
     const nacks = batch.filter(isFailure);
-    const outcomes = await calls.settle(
-      {
-        acks: acks.map(({ job, outcome }) => ({ ...heldFields(job), result: outcome.result })),
-        nacks: nacks.map(({ job, outcome }) => ({ ...heldFields(job), ...nackFields(outcome) })),
-      },
-      { retries: 0 },
-    );
+    const request = {
+      acks: acks.map(({ job, outcome }) => ({ ...heldFields(job), result: outcome.result })),
+      nacks: nacks.map(({ job, outcome }) => ({ ...heldFields(job), ...nackFields(outcome) })),
+    };
+    const name = acks.length > 0 ? "ack" : "nack";
+    const outcomes = await traced(name, batch, () => calls.settle(request, { retries: 0 }));
     const told = [...outcomes.acks, ...outcomes.nacks];
     for (const [at, { job, outcome }] of [...acks, ...nacks].entries()) {
       const became = told[at]?.outcome;
@@ -76,12 +84,13 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
   const sendOne = async ({ job, outcome }: Settlement): Promise<void> => {
     try {
       if (outcome.kind === "succeeded") {
-        await calls.ack(job.leased, outcome.result, { retries: 0 });
+        await traced("ack", [{ job }], () => calls.ack(job.leased, outcome.result, { retries: 0 }));
         return settled(job, "succeeded", outcome);
       }
       const { error, retry, delay_seconds: delaySeconds, error_data: data } = nackFields(outcome);
       const options = { retry, delaySeconds, data };
-      const { status } = await calls.nack(job.leased, error, options, { retries: 0 });
+      const nack = () => calls.nack(job.leased, error, options, { retries: 0 });
+      const { status } = await traced("nack", [{ job }], nack);
       settled(job, status === "dead" ? "dead" : "failed", outcome);
     } catch (error) {
       if (!(error instanceof LeaseLostError || error instanceof NotFoundError)) throw error;

@@ -1,4 +1,4 @@
-import { limits, type JsonObject } from "@atlasqueue/contract";
+import { limits, type Json, type JsonObject, type Tracing } from "@atlasqueue/contract";
 import { AtlasQueueError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
@@ -10,6 +10,7 @@ import { heldJobs } from "./held-jobs.ts";
 import { keepLease } from "./lease-keeper.ts";
 import { runJob } from "./run-job.ts";
 import { createSettler } from "./settler.ts";
+import { beginAttempt, endAttempt, traceReceived } from "../tracing/attempts.ts";
 
 export type WorkOptions = {
   /** Shows people which worker holds a job. Default: random. */
@@ -53,6 +54,7 @@ export function startRemoteWorker(
   queue: string,
   handlers: WorkHandlers,
   options: WorkOptions = {},
+  tracing?: Tracing,
 ): RemoteWorker {
   const { concurrency = 10, leaseSeconds: lease_seconds = limits.lease_seconds_default, waitSeconds = 20 } = options;
   requireRange("concurrency", concurrency, 1, 1_000);
@@ -62,19 +64,23 @@ export function startRemoteWorker(
   const id = options.workerId ?? `remote-${randomKey().slice(0, 12)}`;
   const observe = careful(options.observe ?? warnOfTrouble);
   const held = heldJobs(concurrency);
-  const settler = createSettler(calls, held, observe);
+  const settler = createSettler(calls, held, observe, tracing);
   const draining = new AbortController();
 
   const start = async (leased: LeasedJob): Promise<void> => {
     const { job } = leased;
-    const mine = held.add(leased, lease_seconds * 1_000);
+    const span = beginAttempt(tracing, job);
+    const mine = held.add(leased, lease_seconds * 1_000, span);
     observe({ event: "handler_start", job });
     void keepLease({ calls, held, observe, lease_seconds }, mine);
-    const outcome = await runJob(find(job.type), job, mine.stop, (value) => {
+    const progress = (value: Json): void => {
       if (mine.phase === "settling") return;
       mine.progress = { value };
       mine.wake();
-    });
+    };
+    const run = () => runJob(find(job.type), job, mine.stop, progress);
+    const outcome = await (span ? span.active(run) : run());
+    if (span) endAttempt(span, outcome);
     // Lost meanwhile, or given back.
     if (!held.holds(mine) || mine.phase === "settling") return;
     held.handlerEnded(mine);
@@ -83,9 +89,11 @@ export function startRemoteWorker(
 
   const lease = async (free: number): Promise<void> => {
     const asked = performance.now();
+    const began_at = Date.now();
     const maxJobs = Math.min(free, limits.lease_jobs_max);
     const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds };
     const jobs = await calls.lease(queue, request, { signal: draining.signal, retries: 0 });
+    traceReceived(tracing, jobs, began_at);
     for (const leased of jobs) void start(leased);
     if (jobs.length === 0 && performance.now() - asked < early_ms)
       await pause(early_ms * Math.random(), draining.signal);

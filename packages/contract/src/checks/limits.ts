@@ -21,9 +21,16 @@ export const limits = {
   json_values_max: 100_000,
   batch_items_max: 1_000,
   bulk_ids_max: 1_000,
+  /** Per tenant, not yet at their end. */
+  replays_max: 20,
+  replay_rate_min: 0.1,
+  replay_rate_max: 10_000,
+  search_chars_max: 200,
   list_items_max: 200,
   list_items_default: 50,
   queues_listed_max: 1_000,
+  /** Queues one listener to events may follow by name. */
+  event_queues_max: 100,
   list_offset_max: 10_000,
   wait_seconds_max: 30,
   lease_seconds_max: 3_600,

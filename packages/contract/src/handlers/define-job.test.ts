@@ -50,6 +50,33 @@ test("an asynchronous check runs once, and one that rejects fails the parsing al
   expect(checks).toBe(2);
 });
 
+const away = (what: string) => async () => {
+  await nextTurn();
+  throw new Error(`${what} is away`);
+};
+const checked = z.number().refine(away("first")).refine(away("second")).refine(away("third"));
+type Tree = { n: number; inner: Tree[] };
+const tree: z.ZodType<Tree, Tree> = z.object({ n: checked, inner: z.lazy(() => z.array(tree)) });
+
+test.each<[string, z.ZodType<unknown, object>, object]>([
+  ["of one value", z.object({ n: checked }), { n: 1 }],
+  ["of a list's items", z.object({ n: z.array(checked.optional()).default([]) }), { n: [1, 2] }],
+  ["of a schema that contains itself", tree, { n: 1, inner: [{ n: 2, inner: [] }] }],
+  ["of one of several forms", z.object({ n: z.union([z.string(), checked]) }), { n: 1 }],
+  ["of the whole payload", z.object({}).refine(away("first")).refine(away("second")), {}],
+])(
+  "of several asynchronous checks that reject the first fails the parsing, and none ends the process: %s",
+  async (_what, schema, payload) => {
+    const strays: unknown[] = [];
+    const note = (reason: unknown) => void strays.push(reason);
+    process.on("unhandledRejection", note);
+    onTestFinished(() => void process.off("unhandledRejection", note));
+    await expect(defineJob("known", schema).parse(payload)).rejects.toThrow("first is away");
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    expect(strays).toEqual([]);
+  },
+);
+
 test("an invalid type is refused where it is defined", () => {
   expect(() => defineJob("a\nb", z.object({}))).toThrow(/a job's type must be a string of 1 to 128/);
 });

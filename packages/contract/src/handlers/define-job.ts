@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { heedChecks } from "./heed-checks.ts";
 import { PayloadError, ResultError } from "./handler-errors.ts";
 import { jobType, type SubmitJobInput } from "../wire/job.ts";
 import type { Json, JsonObject } from "../checks/json.ts";
@@ -64,6 +65,7 @@ function parseWith<S extends z.ZodType>(
   value: unknown,
   Fault: new (message: string) => Error,
 ): z.output<S> | Promise<z.output<S>> {
+  heedChecks(schema);
   // Asynchronous from the start: a synchronous try would run an asynchronous check, drop its promise, which may reject
   // unhandled, and then run it a second time.
   const context = { async: true };

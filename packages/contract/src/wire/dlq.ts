@@ -1,45 +1,88 @@
 import { z } from "zod";
-import { jobId, jobType, queueName } from "./job.ts";
+import { jobId, jobType, queueName, timestamp } from "./job.ts";
 import { limits } from "../checks/limits.ts";
-import { listJobsQuery } from "./listing.ts";
+import { fingerprint, listJobsQuery } from "./listing.ts";
 
 /** The query of `GET /v1/dlq`, which answers with a `jobPage`, the most recently dead first. */
-export const listDeadQuery = listJobsQuery.pick({ queue: true, type: true, limit: true, cursor: true });
+export const listDeadQuery = listJobsQuery.pick({
+  queue: true,
+  type: true,
+  fingerprint: true,
+  limit: true,
+  cursor: true,
+});
 
-const which = "give ids, or queue or type or both, or all: true";
+/** The query of `GET /v1/dlq/groups`. */
+export const listDeadGroupsQuery = listJobsQuery.pick({ type: true, limit: true, cursor: true });
+
+/** Dead letters of one type that died of errors with one pattern. */
+export const deadGroup = z.strictObject({
+  type: z.string(),
+  fingerprint,
+  /** The first line of the error, with what differs from job to job taken out. */
+  error: z.string(),
+  count: z.int().min(1),
+  /** False when there may be more than a page counts: `count` and `per_hour` are then of the newest, so many at least. */
+  count_complete: z.boolean(),
+  first_seen: z.iso.datetime(),
+  last_seen: z.iso.datetime(),
+  /** The one that died last. */
+  sample_job_id: z.uuid(),
+  /** How many died in each of the last 24 hours, the current one last. */
+  per_hour: z.array(z.int().min(0)).length(24),
+});
+export type DeadGroup = z.infer<typeof deadGroup>;
+export const deadGroupPage = z.strictObject({ items: z.array(deadGroup), next_cursor: z.string().nullable() });
+export type DeadGroupPage = z.infer<typeof deadGroupPage>;
+
+const which = "give ids, or any of queue, type, fingerprint, died_after and died_before, or all: true";
+const timeAccepts = "an RFC 3339 time with an offset, such as 2030-01-31T12:00:00Z";
+
+/** Which dead letters: each field may be left out, but not all of them. */
+export const deadChoice = {
+  ids: z.array(jobId).min(1).max(limits.bulk_ids_max).optional().describe(`a list of 1 to ${limits.bulk_ids_max} ids`),
+  queue: queueName.optional().describe(queueName.description ?? ""),
+  type: jobType.optional().describe(jobType.description ?? ""),
+  fingerprint: fingerprint.optional().describe(fingerprint.description ?? ""),
+  died_after: timestamp.optional().describe(timeAccepts),
+  died_before: timestamp.optional().describe(timeAccepts),
+  all: z.literal(true).optional().describe("true, when every dead letter is meant"),
+};
+type Choice = { [Name in keyof typeof deadChoice]?: unknown };
+
+export function checkChoice({ ids, all, ...traits }: Choice, fault: (message: string) => void): void {
+  const traits_given = Object.entries(traits).some(([name, value]) => name in deadChoice && value !== undefined);
+  const ways = [ids !== undefined, traits_given, all !== undefined].filter(Boolean).length;
+  if (ways === 0) fault(`must not be without a choice: ${which}`);
+  if (ways > 1) fault(`must not choose in several ways: ${which}`);
+}
+
+const no_traits = { queue: false, type: false, fingerprint: false, died_after: false, died_before: false };
+export const oneWay = {
+  dependentSchemas: {
+    ids: { properties: { ...no_traits, all: false } },
+    all: { properties: { ids: false, ...no_traits } },
+  },
+};
 
 /**
  * The body of `POST /v1/dlq/replay` and `/v1/dlq/purge`: which dead letters. An empty one is refused, so that no slip
  * purges everything.
  */
 export const bulkRequest = z
-  .strictObject({
-    ids: z
-      .array(jobId)
-      .min(1)
-      .max(limits.bulk_ids_max)
-      .optional()
-      .describe(`a list of 1 to ${limits.bulk_ids_max} ids`),
-    queue: queueName.optional().describe(queueName.description ?? ""),
-    type: jobType.optional().describe(jobType.description ?? ""),
-    all: z.literal(true).optional().describe("true, when every dead letter is meant"),
-    dry_run: z.boolean().default(false).describe("true or false"),
-  })
-  .superRefine(({ ids, queue, type, all }, context) => {
-    const filtered = queue !== undefined || type !== undefined;
-    const ways = [ids !== undefined, filtered, all !== undefined].filter(Boolean).length;
-    if (ways === 0) context.addIssue({ code: "custom", message: `must not be without a choice: ${which}` });
-    if (ways > 1) context.addIssue({ code: "custom", message: `must not choose in several ways: ${which}` });
-  })
-  .meta({
-    dependentSchemas: {
-      ids: { properties: { queue: false, type: false, all: false } },
-      all: { properties: { ids: false, queue: false, type: false } },
-    },
-  });
+  .strictObject({ ...deadChoice, dry_run: z.boolean().default(false).describe("true or false") })
+  .superRefine((given, context) => checkChoice(given, (message) => context.addIssue({ code: "custom", message })))
+  .meta(oneWay);
 export type BulkRequestInput = z.input<typeof bulkRequest>;
 export type BulkRequest = z.output<typeof bulkRequest>;
 
 /** `changed` is less than `matched` when the request ran out of time, or another one held some: ask again. */
-export const bulkAnswer = z.strictObject({ matched: z.int().min(0), changed: z.int().min(0) });
+export const bulkAnswer = z.strictObject({
+  matched: z.int().min(0),
+  changed: z.int().min(0),
+  /** Of a dry run: false when it ran out of time, and there may be more than `matched`. */
+  complete: z.boolean().optional(),
+  /** Of a dry run: the latest death it counted. Sent as the filter's `died_before`, it spares what died since. */
+  died_before: z.iso.datetime().optional(),
+});
 export type BulkAnswer = z.infer<typeof bulkAnswer>;

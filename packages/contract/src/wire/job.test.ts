@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { isFinal, jobId, jobStatuses, submitJob } from "./job.ts";
+import { jobId, submitJob } from "./job.ts";
 import { problems, problemType } from "./problem.ts";
+import { isFinal, jobStatuses } from "./status.ts";
 
 test("only succeeded, dead and cancelled are final", () => {
   expect(jobStatuses.filter(isFinal)).toEqual(["succeeded", "dead", "cancelled"]);

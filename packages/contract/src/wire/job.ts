@@ -3,24 +3,7 @@ import type { Json, JsonObject } from "../checks/json.ts";
 import { idempotencyKey } from "../checks/idempotency-key.ts";
 import { limits } from "../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
-
-/** Every status a job can have; the last three are final, and a person may replay `dead` and `cancelled` ones. */
-export const jobStatuses = [
-  "scheduled",
-  "blocked",
-  "queued",
-  "running",
-  "failed",
-  "succeeded",
-  "dead",
-  "cancelled",
-] as const;
-export type JobStatus = (typeof jobStatuses)[number];
-
-/** True when no worker will touch the job again, unless a person replays it. */
-export function isFinal(status: JobStatus): boolean {
-  return status === "succeeded" || status === "dead" || status === "cancelled";
-}
+import { jobStatuses } from "./status.ts";
 
 // Each description completes the sentence "must be …": error messages and the OpenAPI document are built from them.
 // Anything else in `meta` goes into the document as it is, for checks that are code, which JSON Schema cannot show.
@@ -59,7 +42,7 @@ export const anyJson = z.custom<Json>((value) => value !== undefined).describe("
  * A time with any offset, as UTC with milliseconds: one instant has one text, and PostgreSQL, which accepts fewer
  * offsets and years than RFC 3339, never sees another.
  */
-const timestamp = z.iso
+export const timestamp = z.iso
   .datetime({ offset: true })
   .refine((text) => utc(text) !== undefined)
   .overwrite((text) => utc(text) ?? text);
@@ -212,6 +195,9 @@ export const job = z.strictObject({
   progress: anyJson.nullable(),
   timeout_seconds: z.int().nullable(),
   dead_reason: z.string().nullable(),
+  /** Where it was submitted, in W3C Trace Context: for the worker that runs it. */
+  traceparent: z.string().nullable(),
+  tracestate: z.string().nullable(),
 });
 export type Job = z.infer<typeof job>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jobStatuses } from "./job.ts";
+import { jobStatuses } from "./status.ts";
 import { limits } from "../checks/limits.ts";
 import { listJobsQuery, wholeNumber } from "./listing.ts";
 
@@ -42,6 +42,10 @@ export const queue = z.strictObject({
   oldest_queued_at: z.iso.datetime().nullable(),
 });
 export type Queue = z.infer<typeof queue>;
+
+/** One queue by itself. `starts` are those within the period of its rate, up to now; null without a rate. */
+export const oneQueue = queue.extend({ starts: count.nullable() });
+export type OneQueue = z.infer<typeof oneQueue>;
 
 /** The query of `GET /v1/queues`: more at once than of other lists, as most tenants have fewer, and people look at all. */
 export const listQueuesQuery = z.strictObject({

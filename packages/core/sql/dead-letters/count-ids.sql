@@ -1,3 +1,4 @@
 -- $1 tenant
 -- $2 ids
-SELECT count(*)::int AS count, NULL AS reached FROM jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) AND tenant = $1 AND dead_at IS NOT NULL;
+-- $3 until_us
+SELECT count(*)::int AS count, NULL AS reached FROM jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) AND tenant = $1 AND dead_at <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond');

@@ -4,9 +4,11 @@
 -- $4 before_us
 -- $5 before_id
 -- $6 jobs_max
+-- $7 fingerprint
 WITH page AS MATERIALIZED (
     SELECT id FROM (
-      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AS found
+      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
+                          AND ($7 = '' OR error_fingerprint = $7) AS found
       FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC LIMIT 20000
     ) AS stretch WHERE found ORDER BY dead_at DESC, id DESC LIMIT $6::int
   )

@@ -1,12 +1,13 @@
 -- $1 tenant
 -- $2 ids
+-- $3 until_us
 WITH 
   page AS MATERIALIZED (
     SELECT id, dead_at FROM (
-      SELECT id, dead_at, tenant = $1 AND dead_at IS NOT NULL AS found FROM jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) ORDER BY dead_at, id LIMIT 20000
+      SELECT id, dead_at, tenant = $1 AND dead_at <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AS found FROM jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) ORDER BY dead_at, id LIMIT 20000
     ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500),  taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND dead_at IS NOT NULL AND true
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND dead_at <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AND true
     FOR UPDATE SKIP LOCKED
   ), gone AS (
     DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM taken)) RETURNING id, tenant, queue

@@ -4,10 +4,11 @@
 -- $4 after_us
 -- $5 after_id
 -- $6 until_us
+-- $7 fingerprint
 WITH 
   page AS MATERIALIZED (
     SELECT id, dead_at FROM (
-      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AS found FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
+      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AND ($7 = '' OR error_fingerprint = $7) AS found FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
     ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500),  taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') AND true

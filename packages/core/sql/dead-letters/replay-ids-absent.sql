@@ -1,12 +1,14 @@
 -- $1 tenant
 -- $2 ids
+-- $3 until_us
+-- $4 rows_max
 WITH 
   page AS MATERIALIZED (
     SELECT id, dead_at FROM (
-      SELECT id, dead_at, tenant = $1 AND dead_at IS NOT NULL AS found FROM jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) ORDER BY dead_at, id LIMIT 20000
-    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500),  taken AS MATERIALIZED (
+      SELECT id, dead_at, tenant = $1 AND dead_at <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AS found FROM jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) ORDER BY dead_at, id LIMIT 20000
+    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT $4::int),  taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND dead_at IS NOT NULL AND group_key IS NOT NULL AND NOT EXISTS (SELECT FROM job_groups AS known WHERE known.tenant = jobs.tenant AND known.queue = jobs.queue AND known.group_key = jobs.group_key)
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND dead_at <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AND group_key IS NOT NULL AND NOT EXISTS (SELECT FROM job_groups AS known WHERE known.tenant = jobs.tenant AND known.queue = jobs.queue AND known.group_key = jobs.group_key)
     FOR UPDATE SKIP LOCKED
   ),
        
@@ -40,7 +42,7 @@ WITH
                     holds_group = CASE WHEN may_run AND is_strict THEN jobs.group_key ELSE jobs.holds_group END,
                     run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
-                    last_error = NULL, progress = NULL, result = NULL
+                    last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
     FROM taken LEFT JOIN seated USING (id)
     WHERE jobs.id = taken.id
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status, taken.status AS was

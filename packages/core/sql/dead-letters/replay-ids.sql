@@ -1,15 +1,17 @@
 -- $1 tenant
 -- $2 ids
+-- $3 until_us
+-- $4 rows_max
 WITH 
   page AS MATERIALIZED (
     SELECT id, dead_at FROM (
-      SELECT id, dead_at, tenant = $1 AND dead_at IS NOT NULL AS found FROM jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) ORDER BY dead_at, id LIMIT 20000
-    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500), free_groups AS MATERIALIZED (
+      SELECT id, dead_at, tenant = $1 AND dead_at <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AS found FROM jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) ORDER BY dead_at, id LIMIT 20000
+    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT $4::int), free_groups AS MATERIALIZED (
     SELECT tenant, queue, group_key FROM job_groups WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL)
     FOR UPDATE SKIP LOCKED
   ), taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND dead_at IS NOT NULL AND (group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND dead_at <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AND (group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))
     FOR UPDATE SKIP LOCKED
   ),
        
@@ -43,7 +45,7 @@ WITH
                     holds_group = CASE WHEN may_run AND is_strict THEN jobs.group_key ELSE jobs.holds_group END,
                     run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
-                    last_error = NULL, progress = NULL, result = NULL
+                    last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
     FROM taken LEFT JOIN seated USING (id)
     WHERE jobs.id = taken.id
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status, taken.status AS was

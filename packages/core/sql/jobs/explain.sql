@@ -1,8 +1,27 @@
 -- $1 id
 -- $2 tenant
 -- $3 ahead_max
-SELECT job.status, job.queue, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
-         job.last_error, job.dead_reason, job_groups.heads[1] AS head, job.blocked_seq IS NOT DISTINCT FROM 0 AS arrived, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
+SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
+         job.last_error, job.dead_reason, job.traceparent, job_groups.heads[1] AS head, job.blocked_seq IS NOT DISTINCT FROM 0 AS arrived, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
+    queues.concurrency, CASE WHEN queues.concurrency IS NOT NULL THEN (
+    SELECT coalesce(sum(running), 0) FROM (
+      SELECT running FROM queue_counts AS known WHERE known.tenant = queues.tenant AND known.queue = queues.queue
+      UNION ALL
+      SELECT running FROM queue_changes AS known WHERE known.tenant = queues.tenant AND known.queue = queues.queue) AS known)::int END AS running,
+    CASE WHEN queues.rate_limit IS NOT NULL THEN (
+      SELECT json_build_object('limit', queues.rate_limit, 'period_seconds', queues.rate_period_seconds, 'started', coalesce(sum(count), 0),
+                               'free_at_ms', (extract(epoch FROM min(started_at)) + queues.rate_period_seconds) * 1000)
+      FROM queue_starts WHERE 
+  queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key IS NULL
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.rate_period_seconds)
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => queues.rate_period_seconds)) END AS rate,
+    CASE WHEN queues.group_rate_limit IS NOT NULL THEN (
+      SELECT json_build_object('limit', queues.group_rate_limit, 'period_seconds', queues.group_rate_period_seconds, 'started', coalesce(sum(count), 0),
+                               'free_at_ms', (extract(epoch FROM min(started_at)) + queues.group_rate_period_seconds) * 1000)
+      FROM queue_starts WHERE 
+  queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key = job.group_key
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.group_rate_period_seconds)
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => queues.group_rate_period_seconds)) END AS group_rate,
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
            SELECT count(*)::int FROM (
              SELECT FROM ((

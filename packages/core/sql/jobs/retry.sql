@@ -35,7 +35,7 @@ WITH found AS MATERIALIZED (
                     holds_group = CASE WHEN may_run AND is_strict THEN jobs.group_key ELSE jobs.holds_group END,
                     run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
-                    last_error = NULL, progress = NULL, result = NULL
+                    last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
     FROM stopped LEFT JOIN seated USING (id)
     WHERE jobs.id = stopped.id
     RETURNING jobs.*, stopped.status AS was

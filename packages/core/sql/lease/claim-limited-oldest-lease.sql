@@ -2,24 +2,10 @@
 -- $2 worker_id
 -- $3 lease_seconds
 -- $4 tenant
--- $5 queues
--- $6 jobs_max
+-- $5 jobs_max
 WITH open AS MATERIALIZED (
-    SELECT *, 
-    greatest(0, coalesce(least(
-      queues.concurrency - (
-    SELECT coalesce(sum(running), 0) FROM (
-      SELECT running FROM queue_counts AS known WHERE known.tenant = queues.tenant AND known.queue = queues.queue
-      UNION ALL
-      SELECT running FROM queue_changes AS known WHERE known.tenant = queues.tenant AND known.queue = queues.queue) AS known),
-      queues.rate_limit - (SELECT coalesce(sum(count), 0) FROM queue_starts
-                           WHERE 
-  queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key IS NULL
-    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.rate_period_seconds))), 1000000))::int AS room,
-    (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + queues.rate_period_seconds * 1000 FROM queue_starts
-     WHERE 
-  queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key IS NULL
-    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.rate_period_seconds))::float8 AS retry_in_ms FROM queues WHERE tenant = $4 AND queue = ANY($5::text[])
+    SELECT queues.*, has.room::int AS room FROM json_each_text(nullif(current_setting('atlasqueue.room', true), '')::json) AS has(name, room)
+    JOIN queues ON queues.tenant = $4 AND queues.queue = has.name
   ), candidates AS MATERIALIZED (
     SELECT ready.id, ready.queue, ready.group_key, row_number() OVER (ORDER BY priority DESC, ready_at, id) AS place
     FROM open AS served, LATERAL (
@@ -32,19 +18,21 @@ WITH open AS MATERIALIZED (
       SELECT coalesce(sum(count), 0) FROM queue_starts
       WHERE 
   queue_starts.tenant = served.tenant AND queue_starts.queue = served.queue AND queue_starts.group_key = front.group_key
-    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => served.group_rate_period_seconds)))
-      ORDER BY priority DESC, ready_at, id LIMIT $6::int) AS ready), in_group AS (
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => served.group_rate_period_seconds)
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => served.group_rate_period_seconds)))
+      ORDER BY priority DESC, ready_at, id LIMIT $5::int) AS ready), in_group AS (
     SELECT candidates.*, room, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
         SELECT coalesce(sum(count), 0) FROM queue_starts
         WHERE 
   queue_starts.tenant = open.tenant AND queue_starts.queue = open.queue AND queue_starts.group_key = candidates.group_key
-    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => open.group_rate_period_seconds))) AS may_start
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => open.group_rate_period_seconds)
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => open.group_rate_period_seconds))) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
   ), chosen AS MATERIALIZED (
     SELECT id, place FROM (
       SELECT id, room, place, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
-    WHERE number <= room ORDER BY place LIMIT $6::int
+    WHERE number <= room ORDER BY place LIMIT $5::int
   ), weighed AS MATERIALIZED (
     SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (
       SELECT jobs.id, place, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
@@ -55,8 +43,8 @@ WITH open AS MATERIALIZED (
     UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE id = ANY(ARRAY(SELECT id FROM weighed WHERE before < 4194304)) AND status = 'queued'
-    RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key
+    WHERE id = ANY(ARRAY(SELECT id FROM weighed WHERE before < 4194304)) AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
+    RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds
   ), batch AS (
     INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0

@@ -22,7 +22,7 @@ WITH
                       ORDER BY priority DESC, ready_at, id LIMIT $6::int
                       FOR UPDATE SKIP LOCKED) AS ready
         WINDOW in_order AS (ORDER BY ready.priority DESC, ready.ready_at, ready.id)) AS weighed
-      WHERE before < 4194304 AND number <= $6::int)) AND status = 'queued'
+      WHERE before < 4194304 AND number <= $6::int)) AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING *
   ), batch AS (
     INSERT INTO lease_batches (token, worker_id, check_at, job_ids)

@@ -1,5 +1,6 @@
 -- $1 claims_max
 -- $2 error
+-- $3 fingerprint
 WITH due AS MATERIALIZED (
     SELECT token, job_ids FROM lease_batches WHERE check_at <= now()
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
@@ -19,6 +20,7 @@ WITH due AS MATERIALIZED (
       finished_at = CASE WHEN attempts >= max_attempts THEN now() END,
       holds_group = CASE WHEN attempts < max_attempts THEN holds_group END,
       dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
+      error_fingerprint = CASE WHEN attempts >= max_attempts THEN $3 END,
       last_error = $2, lease_token = NULL, locked_until = NULL, updated_at = now()
     FROM running
     WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = running.id

@@ -1,6 +1,6 @@
 -- $1 tenant
--- $2 queues
-SELECT queue, 
+WITH rooms AS MATERIALIZED (
+    SELECT queue, 
     greatest(0, coalesce(least(
       queues.concurrency - (
     SELECT coalesce(sum(running), 0) FROM (
@@ -10,8 +10,13 @@ SELECT queue,
       queues.rate_limit - (SELECT coalesce(sum(count), 0) FROM queue_starts
                            WHERE 
   queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key IS NULL
-    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.rate_period_seconds))), 1000000))::int AS room,
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.rate_period_seconds)
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => queues.rate_period_seconds))), 1000000))::int AS room,
     (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + queues.rate_period_seconds * 1000 FROM queue_starts
      WHERE 
   queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key IS NULL
-    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.rate_period_seconds))::float8 AS retry_in_ms FROM queues WHERE tenant = $1 AND queue = ANY($2::text[]);
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.rate_period_seconds)
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => queues.rate_period_seconds))::float8 AS retry_in_ms FROM queues
+    WHERE tenant = $1 AND queue = ANY(ARRAY(SELECT json_array_elements_text(nullif(current_setting('atlasqueue.locked', true), '')::json)))
+  )
+  SELECT *, (SELECT set_config('atlasqueue.room', json_object_agg(queue, room)::text, true) FROM rooms WHERE room > 0) AS noted FROM rooms;

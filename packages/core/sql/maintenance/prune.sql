@@ -15,7 +15,10 @@ WITH turn AS MATERIALIZED (
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
       AND (kept_until IS NULL OR kept_until <= now())
       AND NOT EXISTS (SELECT FROM idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
-      AND NOT EXISTS (SELECT FROM unique_keys AS known WHERE known.job_id = jobs.id AND window_ends_at > now())
+      AND NOT EXISTS (
+        SELECT FROM unique_keys AS known WHERE known.job_id = jobs.id
+          AND coalesce(window_ends_at, jobs.finished_at) > now() - make_interval(secs => 60))
+      AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = jobs.id)
     FOR UPDATE SKIP LOCKED
   ), gone AS (
     DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM free))

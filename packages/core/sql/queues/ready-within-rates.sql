@@ -9,5 +9,6 @@ SELECT front.id, front.tenant, front.queue, front.priority FROM queues, LATERAL 
       SELECT coalesce(sum(count), 0) FROM queue_starts
       WHERE 
   queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key = front.group_key
-    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.group_rate_period_seconds)))
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.group_rate_period_seconds)
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => queues.group_rate_period_seconds)))
   ORDER BY front.priority DESC, front.ready_at, front.id LIMIT $3::int;

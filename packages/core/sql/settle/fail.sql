@@ -8,7 +8,7 @@ WITH  settled AS (
                     dead_at = CASE WHEN ($4::text::jsonb -> jobs.id::text ->> 'reason') IS NOT NULL THEN now() END,
                     finished_at = CASE WHEN ($4::text::jsonb -> jobs.id::text ->> 'reason') IS NOT NULL THEN now() END,
                     holds_group = CASE WHEN ($4::text::jsonb -> jobs.id::text ->> 'reason') IS NULL THEN holds_group END,
-                    last_error = ($4::text::jsonb -> jobs.id::text ->> 'error'), result = ($4::text::jsonb -> jobs.id::text ->> 'result')::json, updated_at = now(), locked_until = NULL
+                    error_fingerprint = ($4::text::jsonb -> jobs.id::text ->> 'fingerprint'), last_error = ($4::text::jsonb -> jobs.id::text ->> 'error'), result = ($4::text::jsonb -> jobs.id::text ->> 'result')::json, updated_at = now(), locked_until = NULL
     WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND ((jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) OR false)
     RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error

@@ -10,29 +10,31 @@
 -- $10 groups
 -- $11 backoffs
 -- $12 payloads
--- $13 keys
--- $14 request_hashes
--- $15 ttl_seconds
--- $16 roles
--- $17 named_jobs
--- $18 unique_keys
--- $19 seen_jobs
--- $20 seen_versions
--- $21 window_seconds
--- $22 targets
--- $23 writes
--- $24 reasons
+-- $13 traceparents
+-- $14 tracestates
+-- $15 keys
+-- $16 request_hashes
+-- $17 ttl_seconds
+-- $18 roles
+-- $19 named_jobs
+-- $20 unique_keys
+-- $21 seen_jobs
+-- $22 seen_versions
+-- $23 window_seconds
+-- $24 targets
+-- $25 writes
+-- $26 reasons
 WITH 
   asked AS MATERIALIZED (
     SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
     FROM ROWS FROM (
       unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
-      json_array_elements($11::text::json), json_array_elements($12::text::json),
-      unnest($13::text[], $14::text[], $15::float8[], $16::text[], $17::uuid[], $18::text[], $19::uuid[], $20::timestamptz[],
-             $21::float8[], $22::uuid[], $23::boolean[], $24::text[])
+      json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
+      unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
+             $23::float8[], $24::uuid[], $25::boolean[], $26::text[])
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
+      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
   ), waiting AS MATERIALIZED (
     SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
@@ -120,7 +122,8 @@ WITH
   replaced AS (
     UPDATE jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
                     timeout_seconds = content.timeout_seconds, backoff = nullif(content.backoff::text, 'null')::json,
-                    payload = content.payload, run_at = content.starts_at,
+                    payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
+                    run_at = content.starts_at,
                     status = CASE WHEN jobs.status = 'blocked' THEN 'blocked' WHEN content.starts_at > now() THEN 'scheduled' ELSE 'queued' END,
                     ready_at = CASE WHEN jobs.status <> 'blocked' AND NOT content.starts_at > now() THEN coalesce(ready_at, now()) END,
                     due_at = CASE WHEN jobs.status <> 'blocked' AND content.starts_at > now() THEN content.starts_at END,

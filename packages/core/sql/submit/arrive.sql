@@ -10,24 +10,26 @@
 -- $10 groups
 -- $11 backoffs
 -- $12 payloads
--- $13 key
--- $14 request_hash
--- $15 key_ttl_seconds
--- $16 unique_key
--- $17 on_conflict
--- $18 window_seconds
+-- $13 traceparents
+-- $14 tracestates
+-- $15 key
+-- $16 request_hash
+-- $17 key_ttl_seconds
+-- $18 unique_key
+-- $19 on_conflict
+-- $20 window_seconds
 WITH asked AS MATERIALIZED (SELECT * FROM (
   SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
-    json_array_elements($11::text::json), json_array_elements($12::text::json)
-  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload)
+    json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[])
+  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate)
 ) AS input), made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, status, blocked_seq, group_key)
+                      payload, traceparent, tracestate, status, blocked_seq, group_key)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, 'blocked', 0, group_key
+           payload, traceparent, tracestate, 'blocked', 0, group_key
     FROM asked
     RETURNING tenant, queue
   ), counted AS (
@@ -36,8 +38,8 @@ WITH asked AS MATERIALIZED (SELECT * FROM (
   ), arrived AS (
     INSERT INTO arrivals (job_id, tenant, queue, group_key, unique_key, on_conflict, window_seconds,
                           idempotency_key, request_hash, key_ttl_seconds)
-    SELECT id, tenant, queue, group_key, nullif($16::text, ''), nullif($17::text, ''), nullif($18::text, '')::float8,
-           nullif($13::text, ''), decode(nullif($14::text, ''), 'hex'), $15::float8
+    SELECT id, tenant, queue, group_key, nullif($18::text, ''), nullif($19::text, ''), nullif($20::text, '')::float8,
+           nullif($15::text, ''), decode(nullif($16::text, ''), 'hex'), $17::float8
     FROM asked
   )
   SELECT now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked;

@@ -10,6 +10,8 @@
 -- $10 groups
 -- $11 backoffs
 -- $12 payloads
+-- $13 traceparents
+-- $14 tracestates
 WITH  
   members AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY
@@ -38,9 +40,9 @@ WITH
   ), 
   made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, status, ready_at, due_at , group_key, blocked_seq, holds_group )
+                      payload, traceparent, tracestate, status, ready_at, due_at , group_key, blocked_seq, holds_group )
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
-           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload,
+           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
            
     CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
     CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
@@ -51,15 +53,15 @@ WITH
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
-    json_array_elements($11::text::json), json_array_elements($12::text::json)
-  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload)
+    json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[])
+  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate)
 ) AS input LEFT JOIN seated USING (id)
     
-    RETURNING id, tenant, queue, run_at, ready_at, due_at , blocked_seq
+    RETURNING id, tenant, queue, run_at, ready_at, due_at  , blocked_seq
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, queued, scheduled, blocked)
     SELECT tenant, queue, count(ready_at), count(due_at), count(blocked_seq) FROM made GROUP BY tenant, queue
-  )
+  ) 
   SELECT now() AS created_at, NULL AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
          (SELECT json_agg(id) FROM made WHERE blocked_seq IS NOT NULL) AS blocked;

@@ -141,7 +141,7 @@ function moves(pick: (below: number) => number) {
   ];
 }
 
-test("whatever happens to jobs, in any order, the counts match the table", { timeout: 60_000 }, async () => {
+test("whatever happens to jobs, in any order, the counts match the table", async () => {
   const pick = chance(20_261_120);
   const all = moves(pick);
   const seen = new Set<string>();
@@ -157,7 +157,7 @@ test("whatever happens to jobs, in any order, the counts match the table", { tim
   await countsAreTrue();
 });
 
-test("concurrent folds, with writers and readers in between, count each change once", { timeout: 60_000 }, async () => {
+test("concurrent folds, with writers and readers in between, count each change once", async () => {
   let writing = true;
   const folder = async () => {
     while (writing) await foldCounts(deps, 7);

@@ -1,4 +1,5 @@
 import type { SQL } from "drizzle-orm";
+import { sql as drizzleSql } from "./drizzle.ts";
 import type { Execute, Statement } from "./statement.ts";
 
 type PostgresJs = { unsafe(text: string, params?: never[]): PromiseLike<readonly unknown[]> };
@@ -19,15 +20,13 @@ export function executeIn(tx: CallerTransaction): Execute {
 
 async function run(tx: CallerTransaction, { text, params }: Statement): Promise<unknown> {
   if ("unsafe" in tx) return tx.unsafe(text, [...params] as never[]);
-  if ("execute" in tx) return tx.execute((await drizzleQuery({ text, params })) as never);
+  if ("execute" in tx) return tx.execute(drizzleQuery({ text, params }) as never);
   if ("query" in tx) return tx.query(text, [...params]);
   throw new TypeError("the transaction must be of postgres.js, drizzle or node-postgres");
 }
 
 /** drizzle numbers parameters itself, in the order it meets them: each $n is handed over in place. */
-async function drizzleQuery({ text, params }: Statement): Promise<SQL> {
-  // Already loaded where its transaction comes from; others start without it.
-  const { sql: drizzleSql } = await import("drizzle-orm");
+function drizzleQuery({ text, params }: Statement): SQL {
   const parts = text.split(/\$(\d+)/);
   return drizzleSql.join(
     parts.map((part, at) => (at % 2 === 0 ? drizzleSql.raw(part) : drizzleSql`${params[Number(part) - 1]}`)),

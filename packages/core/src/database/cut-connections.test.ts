@@ -4,7 +4,7 @@ import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 import { isUnavailable, outcomeUnknown } from "./errors.ts";
 import { executeOn } from "./statement.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction, sentTogether } from "./transaction.ts";
 
 // A pool behind a proxy that cuts its connections at every point of every message, the server's and ours: no answer may
 // be wrong, no pool entry may be dead afterwards, and no error may reach the process.
@@ -67,6 +67,20 @@ function transact(database: Database): Promise<void> {
     expect([...(await execute({ text: insert, params: [number] }))]).toEqual([{ number }]);
   });
   return truthOf(number, work);
+}
+
+/** All statements and the COMMIT at once. */
+function transactTogether(database: Database): Promise<void> {
+  const number = mark();
+  const work = async () => {
+    const [rows, written] = await sentTogether(database, [
+      { text, params: [number] },
+      { text: insert, params: [number] },
+    ]);
+    expect([...(rows ?? [])]).toEqual(rowsOf(number));
+    expect([...(written ?? [])]).toEqual([{ number }]);
+  };
+  return truthOf(number, work());
 }
 
 /** Its work ignores a failed statement and sends the next ones, two at once. */
@@ -154,6 +168,13 @@ for (const way of ["cutAnswersAfter", "cutQuestionsAfter"] as const) {
 
   test(`cut at ${whose} bytes of a transaction`, async () => {
     expect(await cutEverywhere(way, transact, { before: transact })).toBeGreaterThan(100);
+  });
+
+  test(`cut at ${whose} bytes of a transaction sent together with its COMMIT`, async () => {
+    expect(await cutEverywhere(way, transactTogether, { before: transact })).toBeGreaterThan(100);
+    expect(await cutEverywhere(way, transactTogether, { before: useAll, prepared_statements: false })).toBeGreaterThan(
+      100,
+    );
   });
 
   test(`cut at ${whose} bytes of a transaction that sends its next statements anyway`, async () => {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { executeIn } from "./caller-transaction.ts";
 import postgres from "./driver.ts";
+import { loadMigrator } from "./drizzle.ts";
 import { requirePostgresOn } from "./server/version.ts";
 
 // At the root of the repository, or what the build copied into the package.
@@ -17,11 +18,7 @@ const migrationLock = 0x41746c617351;
  * await migrateDatabase("postgres://localhost/atlasqueue");
  */
 export async function migrateDatabase(url: string): Promise<void> {
-  // Loaded here, as only migrations need them.
-  const [{ drizzle }, { migrate }] = await Promise.all([
-    import("drizzle-orm/postgres-js"),
-    import("drizzle-orm/postgres-js/migrator"),
-  ]);
+  const { drizzle, migrate } = loadMigrator();
   // Two connections, as the lock lives in a separate transaction: a pooler may not keep a session's locks.
   const sql = postgres(url, { max: 2, onnotice: () => {}, fetch_types: false, connect_timeout: 10 });
   try {

@@ -1,5 +1,5 @@
-import { DrizzleQueryError } from "drizzle-orm/errors";
-import { drizzle, type PgRemoteDatabase } from "drizzle-orm/pg-proxy";
+import type { PgRemoteDatabase } from "drizzle-orm/pg-proxy";
+import { DrizzleQueryError, queryBuilder } from "./drizzle.ts";
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
 
@@ -11,7 +11,7 @@ import type { Database } from "./connect.ts";
  * const rows = await plain(database, (db) => db.select().from(jobs).where(and(eq(jobs.tenant, tenant), eq(jobs.id, id))));
  */
 export async function plain<T>(database: Database, query: (db: PgRemoteDatabase) => PromiseLike<T>): Promise<T> {
-  const db = drizzle(async (text, params: string[]) => {
+  const db = queryBuilder(async (text, params: string[]) => {
     const sent = database.sql.unsafe(text, params, { prepare: true }).values();
     return { rows: [...(await bounded(database, sent as never))] };
   });

@@ -1,4 +1,5 @@
 import type { Database } from "./connect.ts";
+import { loadMigrationFiles } from "./drizzle.ts";
 import { migrationsFolder } from "./migrate.ts";
 import { executeOn } from "./statement.ts";
 
@@ -16,7 +17,7 @@ export type SchemaState = {
  * if ((await schemaState(database)).kind === "behind") await migrateDatabase(url);
  */
 export async function schemaState(database: Database): Promise<SchemaState> {
-  const { readMigrationFiles } = await import("drizzle-orm/migrator");
+  const { readMigrationFiles } = loadMigrationFiles();
   const shipped = readMigrationFiles({ migrationsFolder }).map(({ folderMillis }) => folderMillis);
   const newest = Math.max(...shipped);
   const execute = executeOn(database);

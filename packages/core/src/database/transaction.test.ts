@@ -3,7 +3,7 @@ import { createDatabase, eventually, postgresUrl, type CreatedDatabase } from "@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "./connect.ts";
 import { DatabaseTimeoutError, outcomeUnknown } from "./errors.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction, sentTogether } from "./transaction.ts";
 
 let created: CreatedDatabase;
 let database: Database;
@@ -81,6 +81,33 @@ test("an unanswered COMMIT leaves the outcome unknown", async () => {
   expect(unknown).toBeInstanceOf(DatabaseTimeoutError);
   expect(outcomeUnknown(unknown)).toBe(true);
   await eventually(async () => expect((await watcher.sql`SELECT 1 FROM slow`).length).toBe(1));
+});
+
+test("statements sent together are one transaction: when one is refused, none was applied", async () => {
+  const rows = await sentTogether(database, [
+    insert("one"),
+    { text: "SELECT name FROM kept WHERE name = $1", params: ["one"] },
+  ]);
+  expect(rows[1]).toEqual([{ name: "one" }]);
+  expect(await kept("one")).toBe(true);
+  const refused = await failureOf(sentTogether(database, [insert("two"), insert("one"), insert("three")]));
+  expect(refused).toMatchObject({ code: "23505" });
+  expect(outcomeUnknown(refused)).toBe(false);
+  expect([await kept("two"), await kept("three")]).toEqual([false, false]);
+  // The connection is clean.
+  expect(
+    await Promise.all([1, 2, 3].map(() => sentTogether(database, [{ text: "SELECT $1::int AS n", params: [7] }]))),
+  ).toEqual([1, 2, 3].map(() => [[{ n: 7 }]]));
+});
+
+test("a statement sent together with others that is late ends them all, and its outcome is unknown", async () => {
+  const late = await failureOf(
+    sentTogether(database, [insert("early"), { text: "SELECT pg_sleep($1::float8)", params: [5] }, insert("after")]),
+  );
+  expect(late).toBeInstanceOf(DatabaseTimeoutError);
+  expect(outcomeUnknown(late)).toBe(true);
+  await eventually(async () => expect(await open()).toBe(0));
+  expect([await kept("early"), await kept("after")]).toEqual([false, false]);
 });
 
 test("when a transaction's own work throws, nothing was applied", async () => {

@@ -11,9 +11,10 @@ type BulkOptions = { dry_run: boolean; stop?: AbortSignal };
 
 /**
  * `matched` is how many dead letters the filter matched when the call came, `changed` how many of them it changed.
- * Fewer means that it ran out of time, or that some were locked: call again.
+ * Fewer means that it ran out of time, or that some were locked: call again. A dry run also says whether `matched` is all
+ * of them, and the latest death it counted: with it as `died_before`, a call leaves out what died since.
  */
-export type BulkOutcome = { matched: number; changed: number };
+export type BulkOutcome = { matched: number; changed: number; complete?: boolean; died_before?: string };
 
 /** How long a call spends changing, and then counting what is left. */
 const change_ms_max = 4_000;
@@ -51,6 +52,10 @@ async function changeAll(
 ): Promise<BulkOutcome> {
   const end = performance.now() + (dry_run ? 0 : change_ms_max);
   let page = await deadByNow(deps, filter);
+  // In whole milliseconds, as the filter takes it: what is counted must be what it then matches.
+  const until_ms = Math.floor((page?.until_us ?? 0) / 1_000);
+  const died_before = new Date(until_ms).toISOString();
+  if (dry_run && page?.kind === "walk") page = { ...page, until_us: until_ms * 1_000 };
   let found = 0;
   let changed = 0;
   let unlisted: string[] = [];
@@ -67,6 +72,7 @@ async function changeAll(
     await deps.followUps.noLongerDead(unlisted);
   }
   const left = await countDead(deps, page, performance.now() + (stop?.aborted ? 0 : count_ms_max));
+  if (dry_run) return { matched: left.count, changed, complete: left.complete, died_before };
   // Never "all of them" without having looked.
   return { matched: Math.max(found + left.count, left.complete ? 0 : changed + 1), changed };
 }

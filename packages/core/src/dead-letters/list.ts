@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./pages.ts";
 import { withoutChance } from "../jobs/list.ts";
 
-export type DeadFields = { queue?: string | undefined; type?: string | undefined };
+export type DeadFields = { queue?: string | undefined; type?: string | undefined; fingerprint?: string | undefined };
 /** `next` is where the next page starts; undefined at the end. */
 export type DeadRows = { rows: JobRow[]; next: DeadPlace | undefined };
 
@@ -14,7 +14,8 @@ const newest: DeadPlace = { dead_us: 2 ** 53 - 1, id: "ffffffff-ffff-ffff-ffff-f
 
 /**
  * A tenant's dead letters, most recently dead first: the order of the list in Redis. A page looks at no more than
- * 20,000 dead jobs, of any tenant, so it may be short or empty and still have a next one.
+ * 20,000 dead jobs, of any tenant, so it may be short or empty and still have a next one. Those of one group, with its
+ * type and fingerprint, are found by their own index.
  *
  * @example
  * const { rows, next } = await listDead(deps, "default", { queue: "mail" }, 50, undefined);
@@ -27,9 +28,10 @@ export async function listDead(
   before: DeadPlace = newest,
 ): Promise<DeadRows> {
   type Row = JobRow & { place: DeadPlace | null; reached: DeadPlace | null };
+  const { queue = "", type = "", fingerprint = "" } = filter;
   const rows = await executeOn(deps.database)<Row>({
-    text,
-    params: [tenant, filter.queue ?? "", filter.type ?? "", before.dead_us, before.id, jobs_max],
+    text: type === "" || fingerprint === "" ? ofAny : ofGroup,
+    params: [tenant, queue, type, before.dead_us, before.id, jobs_max, fingerprint],
   });
   const end = rows[0]?.reached;
   const jobs = rows.flatMap(({ place, reached: _reached, ...row }) => (place ? [{ row, place }] : []));
@@ -38,23 +40,28 @@ export async function listDead(
 }
 
 const within = `dead_at IS NOT NULL AND (dead_at, id) < (${timeOf("$4")}, $5::text::uuid)`;
+const inGroup = "tenant = $1 AND type = $3 AND error_fingerprint = $7";
 const newestFirst = "ORDER BY dead_at DESC, id DESC";
 
 // The inner LIMIT bounds what a rare filter reads, the outer one ends the reading when the page is full; only a page
 // that is not full asks where the stretch ended. When nothing matches, there is one row with only `reached`.
-const text = composed(
-  "dead-letters/list",
-  ["tenant", "queue", "type", "before_us", "before_id", "jobs_max"],
-  `
+const textOf = (name: string, where: string) =>
+  composed(
+    name,
+    ["tenant", "queue", "type", "before_us", "before_id", "jobs_max", "fingerprint"],
+    `
   WITH page AS MATERIALIZED (
     SELECT id FROM (
-      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AS found
-      FROM jobs WHERE ${within} ${newestFirst} LIMIT ${stretch_jobs_max}
+      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
+                          AND ($7 = '' OR error_fingerprint = $7) AS found
+      FROM jobs WHERE ${where} ${newestFirst} LIMIT ${stretch_jobs_max}
     ) AS stretch WHERE found ${newestFirst} LIMIT $6::int
   )
   SELECT jobs.*, CASE WHEN id IS NOT NULL THEN ${placeOf} END AS place, ends.reached FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
-      SELECT ${placeOf} FROM jobs WHERE ${within} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached
+      SELECT ${placeOf} FROM jobs WHERE ${where} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached
   ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL) AS jobs ON true
   ORDER BY jobs.dead_at DESC, jobs.id DESC`,
-);
+  );
+const ofAny = textOf("dead-letters/list", within);
+const ofGroup = textOf("dead-letters/list-of-group", `${inGroup} AND ${within}`);

@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { executeOn } from "../database/statement.ts";
+import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
 import type { ReadyJob } from "../signal/signal.ts";
@@ -10,7 +10,7 @@ import { reachedFrom, takeDead } from "./take.ts";
 export type Replayed = { found: number; reached: DeadPlace | null; ids: string[]; ready: ReadyJob[] };
 
 /** Rows locked at once: 20 ms, so that nothing waits for a replay of a hundred thousand. */
-const rows_max = 500;
+export const replay_rows_max = 500;
 
 /**
  * dead → queued (or blocked, in a group), now and as if they were new: one step over dead letters, longest dead first.
@@ -21,9 +21,10 @@ const rows_max = 500;
  */
 export async function replay(deps: Deps, page: DeadPage): Promise<Replayed> {
   const { tenant } = page;
-  const { absent, ...replayed } = await step(deps, page, "present");
+  const execute = executeOn(deps.database);
+  const { absent, ...replayed } = await replayStep(execute, page, "present");
   if (absent.length > 0) {
-    const { ids, ready } = await step(deps, { kind: "ids", tenant, ids: absent, rest: [] }, "absent");
+    const { ids, ready } = await replayStep(execute, pageOfIds(page, absent), "absent");
     replayed.ids.push(...ids);
     replayed.ready.push(...ready);
   }
@@ -38,8 +39,23 @@ type Row = {
   jobs: (ReadyJob & { status: "queued" | "blocked" })[] | null;
 };
 
-async function step(deps: Deps, page: DeadPage, groups: Groups): Promise<Replayed & { absent: string[] }> {
-  const [row] = await executeOn(deps.database)<Row>({ text: texts[page.kind][groups], params: pageParams(page) });
+/** The same filter's dead letters with these ids alone. */
+export function pageOfIds({ tenant, until_us }: DeadPage, ids: readonly string[]): DeadPage {
+  return { kind: "ids", tenant, ids, rest: [], until_us };
+}
+
+/**
+ * One statement of a replay, of at most `rows_max` jobs; `absent` are those whose groups have no row, which need a
+ * statement, and a transaction, of their own.
+ */
+export async function replayStep(
+  execute: Execute,
+  page: DeadPage,
+  groups: Groups,
+  rows_max = replay_rows_max,
+): Promise<Replayed & { absent: string[] }> {
+  const params = [...pageParams(page), rows_max];
+  const [row] = await execute<Row>({ text: texts[page.kind][groups], params });
   const jobs = row?.jobs ?? [];
   return {
     found: row?.found ?? 0,
@@ -71,17 +87,21 @@ const choices: Record<Groups, { before: string; only: string }> = {
   absent: { before: "", only: `group_key IS NOT NULL AND ${hasNone}` },
 };
 
+/** The parameter after the page's own. */
+const rowsMaxOf = (kind: DeadPage["kind"]) => `$${pageParameters[kind].length + 1}::int`;
+
 const textOf = (kind: DeadPage["kind"], groups: Groups) => `
-  WITH ${takeDead(kind, rows_max, choices[groups])},
+  WITH ${takeDead(kind, rowsMaxOf(kind), choices[groups])},
        ${startAnew("taken", "jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status")}
-  SELECT ${reachedFrom(kind, rows_max)}, (SELECT json_agg(id) ${ofPage} AND ${hasNone}) AS absent, (
+  SELECT ${reachedFrom(kind, rowsMaxOf(kind))}, (SELECT json_agg(id) ${ofPage} AND ${hasNone}) AS absent, (
     SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status)
                     ORDER BY id) FROM queued) AS jobs`;
 const textsOf = (kind: DeadPage["kind"]) => {
   const name = `dead-letters/replay-${kind === "ids" ? "ids" : "page"}`;
+  const parameters = [...pageParameters[kind], "rows_max"];
   return {
-    present: composed(name, pageParameters[kind], textOf(kind, "present")),
-    absent: composed(`${name}-absent`, pageParameters[kind], textOf(kind, "absent")),
+    present: composed(name, parameters, textOf(kind, "present")),
+    absent: composed(`${name}-absent`, parameters, textOf(kind, "absent")),
   };
 };
 const texts = { ids: textsOf("ids"), walk: textsOf("walk") };

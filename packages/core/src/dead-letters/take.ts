@@ -8,23 +8,32 @@ import { pageConditions, placeOf, stretch_jobs_max, type DeadPage } from "./page
  * The inner LIMIT bounds what a rare filter reads, the outer one ends the reading as soon as the page is full: neither
  * may be materialized.
  */
-export function takeDead(kind: DeadPage["kind"], rows_max: number, { before = "", only = "true" } = {}): string {
-  const { within, matches } = pageConditions[kind];
-  const bounded = `
-    SELECT id, dead_at FROM (
-      SELECT id, dead_at, ${matches} AS found FROM jobs WHERE ${within} ORDER BY dead_at, id LIMIT ${stretch_jobs_max}
-    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT ${rows_max}`;
+export function takeDead(
+  kind: DeadPage["kind"],
+  rows_max: number | string,
+  { before = "", only = "true" } = {},
+): string {
+  const { within } = pageConditions[kind];
   const stillMeant = kind === "ids" ? pageConditions.ids.matches : within;
   return `
-  page AS MATERIALIZED (${bounded}), ${before} taken AS MATERIALIZED (
+  ${pageBounded(kind, rows_max)}, ${before} taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${stillMeant} AND ${only}
     FOR UPDATE SKIP LOCKED
   )`;
 }
 
+/** The part that reads a page, and locks nothing. */
+export function pageBounded(kind: DeadPage["kind"], rows_max: number | string): string {
+  const { within, matches } = pageConditions[kind];
+  return `page AS MATERIALIZED (
+    SELECT id, dead_at FROM (
+      SELECT id, dead_at, ${matches} AS found FROM jobs WHERE ${within} ORDER BY dead_at, id LIMIT ${stretch_jobs_max}
+    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT ${rows_max})`;
+}
+
 /** How many matched, and where the walk continues: null at its end. */
-export function reachedFrom(kind: DeadPage["kind"], rows_max: number): string {
+export function reachedFrom(kind: DeadPage["kind"], rows_max: number | string): string {
   const { within } = pageConditions[kind];
   const reached = `
     CASE WHEN (SELECT count(*) FROM page) = ${rows_max}

@@ -6,6 +6,7 @@ import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
+import { transition } from "../tracing/transition.ts";
 
 export type CancelOutcome =
   | { kind: "cancelled"; job: JobRow }
@@ -31,7 +32,9 @@ export async function cancel(
   from: readonly JobStatus[] = notFinal,
 ): Promise<CancelOutcome> {
   const params = [id, tenant, textArray(from)];
-  const [row] = await executeOn(deps.database)<JobRow & { was: JobStatus }>({ text, params });
+  const [row] = await transition(deps, "cancel", {}, () =>
+    executeOn(deps.database)<JobRow & { was: JobStatus }>({ text, params }),
+  );
   if (!row) return { kind: "unknown" };
   const { was, ...job } = row;
   if (!from.includes(was)) return { kind: "not_cancellable", job };

@@ -1,6 +1,9 @@
+import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Deps } from "../deps.ts";
+import { claim } from "../lease/claim.ts";
+import { setLimits } from "../limits/set.ts";
 import { noSignal } from "../signal/none.ts";
 import type { Signal } from "../signal/signal.ts";
 import { enqueue } from "../submit/enqueue.ts";
@@ -46,4 +49,48 @@ test("the jobs behind it are not read, however many there are", async () => {
   const plan = await own.database.sql.unsafe(`EXPLAIN (ANALYZE, COSTS OFF) ${text}`, params);
   const passed = [...JSON.stringify(plan).matchAll(/Rows Removed by Filter: (\d+)/g)].map(([, rows]) => Number(rows));
   expect(Math.max(0, ...passed)).toBeLessThan(100);
+});
+
+test("a job that its queue's limits keep waiting says which, how far they are used, and what to do", async () => {
+  const limited = async (queue: string, limits: QueueLimitsInput, group?: string) => {
+    await setLimits(deps, { tenant: "default", queue }, queueLimits.parse(limits));
+    const [first = "", second = ""] = await add({ queue, ...(group && { group }) }, { queue });
+    expect(await codeOf(second)).toEqual(["jobs_ahead 1"]);
+    await claim(deps, [first], { tenant: "default", queues: [queue], worker_id: "w1", lease_seconds: 30 });
+    return { queue, second };
+  };
+  const reasonsOf = async (id: string) => (await explainJob(deps, "default", id))?.reasons;
+  const { second: full } = await limited("narrow", { concurrency: 1 });
+  expect(await reasonsOf(full)).toEqual([
+    {
+      code: "queue_full",
+      detail:
+        'The queue "narrow" runs as many jobs at once as it may (1); wait for one to end, or raise its concurrency',
+    },
+    { code: "waiting_for_worker", detail: expect.any(String) as string },
+  ]);
+  const { second: slow } = await limited("slow", { rate: { limit: 1, period_seconds: 60 } });
+  expect(await reasonsOf(slow)).toMatchObject([
+    {
+      code: "rate_reached",
+      detail: expect.stringMatching(
+        /^The queue "slow" has started as many jobs as it may in 60 s \(1\); wait until \S+Z, or raise its rate$/,
+      ) as string,
+    },
+    { code: "waiting_for_worker" },
+  ]);
+  // Of a group with two jobs at once, so that the second is ready; a job of no group may start.
+  const shared = { group_concurrency: 2, group_rate: { limit: 1, period_seconds: 60 } };
+  const { second: free } = await limited("shared", shared, "g");
+  const [next = ""] = await add({ queue: "shared", group: "g" });
+  expect(await codeOf(free)).toEqual(["waiting_for_worker"]);
+  expect(await reasonsOf(next)).toMatchObject([
+    {
+      code: "group_rate_reached",
+      detail: expect.stringMatching(
+        /^The group "g" has started as many jobs as it may in 60 s \(1\); wait until \S+Z, or raise the queue's group rate$/,
+      ) as string,
+    },
+    { code: "jobs_ahead" },
+  ]);
 });

@@ -1,12 +1,16 @@
 import { composed } from "../database/composed.ts";
-import type { Explanation, JobStatus } from "@atlasqueue/contract";
+import { traceIdOf, type Explanation, type ExplanationCode, type JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { limitsReached } from "../limits/reached.ts";
+import { limitUseIn, type LimitUse } from "../limits/room.ts";
 import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
+import { traceUrl } from "../tracing/trace-url.ts";
 
-type Facts = {
+type Facts = LimitUse & {
   status: JobStatus;
   queue: string;
+  group_key: string | null;
   attempts: number;
   max_attempts: number;
   run_at: Date;
@@ -15,7 +19,8 @@ type Facts = {
   lease_has_ended: boolean;
   finished_at: Date | null;
   last_error: string | null;
-  dead_reason: string | null;
+  dead_reason: "attempts_exhausted" | "not_retryable" | "lease_lost" | null;
+  traceparent: string | null;
   paused_at: Date | null;
   ahead: number;
   /** The job of its group let through before it. */
@@ -23,7 +28,7 @@ type Facts = {
   /** It came in with its caller's transaction and has no place yet. */
   arrived: boolean;
 };
-type Reason = Explanation["reasons"][number];
+type Reason = { code: ExplanationCode; detail: string };
 
 /** Jobs ahead in the queue are counted up to here. */
 const ahead_max = 1_000;
@@ -36,14 +41,17 @@ const ahead_max = 1_000;
  * const why = await explainJob(deps, "default", id); // { status: "queued", reasons: [{ code: "queue_paused", … }] }
  */
 export async function explainJob(
-  deps: Pick<Deps, "database"> & { signal: Signal },
+  deps: Pick<Deps, "database"> & { signal: Signal; trace_url_template?: string | undefined },
   tenant: string,
   id: string,
 ): Promise<Explanation | undefined> {
   const [facts] = await executeOn(deps.database)<Facts>({ text, params: [id, tenant, ahead_max] });
   if (!facts) return undefined;
   const missing = facts.status === "queued" ? await missingWorker(deps.signal, tenant, facts.queue) : [];
-  return { status: facts.status, reasons: [...missing, ...reasonsOf(facts)] };
+  const { status, traceparent } = facts;
+  const trace_id = traceparent === null ? null : traceIdOf({ traceparent });
+  const trace_url = traceUrl(deps.trace_url_template, trace_id);
+  return { status, reasons: [...missing, ...reasonsOf(facts)], trace_id, trace_url };
 }
 
 /** Only when it is known: without Redis, there is no telling which workers are alive. */
@@ -65,7 +73,7 @@ function reasonsOf(job: Facts): Reason[] {
     case "blocked":
       return [job.arrived ? arrived : behind(job), ...pausedQueue(job)];
     case "queued":
-      return [...pausedQueue(job), waiting(job)];
+      return [...pausedQueue(job), ...limitsReached(job.queue, job.group_key, job), waiting(job)];
     case "failed": {
       const attempts = `Attempt ${job.attempts} of ${job.max_attempts} failed`;
       const detail = `${attempts}; the next is due at ${at(job.run_at)}. The error was: ${job.last_error ?? ""}`;
@@ -102,7 +110,10 @@ function reasonsOf(job: Facts): Reason[] {
 function pausedQueue({ queue, paused_at }: Facts): Reason[] {
   if (!paused_at) return [];
   return [
-    { code: "queue_paused", detail: `The queue ${JSON.stringify(queue)} is paused since ${paused_at.toISOString()}` },
+    {
+      code: "queue_paused",
+      detail: `The queue ${JSON.stringify(queue)} has been paused since ${paused_at.toISOString()}`,
+    },
   ];
 }
 
@@ -119,7 +130,7 @@ function behind({ head }: Facts): Reason {
 function waiting({ queue, ahead }: Facts): Reason {
   const name = JSON.stringify(queue);
   if (ahead === 0)
-    return { code: "waiting_for_worker", detail: `It is the next of the queue ${name}; no worker has taken it yet` };
+    return { code: "waiting_for_worker", detail: `It is next in the queue ${name}; no worker has taken it yet` };
   const many = ahead === ahead_max ? `${ahead_max} or more` : String(ahead);
   return { code: "jobs_ahead", detail: `${many} jobs of the queue ${name} come before it` };
 }
@@ -135,8 +146,8 @@ const text = composed(
   "jobs/explain",
   ["id", "tenant", "ahead_max"],
   `
-  SELECT job.status, job.queue, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
-         job.last_error, job.dead_reason, job_groups.heads[1] AS head, job.blocked_seq IS NOT DISTINCT FROM 0 AS arrived, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
+  SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
+         job.last_error, job.dead_reason, job.traceparent, job_groups.heads[1] AS head, job.blocked_seq IS NOT DISTINCT FROM 0 AS arrived, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,${limitUseIn("queues", "job")},
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
            SELECT count(*)::int FROM (
              SELECT FROM (${before("other.priority > job.priority")}

@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "../database/drizzle.ts";
 import { uuidArray } from "../database/literals.ts";
 import { plain } from "../database/plain.ts";
 import { jobs, type JobRow } from "../database/schema/index.ts";

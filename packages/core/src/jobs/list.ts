@@ -1,8 +1,10 @@
 import { composed } from "../database/composed.ts";
-import type { JobStatus } from "@atlasqueue/contract";
+import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
+import { countJobs } from "../counts/total.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { firstIdAt } from "../maintenance/retention.ts";
 import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";
 
 export type JobFilter = {
@@ -10,15 +12,26 @@ export type JobFilter = {
   type?: string | undefined;
   status?: JobStatus | undefined;
   group?: string | undefined;
+  /** Of its error's pattern: only dead jobs have one. */
+  fingerprint?: string | undefined;
+  /** The running ones of this worker. */
+  worker?: string | undefined;
+  /** Both ends included. */
+  created_after?: string | undefined;
+  created_before?: string | undefined;
 };
 
 /** `next` is where the next page begins: below this id. Undefined at the end. */
 export type JobRows = { rows: JobRow[]; next: string | undefined };
 
-/** How many jobs one page looks at, of any tenant: 20 ms, rather than a rare filter reading the whole history. */
-const stretch_jobs_max = 20_000;
+/** How many jobs one page looks at, of any tenant, rather than a rare filter reading the whole history. */
+const looked_at_max = 20_000;
+/** It looks at these first, then at twice as many, for as long as that is quick: cached, all of it takes 20 ms. */
+const first_stretch_jobs = 1_250;
+const quick_ms = 60;
 /** An id with all bits set: every job is below it. */
 const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+const oldest = "00000000-0000-0000-0000-000000000000";
 
 /**
  * A tenant's jobs, newest first. No index serves it, as one that every insert and claim had to maintain would cost them
@@ -36,42 +49,100 @@ export async function listJobs(
   jobs_max: number,
   below: string | undefined,
 ): Promise<JobRows> {
-  const execute = executeOn(deps.database);
-  const { queue = "", type = "", status = "", group = "" } = filter;
-  const params = [below ?? newest, tenant, queue, type, status, group, jobs_max];
-  const held = status === "" ? undefined : heldApart[status];
-  const among = held === undefined ? undefined : await execute<Row>({ text: held, params });
-  const rows =
-    among && !among[0]?.too_many
-      ? among
-      : await execute<Row>({ text: inStretch, params: [...params, stretch_jobs_max] });
-  const last = rows[0]?.last ?? undefined;
-  const jobs = rows.flatMap(({ last: _last, too_many: _many, ...row }) =>
-    (row.id as string | null) === null ? [] : [row],
-  );
-  const next = jobs.length === jobs_max ? jobs.at(-1)?.id : last && withoutChance(last);
-  return { rows: jobs, next };
+  const { status = "", fingerprint, worker } = filter;
+  const among_status =
+    status !== "" ? status : fingerprint !== undefined ? "dead" : worker !== undefined ? "running" : "";
+  const held = among_status === "" ? undefined : heldApart[among_status];
+  if (held !== undefined) {
+    const params = paramsOf(tenant, filter, jobs_max, below);
+    const among = await executeOn(deps.database)<Row>({ text: held, params });
+    if (!among[0]?.too_many) return pageOf(jobsOf(among), jobs_max, undefined);
+  }
+  return inStretches(deps, tenant, filter, jobs_max, below);
+}
+
+/** Where jobs are in the cache it looks at all of them; from a slow disk it answers sooner, with less. */
+async function inStretches(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  filter: JobFilter,
+  jobs_max: number,
+  below: string | undefined,
+): Promise<JobRows> {
+  const rows: JobRow[] = [];
+  const began = performance.now();
+  let last = below;
+  let stretch = first_stretch_jobs;
+  for (let looked_at = 0; looked_at < looked_at_max; looked_at += stretch, stretch = looked_at) {
+    const params = [...paramsOf(tenant, filter, jobs_max - rows.length, last), stretch];
+    const found = await executeOn(deps.database)<Row>({ text: inStretch, params });
+    rows.push(...jobsOf(found));
+    last = found[0]?.last ?? undefined;
+    if (last === undefined || rows.length === jobs_max) break;
+    // The kept counts know of what no stretch would find.
+    if (rows.length === 0 && looked_at === 0 && !(await mayHold(deps, tenant, filter)))
+      return { rows, next: undefined };
+    if (performance.now() - began > quick_ms) break;
+  }
+  return pageOf(rows, jobs_max, last);
+}
+
+/** Whether the tenant has jobs of the filter's queue and status at all. */
+async function mayHold(deps: Pick<Deps, "database">, tenant: string, { queue, status }: JobFilter): Promise<boolean> {
+  const counts = await countJobs(deps, tenant, { queue });
+  return (status === undefined ? jobStatuses : [status]).some((one) => counts[one] !== 0);
+}
+
+const jobsOf = (rows: readonly Row[]): JobRow[] =>
+  rows.flatMap(({ last: _last, too_many: _many, ...row }) => ((row.id as string | null) === null ? [] : [row]));
+
+function pageOf(rows: JobRow[], jobs_max: number, last: string | undefined): JobRows {
+  return { rows, next: rows.length === jobs_max ? rows.at(-1)?.id : last && withoutChance(last) };
 }
 
 type Row = JobRow & { last: string | null; too_many: boolean };
 
-const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
-    AND ($6 = '' OR group_key = $6)`;
+/** Of a list's parameters, what is asked of a job besides its place. */
+export const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
+    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running'))`;
 
-const parameters = ["below", "tenant", "queue", "type", "status", "group", "jobs_max"];
+export const listParameters = [
+  "below",
+  "tenant",
+  "queue",
+  "type",
+  "status",
+  "group",
+  "jobs_max",
+  "fingerprint",
+  "above",
+  "worker",
+];
 
-// A stretch without a match returns one row with only `last`. A stretch that was not full was the last.
+/** A filter and a place as the parameters of a list. The ids are in order of creation, so a time is a place. */
+export function paramsOf(tenant: string, filter: JobFilter, jobs_max: number, below: string = newest) {
+  const { queue = "", type = "", status = "", group = "", fingerprint = "", worker = "" } = filter;
+  const { created_after, created_before } = filter;
+  const last = created_before === undefined ? newest : firstIdAt(new Date(Date.parse(created_before) + 1));
+  const above = created_after === undefined ? oldest : firstIdAt(new Date(created_after));
+  return [below < last ? below : last, tenant, queue, type, status, group, jobs_max, fingerprint, above, worker];
+}
+
+// A stretch without a match returns one row with only `last`. A stretch that was not full was the last. The look ends
+// with the page: only a page that is not full has read its whole stretch, and asks where that ended. By `jobs.id`: a bare
+// `id` would be the text beside it, and all jobs would be sorted.
 const inStretch = composed(
   "jobs/list-in-stretch",
-  [...parameters, "stretch_jobs_max"],
+  [...listParameters, "stretch_jobs_max"],
   `
-  WITH stretch AS MATERIALIZED (
-    SELECT id, ${matches} AS found FROM jobs WHERE id < $1::uuid ORDER BY id DESC LIMIT $8::int
-  ), page AS MATERIALIZED (
-    SELECT id FROM stretch WHERE found ORDER BY id DESC LIMIT $7::int
+  WITH page AS MATERIALIZED (
+    SELECT id FROM (
+      SELECT id, ${matches} AS found FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $11::int) AS stretch
+    WHERE found LIMIT $7::int
   )
   SELECT jobs.*, ends.last, false AS too_many FROM (
-    SELECT CASE WHEN count(*) = $8::int THEN min(id::text) END AS last FROM stretch
+    SELECT CASE WHEN (SELECT count(*) FROM page) < $7::int THEN (
+      SELECT id::text FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $11::int - 1 LIMIT 1) END AS last
   ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page))) AS jobs ON true
   ORDER BY jobs.id DESC`,
 );
@@ -80,7 +151,7 @@ const inStretch = composed(
 const amongFew = (ids: string) => `
   WITH ${few([ids])}, page AS MATERIALIZED (
     SELECT id FROM jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
+    WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
     ORDER BY id DESC LIMIT $7::int
   )
   SELECT jobs.*, NULL AS last, ends.too_many FROM (
@@ -92,7 +163,7 @@ const heldApart: Partial<Record<JobStatus, string>> = Object.fromEntries(
   Object.entries(idsByStatus("$2", "$3"))
     // Queued jobs may be the bulk, and then any stretch has some.
     .filter(([status]) => status !== "queued")
-    .map(([status, ids]) => [status, composed(`jobs/list-${status}`, parameters, amongFew(ids))]),
+    .map(([status, ids]) => [status, composed(`jobs/list-${status}`, listParameters, amongFew(ids))]),
 );
 
 /**

@@ -1,13 +1,16 @@
 import { composed } from "../database/composed.ts";
 import type { JobStatus } from "@atlasqueue/contract";
-import { executeOn } from "../database/statement.ts";
+import { executeOn, type Execute } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
+import { transition } from "../tracing/transition.ts";
 import { startAnew } from "./start-anew.ts";
 
 export type RetryOutcome =
   /** Signal it if it is queued, not blocked by its group; `was_dead` means that it is no longer a dead letter. */
-  { kind: "retried"; job: JobRow; was_dead: boolean } | { kind: "not_retryable"; job: JobRow } | { kind: "unknown" };
+  | { kind: "retried"; job: JobRow; was: JobStatus; was_dead: boolean }
+  | { kind: "not_retryable"; job: JobRow }
+  | { kind: "unknown" };
 
 /**
  * dead | cancelled | failed → queued (or blocked, in a group), now and as if it were new: no attempts spent, no result
@@ -17,15 +20,30 @@ export type RetryOutcome =
  * const outcome = await retry(deps, "default", id);
  */
 export async function retry(deps: Deps, tenant: string, id: string): Promise<RetryOutcome> {
-  const [row] = await executeOn(deps.database)<JobRow & { was: JobStatus }>({ text, params: [id, tenant] });
-  if (!row) return { kind: "unknown" };
-  const { was, ...job } = row;
-  if (!retryable.has(was)) return { kind: "not_retryable", job };
-  deps.observe({ event: "job_retried", job_id: job.id, job_type: job.type, queue: job.queue, tenant: job.tenant, was });
-  return { kind: "retried", job, was_dead: was === "dead" };
+  const outcome = await transition(deps, "retry", {}, () => retryWith(executeOn(deps.database), tenant, id));
+  tellRetried(deps, outcome);
+  return outcome;
 }
 
-const retryable = new Set<JobStatus>(["dead", "cancelled", "failed"]);
+/** The same as part of a transaction; `was` is the status it had. */
+export async function retryWith(execute: Execute, tenant: string, id: string): Promise<RetryOutcome> {
+  const [row] = await execute<JobRow & { was: JobStatus }>({ text, params: [id, tenant] });
+  if (!row) return { kind: "unknown" };
+  const { was, ...job } = row;
+  if (!isRetryable(was)) return { kind: "not_retryable", job };
+  return { kind: "retried", job, was, was_dead: was === "dead" };
+}
+
+/** Reported when it is committed. */
+export function tellRetried({ observe }: Deps, outcome: { kind: string } | RetryOutcome): void {
+  if (!("was" in outcome)) return;
+  const { job, was } = outcome;
+  observe({ event: "job_retried", job_id: job.id, job_type: job.type, queue: job.queue, tenant: job.tenant, was });
+}
+
+export function isRetryable(status: JobStatus): boolean {
+  return status === "dead" || status === "cancelled" || status === "failed";
+}
 
 // The row is locked first, so that the old status is the one the UPDATE found. A job that may not be retried is
 // returned as it is.

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { outcomeUnknown } from "../database/errors.ts";
 import { textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import { inTransaction, notHeldIdle } from "../database/transaction.ts";
+import { notHeldIdle, sentTogether } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../limits/room.ts";
 import type { Claimer, Lease } from "./lease.ts";
@@ -14,8 +14,8 @@ import { leaseTerms, takeLeases, type Width } from "./take-leases.ts";
 
 /**
  * queued → running in queues with limits, as far as there is room: for the remaining ids, or for a number of the
- * oldest. Two statements under the lock of the queue's row: the second counts what others committed before this one got
- * the lock, so a limit is never exceeded, however many claim at once. Synced to disk, as a database crash that forgot a
+ * oldest. The lock of the queue's row is a statement of its own: those after it count what others committed before this
+ * one got the lock, so a limit is never exceeded, however many claim at once. Synced to disk, as a database crash that forgot a
  * start would let another job start beside it. Ids that find no room are dropped; finishing a job of the queue, and the
  * sweep, signal the next ones.
  *
@@ -42,30 +42,21 @@ async function claimUnderLock<L extends Lease>(
   width: Width,
   form: Form,
 ): Promise<L[]> {
-  const { tenant, worker_id } = claimer;
+  const { tenant, worker_id, lease_seconds } = claimer;
   const lease_token = randomUUID();
-  const work = inTransaction(deps.database, async (execute) => {
-    const locked = await execute<{ queue: string }>({
-      text: lockQueues[form],
-      params: [tenant, textArray(claimer.queues)],
-    });
-    // Every statement is a round trip that others wait for on the same queue.
-    if (locked.length === 0) return [];
-    const names = textArray(locked.map(({ queue }) => queue));
-    const rooms = await execute<Room>({ text: roomOf, params: [tenant, names] });
-    reportThrottled(claimer, rooms);
-    const withRoom = rooms.filter(({ room }) => room > 0);
-    if (withRoom.length === 0) return [];
-    const open = textArray(withRoom.map(({ queue }) => queue));
-    const [text, last] = typeof which === "number" ? [oldest[width], which] : [byId[width], uuidArray(which)];
-    const params = [lease_token, worker_id, claimer.lease_seconds, tenant, open, last];
-    return execute<L>({ text, params });
-  });
-  const leases = await work.catch((error: unknown) => {
+  const [text, last] = typeof which === "number" ? [oldest[width], which] : [byId[width], uuidArray(which)];
+  // A round trip between them would be one that everyone else waits for on the same queue.
+  const work = sentTogether(deps.database, [
+    { text: lockQueues[form], params: [tenant, textArray(claimer.queues)] },
+    { text: roomOfLocked, params: [tenant] },
+    { text, params: [lease_token, worker_id, lease_seconds, tenant, last] },
+  ]);
+  const [, rooms, leases] = await work.catch((error: unknown) => {
     if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);
     throw error;
   });
-  return leases.map((row) => Object.assign(row, { tenant, lease_token, worker_id, limited: true }));
+  reportThrottled(claimer, rooms as Room[]);
+  return (leases as L[]).map((row) => Object.assign(row, { tenant, lease_token, worker_id, limited: true }));
 }
 
 type Room = { queue: string; room: number; retry_in_ms: number | null };
@@ -79,29 +70,44 @@ const servedAndLimited = `
   FROM queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND paused_at IS NULL AND ${isLimited}`;
 const limitedQueues = composed("lease/limited-queues", ["tenant", "queues"], `SELECT queue ${servedAndLimited}`);
 const waitForQueues = `SELECT queue ${servedAndLimited} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE`;
+
+/**
+ * What one statement of the transaction tells the next through the server, as they are sent together. It ends with the
+ * transaction, so whatever is sent again outside of it, by the driver or a pooler, claims nothing.
+ */
+const note = (name: "locked" | "room", json: string) => `set_config('atlasqueue.${name}', ${json}::text, true)`;
+const noted = (name: "locked" | "room") => `nullif(current_setting('atlasqueue.${name}', true), '')::json`;
+
+const noteLocked = (rows: string) => `SELECT ${note("locked", "json_agg(queue)")} FROM (${rows}) AS locked`;
 const lockQueues: Record<Form, string> = {
-  quick: composed("lease/lock-queues", ["tenant", "queues"], waitForQueues),
-  careful: composed("lease/lock-queues-carefully", ["tenant", "queues"], `${waitForQueues} SKIP LOCKED`),
+  quick: composed("lease/lock-queues", ["tenant", "queues"], noteLocked(waitForQueues)),
+  careful: composed("lease/lock-queues-carefully", ["tenant", "queues"], noteLocked(`${waitForQueues} SKIP LOCKED`)),
 };
-const roomOf = composed(
+const roomOfLocked = composed(
   "lease/room-of-queues",
-  ["tenant", "queues"],
-  `SELECT queue, ${roomIn("queues")} FROM queues WHERE tenant = $1 AND queue = ANY($2::text[])`,
+  ["tenant"],
+  `
+  WITH rooms AS MATERIALIZED (
+    SELECT queue, ${roomIn("queues")} FROM queues
+    WHERE tenant = $1 AND queue = ANY(ARRAY(SELECT json_array_elements_text(${noted("locked")})))
+  )
+  SELECT *, (SELECT ${note("room", "json_object_agg(queue, room)")} FROM rooms WHERE room > 0) AS noted FROM rooms`,
 );
 
 /**
- * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 queues with room. `candidates` are (id, queue, group_key, place);
+ * $1 token, $2 worker, $3 lease seconds, $4 tenant; the queues with room are noted. `candidates` are (id, queue, group_key, place);
  * from each queue the first go, as many as there is room for, and from each group as many as its rate allows.
  */
 const claiming = (name: string, last: "ids" | "jobs_max", candidates: string, bound = "") => {
   const text = (width: Width) =>
-    composed(`lease/${name}-${width}`, [...leaseTerms, "queues", last], withWidth(candidates, bound, width));
-  return { lease: text("lease"), whole: text("whole") };
+    composed(`lease/${name}-${width}`, [...leaseTerms, last], withWidth(candidates, bound, width));
+  return { lease: text("lease"), traced: text("traced"), whole: text("whole") };
 };
 
 const withWidth = (candidates: string, bound: string, width: Width) => `
   WITH open AS MATERIALIZED (
-    SELECT *, ${roomIn("queues")} FROM queues WHERE tenant = $4 AND queue = ANY($5::text[])
+    SELECT queues.*, has.room::int AS room FROM json_each_text(${noted("room")}) AS has(name, room)
+    JOIN queues ON queues.tenant = $4 AND queues.queue = has.name
   ), candidates AS MATERIALIZED (${candidates}), in_group AS (
     SELECT candidates.*, room, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
@@ -124,8 +130,8 @@ const byId = claiming(
   "ids",
   `
     SELECT jobs.id, jobs.queue, jobs.group_key, wanted.place
-    FROM unnest($6::uuid[]) WITH ORDINALITY AS wanted(id, place) JOIN jobs ON jobs.id = wanted.id
-    WHERE jobs.tenant = $4 AND jobs.queue = ANY($5::text[]) AND jobs.status = 'queued'`,
+    FROM unnest($5::uuid[]) WITH ORDINALITY AS wanted(id, place) JOIN jobs ON jobs.id = wanted.id
+    WHERE jobs.tenant = $4 AND jobs.status = 'queued'`,
 );
 
 // We must not look only at jobs whose groups have used up their rate. The candidates are bounded per queue, as a queue
@@ -141,6 +147,6 @@ const oldest = claiming(
         WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
         ORDER BY priority DESC, ready_at, id LIMIT ${passed_over_max}) AS front
       WHERE ${groupMayStart("served", "front")}
-      ORDER BY priority DESC, ready_at, id LIMIT $6::int) AS ready`,
-  "ORDER BY place LIMIT $6::int",
+      ORDER BY priority DESC, ready_at, id LIMIT $5::int) AS ready`,
+  "ORDER BY place LIMIT $5::int",
 );

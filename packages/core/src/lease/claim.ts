@@ -21,7 +21,7 @@ import { leaseTerms, syncedForGroups, takeLeases, type Width } from "./take-leas
  * const leases = await claim(deps, ["0192…"], { tenant: "default", queues: ["default"], worker_id, lease_seconds: 30 });
  */
 export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer): Promise<Lease[]> {
-  return claimIds<Lease>(deps, ids, claimer, "lease");
+  return claimIds<Lease>(deps, ids, claimer, widthFor(deps));
 }
 
 /**
@@ -29,8 +29,11 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
  * times when Redis is away. Concurrent claims skip each other's rows.
  */
 export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer): Promise<Lease[]> {
-  return claimOldest<Lease>(deps, jobs_max, claimer, "lease");
+  return claimOldest<Lease>(deps, jobs_max, claimer, widthFor(deps));
 }
+
+/** Where nothing is traced, no one pays for it. */
+const widthFor = ({ tracing }: Deps): Width => (tracing?.on() ? "traced" : "lease");
 
 /** `claim`, or `claimReady` when given a number, returning the whole jobs from the same statement. */
 export function claimJobs(deps: Deps, which: readonly string[] | number, claimer: Claimer): Promise<LeasedJob[]> {
@@ -48,13 +51,25 @@ async function claimIds<L extends Lease>(
   const wanted = [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];
   if (wanted.length === 0) return [];
   const leases = await claimById<L>(deps, claimer, wanted, width);
-  const taken = new Set(leases.map(({ id }) => id));
-  const left = wanted.filter((id) => !taken.has(id));
-  await addLimited(deps, claimer, leases, left, width);
+  if (leases.length < wanted.length) {
+    const taken = new Set(leases.map(({ id }) => id));
+    const left = wanted.filter((id) => !taken.has(id));
+    await addLimited(deps, claimer, leases, left, width);
+  }
   const missed = ids.length - leases.length;
   if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });
-  const place = new Map(wanted.map((id, at) => [id, at]));
-  return leases.sort((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0));
+  return inOrder(leases, wanted);
+}
+
+function inOrder<L extends Lease>(leases: readonly L[], ids: readonly string[]): L[] {
+  const leaseOf = new Map<string, L>();
+  for (const lease of leases) leaseOf.set(lease.id, lease);
+  const ordered: L[] = [];
+  for (const id of ids) {
+    const lease = leaseOf.get(id);
+    if (lease) ordered.push(lease);
+  }
+  return ordered;
 }
 
 /** All of them or, when they are too heavy together or one is locked, those the careful form chooses. */
@@ -105,7 +120,6 @@ async function addLimited<L extends Lease>(
   which: readonly string[] | number,
   width: Width,
 ): Promise<void> {
-  if (typeof which !== "number" && which.length === 0) return;
   try {
     leases.push(...reportTaken(deps, await claimLimited<L>(deps, claimer, which, width)));
   } catch (error) {
@@ -157,18 +171,23 @@ const claiming = (name: string, last: "ids" | "jobs_max", which: string, before 
       [...leaseTerms, "queues", last],
       `WITH ${before} ${takeLeases(which, width)} SELECT ${columns} FROM leased WHERE ${syncedForGroups}`,
     );
-  return { lease: text("lease"), whole: text("whole") };
+  return { lease: text("lease"), traced: text("traced"), whole: text("whole") };
 };
 
 const given = `id = ANY(${hidden("$6::uuid[]")})`;
 const byServedId = `${given} AND tenant = $4 AND queue = ANY(${served}) AND ${impatient}`;
 const byId = claiming("claim", "ids", byServedId);
 
-// Nothing at all when they are too heavy together: summing costs a tenth of choosing among them.
+// Nothing at all when they are too heavy together. Weighed rows are found again by where they lie: by id would cost the
+// look-up in the index twice.
 const byIdWithin = claiming(
   "claim-if-light",
   "ids",
-  `${byServedId} AND (SELECT coalesce(sum(${payloadBytes}), 0) FROM jobs WHERE ${given}) <= ${claim_bytes_max}`,
+  `ctid = ANY(ARRAY(SELECT lies_at FROM wanted WHERE (SELECT sum(bytes) FROM wanted) <= ${claim_bytes_max})) AND tenant = $4 AND ${impatient}`,
+  `wanted AS MATERIALIZED (
+    SELECT ctid AS lies_at, ${payloadBytes} AS bytes FROM jobs
+    WHERE ${given} AND tenant = $4 AND queue = ANY(${served}) AND status = 'queued'
+  ),`,
 );
 
 const carefully = claiming(

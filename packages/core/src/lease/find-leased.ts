@@ -5,8 +5,11 @@ import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
 import type { Lease } from "./lease.ts";
 
-/** What a settlement needs to know of a job besides its token. The payload is not read. */
-export type Leased = Omit<Lease, "lease_token" | "payload">;
+/**
+ * What a settlement needs to know of a job besides its token. The payload is not read. `ran_ms` is null when it is not
+ * running any more, so that a repeated settlement is not counted again.
+ */
+export type Leased = Omit<Lease, "lease_token" | "payload"> & { ran_ms: number | null };
 
 /** A tenant's jobs for the ids a remote worker names; other tenants' ids are left out. */
 export async function findLeased(
@@ -23,7 +26,8 @@ const text = composed(
   ["ids", "tenant"],
   `
   SELECT id, tenant, queue, type, priority, attempts, max_attempts, timeout_seconds, backoff, last_error, group_key,
-         coalesce(worker_id, '') AS worker_id,
+         coalesce(worker_id, '') AS worker_id, date_part('epoch', started_at - run_at) AS waited_seconds,
+         CASE WHEN status = 'running' THEN date_part('epoch', statement_timestamp() - started_at) * 1000 END AS ran_ms,
          EXISTS (SELECT FROM queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND ${isLimited}) AS limited
   FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $2`,
 );

@@ -24,7 +24,19 @@ const add = async (requests: readonly object[]): Promise<string[]> => {
   return outcomes.map((one) => ("job" in one ? one.job.id : ""));
 };
 
-/** Claim like a process that stands still after a number of messages. False when it had no more to send. */
+/** What a client sends, cut after each statement: simple ones, and those that end in a Sync. */
+function statementsOf(chunk: Buffer): Buffer[] {
+  const statements: Buffer[] = [];
+  let from = 0;
+  for (let at = 0; at < chunk.length;) {
+    const type = chunk.toString("latin1", at, at + 1);
+    at += 1 + chunk.readInt32BE(at + 1);
+    if (type === "S" || type === "Q" || at >= chunk.length) statements.push(chunk.subarray(from, (from = at)));
+  }
+  return statements;
+}
+
+/** Claim like a process that stands still after a number of statements. False when it had no more to send. */
 async function frozenAfter(
   questions: number,
   ids: string[],
@@ -36,6 +48,7 @@ async function frozenAfter(
   let done = false;
   try {
     await database.sql`SELECT`;
+    proxy.splitQuestions(statementsOf);
     const still = proxy.freezeAfterQuestions(questions);
     const claiming = claim({ ...deps, database }, ids, claimer).then(
       () => (done = true),
@@ -68,5 +81,32 @@ test.each([true, false])(
       });
     while (await next());
     expect(questions).toBeGreaterThan(5);
+  },
+);
+
+// The statement that takes the jobs: a queue with limits is met last.
+test.each([
+  { concurrency: null, questions: 1 },
+  { concurrency: 1_000, questions: 7 },
+])(
+  "a process that stands still while megabytes of its claim's answer are on their way keeps no one from the jobs (limit: $concurrency)",
+  { timeout: 120_000 },
+  async ({ concurrency, questions }) => {
+    const limits = { concurrency, group_concurrency: null, rate: null, group_rate: null };
+    await setLimits(deps, { tenant: "default", queue: "default" }, limits);
+    const { sql } = own.database;
+    const ids = await add(Array.from({ length: 400 }, () => ({})));
+    // As long as errors may be, and together more than fits between the server and its client.
+    await sql`UPDATE jobs SET last_error = repeat('🙂', 4096)`;
+    const unread = async () =>
+      expect(
+        await sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'ClientWrite'`,
+      ).toHaveLength(1);
+    const stood = await frozenAfter(questions, ids, true, async () => {
+      await eventually(unread);
+      const look = async () => expect(await claim(deps, ids, claimer)).toHaveLength(ids.length);
+      await eventually(look, { timeout_ms: let_go_ms_max });
+    });
+    expect(stood).toBe(true);
   },
 );

@@ -1,5 +1,7 @@
+import { traceFields } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import type { QueueRef } from "../deps.ts";
+import type { OfAttempt } from "../observe/events.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 
 /** A job held by one worker. The token is the proof in every later call; jobs claimed together share it. */
@@ -22,6 +24,12 @@ export type Lease = Pick<
   worker_id: string;
   /** Its queue has limits: when it finishes, another may start. */
   limited?: boolean;
+  /** How long it had been ready to run when it was claimed. */
+  waited_seconds?: number;
+  /** Where it was submitted, and whether for later: known only to a worker that traces. */
+  traceparent?: string | null;
+  tracestate?: string | null;
+  delayed?: boolean;
 };
 
 /** A lease with the whole job as it is now: what a remote worker gets. */
@@ -41,8 +49,10 @@ export type Claimer = {
 };
 
 /** A lease as events describe it. */
-export function aboutLease(lease: Pick<Lease, "tenant" | "id" | "type" | "queue" | "attempts" | "worker_id">) {
-  return {
+export function aboutLease(
+  lease: Pick<Lease, "tenant" | "id" | "type" | "queue" | "attempts" | "worker_id" | "traceparent">,
+): OfAttempt {
+  const about = {
     tenant: lease.tenant,
     job_id: lease.id,
     job_type: lease.type,
@@ -50,4 +60,5 @@ export function aboutLease(lease: Pick<Lease, "tenant" | "id" | "type" | "queue"
     attempt: lease.attempts,
     worker_id: lease.worker_id,
   };
+  return lease.traceparent ? { ...about, ...traceFields({ traceparent: lease.traceparent }) } : about;
 }

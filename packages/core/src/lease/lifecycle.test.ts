@@ -7,7 +7,6 @@ import { claim, claimReady } from "./claim.ts";
 import type { Lease } from "./lease.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { extendLeases } from "./extend.ts";
 import { fail } from "../settle/fail.ts";
 import { promoteDue } from "../maintenance/promote.ts";
 import { recoverExpired } from "./recover.ts";
@@ -42,7 +41,6 @@ const expire = async (id: string) => {
   await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${id}`;
   await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms' WHERE ${id}::uuid = ANY(job_ids)`;
 };
-const batches = async () => (await own.database.sql`SELECT token FROM lease_batches`).length;
 const take = async (id: string | undefined): Promise<Lease> => {
   const [lease] = await claim(deps, [id ?? ""], claimer);
   if (!lease) throw new Error(`${id} could not be claimed`);
@@ -184,98 +182,4 @@ test("a repetition sees a success that commits while it waits", async () => {
     });
   });
   expect(await repeated).toEqual([{ kind: "applied" }]);
-});
-
-test("due jobs become ready, oldest first, whether retries or scheduled", async () => {
-  const [retry] = await add({});
-  await fail(deps, [{ lease: await take(retry), error: "Error", verdict: again }]);
-  const [later, soon] = await add({ delay_seconds: 3_600 }, { delay_seconds: 3_600 });
-  await own.database
-    .sql`UPDATE jobs SET due_at = now() - interval '1 hour', run_at = now() - interval '1 hour' WHERE id = ${soon ?? ""}`;
-  expect((await promoteDue(deps, 10)).map((job) => job.id)).toEqual([soon, retry]);
-  expect(recorded.named("jobs_promoted")).toEqual([{ event: "jobs_promoted", scheduled: 1, retried: 1 }]);
-  expect(await read(later)).toMatchObject({ status: "scheduled" });
-  expect((await take(retry)).attempts).toBe(2);
-});
-
-test("a job whose worker went silent is ready again; one out of attempts is dead", async () => {
-  const [first, last] = await add({}, { max_attempts: 1 });
-  await Promise.all([take(first), take(last)]);
-  expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [] });
-  await Promise.all([expire(first ?? ""), expire(last ?? "")]);
-  const recovered = await recoverExpired(deps, 10);
-  expect(recovered.requeued.map((job) => job.id)).toEqual([first]);
-  expect(recovered.dead.map((job) => job.id)).toEqual([last]);
-  expect(await read(first)).toMatchObject({ status: "queued", attempts: 1, lease_token: null });
-  expect(await read(last)).toMatchObject({ status: "dead", dead_reason: "lease_lost" });
-  expect(await own.database.sql`SELECT outcome FROM job_attempts`).toEqual([{ outcome: "lost" }, { outcome: "lost" }]);
-});
-
-test("a worker that lost the lease can neither complete, fail, renew nor release the next holder's job", async () => {
-  const [id] = await add({});
-  const lost = await take(id);
-  await expire(id ?? "");
-  await recoverExpired(deps, 10);
-  const held = await take(id);
-  expect(await complete(deps, [{ lease: lost, result: "late" }])).toEqual([{ kind: "lease_lost" }]);
-  expect(await fail(deps, [{ lease: lost, error: "late", verdict: again }])).toEqual([{ kind: "lease_lost" }]);
-  expect(await extendLeases(deps, [lost], 30)).toMatchObject({ lost: [lost], locked: [] });
-  expect(await release(deps, [lost])).toEqual({ given: [], locked: [] });
-  expect(await read(id)).toMatchObject({ status: "running", lease_token: held.lease_token, attempts: 2, result: null });
-});
-
-test("a renewal extends the lease, even one that ran out unnoticed", async () => {
-  const [id] = await add({});
-  const lease = await take(id);
-  await expire(id ?? "");
-  expect(await extendLeases(deps, [lease], 60)).toMatchObject({ lost: [], locked: [] });
-  expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [] });
-});
-
-test("a released job is ready again with its attempt given back, in its old place", async () => {
-  const [id] = await add({});
-  const before = await read(id);
-  const lease = await take(id);
-  expect(await release(deps, [lease])).toEqual({ given: [lease], locked: [] });
-  expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, run_at: before?.run_at });
-  expect(await own.database.sql`SELECT * FROM job_attempts`).toEqual([]);
-});
-
-test("a claim of several jobs is tracked until the last of them is settled or recovered", async () => {
-  const ids = await add({}, {}, {});
-  const [done, renewed, lost] = await claim(deps, ids, claimer);
-  if (!done || !renewed || !lost) throw new Error("three jobs were to be claimed");
-  expect(await batches()).toBe(1);
-  await complete(deps, [{ lease: done, result: null }]);
-  await expire(lost.id);
-  const first = await recoverExpired(deps, 10);
-  expect(first.requeued.map((job) => job.id)).toEqual([lost.id]);
-  expect(await batches()).toBe(1);
-  await expire(renewed.id);
-  const second = await recoverExpired(deps, 10);
-  expect(second.requeued.map((job) => job.id)).toEqual([renewed.id]);
-  expect(await batches()).toBe(0);
-});
-
-test("a lease being renewed while recovery looks is kept, and looked at again", async () => {
-  const [id] = await add({});
-  const lease = await take(id);
-  await expire(id ?? "");
-  await own.database.sql.begin(async (renewal) => {
-    await renewal`UPDATE jobs SET locked_until = now() + interval '60 s' WHERE id = ${id ?? ""}`;
-    expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [], batches: 1 });
-  });
-  expect(await read(id)).toMatchObject({ status: "running", lease_token: lease.lease_token });
-  expect(await batches()).toBe(1);
-});
-
-test("each status has its timestamp, and the database refuses a row where they disagree", async () => {
-  const [id] = await add({});
-  await expect(own.database.sql`UPDATE jobs SET status = 'running' WHERE id = ${id ?? ""}`).rejects.toThrow(
-    "jobs_ready_at",
-  );
-  await expect(own.database.sql`UPDATE jobs SET dead_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow(
-    "jobs_dead_at",
-  );
-  await expect(own.database.sql`UPDATE jobs SET due_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow("jobs_due_at");
 });

@@ -4,12 +4,13 @@ import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./lease.ts";
 import { countMixedMoves } from "../counts/changes.ts";
+import { fingerprintOf } from "../dead-letters/fingerprint.ts";
 import { handOver } from "../groups/join.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /** `batches` is how many were looked at; there may be more if it reaches the limit. */
-export type Recovered = { requeued: ReadyJob[]; dead: RecoveredJob[]; batches: number };
-type RecoveredJob = ReadyJob & { group_key: string | null };
+export type Recovered = { requeued: (ReadyJob & { type: string })[]; dead: RecoveredJob[]; batches: number };
+type RecoveredJob = ReadyJob & { type: string; group_key: string | null };
 
 /**
  * running → queued at once, for jobs whose worker stopped renewing; dead when the lost lease was the last attempt, so
@@ -22,7 +23,7 @@ type RecoveredJob = ReadyJob & { group_key: string | null };
 export async function recoverExpired(deps: Deps, batches_max: number): Promise<Recovered> {
   const [answer] = await executeOn(deps.database)<{ batches: number; jobs: Recovery[] | null }>({
     text: recover,
-    params: [batches_max, leaseLostError],
+    params: [batches_max, leaseLostError, fingerprintOf(leaseLostError)],
   });
   const rows = answer?.jobs ?? [];
   for (const row of rows) {
@@ -40,14 +41,14 @@ export async function recoverExpired(deps: Deps, batches_max: number): Promise<R
 
 const leaseLostError = "LeaseLost: the worker stopped renewing its lease";
 
-type Recovery = RecoveredJob & { type: string; status: "queued" | "dead"; attempts: number; worker_id: string };
+type Recovery = RecoveredJob & { status: "queued" | "dead"; attempts: number; worker_id: string };
 
 // `still_open` asks what was recovered, not what had expired: a lease renewed since the snapshot is neither, and its
 // batch must stay. One whose row another transaction has locked could not be renewed either, so its worker gets the
 // first turn when that ends: it tries four times a second.
 const recover = composed(
   "lease/recover",
-  ["claims_max", "error"],
+  ["claims_max", "error", "fingerprint"],
   `
   WITH due AS MATERIALIZED (
     SELECT token, job_ids FROM lease_batches WHERE check_at <= now()
@@ -66,6 +67,7 @@ const recover = composed(
       finished_at = CASE WHEN attempts >= max_attempts THEN now() END,
       holds_group = CASE WHEN attempts < max_attempts THEN holds_group END,
       dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
+      error_fingerprint = CASE WHEN attempts >= max_attempts THEN $3 END,
       last_error = $2, lease_token = NULL, locked_until = NULL, updated_at = now()
     FROM running
     WHERE ${isFree} AND jobs.id = running.id

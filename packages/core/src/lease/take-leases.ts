@@ -1,11 +1,16 @@
 import { countChanges } from "../counts/changes.ts";
+import { notHeldUnread } from "../database/transaction.ts";
 
-/** What is returned of a job: what a worker needs to run it, or all of it, for a remote one. */
-export type Width = "lease" | "whole";
+/** What is returned of a job: what a worker needs to run it, or to trace it too, or all of it, for a remote one. */
+export type Width = "lease" | "traced" | "whole";
 
+// Anything more would come back with each of thousands.
+const lease =
+  "id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key, " +
+  "date_part('epoch', statement_timestamp() - run_at) AS waited_seconds";
 const columns: Record<Width, string> = {
-  // Anything more would come back with each of thousands.
-  lease: "id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key",
+  lease,
+  traced: `${lease}, traceparent, tracestate, run_at > created_at AS delayed`,
   whole: "*",
 };
 
@@ -28,7 +33,7 @@ export const takeLeases = (which: string, width: Width) => `
     UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE ${which} AND status = 'queued'
+    WHERE ${which} AND status = 'queued' AND ${notHeldUnread}
     RETURNING ${columns[width]}
   ), batch AS (
     INSERT INTO lease_batches (token, worker_id, check_at, job_ids)

@@ -11,7 +11,7 @@ import {
 } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
-import { queueRoom, roomIn } from "./room.ts";
+import { queueRoom } from "./room.ts";
 import { queueStats } from "../queues/stats.ts";
 import { refillQueue } from "./refill.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
@@ -22,7 +22,6 @@ import type { Claimer } from "../lease/lease.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { foldCounts } from "../counts/fold.ts";
-import { forgetPastStarts } from "./note-starts.ts";
 import { pauseQueue } from "../queues/pause.ts";
 import { noteBlockedGroups, setLimits } from "./set.ts";
 
@@ -130,98 +129,6 @@ test("a lease has its full time, however long the claim waited for the queue", a
   const [job] = await own.database.sql<{ locked_until: Date }[]>`
     SELECT locked_until FROM jobs WHERE id = ${lease?.id ?? ""}`;
   expect(job?.locked_until.getTime()).toBeGreaterThanOrEqual((row?.at.getTime() ?? Infinity) + 30_000);
-});
-
-test("a rate holds in any window, and says when there is room again", async () => {
-  await limit({ rate: { limit: 2, period_seconds: 60 } });
-  const ids = await add(5);
-  let told: [string, number] | undefined;
-  const throttled: Claimer["throttled"] = ({ queue }, in_ms) => (told = [queue, in_ms]);
-  const leases = await claim(deps, ids, { ...claimer, throttled });
-  await finish(leases);
-  expect(leases.length).toBe(2);
-  expect(await claim(deps, ids.slice(2), { ...claimer, throttled })).toEqual([]);
-  expect(told?.[0]).toBe("default");
-  expect(told?.[1]).toBeGreaterThan(50_000);
-  // Starts count until the end of their hundredth of the period.
-  expect(told?.[1]).toBeLessThanOrEqual(60_600);
-  // The window moves on.
-  await own.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
-  expect((await claim(deps, ids.slice(2), claimer)).length).toBe(2);
-  const [row] = await own.database.sql`SELECT count(*)::int AS n FROM queue_starts`;
-  expect(row?.["n"]).toBe(1);
-});
-
-test("a rate holds in every window however jobs come, and nearly all of it is used", async () => {
-  const [limit_each, period_ms] = [20, 400];
-  await limit({ rate: { limit: limit_each, period_seconds: period_ms / 1_000 } });
-  const ids = await add(150);
-  let started = 0;
-  while (started < ids.length)
-    started += (await claim(deps, ids.slice(started, started + 1 + (started % 3)), claimer)).length;
-  const rows = await own.database.sql<{ at: number }[]>`
-    SELECT (extract(epoch FROM started_at) * 1000)::float8 AS at FROM jobs ORDER BY started_at`;
-  const at = rows.map((row) => row.at);
-  for (let first = 0; first + limit_each < at.length; first += 1)
-    expect((at[first + limit_each] ?? 0) - (at[first] ?? 0)).toBeGreaterThanOrEqual(period_ms);
-});
-
-test("starts in a period keep a bounded number of rows, for the queue and for each group", async () => {
-  const rate = { limit: 100_000, period_seconds: 600 };
-  await limit({ rate, group_rate: rate, group_concurrency: 1_000 });
-  const ids = await add(300, { group: "g" });
-  for (const id of ids) expect((await claim(deps, [id], claimer)).length).toBe(1);
-  const kept = await own.database.sql<{ group_key: string | null; rows: number; starts: number }[]>`
-    SELECT group_key, count(*)::int AS rows, sum(count)::int AS starts FROM queue_starts GROUP BY group_key`;
-  expect(kept.map(({ starts }) => starts)).toEqual([300, 300]);
-  for (const { rows } of kept) expect(rows).toBeLessThanOrEqual(20);
-});
-
-test("starts of idle groups are forgotten, and of rates that were removed", async () => {
-  await limit({ group_rate: { limit: 5, period_seconds: 60 }, group_concurrency: 5 });
-  await claim(deps, await add(1, { group: "old" }), claimer);
-  await own.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
-  await claim(deps, await add(1, { group: "new" }), claimer);
-  expect(await forgetPastStarts(deps, 10)).toBe(1);
-  expect(await own.database.sql`SELECT group_key FROM queue_starts`).toEqual([{ group_key: "new" }]);
-  await limit({});
-  await own.database.sql`UPDATE queue_starts SET started_at = now()`;
-  expect(await forgetPastStarts(deps, 10)).toBe(1);
-});
-
-test("a claim reads only the starts of the rates it checks", async () => {
-  await limit({ rate: { limit: 100, period_seconds: 60 } });
-  await own.database.sql`
-    INSERT INTO queue_starts SELECT 'default', 'other', NULL, now(), 1 FROM generate_series(1, 20_000)`;
-  await own.database.sql`ANALYZE queue_starts`;
-  const plan = await own.database.sql<{ "QUERY PLAN": string }[]>`
-    EXPLAIN ${own.database.sql.unsafe(`SELECT ${roomIn("queues")} FROM queues WHERE tenant = 'default' AND queue = 'default'`)}`;
-  expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toContain("Seq Scan on queue_starts");
-});
-
-test("a group rate applies to each group separately, and holds back no job without a group", async () => {
-  await limit({ group_rate: { limit: 1, period_seconds: 60 }, group_concurrency: 5 });
-  const a = await add(3, { group: "a" });
-  const b = await add(2, { group: "b" });
-  const plain = await add(2);
-  const leases = await claim(deps, [...a, ...b, ...plain], claimer);
-  expect(leases.map(({ id }) => id)).toEqual([a[0], b[0], ...plain]);
-  expect(await claim(deps, [...a, ...b], claimer)).toEqual([]);
-});
-
-test("groups that have used up their rate hold up no others, with Redis or without, however many there are", async () => {
-  await limit({ group_rate: { limit: 1, period_seconds: 60 }, group_concurrency: 2 });
-  const of = (at: number) => submission({ group: `g${at % 600}` });
-  const submissions = Array.from({ length: 1_200 }, (_, at) => of(at));
-  const stored = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
-  const ids = stored.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-  expect((await claim(deps, ids, claimer)).length).toBe(600);
-  const [other = "", another = ""] = [...(await add(1)), ...(await add(1, { group: "other" }))];
-  const signal = memorySignal();
-  await refillQueue({ ...deps, signal }, ref);
-  expect(await signal.take([ref], 1_000)).toEqual([other, another]);
-  expect((await claimReady(deps, 1, claimer)).map(({ id }) => id)).toEqual([other]);
-  expect((await claimReady(deps, 5, claimer)).map(({ id }) => id)).toEqual([another]);
 });
 
 test("several of a group run at once when the queue allows it, and fewer again when it does not", async () => {

@@ -8,10 +8,15 @@ import type { Deps, QueueRef } from "../deps.ts";
  */
 export const isLimited = "(concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)";
 
-/** What is in the window of a rate that ends now: at the time of the statement, after any wait for a lock. */
+/**
+ * What is in the window of a rate that ends now: at the time of the statement, after any wait for a lock. If the
+ * server's clock was set back by more than a period, what started before that no longer counts: the queue would stand
+ * still until the clock is where it was.
+ */
 export const startsWithin = (row: string, group: string, seconds: string) => `
   queue_starts.tenant = ${row}.tenant AND queue_starts.queue = ${row}.queue AND queue_starts.group_key ${group}
-    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => ${row}.${seconds})`;
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => ${row}.${seconds})
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => ${row}.${seconds})`;
 
 const running = (row: string) => `(
     SELECT coalesce(sum(running), 0) FROM (
@@ -37,6 +42,28 @@ export const groupMayStart = (row: string, job: string) => `(
     ${job}.group_key IS NULL OR ${row}.group_rate_limit IS NULL OR ${row}.group_rate_limit > (
       SELECT coalesce(sum(count), 0) FROM queue_starts
       WHERE ${startsWithin(row, `= ${job}.group_key`, "group_rate_period_seconds")}))`;
+
+/** Starts in the window of a rate that ends now; the first of them leaves it at `free_at_ms`. */
+export type RateUse = { limit: number; period_seconds: number; started: number; free_at_ms: number | null };
+
+/** How much of a queue's limits is used; null for those it does not have. */
+export type LimitUse = {
+  concurrency: number | null;
+  running: number | null;
+  rate: RateUse | null;
+  /** Of the job's group, if it has one. */
+  group_rate: RateUse | null;
+};
+
+const rateUse = (row: string, rate: "rate" | "group_rate", group: string) => `
+    CASE WHEN ${row}.${rate}_limit IS NOT NULL THEN (
+      SELECT json_build_object('limit', ${row}.${rate}_limit, 'period_seconds', ${row}.${rate}_period_seconds, 'started', coalesce(sum(count), 0),
+                               'free_at_ms', (extract(epoch FROM min(started_at)) + ${row}.${rate}_period_seconds) * 1000)
+      FROM queue_starts WHERE ${startsWithin(row, group, `${rate}_period_seconds`)}) END AS ${rate}`;
+
+/** `LimitUse` as columns of a query over rows of `queues` and jobs. They count what `roomIn` and `groupMayStart` count. */
+export const limitUseIn = (row: string, job: string) => `
+    ${row}.concurrency, CASE WHEN ${row}.concurrency IS NOT NULL THEN ${running(row)}::int END AS running,${rateUse(row, "rate", "IS NULL")},${rateUse(row, "group_rate", `= ${job}.group_key`)}`;
 
 /** Ready jobs looked at to find some whose groups may start: 30 ms, rather than reading a whole backlog of others. */
 export const passed_over_max = 5_000;

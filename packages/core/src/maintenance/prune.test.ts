@@ -1,4 +1,4 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, steppingDatabase, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createFollowUps } from "../follow-ups.ts";
 import type { Deps } from "../deps.ts";
@@ -11,6 +11,11 @@ import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { clearResults } from "./clear-results.ts";
+import { cancel } from "../jobs/cancel.ts";
+import { executeIn } from "../database/caller-transaction.ts";
+import { admit } from "../submit/arrivals/admit.ts";
+import { arrivedAfter } from "../submit/arrivals/arrived-ids.ts";
+import { submitInside } from "../submit/arrivals/submit-inside.ts";
 import { firstId, prune, pruneKeys } from "./prune.ts";
 
 let own: TestDatabase;
@@ -124,6 +129,7 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     expect(await pruned(id)).toBe(false);
     expect(await add({ unique: { key: "u" } }, "noted")).toEqual({ kind: "replayed", id });
     await own.database.sql`UPDATE idempotency_keys SET expires_at = now()`;
+    await own.database.sql`UPDATE jobs SET finished_at = now() - interval '2 minutes'`;
     expect(await pruned(id)).toBe(true);
   });
 
@@ -134,13 +140,53 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     expect(await pruned(id)).toBe(false);
     await own.database.sql`UPDATE unique_keys SET check_at = now()`;
     expect(await add({ unique })).toEqual({ kind: "existing", id });
-    await own.database.sql`UPDATE unique_keys SET window_ends_at = now()`;
+    await own.database.sql`UPDATE unique_keys SET window_ends_at = now() - interval '2 minutes'`;
     expect(await pruned(id)).toBe(true);
     expect(await add({ unique })).toMatchObject({ kind: "created" });
+  });
+
+  test.each([
+    [
+      "of a window that ends meanwhile",
+      { scope: "window", window_seconds: 3_600 },
+      "UPDATE unique_keys SET window_ends_at = now()",
+    ],
+    ["of a job that finishes meanwhile", { scope: "active" }, ""],
+  ] as const)("by a key about to be noted for it, as it was the answer %s", async (_name, terms, meanwhile) => {
+    const unique = { key: "late", ...terms };
+    const { id } = await add({ unique });
+    if (terms.scope === "window") await finish(id);
+    let steps = 0;
+    const database = steppingDatabase(own.database, async (step) => {
+      // The second statement notes the key.
+      steps += step === "statement" ? 1 : 0;
+      if (step !== "statement" || steps !== 2) return;
+      if (meanwhile) await own.database.sql.unsafe(meanwhile);
+      else await finish(id);
+      await pruned(id);
+    });
+    const [outcome] = await enqueue({ ...deps, database }, [submission({ unique }, "late")], {
+      idempotency_ttl_seconds: 3_600,
+    });
+    expect(outcome).toMatchObject({ kind: "existing", job: { id } });
+    expect(await add({ unique }, "late")).toEqual({ kind: "replayed", id });
+  });
+
+  test("by the transaction it came in with, before it was admitted", async () => {
+    const job = await own.database.sql.begin((tx) =>
+      submitInside(executeIn(tx), submission({}, "inside"), { idempotency_ttl_seconds: 3_600 }),
+    );
+    const { id } = (job.outcome as { job: { id: string } }).job;
+    await cancel(deps, "default", id);
+    expect(await pruned(id)).toBe(false);
+    const { ids } = await arrivedAfter(deps, firstId, 10);
+    await admit(deps, ids);
+    expect(await add({}, "inside")).toEqual({ kind: "replayed", id });
   });
 });
 
 test("expired keys go, a few at a time", async () => {
+  await own.database.sql`TRUNCATE idempotency_keys`;
   await enqueue(
     deps,
     [1, 2, 3].map((at) => submission({}, `old-${at}`)),

@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { firstIdAt, type Retention } from "./retention.ts";
+import { firstIdAt, type JobRetention } from "./retention.ts";
 import { unique_check_seconds } from "../submit/unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 
@@ -12,7 +12,7 @@ export const firstId = "00000000-0000-0000-0000-000000000000";
 
 /**
  * succeeded | cancelled | dead → gone, with their attempts, when they finished longer ago than they are kept, and no
- * key that still holds names them: neither an idempotency key nor a unique one with a window. A step looks at
+ * key that still holds names them, neither an idempotency key nor a unique one with a window, nor may come to. A step looks at
  * `jobs_max` jobs in id order, which is the order of creation, so that no index on the finishing time is needed. Jobs
  * that are kept, or whose rows are locked, are skipped until the next pass. While another process is taking a step there
  * is nothing to do, and the pass is over.
@@ -20,7 +20,7 @@ export const firstId = "00000000-0000-0000-0000-000000000000";
  * @example
  * const { next } = await prune(deps, retention, firstId, 1_000);
  */
-export async function prune(deps: Deps, retention: Retention, after: string, jobs_max: number): Promise<Pruned> {
+export async function prune(deps: Deps, retention: JobRetention, after: string, jobs_max: number): Promise<Pruned> {
   const youngest_hours = Math.min(retention.succeeded_hours, retention.dead_hours);
   const [clock] = await executeOn(deps.database)<{ before: Date }>({
     text: "SELECT now() - make_interval(secs => $1::float8) AS before",
@@ -36,6 +36,12 @@ export async function prune(deps: Deps, retention: Retention, after: string, job
 }
 
 type Step = { looked_at: number; last: string | null; jobs: number; dead: string[] | null };
+
+/**
+ * How long after the end of a unique key's time its job stays: a request may have seen it in time, be answered with it,
+ * and note its idempotency key for it only now. Longer than a look and a statement can take.
+ */
+const answering_seconds_max = 60;
 
 /** For the advisory lock that keeps several processes' steps apart: any number no one else uses. */
 const pruning = 4_715_308_921;
@@ -57,7 +63,10 @@ const pruneStep = composed(
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
       AND (kept_until IS NULL OR kept_until <= now())
       AND NOT EXISTS (SELECT FROM idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
-      AND NOT EXISTS (SELECT FROM unique_keys AS known WHERE known.job_id = jobs.id AND window_ends_at > now())
+      AND NOT EXISTS (
+        SELECT FROM unique_keys AS known WHERE known.job_id = jobs.id
+          AND coalesce(window_ends_at, jobs.finished_at) > now() - make_interval(secs => ${answering_seconds_max}))
+      AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = jobs.id)
     FOR UPDATE SKIP LOCKED
   ), gone AS (
     DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM free))

@@ -8,7 +8,7 @@ import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { submit } from "../submit/submit.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { projectDeadLetters } from "../dead-letters/project.ts";
+import { rebuildDeadLetterList } from "../dead-letters/rebuild-list.ts";
 import { resignalOrphans } from "./resignal.ts";
 
 const main = { tenant: "default", queue: "default" };
@@ -124,41 +124,41 @@ test("jobs dropped by a full list come back in order, before newer ones", async 
 test("the list shows each dead job once, even those whose worker died before it could report them", async () => {
   const dead = await kill(3);
   await deps.signal.deadLetters.add(dead.slice(0, 1));
-  await projectDeadLetters(deps, 0);
-  await projectDeadLetters(deps, 1);
+  await rebuildDeadLetterList(deps, 0);
+  await rebuildDeadLetterList(deps, 1);
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
 
 test("the list is rebuilt after Redis loses it, however many died in the same instant", async () => {
   const dead = await kill(2_500);
-  await projectDeadLetters(deps, 0);
+  await rebuildDeadLetterList(deps, 0);
   await redis.del(keys.dlqKey, `${keys.dlqKey}:members`, `${keys.dlqKey}:cursor`);
-  await projectDeadLetters(deps, 1);
+  await rebuildDeadLetterList(deps, 1);
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
 
 test("the list is rebuilt even when only part of it was deleted by hand", async () => {
   const dead = await kill(3);
-  await projectDeadLetters(deps, 0);
+  await rebuildDeadLetterList(deps, 0);
   await redis.del(keys.dlqKey);
-  await projectDeadLetters(deps, 1);
+  await rebuildDeadLetterList(deps, 1);
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
 
 test("what is no longer dead leaves the list", async () => {
   const dead = await kill(3);
-  await projectDeadLetters(deps, 0);
+  await rebuildDeadLetterList(deps, 0);
   await own.database
     .sql`UPDATE jobs SET status = 'queued', ready_at = now(), dead_at = NULL WHERE id = ${dead[1] ?? ""}`;
   await deps.signal.deadLetters.add(["junk"]);
-  await projectDeadLetters(deps, 1);
+  await rebuildDeadLetterList(deps, 1);
   expect((await listed()).sort()).toEqual([dead[0], dead[2]].toSorted());
 });
 
 test("the list is rebuilt to the end, however many died within a minute", async () => {
   await kill(21_500);
-  expect(await projectDeadLetters(deps, 0)).toEqual({ caught_up: false });
-  expect(await projectDeadLetters(deps, 1)).toEqual({ caught_up: true });
+  expect(await rebuildDeadLetterList(deps, 0)).toEqual({ caught_up: false });
+  expect(await rebuildDeadLetterList(deps, 1)).toEqual({ caught_up: true });
   expect(await redis.llen(keys.dlqKey)).toBe(21_500);
 });
 

@@ -1,6 +1,10 @@
 /** How long finished jobs are kept, in hours. Cancelled ones count as succeeded ones. */
-export type Retention = { succeeded_hours: number; dead_hours: number };
+export type JobRetention = { succeeded_hours: number; dead_hours: number };
 
+/** And the audit trail: 90 days by default. */
+export type Retention = JobRetention & { audit_hours?: number };
+
+export const default_audit_hours = 2_160;
 export const defaultRetention: Retention = { succeeded_hours: 168, dead_hours: 720 };
 
 /**

@@ -1,7 +1,15 @@
 import type { JobStatus } from "@atlasqueue/contract";
 
-type OfJob = { job_id: string; job_type: string; queue: string; tenant: string };
-type OfAttempt = OfJob & { attempt: number; worker_id: string };
+/** `trace_id` and `span_id`: where it was submitted, if that is known. */
+type OfJob = {
+  job_id: string;
+  job_type: string;
+  queue: string;
+  tenant: string;
+  trace_id?: string;
+  span_id?: string;
+};
+export type OfAttempt = OfJob & { attempt: number; worker_id: string };
 
 type OfSchedule = { tenant: string; schedule: string };
 type ScheduleChange = "created" | "replaced" | "paused" | "resumed" | "deleted";
@@ -30,7 +38,13 @@ export type AtlasEvent =
   | { event: "lease_return_failed"; error: string }
   | ({ event: "job_cancelled"; was: JobStatus } & OfJob)
   | ({ event: "job_retried"; was: JobStatus } & OfJob)
-  | { event: "jobs_replayed" | "jobs_purged"; tenant: string; count: number }
+  | { event: "jobs_replayed" | "jobs_purged" | "jobs_deleted"; tenant: string; count: number }
+  | {
+      event: "replay_changed";
+      change: "created" | "paused" | "resumed" | "cancelled" | "done";
+      tenant: string;
+      replay_id: string;
+    }
   | ({ event: "lease_expired"; outcome: "requeued" | "dead" } & OfAttempt)
   | { event: "jobs_promoted"; scheduled: number; retried: number }
   | { event: "jobs_resignalled"; queue: string; count: number }
@@ -48,6 +62,8 @@ export type AtlasEvent =
   | { event: "follow_up_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }
+  /** Figures over time could not be written; when not `lost`, they are written later. */
+  | { event: "figures_unwritten"; lost: boolean; error: string }
   | { event: "results_cleared"; jobs: number }
   | { event: "jobs_pruned"; jobs: number; keys: number }
   | { event: "dead_letters_projected"; added: number; removed: number }
@@ -67,7 +83,20 @@ export type AtlasEvent =
   | { event: "rate_limit_unshared"; error: string }
   | { event: "rate_limited"; tenant: string }
   /** A caller was refused: `too_many` unknown tokens were looked up a moment ago. */
-  | { event: "token_refused"; reason: "missing" | "malformed" | "unknown" | "too_many" }
+  | { event: "token_refused"; reason: "missing" | "malformed" | "unknown" | "ended" | "too_many" }
+  | { event: "session_opened" | "session_closed"; tenant: string; token_id: string }
+  /** Something was done, and could not be stored in the audit trail: this line is all there is of it. */
+  | {
+      event: "audit_lost";
+      tenant: string;
+      by: string;
+      action: string;
+      target: string | null;
+      changed: number | null;
+      request_id: string | null;
+      reason: string;
+    }
+  | { event: "sign_in_throttled"; network: string }
   | { event: "token_created" | "token_rotated" | "token_revoked"; tenant: string; token_id: string }
   /** A call to /admin/provision had a wrong secret; `throttled`: too many calls, so it was not checked. */
   | { event: "provision_refused" | "provision_throttled"; network: string }

@@ -3,7 +3,7 @@ import type { EventName, Observe } from "./events.ts";
 import type { LogLevel } from "./log-levels.ts";
 import { foldOutages, type Clock } from "./outages.ts";
 
-export type { Logger } from "pino";
+export type { DestinationStream, Logger } from "pino";
 
 type Level = "debug" | "info" | "warn" | "error";
 
@@ -29,7 +29,9 @@ const levels: Record<EventName, Level> = {
   job_cancelled: "info",
   job_retried: "info",
   jobs_replayed: "info",
+  replay_changed: "info",
   jobs_purged: "info",
+  jobs_deleted: "info",
   lease_expired: "warn",
   jobs_promoted: "debug",
   jobs_resignalled: "info",
@@ -47,6 +49,7 @@ const levels: Record<EventName, Level> = {
   follow_up_failed: "error",
   promotion_failed: "warn",
   counts_failed: "warn",
+  figures_unwritten: "warn",
   jobs_pruned: "info",
   results_cleared: "info",
   sweep_complete: "debug",
@@ -56,6 +59,10 @@ const levels: Record<EventName, Level> = {
   rate_limit_unshared: "warn",
   rate_limited: "debug",
   token_refused: "debug",
+  session_opened: "info",
+  session_closed: "info",
+  sign_in_throttled: "debug",
+  audit_lost: "error",
   token_created: "info",
   token_rotated: "info",
   token_revoked: "info",
@@ -76,14 +83,28 @@ const levels: Record<EventName, Level> = {
  * @example
  * const logger = createLogger("info", "atlasqueue-api");
  */
-export function createLogger(level: LogLevel, service: string, destination?: DestinationStream): Logger {
+export function createLogger(level: LogLevel, service: string, destination?: DestinationStream, tap?: LogTap): Logger {
   const options = {
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
+  if (tap) return pino({ ...options, mixin: tap.fields }, tapped(destination ?? pino.destination(1), tap));
   return destination ? pino(options, destination) : pino(options);
+}
+
+/** Someone else who gets each line, and what it adds to those written now. */
+export type LogTap = { fields(): Record<string, string>; line(text: string): void };
+
+function tapped(to: DestinationStream & { flush?: (done: () => void) => void }, tap: LogTap) {
+  return {
+    write(text: string) {
+      to.write(text);
+      tap.line(text);
+    },
+    flush: (done: () => void) => (to.flush ? to.flush(done) : done()),
+  };
 }
 
 /**
@@ -99,8 +120,11 @@ export function logDestination(): DestinationStream {
  * it begins, one a minute and one when it is over (`outages.ts`).
  */
 export function logEvents(logger: Logger, clock?: Clock): Observe {
-  return foldOutages((event, note) => {
+  const fold = foldOutages((event, note) => {
     const level = note?.outage === "is_over" ? "info" : levels[event.event];
     if (logger.isLevelEnabled(level)) logger[level](note ? { ...event, ...note } : event, event.event);
   }, clock);
+  return (event) => {
+    if (logger.isLevelEnabled(levels[event.event])) fold(event);
+  };
 }

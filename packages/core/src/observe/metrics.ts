@@ -151,6 +151,8 @@ export function createMetrics(): Metrics {
         return tokensRefused.inc({ reason: event.reason });
       case "provision_refused":
         return tokensRefused.inc({ reason: "wrong_secret" });
+      case "sign_in_throttled":
+        return tokensRefused.inc({ reason: "too_many_sign_ins" });
       case "provision_throttled":
         return tokensRefused.inc({ reason: "too_many_secrets" });
       case "http_request": {
@@ -168,7 +170,9 @@ export function createMetrics(): Metrics {
       case "job_cancelled":
       case "job_retried":
       case "jobs_replayed":
+      case "replay_changed":
       case "jobs_purged":
+      case "jobs_deleted":
       case "jobs_resignalled":
       case "dead_letters_projected":
       case "queue_paused":
@@ -182,6 +186,7 @@ export function createMetrics(): Metrics {
       case "groups_failed":
       case "follow_up_failed":
       case "counts_failed":
+      case "figures_unwritten":
       case "jobs_pruned":
       case "results_cleared":
       case "sweep_complete":
@@ -190,6 +195,9 @@ export function createMetrics(): Metrics {
       case "worker_stopped":
       case "rate_limit_unshared":
       case "signal_key_set_aside":
+      case "audit_lost":
+      case "session_opened":
+      case "session_closed":
       case "token_created":
       case "token_rotated":
       case "token_revoked":

@@ -27,6 +27,7 @@ const ofOutages: ReadonlySet<EventName> = new Set<EventName>([
   "follow_up_failed",
   "promotion_failed",
   "counts_failed",
+  "figures_unwritten",
 ]);
 
 const systemClock: Clock = {

@@ -1,4 +1,4 @@
-import type { Retention } from "../maintenance/retention.ts";
+import { default_audit_hours, type Retention } from "../maintenance/retention.ts";
 import type { z } from "zod";
 import type { BackoffPolicy } from "../settle/backoff.ts";
 import type { LogLevel } from "../observe/log-levels.ts";
@@ -64,6 +64,7 @@ export function retryPolicy(set: z.output<z.ZodObject<typeof retrySettings>>): B
 export const retentionSettings = {
   RETENTION_SUCCEEDED_HOURS: setting.hours(0.001, 876_000).default(168),
   RETENTION_DEAD_HOURS: setting.hours(0.001, 876_000).default(720),
+  RETENTION_AUDIT_HOURS: setting.hours(1, 876_000).default(default_audit_hours),
   RESULT_TTL_SECONDS: setting.seconds(1, 315_360_000).optional(),
 };
 
@@ -72,7 +73,11 @@ export type KeptFor = { retention: Retention; result_ttl_seconds: number | undef
 
 export function keptFor(set: z.output<z.ZodObject<typeof retentionSettings>>): KeptFor {
   return {
-    retention: { succeeded_hours: set.RETENTION_SUCCEEDED_HOURS, dead_hours: set.RETENTION_DEAD_HOURS },
+    retention: {
+      succeeded_hours: set.RETENTION_SUCCEEDED_HOURS,
+      dead_hours: set.RETENTION_DEAD_HOURS,
+      audit_hours: set.RETENTION_AUDIT_HOURS,
+    },
     result_ttl_seconds: set.RESULT_TTL_SECONDS,
   };
 }

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { queueName } from "@atlasqueue/contract";
 import { z } from "zod";
 import { logLevels, type LogLevel } from "../observe/log-levels.ts";
+import { isTraceUrlTemplate } from "../tracing/trace-url.ts";
 
 /** What a setting takes, worded to complete "must be …" in the error. */
 const described = <T extends z.ZodType>(schema: T, accepts: string): T => schema.describe(accepts);
@@ -18,6 +19,7 @@ export const setting = {
   seconds: (min: number, max: number) => described(number(min, max), `a number of seconds from ${min} to ${max}`),
   hours: (min: number, max: number) => described(number(min, max), `a number of hours from ${min} to ${max}`),
   integer: (min: number, max: number) => described(number(min, max).pipe(z.int()), `an integer from ${min} to ${max}`),
+  share: () => described(number(0, 1), "a number from 0 to 1"),
   port: () => described(number(0, 65_535).pipe(z.int()), "a port from 0 (any free one) to 65535"),
   flag: () =>
     described(
@@ -36,6 +38,16 @@ export const setting = {
         .refine((text) => Object.hasOwn(logLevels, text))
         .transform((text): LogLevel => logLevels[text as keyof typeof logLevels]),
       "DEBUG, INFO, WARNING or ERROR",
+    ),
+  httpUrl: () =>
+    described(
+      z.url({ protocol: /^https?$/ }),
+      "a URL that begins with http:// or https://, such as http://127.0.0.1:4318",
+    ),
+  traceUrlTemplate: () =>
+    described(
+      z.string().refine(isTraceUrlTemplate),
+      "an http or https URL with {trace_id} after the host, such as https://jaeger.example.com/trace/{trace_id}",
     ),
   /** Names of hosts, in lower case; `*` among them is any. */
   hosts: () =>
@@ -77,7 +89,7 @@ export class SettingError extends Error {
   override readonly name = "SettingError";
 }
 
-const secret = /URL|PASSWORD|SECRET|TOKEN/;
+const secret = /(?<!TRACE_)URL|PASSWORD|SECRET|TOKEN/;
 
 const file_bytes_max = 64 * 1_024;
 

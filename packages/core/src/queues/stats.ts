@@ -69,37 +69,71 @@ function showStats(row: Row): QueueStats {
 
 const decided =
   "paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds";
+const isDecided = `(paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR ${isLimited})`;
+const columns = jobStatuses.join(", ");
+const holdsJobs = `(${jobStatuses.map((status) => `${status} <> 0`).join(" OR ")})`;
+const sums = jobStatuses.map((status) => `sum(${status}) AS ${status}`).join(", ");
 
 /**
- * The totals and the changes are read in one snapshot, so that a concurrent fold is seen whole or not at all. The
- * oldest job is found by stepping from one priority in use to the next: the index has the oldest of each in front, and
- * min(ready_at) would read the whole backlog.
+ * `named` are the queues and `held` their counts. The totals and the changes are read in one snapshot, so that a
+ * concurrent fold is seen whole or not at all. The oldest job is found by stepping from one priority in use to the next:
+ * the index has the oldest of each in front, and min(ready_at) would read the whole backlog.
  */
-const stats = (one: string, limit = "1") => `
-  SELECT queue, ${decided}, ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
+const shown = `
+  SELECT named.queue, ${decided}, ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
          CASE WHEN queued > 0 THEN (
            WITH RECURSIVE fronts AS (
              (SELECT priority, ready_at FROM jobs
-              WHERE tenant = $1 AND jobs.queue = held.queue AND ready_at IS NOT NULL
+              WHERE tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL
               ORDER BY priority DESC, ready_at LIMIT 1)
              UNION ALL
              SELECT next.priority, next.ready_at FROM fronts, LATERAL (
                SELECT priority, ready_at FROM jobs
-               WHERE tenant = $1 AND jobs.queue = held.queue AND ready_at IS NOT NULL AND priority < fronts.priority
+               WHERE tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL AND priority < fronts.priority
                ORDER BY priority DESC, ready_at LIMIT 1) AS next
            ) SELECT min(ready_at) FROM fronts
          ) END AS oldest_queued_at
-  FROM (
-    SELECT queue, ${jobStatuses.map((status) => `sum(${status}) AS ${status}`).join(", ")}
-    FROM (SELECT * FROM queue_counts WHERE tenant = $1 ${one}
-          UNION ALL SELECT * FROM queue_changes WHERE tenant = $1 ${one}) AS known
-    GROUP BY queue
-    HAVING ${jobStatuses.map((status) => `sum(${status}) <> 0`).join(" OR ")}
-  ) AS held
-  FULL JOIN (
-    SELECT queue, ${decided} FROM queues
-    WHERE tenant = $1 ${one} AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR ${isLimited})) AS decided USING (queue)
-  ORDER BY queue LIMIT ${limit}`;
+  FROM named LEFT JOIN held ON held.queue = named.queue
+       LEFT JOIN queues ON queues.tenant = $1 AND queues.queue = named.queue AND ${isDecided}
+  ORDER BY named.queue`;
 
-const ofAll = composed("queues/stats", ["tenant", "after", "queues_max"], stats("AND queue > $2", "$3::int"));
-const ofOne = composed("queues/stats-of-one", ["tenant", "queue"], stats("AND queue = $2"));
+// A page reads its own rows of the totals, and all changes, of which there are those of a second: a queue with changes
+// has its total looked up, the others follow in the order of their names until the page is full.
+const ofAll = composed(
+  "queues/stats",
+  ["tenant", "after", "queues_max"],
+  `
+  WITH changed AS MATERIALIZED (
+    SELECT queue, ${sums} FROM queue_changes WHERE tenant = $1 AND queue > $2 GROUP BY queue
+  ), held AS MATERIALIZED (
+    SELECT * FROM (
+      (SELECT queue, ${columns} FROM queue_counts
+       WHERE tenant = $1 AND queue > $2 AND ${holdsJobs} AND queue NOT IN (SELECT queue FROM changed)
+       ORDER BY queue LIMIT $3::int)
+      UNION ALL
+      SELECT changed.queue, ${jobStatuses.map((status) => `changed.${status} + coalesce(total.${status}, 0)`).join(", ")}
+      FROM changed LEFT JOIN queue_counts AS total ON total.tenant = $1 AND total.queue = changed.queue
+    ) AS known WHERE ${holdsJobs}
+  ), named AS MATERIALIZED (
+    SELECT queue FROM held
+    UNION
+    (SELECT queue FROM queues WHERE tenant = $1 AND queue > $2 AND ${isDecided} ORDER BY queue LIMIT $3::int)
+    ORDER BY queue LIMIT $3::int
+  )${shown}`,
+);
+
+const ofOne = composed(
+  "queues/stats-of-one",
+  ["tenant", "queue"],
+  `
+  WITH held AS MATERIALIZED (
+    SELECT queue, ${sums}
+    FROM (SELECT queue, ${columns} FROM queue_counts WHERE tenant = $1 AND queue = $2
+          UNION ALL SELECT queue, ${columns} FROM queue_changes WHERE tenant = $1 AND queue = $2) AS known
+    GROUP BY queue HAVING ${jobStatuses.map((status) => `sum(${status}) <> 0`).join(" OR ")}
+  ), named AS MATERIALIZED (
+    SELECT queue FROM held
+    UNION
+    SELECT queue FROM queues WHERE tenant = $1 AND queue = $2 AND ${isDecided}
+  )${shown}`,
+);

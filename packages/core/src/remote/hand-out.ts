@@ -5,6 +5,7 @@ import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiter
 import { announce, hint } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
+import { transition } from "../tracing/transition.ts";
 import { renewedIfLate } from "./renewed-if-late.ts";
 import type { Claimer, LeasedJob } from "../lease/lease.ts";
 
@@ -35,7 +36,9 @@ export function createHandOut(
       cut_off: (jobs) => void announce(deps, jobs, "front"),
     };
     const asked_at = performance.now();
-    const claimed = await claimJobs(deps, ids === "oldest" ? call.jobs_max : ids, claimer);
+    const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
+      claimJobs(deps, ids === "oldest" ? call.jobs_max : ids, claimer),
+    );
     const jobs = await renewedIfLate(deps, claimed, call.lease_seconds, asked_at);
     if (!gone.aborted || jobs.length === 0) return jobs;
     void deps.returns.giveBack(jobs);

@@ -1,94 +1,15 @@
-import {
-  eventually,
-  recordEvents,
-  redisUrl,
-  submission,
-  testDatabase,
-  uniqueKeys,
-  type TestDatabase,
-} from "@atlasqueue/testing";
-import type { SubmitJobInput } from "@atlasqueue/contract";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
-import { createFollowUps } from "../follow-ups.ts";
-import { createLongPoll, type LongPoll } from "./long-poll.ts";
-import type { LeaseCall } from "./waiters.ts";
-import { findJob } from "../jobs/find.ts";
+import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { beforeEach, describe, expect, test } from "vitest";
+import { call, longPollHarness, many, never } from "../../test/long-poll.ts";
+import { cancel } from "../jobs/cancel.ts";
+import type { LeasedJob } from "../lease/lease.ts";
 import { announce } from "../signal/announce.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { noSignal } from "../signal/none.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
-import type { ReadyJob, Signal } from "../signal/signal.ts";
-import { cancel } from "../jobs/cancel.ts";
-import type { LeasedJob } from "../lease/lease.ts";
-import { enqueue } from "../submit/enqueue.ts";
-import { claimReady } from "../lease/claim.ts";
-import { recoverExpired } from "../lease/recover.ts";
+import type { ReadyJob } from "../signal/signal.ts";
 
-const never = new AbortController().signal;
-let own: TestDatabase;
-let deps: Deps & { signal: Signal };
-let longPoll: LongPoll;
-const recorded = recordEvents();
-
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, lease_batches, queues`;
-  recorded.events.length = 0;
-});
-afterEach(async () => {
-  await longPoll.close();
-  await longPoll.returned();
-  await deps.signal.close();
-});
-
-const open = (signal: Signal): void => {
-  deps = { database: own.database, observe: recorded.observe, signal };
-  longPoll = createLongPoll({ ...deps, followUps: createFollowUps(deps) });
-};
-
-const call = (fields: Partial<LeaseCall> = {}): LeaseCall => ({
-  tenant: "default",
-  queue: "default",
-  worker_id: "w",
-  lease_seconds: 30,
-  jobs_max: 1,
-  wait_ms: 20_000,
-  ...fields,
-});
-
-/** A waiting call, and what it has got so far. */
-const waits = (fields: Partial<LeaseCall> = {}, hungUp: AbortSignal = never) => {
-  const got: { ids?: string[] } = {};
-  const done = longPoll.lease(call(fields), hungUp).then((jobs) => (got.ids = jobs.map(({ id }) => id)));
-  return { got, done };
-};
-
-/** Stored and not signalled. */
-const store = async (...requests: Partial<SubmitJobInput>[]): Promise<ReadyJob[]> => {
-  const outcomes = await enqueue(
-    deps,
-    requests.map((request) => submission(request)),
-    { idempotency_ttl_seconds: 60 },
-  );
-  return outcomes.map((outcome) => (outcome as { job: ReadyJob }).job);
-};
-const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
-  const jobs = await store(...requests);
-  await announce(deps, jobs);
-  return jobs.map(({ id }) => id);
-};
-const many = (count: number, request: Partial<SubmitJobInput> = {}) => Array.from({ length: count }, () => request);
-const read = (id: string) => findJob(deps, "default", id);
-/**
- * Waits until the calls before it are in line: one that joins behind them learns of the line from the wait it shares.
- */
-const turn = async () => {
-  for (let at = 0; at < 20; at += 1) await own.database.sql`SELECT`;
-};
+const { open, recorded, sql, deps, longPoll, waits, store, add, read, turn } = longPollHarness();
 
 const drivers = {
   redis: () => {
@@ -118,7 +39,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     const gone = new AbortController();
     const first = waits({ tenant: "greedy" }, gone.signal);
     await turn();
-    const calls = Array.from({ length: 8_000 }, () => longPoll.lease(call({ tenant: "greedy" }), gone.signal));
+    const calls = Array.from({ length: 8_000 }, () => longPoll().lease(call({ tenant: "greedy" }), gone.signal));
     const refused = calls.map((one) =>
       one.then(
         () => undefined,
@@ -145,7 +66,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     const [next] = await add({});
     expect(await second.done).toEqual([next]);
     await add({});
-    expect(await longPoll.lease(call({ wait_ms: 0 }), never)).toHaveLength(1);
+    expect(await longPoll().lease(call({ wait_ms: 0 }), never)).toHaveLength(1);
   });
 
   test("a signal for a job that is gone wakes no one in vain: the first in line stays first", async () => {
@@ -153,8 +74,8 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     await turn();
     const second = waits();
     const [stale = ""] = (await store({})).map(({ id }) => id);
-    await cancel(deps, "default", stale);
-    await deps.signal.push([
+    await cancel(deps(), "default", stale);
+    await deps().signal.push([
       { id: stale, tenant: "default", queue: "default", priority: 0 },
       { id: "junk", tenant: "default", queue: "default", priority: 0 },
     ]);
@@ -202,9 +123,9 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     const [of_one] = await add({ queue: "one" });
     expect(await one.done).toEqual([of_one]);
     await eventually(async () => {
-      expect(await deps.signal.look({ tenant: "default", queue: "left" })).toMatchObject({ length: 1 });
+      expect(await deps().signal.look({ tenant: "default", queue: "left" })).toMatchObject({ length: 1 });
     });
-    expect((await longPoll.lease(call({ queue: "left", wait_ms: 0 }), never))[0]?.id).toBe(of_left);
+    expect((await longPoll().lease(call({ queue: "left", wait_ms: 0 }), never))[0]?.id).toBe(of_left);
   });
 
   test("when a call hangs up while its job is being claimed, the next one gets the job and no attempt is spent", async () => {
@@ -215,7 +136,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
       const second = waits();
       const added = add({});
       if (round % 2 === 0) await Promise.resolve();
-      else await deps.signal.look(call());
+      else await deps().signal.look(call());
       gone.abort();
       const [[id = ""], got] = await Promise.all([added, first.done]);
       if (got.length > 0) await add({});
@@ -228,17 +149,22 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
   test("close answers all waiting calls with nothing, and later ones do not wait", async () => {
     const calls = many(100).map((_, at) => waits({ queue: `q${at % 7}` }));
     await turn();
-    await longPoll.close();
+    await longPoll().close();
     expect(await Promise.all(calls.map(({ done }) => done))).toEqual(many(100).map(() => []));
-    expect(await longPoll.lease(call(), never)).toEqual([]);
+    expect(await longPoll().lease(call(), never)).toEqual([]);
     const [id] = await add({});
-    expect((await longPoll.lease(call(), never))[0]?.id).toBe(id);
+    expect((await longPoll().lease(call(), never))[0]?.id).toBe(id);
   });
 
   test("a close in the middle of a burst gives back what no caller received", async () => {
     const calls = many(50).map(() => waits());
     await turn();
-    const [ids] = await Promise.all([add(...many(50)), deps.signal.look(call()).then(() => longPoll.close())]);
+    const [ids] = await Promise.all([
+      add(...many(50)),
+      deps()
+        .signal.look(call())
+        .then(() => longPoll().close()),
+    ]);
     const told = new Set((await Promise.all(calls.map(({ done }) => done))).flat());
     for (const id of ids) {
       const expected = told.has(id) ? { status: "running", attempts: 1 } : { status: "queued", attempts: 0 };
@@ -248,17 +174,17 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
 
   test("a call that cannot wait gets the job behind any number of signals for jobs that are gone", async () => {
     const stale = await store(...many(60));
-    for (const { id } of stale) await cancel(deps, "default", id);
-    await announce(deps, stale);
+    for (const { id } of stale) await cancel(deps(), "default", id);
+    await announce(deps(), stale);
     const [id] = await add({});
-    const jobs = await longPoll.lease(call({ wait_ms: 0, jobs_max: 2 }), never);
+    const jobs = await longPoll().lease(call({ wait_ms: 0, jobs_max: 2 }), never);
     expect(jobs.map((job) => job.id)).toEqual([id]);
-    expect(await longPoll.lease(call({ wait_ms: 0 }), never)).toEqual([]);
+    expect(await longPoll().lease(call({ wait_ms: 0 }), never)).toEqual([]);
   });
 
   test("a lease carries the whole job as it is then", async () => {
     const [id = ""] = await add({ payload: { to: "a" } });
-    const [held] = (await longPoll.lease(call(), never)) as [LeasedJob];
+    const [held] = (await longPoll().lease(call(), never)) as [LeasedJob];
     expect(held).toEqual({ ...(await read(id)), tenant: "default" });
   });
 });
@@ -275,76 +201,13 @@ describe("without a signal", () => {
   });
 
   test("a paused queue hands out nothing", async () => {
-    await own.database.sql`INSERT INTO queues (tenant, queue, paused_at) VALUES ('default', 'held', now())`;
+    await sql()`INSERT INTO queues (tenant, queue, paused_at) VALUES ('default', 'held', now())`;
     const held = waits({ queue: "held" });
     const other = waits({ queue: "other" });
     await turn();
     const jobs = await store({ queue: "held" }, { queue: "other" });
     expect(await other.done).toEqual([jobs[1]?.id]);
     expect(held.got.ids).toBeUndefined();
-  });
-});
-
-/** A database whose answers to claims are delayed until the promise returned by `hold`. */
-const lateClaims = (hold: () => Promise<unknown>): typeof own.database => ({
-  ...own.database,
-  sql: new Proxy(own.database.sql, {
-    get(sql, name) {
-      if (name !== "unsafe") return Reflect.get(sql, name) as unknown;
-      return (text: string, ...rest: [string[], object]) => {
-        const query = sql.unsafe(text, ...rest);
-        if (!text.includes("attempts = attempts + 1")) return query;
-        const then = query.then.bind(query);
-        const held = async (rows: unknown) => {
-          await hold();
-          return rows;
-        };
-        return Object.assign(query, {
-          // oxlint-disable-next-line unicorn/no-thenable
-          then: (...on: Parameters<Promise<unknown>["then"]>) => then(held as never).then(...on),
-        });
-      };
-    },
-  }),
-});
-
-describe("a claim whose answer comes after its lease has ended", () => {
-  const lease_seconds = 3;
-  /** More than a third of the lease passes, and the rest soon after. */
-  const ends = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 1_050));
-    await own.database.sql`UPDATE jobs SET locked_until = now()`;
-    await own.database.sql`UPDATE lease_batches SET check_at = now()`;
-  };
-  const openWith = (hold: () => Promise<unknown>) => {
-    const signal = memorySignal();
-    deps = { database: lateClaims(hold), observe: recorded.observe, signal };
-    longPoll = createLongPoll({ ...deps, followUps: createFollowUps(deps) });
-  };
-
-  test("hands out nothing that another worker has by now", async () => {
-    const others: unknown[] = [];
-    openWith(async () => {
-      await ends();
-      const plain = { database: own.database, observe: recorded.observe };
-      await recoverExpired(plain, 50);
-      others.push(...(await claimReady(plain, 1, { ...call({ worker_id: "other" }), queues: ["default"] })));
-    });
-    const [id = ""] = await add({});
-    expect(await longPoll.lease(call({ wait_ms: 0, lease_seconds }), never)).toEqual([]);
-    expect(others).toMatchObject([{ id }]);
-    expect(await read(id)).toMatchObject({ status: "running", worker_id: "other" });
-  });
-
-  test("hands out what has not been recovered yet, with a full lease again", async () => {
-    openWith(ends);
-    const [id = ""] = await add({});
-    const [job] = await longPoll.lease(call({ wait_ms: 0, lease_seconds }), never);
-    const stored = await read(id);
-    expect(job).toMatchObject({ id, attempts: 1, locked_until: stored?.locked_until });
-    const [row] = await own.database.sql<{ renewed: boolean }[]>`
-      SELECT locked_until >= started_at + interval '4 seconds' AS renewed FROM jobs WHERE id = ${id}`;
-    expect(row?.renewed).toBe(true);
   });
 });
 
@@ -356,15 +219,16 @@ test("when Postgres is away, only the woken calls fail; the others go on waiting
   await turn();
   const [job] = await store({});
   const down = Object.assign(new Error("down"), { code: "ECONNREFUSED" });
-  const { sql } = deps.database;
-  deps.database.sql = Object.assign(() => {}, { unsafe: () => Promise.reject(down) }) as unknown as typeof sql;
+  const { database } = deps();
+  const real = database.sql;
+  database.sql = Object.assign(() => {}, { unsafe: () => Promise.reject(down) }) as unknown as typeof real;
   try {
-    await deps.signal.push([job as ReadyJob]);
+    await deps().signal.push([job as ReadyJob]);
     await expect(first.done).rejects.toThrow("down");
   } finally {
-    deps.database.sql = sql;
+    database.sql = real;
   }
   expect(second.got.ids).toBeUndefined();
-  await deps.signal.push([job as ReadyJob]);
+  await deps().signal.push([job as ReadyJob]);
   expect(await second.done).toEqual([job?.id]);
 });

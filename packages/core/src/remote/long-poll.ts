@@ -33,6 +33,11 @@ const waiters_max = 10_000;
 const returns_ms_max = 5_000;
 /** How long one wait on the signal lasts; it starts over when a queue joins those waited for. */
 const listen_ms = 5_000;
+/**
+ * How long a wait lasts at least, before a queue joining or leaving ends it: a hundredth of a second for each five
+ * hundred queues it names, as naming them all again costs Redis, and us, in proportion.
+ */
+const listenMsMin = (queues: number): number => Math.min(100, queues / 50);
 /** While Redis is away, how long to rest between two looks into Postgres; half of it is random. */
 const poll_ms_max = 1_000;
 
@@ -54,11 +59,20 @@ export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<Fo
   const waits = createShares(waiters_max);
   /** Aborts when the current wait no longer covers the right queues. */
   let changed = new AbortController();
+  let listening_since = -Infinity;
+  let ending: NodeJS.Timeout | undefined;
   let listening: Promise<void> | undefined;
 
   const track = (work: Promise<void>): void => {
     const tracked = work.finally(() => underWay.delete(tracked));
     underWay.add(tracked);
+  };
+
+  /** Soon, and once for all queues that join or leave within a short time. */
+  const listenAnew = (): void => {
+    const rest_ms = listening_since + listenMsMin(lines.size) - performance.now();
+    if (rest_ms <= 0) changed.abort();
+    else ending ??= setTimeout(() => changed.abort(), rest_ms);
   };
 
   const serve = async (line: Line, work: () => Promise<void>): Promise<void> => {
@@ -70,7 +84,7 @@ export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<Fo
     } finally {
       line.serving = false;
       if (line.waiters.length === 0) lines.delete(lineName(line));
-      else changed.abort();
+      else listenAnew();
     }
   };
 
@@ -96,6 +110,9 @@ export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<Fo
 
   const listenOnce = async (): Promise<void> => {
     changed = new AbortController();
+    listening_since = performance.now();
+    clearTimeout(ending);
+    ending = undefined;
     const open = [...lines.values()].filter(({ serving }) => !serving);
     if (open.length === 0) return pause(listen_ms, changed.signal);
     if (deps.signal.state() !== "up") return poll();
@@ -119,6 +136,8 @@ export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<Fo
       }
     // In the same turn as the look at `lines`, so that a call joining after it starts another.
     listening = undefined;
+    clearTimeout(ending);
+    ending = undefined;
   };
 
   const join = (waiter: Waiter): void => {
@@ -126,7 +145,7 @@ export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<Fo
     let line = lines.get(lineName(waiter.call));
     if (!line) {
       lines.set(lineName(waiter.call), (line = { tenant, queue, waiters: [], serving: false }));
-      changed.abort();
+      listenAnew();
     }
     line.waiters.push(waiter);
     listening ??= listen();
@@ -140,7 +159,7 @@ export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<Fo
     waits.give(line.tenant, 1);
     if (line.waiters.length > 0 || line.serving) return;
     lines.delete(lineName(line));
-    changed.abort();
+    listenAnew();
   };
 
   const waitInLine = (call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]> =>

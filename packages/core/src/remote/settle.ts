@@ -8,6 +8,7 @@ import { verdictAfterFailure } from "../settle/verdict.ts";
 import { findLeased, type Leased } from "../lease/find-leased.ts";
 import type { Lease } from "../lease/lease.ts";
 import { complete } from "../settle/complete.ts";
+import { transition } from "../tracing/transition.ts";
 import { fail } from "../settle/fail.ts";
 
 export type Ack = { id: string; lease_token: string; result?: Json | undefined };
@@ -45,13 +46,17 @@ export async function settleRemote(
     [...acks, ...nacks].map(({ id }) => id),
   );
   const [acked, nacked] = await Promise.all([
-    settleKnown(acks, leased, (known) => succeed(deps, known)),
-    settleKnown(nacks, leased, (known) => failAll(deps, known)),
+    settleKnown(acks, leased, (known) =>
+      transition(deps, "complete", { count: known.length }, () => succeed(deps, known)),
+    ),
+    settleKnown(nacks, leased, (known) =>
+      transition(deps, "fail", { count: known.length }, () => failAll(deps, known)),
+    ),
   ]);
   return { acks: acked, nacks: nacked };
 }
 
-type Known<T> = { item: T; lease: Lease };
+type Known<T> = { item: T; lease: Lease & Pick<Leased, "ran_ms"> };
 
 /**
  * How long a settlement waits for a row that another transaction has locked; after that the caller has to come back.
@@ -115,6 +120,8 @@ async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]): Promis
   return outcomes.map(({ kind }) => (kind === "retrying" ? "failed" : kind));
 }
 
-function settledAs(lease: Lease, became: Settled["became"]): Settled {
-  return { job: lease, became, claim: lease.lease_token };
+function settledAs(lease: Known<unknown>["lease"], became: Settled["became"]): Settled {
+  const { ran_ms, lease_token } = lease;
+  // One that was not running any more was counted when it ended.
+  return { job: lease, became, claim: lease_token, ...(ran_ms === null ? { repeated: true } : { ran_ms }) };
 }

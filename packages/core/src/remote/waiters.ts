@@ -1,3 +1,4 @@
+import type { TraceContext } from "@atlasqueue/contract";
 import type { QueueRef } from "../deps.ts";
 import type { LeasedJob } from "../lease/lease.ts";
 
@@ -7,6 +8,8 @@ export type LeaseCall = QueueRef & {
   jobs_max: number;
   /** How long to wait for a job when there is none. */
   wait_ms: number;
+  /** Of the request: what is done for it is done elsewhere. */
+  trace?: TraceContext | undefined;
 };
 
 /** A waiting call. `gone` aborts when it stops waiting, for whatever reason. */

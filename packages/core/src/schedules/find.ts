@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, sql } from "../database/drizzle.ts";
 import { plain } from "../database/plain.ts";
 import { schedules, type ScheduleRow } from "../database/schema/index.ts";
 import type { Execute } from "../database/statement.ts";

@@ -6,6 +6,7 @@ import { dueSchedules } from "./due.ts";
 import type { ScheduleRef } from "./find.ts";
 import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
+import { readyAmong } from "../submit/outcome.ts";
 import { fireSchedules } from "./fire.ts";
 
 /** Without follow-ups, jobs that ask for a group or to be unique wait for the sweep. */
@@ -39,9 +40,11 @@ export async function fireAll(deps: FirerDeps): Promise<number> {
 
 async function fireOrSplit(deps: FirerDeps, due: readonly ScheduleRef[], failed: ScheduleRef[]): Promise<number> {
   try {
-    const { schedules, ready, arrived } = await fireSchedules(deps, due);
-    await announce(deps, ready);
-    if (arrived.length > 0 && deps.followUps) await admitThese({ ...deps, followUps: deps.followUps }, arrived);
+    const { schedules, made, arrived } = await fireSchedules(deps, due);
+    const { followUps } = deps;
+    if (followUps) await followUps.admitted({ outcomes: made, ended: [] });
+    else await announce(deps, readyAmong(made));
+    if (arrived.length > 0 && followUps) await admitThese({ ...deps, followUps }, arrived);
     return schedules;
   } catch (error) {
     if (isUnavailable(error) && !isLocked(error)) throw error;

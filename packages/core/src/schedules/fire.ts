@@ -7,9 +7,9 @@ import type { Deps } from "../deps.ts";
 import { catchUp, type Firing } from "./catch-up.ts";
 import { readCron } from "./cron.ts";
 import type { ScheduleRef } from "./find.ts";
-import type { ReadyJob } from "../signal/signal.ts";
-import { readyAmong, reportEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
+import { reportEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
 import { insertOrArrive } from "../submit/enqueue.ts";
+import { asFired } from "../tracing/send.ts";
 
 /** For one call. What is left is still due, for the next one. */
 const slots_of_one_max = 100;
@@ -22,8 +22,8 @@ const key_ttl_seconds = 86_400;
 export type FiredSlots = {
   /** Schedules that were moved on, without those locked by another process. */
   schedules: number;
-  /** Jobs to signal. */
-  ready: ReadyJob[];
+  /** Jobs that were made: to be signalled. */
+  made: EnqueueOutcome[];
   /** Jobs that have arrived: to be admitted. */
   arrived: string[];
 };
@@ -35,11 +35,11 @@ export type FiredSlots = {
  * schedules cannot be fired; then none was.
  *
  * @example
- * const { ready } = await fireSchedules(deps, await dueSchedules(deps, 100, []));
+ * const { made } = await fireSchedules(deps, await dueSchedules(deps, 100, []));
  */
 export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): Promise<FiredSlots> {
   const fired = await inTransaction(deps.database, async (execute) => {
-    const plans = makePlans(await execute<DueRow>(hold(refs)));
+    const plans = makePlans(deps, await execute<DueRow>(hold(refs)));
     if (plans.length === 0) return [];
     const outcomes = await insertOrArrive(
       execute,
@@ -53,13 +53,15 @@ export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): P
   });
   for (const one of fired) tell(deps, one);
   const outcomes = fired.flatMap((one) => one.outcomes);
-  const arrived = outcomes.flatMap((one) =>
-    one.kind === "created" && one.job.status === "blocked" ? [one.job.id] : [],
-  );
-  return { schedules: fired.length, ready: readyAmong(outcomes), arrived };
+  const hasArrived = (one: EnqueueOutcome) => one.kind === "created" && one.job.status === "blocked";
+  const arrived = outcomes.flatMap((one) => (one.kind === "created" && hasArrived(one) ? [one.job.id] : []));
+  return { schedules: fired.length, made: outcomes.filter((one) => !hasArrived(one)), arrived };
 }
 
-type DueRow = Pick<ScheduleRow, "tenant" | "name" | "cron" | "timezone" | "catch_up" | "job"> & {
+type DueRow = Pick<
+  ScheduleRow,
+  "tenant" | "name" | "cron" | "timezone" | "catch_up" | "job" | "traceparent" | "tracestate"
+> & {
   next_at: Date;
   now: Date;
   bytes: number;
@@ -70,7 +72,7 @@ type Done = { plan: Plan; outcomes: EnqueueOutcome[] };
 // Computing many slots takes a while; a process that stops in the middle lets go of them after 20 s. Those another
 // process is firing are skipped; those already fired are no longer due.
 const holdText = `
-  SELECT tenant, name, cron, timezone, catch_up, job, next_at, now() AS now, octet_length(job::text) AS bytes
+  SELECT tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, now() AS now, octet_length(job::text) AS bytes
   FROM schedules
   WHERE (tenant, name) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND next_at <= now() AND paused_at IS NULL
     AND (SELECT set_config('idle_in_transaction_session_timeout', '20000', true)) IS NOT NULL
@@ -80,7 +82,7 @@ function hold(refs: readonly ScheduleRef[]): Statement {
   return { text: holdText, params: [textArray(refs.map((one) => one.tenant)), textArray(refs.map((one) => one.name))] };
 }
 
-function makePlans(rows: readonly DueRow[]): Plan[] {
+function makePlans(deps: Deps, rows: readonly DueRow[]): Plan[] {
   const plans: Plan[] = [];
   let slots_left = slots_max;
   let bytes_left = bytes_max;
@@ -90,7 +92,11 @@ function makePlans(rows: readonly DueRow[]): Plan[] {
     const firing = catchUp(row.catch_up, readCron(row.cron, row.timezone), row.next_at, row.now, Math.max(1, room));
     // Parsed again: a later version of the program may have given jobs more fields.
     const request = jobTemplate.parse(row.job);
-    const submissions = firing.fire.map((slot) => ({ tenant: row.tenant, request, idempotency_key: keyOf(row, slot) }));
+    const { tenant, traceparent, tracestate } = row;
+    const trace = traceparent === null ? undefined : { traceparent, tracestate };
+    const submissions = firing.fire.map((slot) =>
+      asFired(deps, { tenant, request, idempotency_key: keyOf(row, slot), trace }),
+    );
     plans.push({ ...firing, row, submissions });
     slots_left -= firing.fire.length;
     bytes_left -= firing.fire.length * row.bytes;

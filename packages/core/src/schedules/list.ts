@@ -1,4 +1,4 @@
-import { and, asc, eq, gt } from "drizzle-orm";
+import { and, asc, eq, gt } from "../database/drizzle.ts";
 import { plain } from "../database/plain.ts";
 import { schedules } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";

@@ -1,4 +1,4 @@
-import { and, isNull, sql } from "drizzle-orm";
+import { and, isNull, sql } from "../database/drizzle.ts";
 import { plain } from "../database/plain.ts";
 import { schedules } from "../database/schema/index.ts";
 import { inTransaction } from "../database/transaction.ts";

@@ -1,4 +1,4 @@
-import { limits, type CreateSchedule } from "@atlasqueue/contract";
+import { limits, type CreateSchedule, type TraceContext } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { readCron } from "./cron.ts";
@@ -17,33 +17,55 @@ export type StoreOutcome =
  * @example
  * const outcome = await createSchedule(deps, "default", definition);
  */
-export function createSchedule(deps: Deps, tenant: string, definition: CreateSchedule): Promise<StoreOutcome> {
-  return store(deps, tenant, definition, "DO NOTHING");
+export function createSchedule(
+  deps: Deps,
+  tenant: string,
+  definition: CreateSchedule,
+  trace?: TraceContext,
+): Promise<StoreOutcome> {
+  return store(deps, tenant, definition, trace, "DO NOTHING");
 }
 
 /**
- * Create a schedule or replace one. With the same cron and time zone as before, it keeps its position: a deployment
+ * Create a schedule or replace one. Its jobs link to `trace`, or else to the span active here. With the same cron and time zone as before, it keeps its position: a deployment
  * that puts it again forgets nothing it missed. Otherwise it goes on with the next slot from now. Paused stays paused.
  *
  * @example
  * const outcome = await putSchedule(deps, "default", definition);
  */
-export function putSchedule(deps: Deps, tenant: string, definition: CreateSchedule): Promise<StoreOutcome> {
-  return store(deps, tenant, definition, replace);
+export function putSchedule(
+  deps: Deps,
+  tenant: string,
+  definition: CreateSchedule,
+  trace?: TraceContext,
+): Promise<StoreOutcome> {
+  return store(deps, tenant, definition, trace, replace);
 }
 
 async function store(
   deps: Deps,
   tenant: string,
   { name, cron, timezone, catch_up, job }: CreateSchedule,
+  trace: TraceContext | undefined,
   onConflict: string,
 ): Promise<StoreOutcome> {
   const execute = executeOn(deps.database);
+  const traced = trace ?? deps.tracing?.active();
   const [clock] = await execute<{ now: Date }>({ text: "SELECT now() AS now", params: [] });
   const [next_at] = readCron(cron, timezone).after(clock?.now ?? new Date(Number.NaN), 1);
   const [row] = await execute<SeenSchedule & { created: boolean }>({
     text: `${insert} ON CONFLICT (tenant, name) ${onConflict} ${returning}`,
-    params: [tenant, name, cron, timezone, catch_up, JSON.stringify(job), next_at?.toISOString() ?? ""],
+    params: [
+      tenant,
+      name,
+      cron,
+      timezone,
+      catch_up,
+      JSON.stringify(job),
+      next_at?.toISOString() ?? "",
+      traced?.traceparent ?? "",
+      traced?.tracestate ?? "",
+    ],
   });
   if (!row) return (await findSchedule(deps, { tenant, name })) ? { kind: "exists" } : { kind: "too_many" };
   const { created, ...schedule } = row;
@@ -54,14 +76,15 @@ async function store(
 
 // Concurrent calls may exceed the limit by their number: it bounds the sweep's work, and is not a quota.
 const insert = `
-  INSERT INTO schedules AS known (tenant, name, cron, timezone, catch_up, job, next_at, created_at, updated_at)
-  SELECT $1, $2::text, $3, $4, $5, $6::text::json, nullif($7::text, '')::timestamptz, now(), now()
+  INSERT INTO schedules AS known (tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, created_at, updated_at)
+  SELECT $1, $2::text, $3, $4, $5, $6::text::json, nullif($7::text, '')::timestamptz, nullif($8::text, ''), nullif($9::text, ''), now(), now()
   WHERE EXISTS (SELECT FROM schedules WHERE tenant = $1 AND name = $2::text)
      OR (SELECT count(*) FROM schedules WHERE tenant = $1) < ${limits.schedules_max}`;
 
 const replace = `DO UPDATE SET
   next_at = CASE WHEN known.cron = excluded.cron AND known.timezone = excluded.timezone
                  THEN known.next_at ELSE excluded.next_at END,
-  cron = excluded.cron, timezone = excluded.timezone, catch_up = excluded.catch_up, job = excluded.job, updated_at = now()`;
+  cron = excluded.cron, timezone = excluded.timezone, catch_up = excluded.catch_up, job = excluded.job,
+  traceparent = excluded.traceparent, tracestate = excluded.tracestate, updated_at = now()`;
 
 const returning = "RETURNING known.*, now() AS seen_at, known.xmax = 0 AS created";

@@ -1,6 +1,7 @@
 import { composed } from "../database/composed.ts";
 import type { DeadResult, Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
+import { fingerprintOf } from "../dead-letters/fingerprint.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "./verdict.ts";
 import { aboutLease, type Lease } from "../lease/lease.ts";
@@ -41,7 +42,7 @@ export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome
     if (verdict.kind === "retry") return { error, delay: verdict.delay_ms / 1_000 };
     // As text: jsonb would sort its keys.
     const result = error_data === undefined ? {} : { result: JSON.stringify({ error_data } satisfies DeadResult) };
-    return { error, reason: verdict.reason, ...result };
+    return { error, reason: verdict.reason, fingerprint: fingerprintOf(error), ...result };
   });
   const logs = failures.some(({ log }) => log) ? byJob(leases, (at) => failures[at]?.log) : undefined;
   const params = [...leaseParams(leases), verdicts, ...(logs === undefined ? [] : [logs])];
@@ -99,7 +100,7 @@ const statement = (logged: boolean, form: Form) => `
                     dead_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
                     finished_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
                     holds_group = CASE WHEN ${verdict("reason")} IS NULL THEN holds_group END,
-                    last_error = ${verdict("error")}, result = ${verdict("result")}::json, updated_at = now(), locked_until = NULL
+                    error_fingerprint = ${verdict("fingerprint")}, last_error = ${verdict("error")}, result = ${verdict("result")}::json, updated_at = now(), locked_until = NULL
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error
   ), ${counted}, history AS (

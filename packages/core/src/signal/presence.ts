@@ -62,18 +62,21 @@ export function shortened(worker: WorkerPresence): WorkerPresence {
 
 /** Presence in the memory of one process, for its own workers and those of its children. */
 export function memoryPresence(): Presence {
-  const workers = new Map<string, SeenWorker>();
+  /** `seen_at` is on a clock that no one sets. */
+  const workers = new Map<string, SeenWorker & { seen_at: number }>();
   const lost = new Map<string, VanishedWorker>();
   const keyOf = ({ tenant, id }: WorkerRef) => JSON.stringify([tenant, id]);
   const live = (tenant: string) => {
-    const since = Date.now() - presence_ttl_ms;
-    return [...workers.values()].filter((one) => one.tenant === tenant && one.last_seen.getTime() > since);
+    const since = performance.now() - presence_ttl_ms;
+    return [...workers.values()]
+      .filter((one) => one.tenant === tenant && one.seen_at > since)
+      .map(({ seen_at: _seen_at, ...worker }) => worker);
   };
   return {
     async announce(worker) {
       const key = keyOf(worker);
       if (!workers.has(key) && live(worker.tenant).length >= workers_max) return;
-      workers.set(key, { ...shortened(worker), last_seen: new Date() });
+      workers.set(key, { ...shortened(worker), last_seen: new Date(), seen_at: performance.now() });
     },
     async withdraw(worker) {
       workers.delete(keyOf(worker));

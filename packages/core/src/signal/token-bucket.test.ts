@@ -36,6 +36,14 @@ test("a clock that goes back gives nothing, and takes nothing", () => {
   expect(drawPermits(state, 0, [1], rate).permits[0]?.allowed).toBe(false);
 });
 
+test("permits that are given back can be used again, and there are never more than the limit", () => {
+  const draw = localPermits(() => 0);
+  draw("a", [3, -1], rate);
+  expect(draw("a", [1, 1], rate).map(({ allowed }) => allowed)).toEqual([true, false]);
+  draw("b", [-5], rate);
+  expect(draw("b", [4], rate)[0]?.allowed).toBe(false);
+});
+
 test("names do not share a bucket", () => {
   const draw = localPermits(() => 0);
   draw("a", [3], rate);

@@ -29,7 +29,7 @@ export function drawPermits(
   const permits = costs.map((cost) => {
     const missing = used + cost - limit;
     const allowed = missing <= rounding;
-    if (allowed) used += cost;
+    if (allowed) used = Math.max(0, used + cost);
     return {
       allowed,
       remaining: Math.floor(limit - used + rounding),
@@ -40,6 +40,7 @@ export function drawPermits(
   return { state: { used, at_ms: now_ms }, permits };
 }
 
+/** A cost below zero gives permits back; a bucket never has more than its limit. */
 export type LocalPermits = (name: string, costs: readonly number[], rate: RateLimit) => Permit[];
 
 /** Beyond this many, buckets are searched for full ones, which need not be remembered. */

@@ -104,11 +104,11 @@ const asked = `
     FROM ROWS FROM (
       unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
-      json_array_elements($11::text::json), json_array_elements($12::text::json),
-      unnest($13::text[], $14::text[], $15::float8[], $16::text[], $17::uuid[], $18::text[], $19::uuid[], $20::timestamptz[],
-             $21::float8[], $22::uuid[], $23::boolean[], $24::text[])
+      json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
+      unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
+             $23::float8[], $24::uuid[], $25::boolean[], $26::text[])
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
+      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
   )`;
 
 /** Skips what another process is admitting, or has ended. The job's row comes before all others, as with targets. */
@@ -164,9 +164,9 @@ const made = {
   insert: `
   made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group)
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, ${keptUntil}, ${groupedColumns}
+           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}
     FROM makes LEFT JOIN seated USING (id)
     RETURNING id, tenant, queue, run_at, status
   )`,

@@ -2,13 +2,15 @@ import { KeysContendedError } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
-import { draft, mismatchedTwins, newRow, oncePerKey, settleConflicts, settleTwins } from "./drafts.ts";
+import { draftsOf, newRow } from "./drafts.ts";
+import { mismatchedTwins, oncePerKey, settleConflicts, settleTwins } from "./idempotency.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { look, type EnqueueOptions } from "./enqueue.ts";
 import { insertJobs, type Draft } from "./insert-jobs.ts";
 import { uniqueNameOf } from "./unique/plan.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
+import { asInsert, sendAll } from "../tracing/send.ts";
 
 export type EnqueueAllOutcome =
   | { kind: "stored"; outcomes: EnqueueOutcome[] }
@@ -34,7 +36,15 @@ export async function enqueueAll(
   submissions: readonly Submission[],
   options: EnqueueOptions,
 ): Promise<EnqueueAllOutcome> {
-  const drafts = submissions.map(draft);
+  return sendAll(deps, submissions, (all) => asInsert(deps, all, () => storeOrRefuse(deps, all, options)));
+}
+
+async function storeOrRefuse(
+  deps: Deps,
+  submissions: readonly Submission[],
+  options: EnqueueOptions,
+): Promise<EnqueueAllOutcome> {
+  const drafts = await draftsOf(submissions);
   for (let attempt = 0; attempt < tries_max; attempt += 1) {
     if (attempt > 1) await pause(rest_ms_max * Math.random() * attempt);
     const outcomes = await storeAll(deps, drafts, options).catch((error: unknown) => {

@@ -1,14 +1,14 @@
 import { composed } from "../database/composed.ts";
 import { textArray } from "../database/literals.ts";
 import { replicated } from "../database/replicated.ts";
-import type { JobRow } from "../database/schema/index.ts";
 import type { Execute } from "../database/statement.ts";
+import { knownColumns, type KnownJob } from "./known-job.ts";
 
 export type KeyName = { tenant: string; key: string };
 export type UniqueName = { tenant: string; queue: string; key: string };
 
 /** What an idempotency key stands for. `job` is in the form the driver of `execute` returns. */
-export type KeyedJob = KeyName & { request_hash: string; job: JobRow };
+export type KeyedJob = KeyName & { request_hash: string; job: KnownJob };
 /**
  * What a unique key names. Its `version` changes each time it is given away or its job replaced. `window_over` is null
  * when the job holds it until it is final; the job is missing when it is gone.
@@ -17,7 +17,7 @@ export type HeldKey = UniqueName & {
   job_id: string;
   version: string;
   window_over: boolean | null;
-  job: JobRow | undefined;
+  job: KnownJob | undefined;
 };
 
 /** `spent` are idempotency keys that have expired or whose job is gone: they can be used again. */
@@ -71,7 +71,7 @@ export async function findKeyHolders(
   return found;
 }
 
-type Row = JobRow & {
+type Row = KnownJob & {
   of_tenant: string;
   of_queue: string | null;
   of_key: string;
@@ -89,13 +89,13 @@ const text = composed(
   `
   SELECT keys.tenant AS of_tenant, NULL AS of_queue, keys.key AS of_key, encode(keys.request_hash, 'hex') AS request_hash,
          (keys.expires_at <= now() OR jobs.id IS NULL) AS spent, NULL::boolean AS window_over, keys.job_id AS held_by, NULL AS version,
-         ${replicated}, jobs.*
+         ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key)) AS wanted
   JOIN idempotency_keys AS keys USING (tenant, key)
   LEFT JOIN jobs ON jobs.id = keys.job_id
   UNION ALL
   SELECT names.tenant, names.queue, names.key, NULL, false, names.window_ends_at <= now(), names.job_id, names.check_at::text,
-         ${replicated}, jobs.*
+         ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest($3::text[], $4::text[], $5::text[]) AS wanted(tenant, queue, key)) AS wanted
   JOIN unique_keys AS names USING (tenant, queue, key)
   LEFT JOIN jobs ON jobs.id = names.job_id`,

@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import type { SubmitJob } from "@atlasqueue/contract";
+import type { SubmitJob, TraceContext } from "@atlasqueue/contract";
 import { jsonArray, numberArray, textArray, uuidArray } from "../database/literals.ts";
 import type { Execute, Statement } from "../database/statement.ts";
 import { countChanges } from "../counts/changes.ts";
@@ -14,6 +14,7 @@ export type Draft = {
   payload: string;
   key: string | null;
   hash: string;
+  trace?: TraceContext | undefined;
 };
 
 /**
@@ -31,6 +32,8 @@ export type InsertOptions = {
   idempotency_ttl_seconds: number;
   /** All of them or none: throws when a key already exists, see `isTakenMeanwhile`. */
   strict?: boolean;
+  /** In a transaction that is not ours, so that no process of ours will see the commit. */
+  inside?: boolean;
 };
 
 /**
@@ -40,12 +43,13 @@ export type InsertOptions = {
 export async function insertJobs(
   execute: Execute,
   drafts: readonly Draft[],
-  { idempotency_ttl_seconds, strict = false }: InsertOptions,
+  { idempotency_ttl_seconds, strict = false, inside = false }: InsertOptions,
 ): Promise<Inserted> {
   const kind = {
     keyed: drafts.some((one) => one.key !== null),
     grouped: drafts.some((one) => one.request.group !== undefined),
     strict,
+    inside,
   };
   const [row] = await execute<Row>({
     text: textOf(kind),
@@ -68,7 +72,7 @@ type Row = {
 };
 
 /**
- * $1 … $12, and the keys if there are any: a column each. A time in the past means now: a job must not get ahead of
+ * $1 … $14, and the keys if there are any: a column each. A time in the past means now: a job must not get ahead of
  * those that came before it.
  */
 export const input = ({ keyed }: Pick<Kind, "keyed">) => `(
@@ -76,13 +80,13 @@ export const input = ({ keyed }: Pick<Kind, "keyed">) => `(
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
-    json_array_elements($11::text::json), json_array_elements($12::text::json)${keyed ? ", unnest($13::text[])" : ""}
-  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload${keyed ? ", key" : ""})
+    json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[])${keyed ? ", unnest($15::text[])" : ""}
+  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate${keyed ? ", key" : ""})
 ) AS input`;
 
 /** What `inputParams` returns, by name. */
 export const inputParameters =
-  "ids tenants queues types priorities max_attempts timeout_seconds run_at delay_seconds groups backoffs payloads".split(
+  "ids tenants queues types priorities max_attempts timeout_seconds run_at delay_seconds groups backoffs payloads traceparents tracestates".split(
     " ",
   );
 
@@ -101,6 +105,8 @@ export function inputParams(drafts: readonly Draft[]): Statement["params"] {
     textArray(of((job) => job.group)),
     jsonArray(of((job) => (job.backoff ? JSON.stringify(job.backoff) : null))),
     jsonArray(drafts.map((one) => one.payload)),
+    textArray(drafts.map((one) => one.trace?.traceparent)),
+    textArray(drafts.map((one) => one.trace?.tracestate)),
   ];
 }
 
@@ -108,7 +114,7 @@ function keyParams(drafts: readonly Draft[], key_ttl_seconds: number): Statement
   return [textArray(drafts.map((one) => one.key)), textArray(drafts.map((one) => one.hash)), key_ttl_seconds];
 }
 
-type Kind = { keyed: boolean; grouped: boolean; strict: boolean };
+type Kind = { keyed: boolean; grouped: boolean; strict: boolean; inside: boolean };
 
 /** Jobs without groups, usually all of them, pay nothing for those with one. */
 const plainColumns = `
@@ -120,16 +126,16 @@ export const groupedColumns = `
     CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
     group_key, CASE WHEN NOT may_run THEN seq END AS blocked_seq, CASE WHEN may_run AND is_strict THEN group_key END AS holds_group`;
 
-const insertInto = ({ keyed, grouped }: Kind) => `
+const insertInto = ({ keyed, grouped, inside }: Kind) => `
   made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, status, ready_at, due_at ${grouped ? ", group_key, blocked_seq, holds_group" : ""} ${keyed ? ", kept_until" : ""})
+                      payload, traceparent, tracestate, status, ready_at, due_at ${grouped ? ", group_key, blocked_seq, holds_group" : ""} ${keyed ? ", kept_until" : ""})
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
-           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload,
+           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
            ${grouped ? groupedColumns : plainColumns} ${keyed ? `, CASE WHEN key IS NOT NULL THEN ${expiry} END` : ""}
     FROM ${input({ keyed })} ${grouped ? "LEFT JOIN seated USING (id)" : ""}
     ${keyed ? "WHERE id NOT IN (SELECT id FROM taken)" : ""}
-    RETURNING id, tenant, queue, run_at, ready_at, due_at ${grouped ? ", blocked_seq" : ""}
+    RETURNING id, tenant, queue, run_at, ready_at, due_at ${inside ? ", type" : ""} ${grouped ? ", blocked_seq" : ""}
   )`;
 
 const counted = ({ grouped }: Kind) =>
@@ -139,7 +145,12 @@ const counted = ({ grouped }: Kind) =>
     ...(grouped && { blocked: "count(blocked_seq)" }),
   });
 
-const expiry = "now() + make_interval(secs => $15::float8)";
+/** For the figures over time: appended, so that no one waits for it. */
+const notedInside = `noted AS (
+    INSERT INTO inside_submissions (tenant, queue, type, count) SELECT tenant, queue, type, count(*) FROM made GROUP BY tenant, queue, type
+  )`;
+
+const expiry = "now() + make_interval(secs => $17::float8)";
 
 /**
  * The keys go in first, in the same order in all processes (or two statements could deadlock); only those whose key was
@@ -148,7 +159,7 @@ const expiry = "now() + make_interval(secs => $15::float8)";
  */
 const takeKeys = `
   keyed AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $13::text[], $14::text[]) AS keyed(id, tenant, key, hash)
+    SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL
   ), new_keys AS (
     INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
@@ -168,19 +179,23 @@ const takePlaces = ({ keyed }: Kind) =>
       ${keyed ? "AND id NOT IN (SELECT id FROM taken)" : ""}`)},`;
 
 const build = (kind: Kind) => `
-  WITH ${kind.keyed ? takeKeys : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted(kind)}
+  WITH ${kind.keyed ? takeKeys : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted(kind)} ${kind.inside ? `, ${notedInside}` : ""}
   SELECT now() AS created_at, ${kind.keyed ? "(SELECT json_agg(id) FROM taken)" : "NULL"} AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
          ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE blocked_seq IS NOT NULL)" : "NULL"} AS blocked
          ${kind.keyed && kind.strict ? `, ${refuseIf("EXISTS (SELECT FROM taken)")}` : ""}`;
 
-const nameOf = ({ keyed, grouped, strict }: Kind) =>
-  `submit/insert${keyed ? "-keyed" : ""}${grouped ? "-grouped" : ""}${keyed && strict ? "-strict" : ""}`;
+const nameOf = ({ keyed, grouped, strict, inside }: Kind) =>
+  `submit/insert${inside ? "-inside" : ""}${keyed ? "-keyed" : ""}${grouped ? "-grouped" : ""}${keyed && strict ? "-strict" : ""}`;
 
 const both = [false, true];
 const kinds = both.flatMap((keyed) =>
-  both.flatMap((grouped) => (keyed ? both : [false]).map((strict): Kind => ({ keyed, grouped, strict }))),
+  both.flatMap((grouped) =>
+    (keyed ? both : [false]).map((strict): Kind => ({ keyed, grouped, strict, inside: false })),
+  ),
 );
+// What asks for a key or a group arrives instead.
+kinds.push({ keyed: false, grouped: false, strict: false, inside: true });
 const keyParameters = ["keys", "request_hashes", "key_ttl_seconds"];
 const texts = new Map(
   kinds.map((kind) => {

@@ -1,6 +1,7 @@
-import type { SubmitJob } from "@atlasqueue/contract";
+import { traceFields, type SubmitJob, type TraceContext } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Observe } from "../observe/events.ts";
+import type { KnownJob } from "./known-job.ts";
 
 /** A validated request to create a job. Without a key, every call creates another job. */
 export type Submission = {
@@ -9,22 +10,24 @@ export type Submission = {
   idempotency_key?: string | undefined;
   /** What the key stands for besides this request, where one key covers several jobs. */
   fingerprint?: string | undefined;
+  /** Where the request belongs in a trace: not part of what it asks for, so no idempotency key covers it. */
+  trace?: TraceContext | undefined;
 };
 
 export type EnqueueOutcome =
   | { kind: "created"; job: JobRow }
   /** The key was already used for the same request: this is the job it made. */
-  | { kind: "replayed"; job: JobRow }
+  | { kind: "replayed"; job: KnownJob }
   | { kind: "mismatch" }
   /** A job with the same unique key exists: this one. */
-  | { kind: "existing"; job: JobRow }
+  | { kind: "existing"; job: KnownJob }
   /** It existed and had not started: now it is what was asked for. `ready` when it is to be signalled. */
-  | { kind: "replaced"; job: JobRow; ready: boolean }
+  | { kind: "replaced"; job: KnownJob; ready: boolean }
   /** It exists, and the request asked to be refused in that case. */
   | { kind: "conflict"; job_id: string };
 
 /** The jobs it made ready: to be signalled. */
-export function readyAmong(outcomes: readonly EnqueueOutcome[]): JobRow[] {
+export function readyAmong(outcomes: readonly EnqueueOutcome[]): KnownJob[] {
   return outcomes.flatMap((one) => {
     if (one.kind === "created") return one.job.status === "queued" ? [one.job] : [];
     return one.kind === "replaced" && one.ready ? [one.job] : [];
@@ -41,8 +44,12 @@ export function delaysAmong(outcomes: readonly EnqueueOutcome[]): number[] {
 }
 
 /** One event for each outcome; by the submission, as the outcome may carry no job. */
-export function reportEnqueued(observe: Observe, { tenant, request }: Submission, outcome: EnqueueOutcome): void {
-  const about = { tenant, job_type: request.type, queue: request.queue };
+export function reportEnqueued(
+  observe: Observe,
+  { tenant, request, trace }: Submission,
+  outcome: EnqueueOutcome,
+): void {
+  const about = { tenant, job_type: request.type, queue: request.queue, ...(trace && traceFields(trace)) };
   switch (outcome.kind) {
     case "created":
       return observe({ event: "job_created", job_id: outcome.job.id, ...about, status: outcome.job.status });

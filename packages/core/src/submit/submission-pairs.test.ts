@@ -1,8 +1,9 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { keepTables } from "../../test/kept-tables.ts";
+import { stopAt, stopsOf, type Move, type Pairs } from "../../test/pairs.ts";
 import { admitAll } from "./arrivals/admitter.ts";
 import { executeIn } from "../database/caller-transaction.ts";
-import type { Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { submitInside } from "./arrivals/submit-inside.ts";
 import { advanceGroups } from "../groups/advance.ts";
@@ -17,22 +18,27 @@ import { promoteDue } from "../maintenance/promote.ts";
 import { pruneUniqueKeys } from "../maintenance/prune.ts";
 import { retry } from "../jobs/retry.ts";
 
-/**
- * Each move is stopped before each of its statements while another one runs from start to end. What must hold
- * afterwards, whatever the two were, is in `invariants`.
- */
+/** What must hold afterwards, whatever the two moves were, is in `invariants`. */
 let own: TestDatabase;
 let plain: Deps;
+let pairs: Pairs<Scene>;
 beforeAll(async () => {
   own = await testDatabase();
   plain = { database: own.database, observe: recordEvents().observe };
+  const first = await makeScene();
+  const putBack = await keepTables(own.database.sql);
+  pairs = {
+    database: own.database,
+    scene: async () => {
+      await putBack();
+      return first;
+    },
+    // What they do while they hold locks is in ../../test/stopped-moves.ts.
+    stopsAt: (step) => step === "statement",
+    holdsAfter: invariants,
+  };
 });
 afterAll(() => own.drop());
-beforeEach(
-  () =>
-    own.database
-      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers, queue_counts, queue_changes`,
-);
 
 const options = { idempotency_ttl_seconds: 60 };
 /** Nothing follows a move here except what the test does: count changes are not folded either. */
@@ -46,8 +52,8 @@ const wish = (on_conflict: "return" | "reject" | "replace", key?: string) =>
  * What every pair starts with: one job running, one behind it with the unique key, one dead, one cancelled, one
  * arrived.
  */
-type Scene = { running: Lease; held: string; stopped: string };
-async function scene(): Promise<Scene> {
+type Scene = { deps: Deps; running: Lease; held: string; stopped: string };
+async function makeScene(): Promise<Scene> {
   const add = async (...wishes: ReturnType<typeof submission>[]) =>
     (await enqueue(plain, wishes, options)).map((one) => ("job" in one ? one.job.id : ""));
   const [gone = ""] = await add(submission({ group: "g" }));
@@ -60,45 +66,30 @@ async function scene(): Promise<Scene> {
     await submitInside(executeIn(tx), wish("replace", "arrived"), options);
     await submitInside(executeIn(tx), submission({ group: "g" }, "key"), options);
   });
-  return { running: running as Lease, held, stopped: gone };
+  return { deps: plain, running: running as Lease, held, stopped: gone };
 }
 
-const moves: Record<string, (deps: Deps, scene: Scene) => Promise<unknown>> = {
-  "submit with a key": (deps) => enqueue(deps, [submission({ group: "g" }, "key")], options),
-  "submit unique, return": (deps) => enqueue(deps, [wish("return", "key-2")], options),
-  "submit unique, replace": (deps) => enqueue(deps, [wish("replace")], options),
-  "submit a batch": (deps) => enqueueAll(deps, [submission({ group: "g" }, "key"), wish("replace", "key-2")], options),
-  admit: (deps) => admitAll({ ...deps, followUps }),
-  "hand over": (deps) => advanceGroups(deps, 10),
-  settle: (deps, { running }) => complete(deps, [{ lease: running, result: null }]),
-  "settle and hand over": async (deps, { running }) => {
+const moves: Readonly<Record<string, Move<Scene>>> = {
+  "submit with a key": (_scene, deps) => enqueue(deps, [submission({ group: "g" }, "key")], options),
+  "submit unique, return": (_scene, deps) => enqueue(deps, [wish("return", "key-2")], options),
+  "submit unique, replace": (_scene, deps) => enqueue(deps, [wish("replace")], options),
+  "submit a batch": (_scene, deps) =>
+    enqueueAll(deps, [submission({ group: "g" }, "key"), wish("replace", "key-2")], options),
+  admit: (_scene, deps) => admitAll({ ...deps, followUps }),
+  "hand over": (_scene, deps) => advanceGroups(deps, 10),
+  settle: ({ running }, deps) => complete(deps, [{ lease: running, result: null }]),
+  "settle and hand over": async ({ running }, deps) => {
     await complete(deps, [{ lease: running, result: null }]);
     await advanceGroups(deps, 10);
   },
-  "cancel a waiting job": (deps, { held }) => cancel(deps, "default", held),
-  "cancel a running job": (deps, { running }) => cancel(deps, "default", running.id),
-  retry: (deps, { stopped }) => retry(deps, "default", stopped),
-  "prune keys": async (deps) => {
+  "cancel a waiting job": ({ held }, deps) => cancel(deps, "default", held),
+  "cancel a running job": ({ running }, deps) => cancel(deps, "default", running.id),
+  retry: ({ stopped }, deps) => retry(deps, "default", stopped),
+  "prune keys": async (_scene, deps) => {
     await own.database.sql`UPDATE unique_keys SET check_at = now()`;
     await pruneUniqueKeys(deps, 10);
   },
 };
-
-/** A database whose nth statement waits until `meanwhile` is done. `reached` says whether there was one. */
-function stoppedBefore(place: number, meanwhile: () => Promise<unknown>) {
-  let count = 0;
-  let reached = false;
-  const real = own.database.sql;
-  const unsafe = (...args: Parameters<typeof real.unsafe>) => {
-    count += 1;
-    if (count !== place) return real.unsafe(...args);
-    reached = true;
-    const query = meanwhile().then(() => real.unsafe(...args));
-    return Object.assign(query, { state: {}, canceller: null });
-  };
-  const sql = new Proxy(real, { get: (of, name) => (name === "unsafe" ? unsafe : Reflect.get(of, name)) });
-  return { database: { ...own.database, sql } as Database, reached: () => reached };
-}
 
 /** Work until nothing is left, one at a time in the group, and check everything that must hold. */
 async function invariants(): Promise<void> {
@@ -138,16 +129,16 @@ async function invariants(): Promise<void> {
   for (const one of keyed) expect(one["id"], `the key ${one["key"]}`).not.toBeNull();
 }
 
-describe.each(Object.keys(moves))("%s, stopped before each of its statements", (name) => {
-  test.each(Object.keys(moves).filter((other) => other !== name))("while another does: %s", async (other) => {
-    for (let place = 1; ; place += 1) {
-      await own.database.sql`
-        TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers, queue_counts, queue_changes`;
-      const at = await scene();
-      const stopped = stoppedBefore(place, () => moves[other]?.(plain, at) ?? Promise.resolve());
-      await moves[name]?.({ ...plain, database: stopped.database }, at);
-      await invariants();
-      if (!stopped.reached()) break;
-    }
+describe.each(Object.entries(moves))("%s, stopped before each of its statements", (name, stopped) => {
+  let stops: readonly number[];
+  beforeAll(async () => {
+    stops = await stopsOf(pairs, stopped);
   });
+
+  test.each(Object.entries(moves).filter(([other]) => other !== name))(
+    "while another does: %s",
+    async (_other, beside) => {
+      for (const at of stops) await stopAt(pairs, { stopped, at, beside, may_wait: false });
+    },
+  );
 });

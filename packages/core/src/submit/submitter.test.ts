@@ -1,27 +1,12 @@
-import {
-  eventually,
-  ownServers,
-  recordEvents,
-  redisUrl,
-  submission,
-  testDatabase,
-  uniqueKeys,
-  type TestDatabase,
-} from "@atlasqueue/testing";
-import { drizzle } from "drizzle-orm/postgres-js";
-import postgres from "postgres";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { executeIn } from "../database/caller-transaction.ts";
 import { connectDatabase } from "../database/connect.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";
-import { migrateDatabase } from "../database/migrate.ts";
 import type { Deps } from "../deps.ts";
 import { findJob } from "../jobs/find.ts";
 import { createFollowUps, type FollowUps } from "../follow-ups.ts";
-import type { AtlasEvent, Observe } from "../observe/events.ts";
-import { createQueue, IdempotencyMismatchError, InvalidJobError } from "../queue.ts";
+import { createQueue } from "../queue.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
-import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { createSubmitter } from "./submitter.ts";
 
@@ -134,139 +119,4 @@ describe("group commit", () => {
     await eventually(async () => expect(await submitter.submit(submission(), 10)).toMatchObject({ kind: "created" }));
     await database.close();
   });
-});
-
-describe("a queue in your own code", () => {
-  const open = (observe?: Observe) => {
-    const { jobsKey, dlqKey } = uniqueKeys();
-    const keys = { jobs: jobsKey, dead_letters: dlqKey };
-    const queue = createQueue({ databaseUrl: own.url, redisUrl: redisUrl(), keys, ...(observe && { observe }) });
-    const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
-    return { queue, signal, close: () => Promise.all([queue.close(), signal.close()]) };
-  };
-
-  test("a submitted job is durable and signalled, and the same key gives the same job", async () => {
-    const { queue, signal, close } = open();
-    const first = await queue.submit({ type: "noop", idempotency_key: "a" });
-    expect(await queue.submit({ type: "noop", idempotency_key: "a" })).toEqual({ ...first, created: false });
-    await eventually(async () => expect(await signal.take([main], 5)).toEqual([first.id]));
-    await expect(queue.submit({ type: "other", idempotency_key: "a" })).rejects.toThrow(IdempotencyMismatchError);
-    await expect(queue.submit({ type: "", max_attempts: 99 })).rejects.toThrow(InvalidJobError);
-    for (const idempotency_key of ["", " ", "a\0b", "a\ud800", "x".repeat(513)])
-      await expect(queue.submit({ type: "noop", idempotency_key })).rejects.toThrow(InvalidJobError);
-    await close();
-  });
-
-  /** Thousands of jobs: their ids, and which were signalled; `late` when Redis took too long for a signal. */
-  const submitThousands = async () => {
-    const { events, observe } = recordEvents();
-    const { queue, signal } = open(observe);
-    const answers = await queue.submitMany(
-      Array.from({ length: 2_500 }, (_, at) => ({ type: "noop", payload: { at } })),
-    );
-    expect((await findJob(deps, "default", answers[1_234]?.id ?? ""))?.payload).toEqual({ at: 1_234 });
-    // The answers do not wait for the signals; ending the queue does.
-    await queue.close();
-    const signalled = await signal.take([main], 5_000);
-    await signal.close();
-    return { submitted: answers.map(({ id }) => id), signalled, late: events.some(isLate) };
-  };
-  const isLate = ({ event }: AtlasEvent) => event === "signal_failed";
-
-  test("thousands of jobs come back in order", async () => {
-    // A late signal, as on a busy machine, is left to the sweep: such a run says nothing about the others.
-    const { submitted, signalled } = await eventually(async () => {
-      const run = await submitThousands();
-      return !run.late && run;
-    });
-    expect(signalled).toEqual(submitted);
-  });
-
-  const drivers = {
-    "postgres.js": async (work: (tx: never) => Promise<void>) => {
-      const sql = postgres(own.url, { max: 1 });
-      await sql.begin((tx) => work(tx as never)).finally(() => sql.end());
-    },
-    drizzle: async (work: (tx: never) => Promise<void>) => {
-      const sql = postgres(own.url, { max: 1 });
-      await drizzle(sql)
-        .transaction((tx) => work(tx as never))
-        .finally(() => sql.end());
-    },
-    "node-postgres": async (work: (tx: never) => Promise<void>) => {
-      const { Client } = (await import("pg")).default;
-      const client = new Client({ connectionString: own.url });
-      await client.connect();
-      try {
-        await client.query("BEGIN");
-        await work(client as never);
-        await client.query("COMMIT");
-      } catch (error) {
-        await client.query("ROLLBACK");
-        throw error;
-      } finally {
-        await client.end();
-      }
-    },
-  };
-
-  test.each(Object.entries(drivers))(
-    "in a transaction of %s a job exists when it commits, and never when it rolls back",
-    async (_name, transaction) => {
-      const { queue, signal, close } = open();
-      const job = {
-        type: "noop",
-        payload: { "it's": 'a "quoted" \\ text' },
-        idempotency_key: "in-tx",
-        delay_seconds: 0,
-      };
-      let id = "";
-      await transaction(async (tx) => {
-        const submitted = await queue.submitIn(tx, job);
-        id = submitted.id;
-        expect(await findJob(deps, "default", id)).toBeUndefined();
-        // None of our settings stay in the caller's transaction.
-        const [row] = await executeIn(tx)<{ lock_timeout: string; synchronous_commit: string }>({
-          text: "SELECT current_setting('lock_timeout') AS lock_timeout, current_setting('synchronous_commit') AS synchronous_commit",
-          params: [],
-        });
-        expect(row).toEqual({ lock_timeout: "0", synchronous_commit: "on" });
-      });
-      expect(await findJob(deps, "default", id)).toMatchObject({ status: "blocked", payload: job.payload });
-      await queue.announce({ id, status: "blocked", created: true });
-      expect(await findJob(deps, "default", id)).toMatchObject({ status: "queued" });
-      expect(await signal.take([main], 5)).toEqual([id]);
-
-      await transaction(async (tx) => {
-        expect(await queue.submitIn(tx, job)).toMatchObject({ id, created: false });
-        const later = await queue.submitIn(tx, { type: "noop", delay_seconds: 60, idempotency_key: "rolled-back" });
-        expect(later).toMatchObject({ status: "blocked", created: true });
-        expect(await queue.submitIn(tx, { type: "plain", delay_seconds: 60 })).toMatchObject({ status: "scheduled" });
-        throw new Error("roll back");
-      }).catch((error: Error) => expect(error.message).toBe("roll back"));
-      expect(await own.database.sql`SELECT FROM jobs`).toHaveLength(1);
-      expect(await own.database.sql`SELECT FROM idempotency_keys`).toHaveLength(1);
-      await close();
-    },
-  );
-});
-
-test("a submit whose answer was lost with the database's crash is the same job when sent again", async () => {
-  const servers = await ownServers();
-  await migrateDatabase(servers.postgres.url);
-  const queue = createQueue({ databaseUrl: servers.postgres.url, timeoutMs: 1_000 });
-  const insist = async (key: string): Promise<string> => {
-    for (;;)
-      try {
-        return (await queue.submit({ type: "noop", idempotency_key: key })).id;
-      } catch {
-        // Away; the same key may be sent again.
-      }
-  };
-  const ids = Promise.all(Array.from({ length: 200 }, (_, at) => insist(`k-${at % 100}`)));
-  await servers.postgres.kill("SIGKILL");
-  await servers.postgres.restart();
-  expect(new Set(await ids).size).toBe(100);
-  await queue.close();
-  await servers.stop();
 });

@@ -4,6 +4,7 @@ import type { FollowUps } from "../follow-ups.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { enqueue, enqueueOnce, type EnqueueOptions } from "./enqueue.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
+import { asInsert, sendAll, sendOne } from "../tracing/send.ts";
 
 /** The most unique jobs in one batch: each of them is looked up before it is stored. */
 const unique_rows_max = 100;
@@ -41,7 +42,7 @@ export function createSubmitter(
       answered();
       return rows as never;
     };
-    const outcomes = await enqueueOnce(telling, deps, submissions, options);
+    const outcomes = await asInsert(deps, submissions, () => enqueueOnce(telling, deps, submissions, options));
     // Not awaited: the jobs are durable, and the next INSERT need not wait for Redis.
     deps.followUps.submitted(outcomes.filter((one) => one !== undefined));
     return outcomes;
@@ -50,9 +51,14 @@ export function createSubmitter(
   // Unique jobs take a look and a bigger statement; the others keep their single one.
   const unique = createGroupCommit(store, deps.database.timeout_ms, { rows_max: unique_rows_max });
 
+  const submitNow = (submission: Submission, bytes: number) =>
+    (submission.request.unique ? unique : plain).submit(submission, bytes);
+
   return {
-    submit: (submission, bytes) => (submission.request.unique ? unique : plain).submit(submission, bytes),
-    submitTogether: (submissions) => enqueue(deps, submissions, options),
+    submit: (submission, bytes) =>
+      deps.tracing ? sendOne(deps, submission, (one) => submitNow(one, bytes)) : submitNow(submission, bytes),
+    submitTogether: (submissions) =>
+      sendAll(deps, submissions, (all) => asInsert(deps, all, () => enqueue(deps, all, options))),
     async close() {
       await Promise.all([plain.idle(), unique.idle()]);
     },

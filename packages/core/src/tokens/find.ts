@@ -1,12 +1,12 @@
 import type { Scope } from "@atlasqueue/contract";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "../database/drizzle.ts";
 import { plain } from "../database/plain.ts";
 import { tokens } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { worksNow } from "./rows.ts";
 
 /** Whose a token is and what it allows. `expires_in_ms` counts from the query. */
-export type FoundToken = { id: string; tenant: string; scopes: Scope[]; expires_in_ms: number | null };
+export type FoundToken = { id: string; name: string; tenant: string; scopes: Scope[]; expires_in_ms: number | null };
 
 const expires_in_ms = sql<number | null>`(extract(epoch FROM ${tokens.expires_at} - now()) * 1000)::float8`;
 
@@ -18,10 +18,10 @@ const expires_in_ms = sql<number | null>`(extract(epoch FROM ${tokens.expires_at
  * const found = await findToken(deps, hashToken("aq_…"));
  */
 export async function findToken(deps: Pick<Deps, "database">, hash: string): Promise<FoundToken | undefined> {
-  const { id, tenant, scopes } = tokens;
+  const { id, name, tenant, scopes } = tokens;
   const [row] = await plain(deps.database, (db) =>
     db
-      .select({ id, tenant, scopes, expires_in_ms })
+      .select({ id, name, tenant, scopes, expires_in_ms })
       .from(tokens)
       .where(and(eq(tokens.hash, Buffer.from(hash, "hex")), worksNow)),
   );

@@ -1,5 +1,5 @@
 import { limits, type Token } from "@atlasqueue/contract";
-import { and, desc, eq } from "drizzle-orm";
+import { and, desc, eq } from "../database/drizzle.ts";
 import { plain } from "../database/plain.ts";
 import { tokens } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";

@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq } from "../database/drizzle.ts";
 import { plain } from "../database/plain.ts";
 import { tokens } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";

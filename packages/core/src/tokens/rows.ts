@@ -1,5 +1,5 @@
 import { limits } from "@atlasqueue/contract";
-import { getTableColumns, sql } from "drizzle-orm";
+import { getTableColumns, sql } from "../database/drizzle.ts";
 import { tokens } from "../database/schema/index.ts";
 
 const { id, name, hint, scopes, created_at, expires_at, last_used_at } = getTableColumns(tokens);

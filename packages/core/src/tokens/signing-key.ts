@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { eq } from "drizzle-orm";
+import { eq } from "../database/drizzle.ts";
 import type { Database } from "../database/connect.ts";
 import { plain } from "../database/plain.ts";
 import { signingKeys } from "../database/schema/index.ts";

@@ -2,6 +2,8 @@ import { hash, randomBytes } from "node:crypto";
 
 /** The text of a token: 256 random bits, so that its hash needs no salt and none can be guessed, and a checksum. */
 const pattern = /^(aq_[A-Za-z0-9_-]{43})([A-Za-z0-9_-]{6})?$/;
+/** A session's text is like a token's, under a name of its own: neither can be used as the other. */
+const sessionPattern = /^(aqs_[A-Za-z0-9_-]{43})([A-Za-z0-9_-]{6})$/;
 const checksum_chars = 6;
 const hint_chars = 9;
 
@@ -29,6 +31,19 @@ export function tokenForm(text: string): "checked" | "unchecked" | undefined {
   if (secret === undefined) return undefined;
   if (sum === undefined) return "unchecked";
   return sum === checksum(secret) ? "checked" : undefined;
+}
+
+/** The text of a new session, and what is stored of it. */
+export function newSession(random: Uint8Array = randomBytes(32)): { session: string; hash: string } {
+  const secret = `aqs_${Buffer.from(random).toString("base64url")}`;
+  const session = secret + checksum(secret);
+  return { session, hash: hashToken(session) };
+}
+
+/** Whether a text can be a session's. */
+export function isSessionText(text: string): boolean {
+  const [, secret, sum] = sessionPattern.exec(text) ?? [];
+  return secret !== undefined && sum === checksum(secret);
 }
 
 /** 36 bits: of typos and guesses one in 69,000,000,000 passes. It is not a secret and guards none. */

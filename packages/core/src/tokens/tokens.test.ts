@@ -35,10 +35,11 @@ const expire = (id: string) =>
   store.database.sql`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = ${id}`;
 
 test("a token is found by its hash, which is all that is stored of it", async () => {
-  const { token, row } = await create({ name: 'a "name", {with} \\\\ signs', scopes: ["work", "work", "read"] });
-  expect(row).toMatchObject({ name: 'a "name", {with} \\\\ signs', scopes: ["work", "read"], hint: token.slice(0, 9) });
+  const name = 'a "name", {with} \\\\ signs';
+  const { token, row } = await create({ name, scopes: ["work", "work", "read"] });
+  expect(row).toMatchObject({ name, scopes: ["work", "read"], hint: token.slice(0, 9) });
   expect(row).toMatchObject({ expires_at: null, last_used_at: null, created_at: expect.any(Date) });
-  expect(await find(token)).toEqual({ id: row.id, tenant, scopes: ["work", "read"], expires_in_ms: null });
+  expect(await find(token)).toEqual({ id: row.id, name, tenant, scopes: ["work", "read"], expires_in_ms: null });
   expect(await find(token.toUpperCase())).toBeUndefined();
   const [stored] = await store.database.sql`SELECT tokens::text AS text FROM tokens`;
   expect(stored?.text).toContain(hashToken(token));

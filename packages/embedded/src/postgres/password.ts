@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { readPlain, writeAs } from "../process/as-user.ts";
-import type { DataFolder } from "../process/data-folder.ts";
+import { placesOf, type DataFolder } from "../process/data-folder.ts";
 
 /** In a server's folder, each of mode 0600 and owned by its user: what a person needs to get in. */
 export const passwordFile = "atlasqueue.password";
@@ -27,4 +27,19 @@ export function keepPassword({ dataDir, identity }: DataFolder, password: string
 /** Where the server is now, password included: the port differs on every start. */
 export function keepUrl({ dataDir, identity }: DataFolder, url: string): void {
   writeAs(identity, join(dataDir, urlFile), `${url}\n`);
+}
+
+/**
+ * Where the server of a data folder listens, as its last start wrote it down; undefined when none ever did. It may have
+ * been stopped since.
+ *
+ * @example
+ * const url = lastUrl(".atlasqueue/postgres");
+ */
+export function lastUrl(dataDir: string): string | undefined {
+  for (const place of placesOf(dataDir)) {
+    const url = readPlain(join(place, urlFile))?.trim();
+    if (url) return url;
+  }
+  return undefined;
 }

@@ -90,7 +90,7 @@ type Started = { readonly server: ServerProcess; readonly port: number };
 
 /** Tries again on another port when ours was taken between the look and the bind, unless it was asked for. */
 async function start(cluster: Cluster, firstPort: number, options: PostgresOptions): Promise<Started> {
-  const deadline = Date.now() + still_stopping_ms_max;
+  const deadline = performance.now() + still_stopping_ms_max;
   let port = firstPort;
   let ports = 1;
   for (;;) {
@@ -103,7 +103,7 @@ async function start(cluster: Cluster, firstPort: number, options: PostgresOptio
         port = await freePort();
         break;
       case "still_stopping":
-        if (Date.now() > deadline) throw cannotStart(cluster, outcome.reason);
+        if (performance.now() > deadline) throw cannotStart(cluster, outcome.reason);
         await delay(50);
         break;
       case "failed":

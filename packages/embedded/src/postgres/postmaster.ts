@@ -33,10 +33,10 @@ export async function launch(
     log,
     signalOnExit: "SIGINT",
   });
-  const deadline = Date.now() + ready_ms_max;
+  const deadline = performance.now() + ready_ms_max;
   while (!server.hasExited()) {
     if (isReady(dataDir, server.pid)) return { kind: "ready", server };
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       await stopServer(server, stopSteps);
       return {
         kind: "failed",

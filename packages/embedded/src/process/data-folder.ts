@@ -46,11 +46,17 @@ export function placeFolder(wanted: string, kind: FolderKind): DataFolder {
   if (existsSync(path) && kind.isData(readdirSync(path))) {
     throw new Error(`the user with id ${identity.uid} can't reach the data in ${path}: move it elsewhere`);
   }
-  const hash = createHash("sha256").update(path).digest("hex").slice(0, 16);
-  const instead = join(systemFolder, hash);
+  const instead = insteadOf(path);
   mkdirSync(systemFolder, { recursive: true, mode: 0o755 });
   const settled = serverIdentity(instead);
   return settled ? prepare(instead, settled, kind) : own(instead, kind);
+}
+
+const insteadOf = (path: string) => join(systemFolder, createHash("sha256").update(path).digest("hex").slice(0, 16));
+
+/** Where a folder's data may be, by the name it was wanted under: there, or where a root's start put it. */
+export function placesOf(wanted: string): string[] {
+  return [resolve(wanted), insteadOf(resolve(wanted))];
 }
 
 /** We are not root: what is there is ours, or we can't use it. */

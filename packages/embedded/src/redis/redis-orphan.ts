@@ -19,9 +19,9 @@ export async function stopRedisOrphan(folder: string): Promise<void> {
   if (pid === undefined || !isOurs(pid, folder)) return;
   process.kill(pid, "SIGTERM");
   process.kill(pid, "SIGCONT");
-  const deadline = Date.now() + stop_ms_max;
+  const deadline = performance.now() + stop_ms_max;
   while (isOurs(pid, folder)) {
-    if (Date.now() > deadline) process.kill(pid, "SIGKILL");
+    if (performance.now() > deadline) process.kill(pid, "SIGKILL");
     await delay(20);
   }
 }

@@ -140,8 +140,8 @@ async function start(
 
 /** False when it exited first, or was stopped because it took more than 10 s. */
 async function becomesReady(server: ServerProcess, port: number): Promise<boolean> {
-  const deadline = Date.now() + ready_ms_max;
-  while (!server.hasExited() && Date.now() < deadline) {
+  const deadline = performance.now() + ready_ms_max;
+  while (!server.hasExited() && performance.now() < deadline) {
     if (await redisAnswers(port)) return !server.hasExited();
     await Promise.race([server.exited, delay(10)]);
   }

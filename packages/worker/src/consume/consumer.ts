@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { traceFields } from "@atlasqueue/contract";
 import { isUnavailable } from "@atlasqueue/core";
 import {
   aboutLease,
@@ -20,6 +21,8 @@ import type { Settler } from "../hold/settler.ts";
 import type { WorkerDeps } from "../deps.ts";
 import type { Served } from "./served.ts";
 import { startJobs } from "./start-jobs.ts";
+import { beginAttempt, endAttempt } from "../tracing/attempt.ts";
+import { traceReceived } from "../tracing/batches.ts";
 
 export type ConsumerConfig = {
   /** Each claim is for one tenant, named with it. */
@@ -57,6 +60,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
   const claimed = async (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
     const asked_at = performance.now();
     const leases = await claiming({ ...config.claimer, tenant });
+    if (deps.tracing?.on()) traceReceived(deps.tracing, leases, Date.now() - (performance.now() - asked_at));
     running.claimed(leases);
     const left = new Set(leases);
     const startOne = (lease: Lease): void => {
@@ -180,10 +184,15 @@ async function pollPostgres(
 async function start(parts: Parts, config: ConsumerConfig, job: RunningJob): Promise<void> {
   const { deps, running, settler } = parts;
   const { lease, abort } = job;
-  const about = aboutLease(lease);
+  const span = (job.span = beginAttempt(deps.tracing, lease));
+  const about = span?.context ? { ...aboutLease(lease), ...traceFields(span.context) } : aboutLease(lease);
   const started = performance.now();
   deps.observe({ event: "handler_start", ...about });
-  const outcome = await runJob(lease, config.handlers.get(lease.type), abort, parts);
+  const handler = config.handlers.get(lease.type);
+  const outcome = await (span
+    ? span.active(() => runJob(lease, handler, abort, parts))
+    : runJob(lease, handler, abort, parts));
+  if (span) endAttempt(span, outcome);
   const duration_ms = performance.now() - started;
   if (outcome.kind === "succeeded") deps.observe({ event: "handler_done", ...about, duration_ms });
   else deps.observe({ event: "handler_error", ...about, duration_ms, error: outcome.error });

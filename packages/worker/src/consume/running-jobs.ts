@@ -1,8 +1,20 @@
+import type { TraceSpan } from "@atlasqueue/contract";
 import type { Lease } from "@atlasqueue/core/internal";
 import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
 
-/** A job this worker holds. `settling` once its outcome is on its way to the database. */
-export type RunningJob = { lease: Lease; abort: LazyAbort; phase: "handling" | "settling" };
+/**
+ * A job this worker holds. `settling` once its outcome is on its way to the database. `ran_ms` counts from the start of
+ * its handler, whose end sets it.
+ */
+export type RunningJob = {
+  lease: Lease;
+  abort: LazyAbort;
+  phase: "handling" | "settling";
+  began_at: number;
+  ran_ms: number;
+  /** Of this attempt, where attempts are traced. */
+  span: TraceSpan | undefined;
+};
 
 /** Why a handler's signal was aborted. Its outcome no longer counts. */
 class AbandonedError extends Error {
@@ -58,7 +70,14 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
       // The same job under an older lease, which was lost without the keeper noticing yet.
       const older = jobs.get(lease.id);
       if (older) abandon(older, "the lease was lost");
-      const job: RunningJob = { lease, abort: lazyAbort(), phase: "handling" };
+      const job: RunningJob = {
+        lease,
+        abort: lazyAbort(),
+        phase: "handling",
+        began_at: performance.now(),
+        ran_ms: 0,
+        span: undefined,
+      };
       jobs.set(lease.id, job);
       handling += 1;
       return job;
@@ -68,6 +87,7 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     handlerEnded(job: RunningJob): void {
       if (job.phase === "handling") handling -= 1;
       job.phase = "settling";
+      job.ran_ms = performance.now() - job.began_at;
       tell();
     },
     /** The database has the outcome, or has said that the lease was lost. */

@@ -28,7 +28,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
     await succeeds("beta", late);
     const [own] = await addTo("default");
     await succeeds("default", own);
-  }, 60_000);
+  });
 
   test("a worker for some tenants runs no job of another, and explain says that none does", async () => {
     harness.useSignal(open);
@@ -40,7 +40,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
       (await explainJob(harness.deps(), tenant, id))?.reasons.map(({ code }) => code);
     expect(await codes("default", theirs)).toContain("no_worker");
     expect((await harness.signal().presence.list("beta")).map(({ queues }) => queues)).toEqual([["default"]]);
-  }, 60_000);
+  });
 
   test("one tenant's backlog keeps no other tenant's job waiting", async () => {
     harness.useSignal(open);
@@ -55,20 +55,33 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
     await succeeds("small", small);
     expect(ran).toBeLessThan(200);
     hold.open();
-  }, 60_000);
+  });
 });
 
-test("explain knows a worker for all tenants", async () => {
+test.each([
+  ["all tenants", "*"],
+  ["this tenant alone", ["acme"]],
+] as const)("explain knows a worker for %s", async (_name, tenants) => {
   harness.useSignal(drivers["memory"] ?? (() => harness.signal()));
   const hold = gate();
-  harness.work([defineHandler("noop", z.looseObject({}), () => hold.opened)], { tenants: "*", concurrency: 1 });
+  harness.work([defineHandler("noop", z.looseObject({}), () => hold.opened)], { tenants, concurrency: 1 });
   await eventually(async () => expect(await harness.signal().presence.list("acme")).toHaveLength(1));
   const [first, second = ""] = await addTo("acme", 2);
   await eventually(async () => expect(await statusOf("acme", first)).toBe("running"));
   const reasons = (await explainJob(harness.deps(), "acme", second))?.reasons.map(({ code }) => code);
   expect(reasons).toEqual(["waiting_for_worker"]);
   hold.open();
-}, 60_000);
+});
+
+test("a tenant found to have jobs ends the wait for those known before", async () => {
+  harness.useSignal(drivers["memory"] ?? (() => harness.signal()));
+  const served = createServed(harness.deps(), "*", ["default"]);
+  const wait = served.changed();
+  await addTo("late");
+  await served.discover();
+  expect(served.tenants()).toContain("late");
+  expect(wait.aborted).toBe(true);
+});
 
 test("the tenant looked at longest ago comes first", () => {
   const served = createServed(harness.deps(), ["a", "b", "c"], ["q"]);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { aboutLease, extendLeases, type Lease, type LeaseReturns } from "@atlasqueue/core/internal";
+import { isLate, renewLate, type Lease, type LeaseReturns } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 
 export type StartJobs = {
@@ -20,7 +20,6 @@ const turn_ms_max = 20;
  */
 export async function startJobs(jobs: StartJobs, leases: Lease[], asked_at: number): Promise<void> {
   const { deps, returns, lease_seconds, start, stop } = jobs;
-  const fresh_ms = (lease_seconds * 1_000) / 3;
   let renewed_at = asked_at;
   let turned_at = performance.now();
   let held = leases;
@@ -30,35 +29,16 @@ export async function startJobs(jobs: StartJobs, leases: Lease[], asked_at: numb
       void returns.giveBack(held.slice(at));
       return;
     }
-    const now = performance.now();
-    if (now - renewed_at > fresh_ms) {
-      renewed_at = now;
-      held = await stillHeld(deps, returns, held.slice(at), lease_seconds);
+    if (isLate(renewed_at, lease_seconds)) {
+      renewed_at = performance.now();
+      ({ held } = await renewLate({ ...deps, returns }, held.slice(at), lease_seconds));
       at = 0;
-    } else if (now - turned_at > turn_ms_max) {
+    } else if (performance.now() - turned_at > turn_ms_max) {
       await nextTurn();
       turned_at = performance.now();
     } else {
       start(held[at] as Lease);
       at += 1;
     }
-  }
-}
-
-async function stillHeld(
-  deps: WorkerDeps,
-  returns: StartJobs["returns"],
-  leases: Lease[],
-  lease_seconds: number,
-): Promise<Lease[]> {
-  try {
-    const { lost, locked } = await extendLeases(deps, leases, lease_seconds);
-    for (const lease of lost) deps.observe({ event: "lease_lost", during: "start", ...aboutLease(lease) });
-    void returns.giveBack(locked);
-    const gone = new Set([...lost, ...locked]);
-    return leases.filter((lease) => !gone.has(lease));
-  } catch (error) {
-    void returns.giveBack(leases);
-    throw error;
   }
 }

@@ -12,6 +12,7 @@ import type { Json, LogLine } from "@atlasqueue/contract";
 import type { Outcome } from "../run/outcome.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
+import { traceSettled } from "../tracing/batches.ts";
 
 const batch_max = 500;
 const flushes_max = 2;
@@ -78,30 +79,42 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   };
 
   const succeed = async (successes: Success[]): Promise<void> => {
-    const outcomes = await complete(
-      deps,
-      successes.map(({ job, result, log }) => ({ lease: job.lease, result, log })),
-    );
-    for (const [at, { job }] of successes.entries()) ended(job, outcomes[at]?.kind);
-    follow(
-      successes
-        .filter((_, at) => outcomes[at]?.kind === "applied")
-        .map(({ job }) => ({ job: job.lease, became: "succeeded" })),
-    );
+    const completions = successes.map(({ job, result, log }) => ({ lease: job.lease, result, log }));
+    const outcomes = await traced("ack", successes, () => complete(deps, completions));
+    const settled: Settled[] = [];
+    for (const [at, { job }] of successes.entries()) {
+      const kind = outcomes[at]?.kind;
+      ended(job, kind);
+      if (kind === "applied") settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms });
+    }
+    follow(settled);
   };
 
   const failAll = async (faults: Fault[]): Promise<void> => {
     const failures = faults.map(failureOf);
-    const outcomes = await fail(deps, failures);
+    const outcomes = await traced("nack", faults, () => fail(deps, failures));
     for (const [at, { job }] of faults.entries()) ended(job, outcomes[at]?.kind);
     follow(
       failures.flatMap(({ lease, verdict }, at): Settled[] => {
         const kind = outcomes[at]?.kind;
-        if (kind === "dead") return [{ job: lease, became: "dead" }];
+        const ran_ms = faults[at]?.job.ran_ms;
+        if (kind === "dead") return [{ job: lease, became: "dead", ran_ms }];
         if (kind !== "retrying" || verdict.kind !== "retry") return [];
-        return [{ job: lease, became: { due_in_ms: verdict.delay_ms } }];
+        return [{ job: lease, became: { due_in_ms: verdict.delay_ms }, ran_ms }];
       }),
     );
+  };
+
+  const traced = <T>(name: "ack" | "nack", items: (Success | Fault)[], settle: () => Promise<T>): Promise<T> => {
+    const { tracing } = deps;
+    return tracing
+      ? traceSettled(
+          tracing,
+          name,
+          items.map(({ job }) => job),
+          settle,
+        )
+      : settle();
   };
 
   const ended = (job: RunningJob, outcome: string | undefined): void => {

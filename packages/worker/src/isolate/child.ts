@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Json } from "@atlasqueue/contract";
+import type { Json, TraceContext } from "@atlasqueue/contract";
 import { createLogger, type LogLevel } from "@atlasqueue/core";
 import { parentChannel, type Lease } from "@atlasqueue/core/internal";
 import { Context } from "../run/context.ts";
@@ -38,8 +38,14 @@ const worker = parentChannel({
   closed: () => process.exit(),
 });
 
+/** With the attempt's span active, for an SDK that the handler's module or NODE_OPTIONS has loaded here. */
+async function contextOf(trace: TraceContext): Promise<<T>(work: () => T) => T> {
+  const { activeIn } = await import("@atlasqueue/core/opentelemetry");
+  return (work) => activeIn(trace, work);
+}
+
 async function runTask(
-  { module, lease, log_level }: Task,
+  { module, lease, log_level, trace }: Task,
   lazy: LazyAbort,
   tell: (said: FromChild["said"]) => void,
 ): Promise<Outcome> {
@@ -56,7 +62,8 @@ async function runTask(
     };
     tell({ kind: "begun" });
     const context = new Context(lease, lazy, sinks);
-    return succeeded(handler, await output.of(() => handler.run(lease.payload, context)));
+    const run = () => output.of(() => handler.run(lease.payload, context));
+    return succeeded(handler, await (trace ? (await contextOf(trace))(run) : run()));
   } catch (thrown) {
     return failed(thrown);
   } finally {

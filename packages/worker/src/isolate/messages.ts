@@ -1,9 +1,9 @@
-import { limits } from "@atlasqueue/contract";
+import { limits, type TraceContext } from "@atlasqueue/contract";
 import type { Lease } from "@atlasqueue/core/internal";
 import { z } from "zod";
 
-/** A job for a child process. `log_level` is that of the worker's logger. */
-export type Task = { module: string; lease: Lease; log_level: string };
+/** A job for a child process. `log_level` is that of the worker's logger, `trace` the span of the attempt. */
+export type Task = { module: string; lease: Lease; log_level: string; trace?: TraceContext | undefined };
 
 export type ToChild = { kind: "run"; run: number; task: Task } | { kind: "abort"; run: number; reason: string };
 

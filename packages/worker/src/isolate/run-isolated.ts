@@ -1,4 +1,4 @@
-import { errorData, storableText } from "@atlasqueue/contract";
+import { errorData, storableText, type TraceContext } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
 import type { Context, Sinks } from "../run/context.ts";
@@ -20,8 +20,9 @@ export async function runIsolated(
   context: Context,
   sinks: Sinks,
   started: () => void,
+  trace?: TraceContext,
 ): Promise<Outcome> {
-  const task = { module: handler.module ?? "", lease, log_level: context.logger.level };
+  const task = { module: handler.module ?? "", lease, log_level: context.logger.level, trace };
   const said = await children.run(task, {
     signal: context.signal,
     started,

@@ -1,4 +1,4 @@
-import { currentOutput, type OutputStream } from "./job-output.ts";
+import { currentOutput, keepJobsApart, type OutputStream } from "./job-output.ts";
 
 type Done = (error?: Error | null) => void;
 
@@ -6,7 +6,8 @@ type Done = (error?: Error | null) => void;
  * From now on what a job's handler writes through `process.stdout`, `process.stderr` and `console` belongs to that job
  * instead of this process, so none of it lands raw between log lines. `stray` gets what was written to stdout outside
  * any handler; without it, that is written as usual, as is anything written to stderr outside a handler. Meant for a
- * program that is nothing but a worker and whose stdout is its log. Call the result to end it.
+ * program that is nothing but a worker and whose stdout is its log. Call it before the first job begins, and the result,
+ * once, to end it.
  *
  * @example
  * const letGo = captureOutput((text) => lines.write(text));
@@ -15,6 +16,7 @@ export function captureOutput(stray?: (chunk: string | Uint8Array) => void): () 
   const undo = (["stdout", "stderr"] as const).map((stream) =>
     capture(stream, stream === "stdout" ? stray : undefined),
   );
+  undo.push(keepJobsApart());
   return () => undo.forEach((one) => one());
 }
 

@@ -12,6 +12,7 @@ export type JobOutput = {
 
 // Not a singleton by choice: only the runtime's own bookkeeping knows what runs on behalf of a job.
 const outputs = new AsyncLocalStorage<JobOutput>();
+let captures = 0;
 
 /** What one job's handler writes, reported line by line where `captureOutput` is on. */
 export function jobOutput(tell: (stream: OutputStream, line: string) => void): JobOutput {
@@ -19,7 +20,8 @@ export function jobOutput(tell: (stream: OutputStream, line: string) => void): J
   let streams: Map<OutputStream, OutputLines> | undefined;
   let over = false;
   const output: JobOutput = {
-    of: (handler) => outputs.run(output, handler),
+    // Keeping track of what runs on behalf of a job costs a microsecond, which is wasted where nobody asks for it.
+    of: (handler) => (captures > 0 ? outputs.run(output, handler) : handler()),
     write(stream, chunk) {
       streams ??= new Map();
       const lines = streams.get(stream) ?? outputLines((line) => tell(stream, line));
@@ -38,4 +40,10 @@ export function jobOutput(tell: (stream: OutputStream, line: string) => void): J
 /** The output of the job on whose behalf this is called. */
 export function currentOutput(): JobOutput | undefined {
   return outputs.getStore();
+}
+
+/** Until the result is called, jobs that begin are kept apart, so that `currentOutput` finds them. */
+export function keepJobsApart(): () => void {
+  captures += 1;
+  return () => void (captures -= 1);
 }

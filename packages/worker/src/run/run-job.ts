@@ -1,3 +1,4 @@
+import type { Tracing } from "@atlasqueue/contract";
 import type { Lease } from "@atlasqueue/core/internal";
 import { Context, type Sinks } from "./context.ts";
 import type { Handler } from "../handler.ts";
@@ -7,7 +8,7 @@ import { abort, type LazyAbort } from "./lazy-abort.ts";
 import { failed, succeeded, type Outcome } from "./outcome.ts";
 import { jobOutput } from "../output/job-output.ts";
 
-export type Runtime = { sinks: Sinks; children: ChildPool };
+export type Runtime = { sinks: Sinks; children: ChildPool; tracing?: Tracing | undefined };
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
@@ -17,46 +18,61 @@ export async function runJob(
   lease: Lease,
   handler: Handler | undefined,
   lazy: LazyAbort,
-  { sinks, children }: Runtime,
+  runtime: Runtime,
 ): Promise<Outcome> {
   if (!handler) return failed(new Error(`no handler for type ${JSON.stringify(lease.type)}`), "UnknownType");
+  const { sinks } = runtime;
   const context = new Context(lease, lazy, sinks);
-  const outcome = await attempt(lease, handler, lazy, context, { sinks, children });
+  const output = jobOutput((stream, line) => sinks.output(lease, stream, line));
+  const run = () => output.of(() => handler.run(lease.payload, context));
+  const timeout_seconds = lease.timeout_seconds ?? handler.options.timeout_seconds;
+  let outcome: Outcome;
+  try {
+    outcome =
+      timeout_seconds === undefined && !isIsolated(handler)
+        ? succeeded(handler, await run())
+        : await inTime(lazy, timeout_seconds, async (startClock) => {
+            if (isIsolated(handler))
+              return runIsolated(
+                runtime.children,
+                handler,
+                lease,
+                context,
+                sinks,
+                startClock,
+                runtime.tracing?.active(),
+              );
+            const value = run();
+            startClock();
+            return succeeded(handler, await value);
+          });
+  } catch (thrown) {
+    outcome = failed(thrown);
+  }
+  output.end();
   const { lines } = context;
   return lines ? { ...outcome, log: lines } : outcome;
 }
 
-async function attempt(
-  lease: Lease,
-  handler: Handler,
+/** The outcome, or a TimeoutError that long after `attempt` has started the clock. */
+async function inTime(
   lazy: LazyAbort,
-  context: Context,
-  { sinks, children }: Runtime,
+  timeout_seconds: number | undefined,
+  attempt: (startClock: () => void) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const timeout_seconds = lease.timeout_seconds ?? handler.options.timeout_seconds;
+  const timeout = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
-  const output = jobOutput((stream, line) => sinks.output(lease, stream, line));
-  const run = () => output.of(() => handler.run(lease.payload, context));
+  const startClock = () => {
+    if (timeout_seconds === undefined) return;
+    timer = setTimeout(() => {
+      const error = new DOMException(`the handler ran longer than ${timeout_seconds} s`, "TimeoutError");
+      timeout.reject(error);
+      abort(lazy, error);
+    }, timeout_seconds * 1_000);
+  };
   try {
-    if (timeout_seconds === undefined && !isIsolated(handler)) return succeeded(handler, await run());
-    const timeout = Promise.withResolvers<never>();
-    const startClock = () => {
-      if (timeout_seconds === undefined) return;
-      timer = setTimeout(() => {
-        const error = new DOMException(`the handler ran longer than ${timeout_seconds} s`, "TimeoutError");
-        timeout.reject(error);
-        abort(lazy, error);
-      }, timeout_seconds * 1_000);
-    };
-    if (isIsolated(handler))
-      return await Promise.race([runIsolated(children, handler, lease, context, sinks, startClock), timeout.promise]);
-    const value = run();
-    startClock();
-    return succeeded(handler, await Promise.race([value, timeout.promise]));
-  } catch (thrown) {
-    return failed(thrown);
+    return await Promise.race([attempt(startClock), timeout.promise]);
   } finally {
     clearTimeout(timer);
-    output.end();
   }
 }

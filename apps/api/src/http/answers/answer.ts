@@ -1,7 +1,7 @@
 import type { ApiContext } from "../context.ts";
 
 /** What every answer carries. */
-const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
+export const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
 
 /**
  * A JSON answer with the request's id. Its headers are a plain object, which goes to Node as it is: `c.json` and

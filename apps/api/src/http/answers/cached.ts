@@ -28,6 +28,6 @@ export function answerFixed(c: ApiContext, { body, content_type, headers, etag }
 }
 
 /** Whether If-None-Match names the tag; proxies that compress make it a weak one. */
-function namesTag(header: string | undefined, etag: string): boolean {
+export function namesTag(header: string | undefined, etag: string): boolean {
   return header?.split(",").some((one) => ["*", etag].includes(one.trim().replace(/^W\//, ""))) ?? false;
 }

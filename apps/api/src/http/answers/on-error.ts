@@ -1,9 +1,9 @@
 import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
-import { NoRoomError, TooManyQueuesError } from "@atlasqueue/core/internal";
+import { NoRoomError, StorageFullError, TooManyQueuesError } from "@atlasqueue/core/internal";
 import { routePath } from "hono/route";
 import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "../context.ts";
-import { internal, noRoom, ProblemError, tooManyQueues, unavailable } from "./problem.ts";
+import { internal, noRoom, ProblemError, storageFull, tooManyQueues, unavailable } from "./problem.ts";
 
 /** The one place that turns what was thrown into an answer. */
 export function answerErrors(deps: { observe: Observe; logger: Logger }) {
@@ -15,6 +15,7 @@ function problemOf(deps: { observe: Observe; logger: Logger }, error: Error, c: 
   if (error instanceof ProblemError) return error;
   if (error instanceof NoRoomError) return noRoom(error);
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
+  if (error instanceof StorageFullError) return storageFull(error);
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;
     deps.observe({ event: "database_unavailable", during, error: textOf(error) });

@@ -1,5 +1,5 @@
 import { problems, problemType, type Fault, type Problem, type ProblemKind } from "@atlasqueue/contract";
-import type { NoRoomError, TooManyQueuesError } from "@atlasqueue/core/internal";
+import type { NoRoomError, StorageFullError, TooManyQueuesError } from "@atlasqueue/core/internal";
 import { answerText } from "./answer.ts";
 
 export type ProblemExtras = {
@@ -55,6 +55,11 @@ export function noRoom({ message, share }: NoRoomError): ProblemError {
 /** Unused queues are forgotten about once a minute. */
 export function tooManyQueues({ message }: TooManyQueuesError): ProblemError {
   return new ProblemError("too_many_queues", message, { headers: { "retry-after": "60" } });
+}
+
+/** What a tenant stores is looked at every ten seconds. */
+export function storageFull({ message }: StorageFullError): ProblemError {
+  return new ProblemError("storage_full", message, { headers: { "retry-after": "10" } });
 }
 
 /** Our own mistake. Log the cause under the request id: the client learns nothing else. */

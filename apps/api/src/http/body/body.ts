@@ -1,5 +1,5 @@
 import { incomingOf, type ApiContext } from "../context.ts";
-import { refuseRepeatedKeys } from "./repeated-keys.ts";
+import { countKeys, refuseRepeatedKeys } from "./repeated-keys.ts";
 import { holderOf } from "../input/holder.ts";
 import { ProblemError } from "../answers/problem.ts";
 import type { Gate } from "../gate.ts";
@@ -26,7 +26,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
  */
 export async function readJson(c: ApiContext, bounds: BodyBounds, arrivals: Arrivals): Promise<JsonBody> {
   requireJson(c);
-  return (await readParsed(c, bounds, arrivals)) ?? parse(new Uint8Array(), 0);
+  return (await readParsed(c, bounds, arrivals)) ?? { ...parse(new Uint8Array()), bytes: 0 };
 }
 
 /** For routes with an optional body: undefined for none, whatever its declared type. */
@@ -45,8 +45,15 @@ async function readParsed(c: ApiContext, bounds: BodyBounds, arrivals: Arrivals)
     const { bytes, keys } = await readBytes(c, bounds, room);
     if (bytes.length === 0) return undefined;
     requireJson(c);
-    if (bytes.length > at_once_bytes_max) await arrivals.turns.take(holder);
-    return parse(bytes, keys);
+    const large = bytes.length > at_once_bytes_max;
+    const rest = () => arrivals.turns.take(holder);
+    // Each step of a large one has its own turn of the event loop, as does what is done with it afterwards.
+    if (large) await rest();
+    const { text, value } = parse(bytes);
+    if (large) await rest();
+    if (countKeys(value) !== keys) await refuseRepeatedKeys(text, rest);
+    if (large) await rest();
+    return { value, bytes: bytes.length };
   } finally {
     room.release();
   }
@@ -75,14 +82,11 @@ function hasBody(c: ApiContext): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-function parse(bytes: Uint8Array, keys: number): JsonBody {
+function parse(bytes: Uint8Array): { text: string; value: unknown } {
   const text = decode(bytes);
   try {
-    const value: unknown = JSON.parse(text);
-    refuseRepeatedKeys(text, value, keys);
-    return { value, bytes: bytes.length };
+    return { text, value: JSON.parse(text) };
   } catch (error) {
-    if (error instanceof ProblemError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new ProblemError("malformed_json", text === "" ? "The body is empty" : reason.slice(0, 200).toWellFormed());
   }

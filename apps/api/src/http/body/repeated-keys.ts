@@ -3,21 +3,23 @@ import { invalid } from "../answers/problem.ts";
 
 const faults_max = 20;
 
+/** Tokens read without a rest: about a millisecond's worth. */
+const tokens_max = 1_000;
+
 /**
  * Throws a `validation` problem for an object with a duplicate key: readers differ in which of the two they take, so
- * what a proxy let pass may not be what we do. `keys` is how many the text has: only when the value has fewer is the
- * text read again.
+ * what a proxy let pass may not be what we do. Only needed when the value has fewer keys than the text.
  *
  * @example
- * refuseRepeatedKeys('{"type":"a","type":"b"}', { type: "b" }, 2); // 422: /type is given more than once
+ * await refuseRepeatedKeys('{"type":"a","type":"b"}', rest); // 422: /type is given more than once
  */
-export function refuseRepeatedKeys(text: string, value: unknown, keys: number): void {
-  if (countKeys(value) === keys) return;
-  const faults = findRepeated(text);
+export async function refuseRepeatedKeys(text: string, rest: () => Promise<void>): Promise<void> {
+  const faults = await findRepeated(text, rest);
   if (faults.length > 0) throw invalid(faults);
 }
 
-function countKeys(value: unknown): number {
+/** How many keys all the objects of a value have. */
+export function countKeys(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   let keys = 0;
   // No recursion: a body may nest deeper than the stack goes.
@@ -34,10 +36,12 @@ function countKeys(value: unknown): number {
 type Level = { seen: Set<string> | undefined; part: string | number };
 
 /** The text is JSON: it was parsed before. */
-function findRepeated(text: string): Fault[] {
+async function findRepeated(text: string, rest: () => Promise<void>): Promise<Fault[]> {
   const faults: Fault[] = [];
   const levels: Level[] = [];
+  let tokens = 0;
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[[\]{},]/gs)) {
+    if ((tokens += 1) % tokens_max === 0) await rest();
     const level = levels.at(-1);
     if (token === "{") levels.push({ seen: new Set(), part: "" });
     else if (token === "[") levels.push({ seen: undefined, part: 0 });

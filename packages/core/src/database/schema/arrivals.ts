@@ -1,5 +1,4 @@
-import { sql } from "drizzle-orm";
-import { doublePrecision, index, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { sql, doublePrecision, index, pgTable, text, uuid } from "../drizzle.ts";
 import type { Unique } from "@atlasqueue/contract";
 import { bytes } from "./columns.ts";
 

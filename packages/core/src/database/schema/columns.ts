@@ -1,4 +1,4 @@
-import { customType, timestamp } from "drizzle-orm/pg-core";
+import { customType, timestamp } from "../drizzle.ts";
 
 /** What tables are made of beside drizzle's own types. */
 export const time = () => timestamp({ withTimezone: true, precision: 6 });

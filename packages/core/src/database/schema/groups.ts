@@ -1,4 +1,4 @@
-import { bigint, integer, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import { bigint, integer, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
 
 /**
  * The groups with unfinished jobs. Adding a job locks its group's row until the commit, so that the order in the group

@@ -1,5 +1,5 @@
-import { sql } from "drizzle-orm";
 import {
+  sql,
   bigint,
   boolean,
   check,
@@ -13,7 +13,7 @@ import {
   uniqueIndex,
   uuid,
   bigserial,
-} from "drizzle-orm/pg-core";
+} from "../drizzle.ts";
 import {
   jobStatuses,
   type Backoff,
@@ -25,8 +25,11 @@ import {
 import { bytes, time, json } from "./columns.ts";
 
 export * from "./arrivals.ts";
+export * from "./audit.ts";
 export * from "./groups.ts";
 export * from "./keys.ts";
+export * from "./replays.ts";
+export * from "./rollups.ts";
 export * from "./schedules.ts";
 export * from "./tokens.ts";
 export * from "./unique.ts";
@@ -80,10 +83,15 @@ export const jobs = pgTable(
     group_key: text(),
     dead_reason: text(),
     last_error: text(),
+    /** While dead: the name of its error's pattern, by which dead letters are grouped. */
+    error_fingerprint: text(),
     backoff: json<Backoff>(),
     progress: json<Json>(),
     payload: json<JsonObject>().notNull(),
     result: json<Json>(),
+    /** Where the request that submitted it belongs in a trace (W3C Trace Context): no part of what it asked for. */
+    traceparent: text(),
+    tracestate: text(),
   },
   (job) => [
     check("jobs_status_known", sql.raw(`status IN (${jobStatuses.map((status) => `'${status}'`).join(", ")})`)),
@@ -102,6 +110,14 @@ export const jobs = pgTable(
     index("jobs_dead")
       .on(job.dead_at, job.id)
       .where(sql`dead_at IS NOT NULL`),
+    // Groups of dead letters, and those of one group.
+    index("jobs_dead_groups")
+      .on(job.tenant, job.type, job.error_fingerprint, job.dead_at, job.id)
+      .where(sql`dead_at IS NOT NULL AND error_fingerprint IS NOT NULL`),
+    // Those that died under a version that did not name it: soon none, and then it costs nothing.
+    index("jobs_dead_ungrouped")
+      .on(job.id)
+      .where(sql`dead_at IS NOT NULL AND error_fingerprint IS NULL`),
     index("jobs_blocked")
       .on(job.tenant, job.queue, job.group_key, job.blocked_seq)
       .where(sql`blocked_seq IS NOT NULL`),

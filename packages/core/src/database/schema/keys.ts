@@ -1,4 +1,4 @@
-import { pgTable, text } from "drizzle-orm/pg-core";
+import { pgTable, text } from "../drizzle.ts";
 import { bytes, time } from "./columns.ts";
 
 /** Secrets shared by all processes on this database, by purpose. */

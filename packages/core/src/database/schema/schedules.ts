@@ -1,5 +1,4 @@
-import { sql } from "drizzle-orm";
-import { check, index, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import { sql, check, index, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
 import { catchUps, type CatchUp, type JobTemplate } from "@atlasqueue/contract";
 import { time, json } from "./columns.ts";
 
@@ -23,6 +22,9 @@ export const schedules = pgTable(
     /** The slot fired last, and its job. */
     last_slot_at: time(),
     last_job_id: uuid(),
+    /** Of the request that stored it: its jobs link there. */
+    traceparent: text(),
+    tracestate: text(),
     created_at: time().notNull(),
     updated_at: time().notNull(),
   },

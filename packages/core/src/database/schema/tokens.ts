@@ -1,6 +1,6 @@
 import type { Scope } from "@atlasqueue/contract";
-import { sql } from "drizzle-orm";
-import { index, pgTable, text, uuid, type AnyPgColumn } from "drizzle-orm/pg-core";
+import type { AnyPgColumn } from "drizzle-orm/pg-core";
+import { sql, index, pgTable, text, uuid } from "../drizzle.ts";
 import { bytes, time } from "./columns.ts";
 
 /** The owners of jobs. The default tenant needs no row. */
@@ -38,4 +38,22 @@ export const tokens = pgTable(
       .on(row.rotated_to)
       .where(sql`${row.rotated_to} IS NOT NULL`),
   ],
+);
+
+/**
+ * What browsers hold in place of a token: it works as long as the token does, and half a day at most. A table and not a
+ * signed text, so that signing out ends it for good. See decisions/2026-11-21-sessions.md.
+ */
+export const sessions = pgTable(
+  "sessions",
+  {
+    /** SHA-256 of the cookie's text. */
+    hash: bytes().primaryKey(),
+    token_id: uuid()
+      .notNull()
+      .references(() => tokens.id, { onDelete: "cascade" }),
+    created_at: time().notNull().defaultNow(),
+    expires_at: time().notNull(),
+  },
+  (row) => [index("sessions_token").on(row.token_id, row.created_at)],
 );

@@ -1,5 +1,4 @@
-import { sql } from "drizzle-orm";
-import { index, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import { sql, index, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
 import { time } from "./columns.ts";
 
 /**

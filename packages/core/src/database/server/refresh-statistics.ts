@@ -3,7 +3,15 @@ import type { Database } from "../connect.ts";
 import { executeOn } from "../statement.ts";
 
 /** Those that go from nothing to a million rows within a minute. */
-const tables = ["jobs", "lease_batches", "idempotency_keys", "job_groups", "unique_keys", "queue_starts"];
+const tables = [
+  "jobs",
+  "lease_batches",
+  "idempotency_keys",
+  "job_groups",
+  "unique_keys",
+  "queue_starts",
+  "minute_rollups",
+];
 
 /**
  * Tell the planner how large our tables have become. A prepared statement keeps the plan that was best when it was

@@ -4,11 +4,12 @@ import { refreshStatistics, statisticsAreStale } from "../../database/server/ref
 import { advanceAll } from "../../groups/advancer.ts";
 import { type SweepOutlook } from "../outlook.ts";
 import { promoteAll } from "../promote.ts";
+import { firstId } from "../prune.ts";
 import { fireAll } from "../../schedules/fire-due.ts";
 import { hint } from "../../signal/announce.ts";
-import { admitAll } from "../../submit/arrivals/admitter.ts";
+import { admitAll, type ArrivalsCursor } from "../../submit/arrivals/admitter.ts";
 import type { SweepDeps } from "../loop-deps.ts";
-import { createDeadLetterProjection } from "./dead-letter-projection.ts";
+import { createDeadLetterCheck } from "./check-dead-letters.ts";
 import { markReady } from "./ready-mark.ts";
 import { createReadyRound } from "./ready-round.ts";
 import { recoverAll } from "./recover-all.ts";
@@ -32,9 +33,10 @@ export type Swept = { fired: number; promoted: number; recovered: number; resign
  * const swept = await createDuties(deps, served).start(outlook, { asked: false, settled_in: true });
  */
 export function createDuties(deps: SweepDeps, served: ServedBySweep) {
-  const projectDeadLetters = createDeadLetterProjection(deps);
+  const checkDeadLetters = createDeadLetterCheck(deps);
   const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);
+  const arrivals: ArrivalsCursor = { after: firstId };
   const underWay = new Set<string>();
 
   /** Resolves with nothing when it failed, or is still under way. */
@@ -93,10 +95,10 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep) {
         // Two duties, as urgent work must not wait for the round, nor the round for it.
         count("served queues", ready, lookAtServed),
         count("ready jobs", ready, () => signalAgain(goRound)),
-        duty("arrivals", async () => void (any_arrivals && (await admitAll(deps)))),
+        duty("arrivals", async () => void (any_arrivals && (await admitAll(deps, arrivals)))),
         duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),
         newest_dead !== undefined &&
-          duty("dead letters", () => hint(deps.observe, "dead letters", () => projectDeadLetters(newest_dead))),
+          duty("dead letters", () => hint(deps.observe, "dead letters", () => checkDeadLetters(newest_dead))),
         duty("counts", async () => void (any_changes && !asked && (await foldAll(deps)))),
         // Tables grow through changes.
         duty("statistics", async () => void (any_changes && !asked && (await keepStatistics()))),

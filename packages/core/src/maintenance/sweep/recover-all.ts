@@ -13,6 +13,7 @@ export async function recoverAll(deps: SweepDeps): Promise<number> {
   for (let round = 0; round < rounds_max; round += 1) {
     const { requeued, dead, batches } = await recoverExpired(deps, claims_max);
     await announce(deps, requeued, "front");
+    deps.followUps.requeued(requeued);
     // Whether their queues have limits was not looked up.
     await deps.followUps.settled(dead.map((job) => ({ job: { ...job, limited: true }, became: "dead" })));
     total += requeued.length + dead.length;

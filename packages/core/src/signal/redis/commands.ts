@@ -21,6 +21,7 @@ export type ScriptedRedis = Redis & {
   workersAnnounce(seen: string, workers: string, ...words: Words): Promise<number>;
   workersList(workers: string): Promise<string[]>;
   signalMark(mark: string, lasts_ms: number): Promise<number>;
-  workersSilent(seen: string, silent_ms: number, workers_max: number): Promise<string[]>;
+  signalTurn(turn: string, period_ms: number): Promise<number>;
+  workersSilent(seen: string, silent_ms: number, passed: number, workers_max: number): Promise<string[]>;
   setAside(key: string, set_aside: string, type: string): Promise<number>;
 };

@@ -22,3 +22,23 @@ test("one that is up is redialled", async () => {
   dialAnew(redis);
   await eventually(async () => expect(await redis.client("ID")).not.toBe(before));
 });
+
+test("a subscriber whose connection ends as it becomes ready again is dialled once more, and nothing is left unhandled", async () => {
+  const redis = dial(redisUrl());
+  opened.push(redis);
+  await eventually(() => expect(redis.status).toBe("ready"));
+  await redis.subscribe("news");
+  let ended = false;
+  const ask = redis.info.bind(redis) as (done: (error: unknown, info: unknown) => void) => unknown;
+  // What ioredis asks before it calls a connection ready.
+  Object.assign(redis, {
+    info: (done: (error: unknown, info: unknown) => void) =>
+      ask((error, info) => {
+        if (!ended) redis.stream.end();
+        ended = true;
+        done(error, info);
+      }),
+  });
+  dialAnew(redis);
+  await eventually(() => expect([ended, redis.stream.writable, redis.status]).toEqual([true, true, "ready"]));
+});

@@ -25,6 +25,9 @@ export function dial(url: string, options: DialOptions = {}): ScriptedRedis {
     connectTimeout: 2_000,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
+    // The subscriber does it itself (`notices.ts`): when the connection is lost again at that very moment, ioredis
+    // leaves its own subscription's rejection to nobody, and Node ends the process.
+    autoResubscribe: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (tries: number) => Math.min(tries * 50, 1_000),
     // A name may point to another server by now.

@@ -74,7 +74,7 @@ test("connections that no longer get answers are dropped and redialled", async (
   expect(await waiting).toBe("SignalUnavailableError");
   proxy.heal();
   await expectAllToWork(signal);
-}, 60_000);
+});
 
 test("a server that accepts connections and never speaks is abandoned too", async () => {
   const proxy = await proxyTo(redisUrl());
@@ -85,7 +85,7 @@ test("a server that accepts connections and never speaks is abandoned too", asyn
   await eventually(() => expect(proxy.accepted()).toBeGreaterThan(2), soon);
   proxy.heal();
   await expectAllToWork(signal);
-}, 60_000);
+});
 
 test("connections that are reset, then refused for a while, come back", async () => {
   const proxy = await proxyTo(redisUrl());
@@ -95,7 +95,7 @@ test("connections that are reset, then refused for a while, come back", async ()
   await eventually(() => expect(signal.state()).toBe("down"), soon);
   proxy.heal();
   await expectAllToWork(signal);
-}, 60_000);
+});
 
 test("a master that became a replica is abandoned for the one its name points to now", async () => {
   const [old, next] = [await startRedis(), await startRedis()];
@@ -109,7 +109,7 @@ test("a master that became a replica is abandoned for the one its name points to
   await expect(signal.wait([main], 60_000, never)).rejects.toMatchObject({ name: "SignalUnavailableError" });
   proxy.pointAt(next.url);
   await expectAllToWork(signal);
-}, 60_000);
+});
 
 test("a replica that becomes a master is used again", async () => {
   const [server, other] = [await startRedis(), await startRedis()];
@@ -119,7 +119,7 @@ test("a replica that becomes a master is used again", async () => {
   await eventually(() => expect(signal.state()).toBe("refusing"), soon);
   await server.ask.replicaof("NO", "ONE");
   await expectAllToWork(signal);
-}, 60_000);
+});
 
 test("a full Redis refuses waits too, so that waiting workers look into Postgres until there is room", async () => {
   const server = await startRedis();
@@ -137,7 +137,7 @@ test("a full Redis refuses waits too, so that waiting workers look into Postgres
   expect(await signal.take([main], 10)).toEqual(["before"]);
   await server.ask.config("SET", "maxmemory", "0");
   await expectAllToWork(signal);
-}, 60_000);
+});
 
 test("keys of another type under our names are moved aside, and everything works as before", async () => {
   const keys = newKeys();

@@ -32,14 +32,15 @@ local out = redis.call('HVALS', KEYS[1])
 table.insert(out, 1, string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)))
 return out`;
 
-/** KEYS: seen. ARGV: silent for ms, max. The time in ms, then the members silent for that long, oldest first. */
+/** KEYS: seen. ARGV: silent for ms, how many to pass over, max. The time in ms, then the members silent for that long. */
 export const silentScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local out = redis.call('ZRANGE', KEYS[1], '-inf', string.format('%.0f', now - ARGV[1]), 'BYSCORE', 'LIMIT', 0, ARGV[2])
+local out = redis.call('ZRANGE', KEYS[1], '-inf', string.format('%.0f', now - ARGV[1]), 'BYSCORE', 'LIMIT', ARGV[2], ARGV[3])
 table.insert(out, 1, string.format('%.0f', now))
 return out`;
 
+/** Looked at in one call; the next call goes on behind them, and then starts over. */
 const silent_max = 500;
 /** Past its lease a silent worker holds nothing: this long after, it is forgotten. */
 const forget_after_lease_ms = 60_000;
@@ -65,6 +66,7 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
   const memberOf = ({ tenant, id }: WorkerRef) => JSON.stringify([tenant, id]);
 
   const own = ownMark();
+  let passed = 0;
 
   const withdraw = async (worker: WorkerRef): Promise<void> => {
     await available(() =>
@@ -95,7 +97,8 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
         .sort(byId);
     },
     async vanished() {
-      const [now, ...members] = await available(() => redis.workersSilent(seen, presence_ttl_ms, silent_max));
+      const [now, ...members] = await available(() => redis.workersSilent(seen, presence_ttl_ms, passed, silent_max));
+      passed = members.length < silent_max ? 0 : passed + silent_max;
       if (members.length === 0) return [];
       const silent = (await Promise.all(members.map(find))).filter((worker) => worker !== undefined);
       for (const worker of silent)

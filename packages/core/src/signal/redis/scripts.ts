@@ -116,6 +116,16 @@ const mark = `
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) end
 return 1`;
 
+/**
+ * KEYS: turn. ARGV: milliseconds. Redis keeps the time at which a key ends, so a clock set back would keep the turn from
+ * everyone for as long as it was set back by: no turn has longer than its period.
+ */
+const turn = `
+if redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX') then return 1 end
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 or left > tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return 0`;
+
 /** Called by digest, and sent whole again by the client when Redis has forgotten them. */
 export const scripts = {
   signalPush: { lua: push, numberOfKeys: 3 },
@@ -130,5 +140,6 @@ export const scripts = {
   workersList: { lua: listScript, numberOfKeys: 1 },
   workersSilent: { lua: silentScript, numberOfKeys: 1 },
   signalMark: { lua: mark, numberOfKeys: 1 },
+  signalTurn: { lua: turn, numberOfKeys: 1 },
   setAside: { lua: setAsideScript, numberOfKeys: 2 },
 };

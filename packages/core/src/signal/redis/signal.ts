@@ -106,7 +106,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
       await available(() => commands.del(queueKeys(keys, queue).overflow));
     },
     async takeTurn(name, period_ms) {
-      return (await available(() => commands.set(turnKey(keys, name), "1", "PX", Math.ceil(period_ms), "NX"))) === "OK";
+      return (await available(() => commands.signalTurn(turnKey(keys, name), Math.ceil(period_ms)))) === 1;
     },
     async mark(name, lasts_ms) {
       await available(() => commands.signalMark(turnKey(keys, `mark:${name}`), Math.ceil(lasts_ms)));

@@ -5,7 +5,7 @@ import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { findKeyHolders, type UniqueName } from "../find-key-holders.ts";
 import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
-import { hasKey, oncePerKey, settleConflicts } from "../drafts.ts";
+import { hasKey, oncePerKey, settleConflicts } from "../idempotency.ts";
 import { reportEnqueued, type EnqueueOutcome } from "../outcome.ts";
 import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
 import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
@@ -67,7 +67,8 @@ export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitte
   if (!done) return { outcomes: [], ended: [], left: left.map(({ id }) => id) };
   for (const [one, outcome] of outcomesOf(plan, rowOf, done)) outcomes.set(one, outcome);
   const settled = [...outcomes].filter(([{ id }]) => !done.lost.has(id));
-  for (const [{ tenant, request }, outcome] of settled) reportEnqueued(deps.observe, { tenant, request }, outcome);
+  for (const [{ tenant, request, trace }, outcome] of settled)
+    reportEnqueued(deps.observe, { tenant, request, trace }, outcome);
   return {
     outcomes: settled.map(([, outcome]) => outcome),
     ended: settled.filter(([, { kind }]) => kind !== "created").map(([{ id }]) => id),
@@ -148,7 +149,9 @@ function draftOf(row: ArrivedRow): Draft {
     ...(row.backoff !== null && { backoff: row.backoff }),
     ...(on_conflict !== null && { unique: { ...terms, on_conflict } }),
   };
-  return { id: row.id, tenant: row.tenant, request, payload: payload ?? "null", key, hash: hash ?? "" };
+  const { traceparent, tracestate } = row;
+  const trace = traceparent === null ? undefined : { traceparent, tracestate };
+  return { id: row.id, tenant: row.tenant, request, payload: payload ?? "null", key, hash: hash ?? "", trace };
 }
 
 const uniqueNameOf = (one: Draft, key: string | null): [Draft, UniqueName][] =>

@@ -17,21 +17,42 @@ const rest_ms_max = 20;
 /** As many halvings as it takes to get from a page to one job, and a few more. */
 const late_in_a_row_max = 12;
 
+/** Where the next sweep goes on. */
+export type ArrivalsCursor = { after: string };
+
 /**
  * Admit the jobs that arrived with callers' transactions, and signal them: the safety net for `admitThese`. One that
- * cannot be admitted now holds up none of the others. Returns how many there were.
+ * cannot be admitted now holds up none of the others: what one call does not get to, the next one with the same cursor
+ * begins with. Returns how many were admitted.
  */
-export async function admitAll(deps: AdmitterDeps): Promise<number> {
-  let total = 0;
-  let after: string | undefined = firstId;
+export async function admitAll(
+  deps: AdmitterDeps,
+  cursor: ArrivalsCursor = { after: firstId },
+  pages_max = rounds_max,
+): Promise<number> {
   const failures = createFailures();
-  for (let round = 0; round < rounds_max && after !== undefined; round += 1) {
+  const began_after = cursor.after;
+  let total = 0;
+  let came_round = began_after === firstId;
+  for (let page = 0; page < pages_max; page += 1) {
+    const { after } = cursor;
     const { ids, more }: ArrivedPage = await arrivedAfter(deps, after, jobs_max);
-    total += await admitPage(deps, ids, failures);
-    after = more ? ids.at(-1) : undefined;
+    // Even when these fail: what follows them comes next.
+    cursor.after = more ? (ids.at(-1) ?? firstId) : firstId;
+    total += after === firstId ? await admitPage(deps, ids, failures) : await admitInOrder(deps, ids, failures);
+    const is_back = !more || (began_after !== firstId && cursor.after >= began_after);
+    if (came_round && is_back) break;
+    came_round ||= !more;
   }
   failures.tell();
   return total;
+}
+
+/** Jobs of their groups that were made before them may have come in since the cursor was there. */
+async function admitInOrder(deps: AdmitterDeps, ids: readonly string[], failures: Failures): Promise<number> {
+  const ahead = (await arrivedUpTo(deps, ids, jobs_max)).ids;
+  const rest = ids.filter((id) => !ahead.includes(id));
+  return (await admitPage(deps, ahead, failures)) + (await admitPage(deps, rest, failures));
 }
 
 /** Admit jobs whose transactions have committed, after those ahead of them in their groups. */
@@ -46,6 +67,7 @@ export async function admitThese(deps: AdmitterDeps, ids: readonly string[]): Pr
 
 /** A page that fails is halved, down to the job at fault: that one is skipped, and holds up none of the others. */
 async function admitPage(deps: AdmitterDeps, ids: readonly string[], failures: Failures): Promise<number> {
+  if (ids.length === 0) return 0;
   try {
     const admitted = await admitTogether(deps, ids);
     failures.succeeded();

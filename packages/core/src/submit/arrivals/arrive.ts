@@ -42,16 +42,16 @@ const text = composed(
   `
   WITH asked AS MATERIALIZED (SELECT * FROM ${input({ keyed: false })}), made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, status, blocked_seq, group_key)
+                      payload, traceparent, tracestate, status, blocked_seq, group_key)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, 'blocked', 0, group_key
+           payload, traceparent, tracestate, 'blocked', 0, group_key
     FROM asked
     RETURNING tenant, queue
   ), ${countChanges("made", { blocked: "count(*)" })}, arrived AS (
     INSERT INTO arrivals (job_id, tenant, queue, group_key, unique_key, on_conflict, window_seconds,
                           idempotency_key, request_hash, key_ttl_seconds)
-    SELECT id, tenant, queue, group_key, ${orNull(16)}, ${orNull(17)}, ${orNull(18)}::float8,
-           ${orNull(13)}, decode(${orNull(14)}, 'hex'), $15::float8
+    SELECT id, tenant, queue, group_key, ${orNull(18)}, ${orNull(19)}, ${orNull(20)}::float8,
+           ${orNull(15)}, decode(${orNull(16)}, 'hex'), $17::float8
     FROM asked
   )
   SELECT now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked`,

@@ -4,7 +4,8 @@ import { uniqueVerdict } from "../unique/verdict.ts";
 import { findArrivedByKey } from "./find-arrived.ts";
 import { findKeyHolders } from "../find-key-holders.ts";
 import { arrive } from "./arrive.ts";
-import { draft, hasKey, newRow, settleConflicts } from "../drafts.ts";
+import { draft, newRow } from "../drafts.ts";
+import { hasKey, settleConflicts } from "../idempotency.ts";
 import type { EnqueueOutcome, Submission } from "../outcome.ts";
 import type { EnqueueOptions } from "../enqueue.ts";
 import { insertJobs, type Draft } from "../insert-jobs.ts";
@@ -24,7 +25,7 @@ export async function submitInside(execute: Execute, submission: Submission, opt
   const one = draft(submission);
   const { group, unique } = one.request;
   if (one.key === null && group === undefined && unique === undefined) {
-    const job = newRow(one, await insertJobs(execute, [one], options));
+    const job = newRow(one, await insertJobs(execute, [one], { ...options, inside: true }));
     return { outcome: { kind: "created", job }, ...(job.status === "queued" && { ready: job }) };
   }
   const known = await answerAtOnce(execute, one);

@@ -3,6 +3,7 @@ import type { Execute } from "../../database/statement.ts";
 import type { HeldKey, UniqueName } from "../find-key-holders.ts";
 import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
 import { newRow } from "../drafts.ts";
+import type { KnownJob } from "../known-job.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import type { Draft, InsertOptions } from "../insert-jobs.ts";
 import { holderIdOf, planUnique, type Join, type Make, type Plan, type Slot } from "./plan.ts";
@@ -56,7 +57,7 @@ export function stepsOf({ makes, joins }: Plan, ttlOf: (draft: Draft) => number)
 const keyOf = ({ name, seen }: Slot) => ({ key: name.key, seen });
 
 function storedAs({ draft, content }: Make): Draft {
-  return { ...draft, payload: content.payload, request: content.request };
+  return { ...draft, payload: content.payload, request: content.request, trace: content.trace };
 }
 
 function outcomesOf({ makes, joins }: Plan, done: CarriedOut | undefined): Outcomes {
@@ -86,7 +87,7 @@ function madeRow(draft: Draft, { created_at, made }: CarriedOut): JobRow {
 }
 
 /** The outcome of a draft answered with another job. Signalled if that job has moved within its queue. */
-export function joined({ slot, replaces }: Join, job: JobRow, done: CarriedOut | undefined): EnqueueOutcome {
+export function joined({ slot, replaces }: Join, job: KnownJob, done: CarriedOut | undefined): EnqueueOutcome {
   if (!replaces) return { kind: "existing", job };
   const was = done?.replaced.get(job.id)?.was;
   const moved = was !== undefined && (was !== "queued" || job.priority !== slot.job?.priority);
@@ -94,10 +95,10 @@ export function joined({ slot, replaces }: Join, job: JobRow, done: CarriedOut |
 }
 
 /** The job of a slot, after being replaced, if it was. */
-export function holderAfter({ slot: { job, replacement } }: Join, done: CarriedOut | undefined): JobRow | undefined {
+export function holderAfter({ slot: { job, replacement } }: Join, done: CarriedOut | undefined): KnownJob | undefined {
   const now = job && done?.replaced.get(job.id);
   if (!job || !now || !replacement) return job;
-  const { request } = replacement;
+  const { request, trace } = replacement;
   const { was: _was, ...times } = now;
   return {
     ...job,
@@ -107,12 +108,11 @@ export function holderAfter({ slot: { job, replacement } }: Join, done: CarriedO
     max_attempts: request.max_attempts,
     timeout_seconds: request.timeout_seconds ?? null,
     backoff: request.backoff ?? null,
-    payload: request.payload,
     attempts: 0,
     started_at: null,
     worker_id: null,
     lease_token: null,
-    last_error: null,
-    progress: null,
+    traceparent: trace?.traceparent ?? null,
+    tracestate: trace?.tracestate ?? null,
   };
 }

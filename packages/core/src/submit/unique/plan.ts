@@ -1,7 +1,7 @@
 import type { Unique } from "@atlasqueue/contract";
-import type { JobRow } from "../../database/schema/index.ts";
 import { uniqueKeyOf, uniqueVerdict } from "./verdict.ts";
 import type { HeldKey, UniqueName } from "../find-key-holders.ts";
+import type { KnownJob } from "../known-job.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import type { Draft } from "../insert-jobs.ts";
 
@@ -11,7 +11,7 @@ export type Slot = {
   /** What the key named when it was looked at, and its version; null when it named nothing. */
   seen: { job_id: string; version: string } | null;
   window_over: boolean | null;
-  job: JobRow | undefined;
+  job: KnownJob | undefined;
   make: Make | undefined;
   /** What the stored job should become. */
   replacement: Draft | undefined;

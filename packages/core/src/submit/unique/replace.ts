@@ -18,7 +18,8 @@ export const replaceTargets = (contents: string) => `
   replaced AS (
     UPDATE jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
                     timeout_seconds = content.timeout_seconds, backoff = nullif(content.backoff::text, 'null')::json,
-                    payload = content.payload, run_at = content.starts_at,
+                    payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
+                    run_at = content.starts_at,
                     status = CASE WHEN jobs.status = 'blocked' THEN 'blocked' WHEN ${isLater} THEN 'scheduled' ELSE 'queued' END,
                     ready_at = CASE WHEN jobs.status <> 'blocked' AND NOT ${isLater} THEN coalesce(ready_at, now()) END,
                     due_at = CASE WHEN jobs.status <> 'blocked' AND ${isLater} THEN content.starts_at END,

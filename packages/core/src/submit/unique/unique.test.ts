@@ -5,12 +5,10 @@ import type { Deps } from "../../deps.ts";
 import { findJob } from "../../jobs/find.ts";
 import { queueStats } from "../../queues/stats.ts";
 import { createQueue, UniqueConflictError } from "../../queue.ts";
-import { advanceGroups } from "../../groups/advance.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { claim } from "../../lease/claim.ts";
 import type { Lease } from "../../lease/lease.ts";
 import { complete } from "../../settle/complete.ts";
-import { enqueueAll } from "../enqueue-all.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { enqueue } from "../enqueue.ts";
 import { fail } from "../../settle/fail.ts";
@@ -33,6 +31,8 @@ beforeEach(
       .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, job_groups, group_handovers, queue_counts, queue_changes`,
 );
 
+const replace = { key: "u", on_conflict: "replace" } as const;
+
 type Wish = Partial<SubmitJobInput>;
 const add = async (request: Wish, key?: string): Promise<EnqueueOutcome> => {
   const [outcome] = await enqueue(deps, [submission({ unique: { key: "u" }, ...request }, key)], options);
@@ -50,7 +50,6 @@ const take = async (id: string): Promise<Lease> => {
 };
 const finish = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
 const keys = () => own.database.sql`SELECT key, job_id FROM unique_keys ORDER BY key`;
-const jobs = async () => (await own.database.sql`SELECT id FROM jobs ORDER BY id`).map(({ id }) => id as string);
 const countsAreTrue = async () => {
   const rows = await own.database.sql`SELECT status, count(*)::int AS count FROM jobs GROUP BY status`;
   const counts = (await queueStats(deps, "default"))[0]?.counts ?? {};
@@ -113,14 +112,13 @@ test("reject refuses, names the job, and burns no idempotency key", async () => 
 test("the same idempotency key gets the same answer again, whatever happened to the unique key", async () => {
   const first = await add({});
   const second = await add({}, "returned");
-  const replace = { key: "u", on_conflict: "replace" } as const;
   await add({ unique: replace, payload: { a: 1 } }, "replaced");
   await add({ unique: replace, payload: { a: 2 } });
   await finish(idOf(first));
   await add({});
   expect(await add({}, "returned")).toMatchObject({ kind: "replayed", job: { id: idOf(second) } });
   const again = await add({ unique: replace, payload: { a: 1 } }, "replaced");
-  expect(again).toMatchObject({ kind: "replayed", job: { id: idOf(first), payload: { a: 2 } } });
+  expect(again).toMatchObject({ kind: "replayed", job: { id: idOf(first) } });
   expect(await kindOf(add({ priority: 1 }, "returned"))).toBe("mismatch");
 });
 
@@ -128,142 +126,6 @@ test("a request that turns out to be a replay leaves no unique key behind", asyn
   await add({ unique: undefined, payload: { a: 1 } }, "k");
   expect(await kindOf(add({ unique: { key: "fresh" } }, "k"))).toBe("mismatch");
   expect(await keys()).toEqual([]);
-});
-
-const replace = { key: "u", on_conflict: "replace" } as const;
-
-test("replace puts everything the newer request says into a job that has not started, and keeps its id", async () => {
-  const first = await add({ delay_seconds: 60 });
-  const later = { type: "b", payload: { a: 1 }, priority: 5, max_attempts: 2, timeout_seconds: 9 };
-  const backoff = { kind: "fixed", base_seconds: 3 } as const;
-  const second = await add({ unique: replace, ...later, backoff, delay_seconds: 120 });
-  expect(second).toMatchObject({
-    kind: "replaced",
-    ready: false,
-    job: { id: idOf(first), status: "scheduled", ...later },
-  });
-  const stored = await read(idOf(first));
-  expect(stored).toMatchObject({ ...later, backoff, attempts: 0 });
-  expect(Math.round(((stored?.run_at.getTime() ?? 0) - (stored?.updated_at.getTime() ?? 0)) / 1_000)).toBe(120);
-  const now = await add({ unique: replace });
-  expect(now).toMatchObject({
-    kind: "replaced",
-    ready: true,
-    job: { id: idOf(first), status: "queued", due_at: null },
-  });
-  const ready_at = (await read(idOf(first)))?.ready_at;
-  expect(await add({ unique: replace, payload: { a: 3 } })).toMatchObject({ kind: "replaced", ready: false });
-  expect((await read(idOf(first)))?.ready_at).toEqual(ready_at);
-  expect(await add({ unique: replace, delay_seconds: 5 })).toMatchObject({
-    job: { status: "scheduled", ready_at: null },
-  });
-  expect(await jobs()).toEqual([idOf(first)]);
-  await countsAreTrue();
-});
-
-test("a failed job is replaced as if it were new", async () => {
-  const id = idOf(await add({}));
-  await fail(deps, [{ lease: await take(id), error: "E", verdict: { kind: "retry", delay_ms: 60_000 } }]);
-  expect(await add({ unique: replace, payload: { a: 1 } })).toMatchObject({ kind: "replaced", ready: true });
-  expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, last_error: null, payload: { a: 1 } });
-  await countsAreTrue();
-});
-
-test("a job that has started is left alone, and a new one takes its key", async () => {
-  const first = idOf(await add({}));
-  await take(first);
-  const second = await add({ unique: replace, payload: { a: 1 } });
-  expect(second.kind).toBe("created");
-  expect(await add({ unique: replace, payload: { a: 2 } })).toMatchObject({
-    kind: "replaced",
-    job: { id: idOf(second) },
-  });
-  expect((await read(first))?.payload).toEqual({});
-  expect(await jobs()).toEqual([first, idOf(second)]);
-});
-
-test("a blocked job keeps its place in its group; one in another group is not moved", async () => {
-  const ahead = idOf(await add({ unique: undefined, group: "g" }));
-  const first = idOf(await add({ group: "g" }));
-  await add({ unique: undefined, group: "g" });
-  expect(await add({ unique: replace, group: "g", payload: { a: 1 } })).toMatchObject({
-    kind: "replaced",
-    ready: false,
-    job: { id: first, status: "blocked" },
-  });
-  expect(await add({ unique: replace, group: "h" })).toEqual({ kind: "conflict", job_id: first });
-  expect(await add({ unique: replace })).toEqual({ kind: "conflict", job_id: first });
-  await finish(ahead);
-  expect((await advanceGroups(deps, 10)).ready.map(({ id }) => id)).toEqual([first]);
-  await countsAreTrue();
-});
-
-test("within one call, a later job conflicts with an earlier one", async () => {
-  const of = (unique: SubmitJobInput["unique"], payload: SubmitJobInput["payload"], key?: string) =>
-    submission({ unique, payload }, key);
-  const outcomes = await enqueue(
-    deps,
-    [
-      submission({}),
-      of({ key: "a" }, { n: 1 }, "k1"),
-      of({ key: "a" }, { n: 2 }, "k2"),
-      of({ key: "a", on_conflict: "replace" }, { n: 3 }, "k3"),
-      of({ key: "a", on_conflict: "reject" }, { n: 4 }, "k4"),
-      of({ key: "b" }, { n: 5 }, "k5"),
-      of({ key: "b" }, { n: 5 }, "k5"),
-      of({ key: "b" }, { n: 6 }, "k5"),
-    ],
-    options,
-  );
-  expect(outcomes.map(({ kind }) => kind)).toEqual([
-    "created",
-    "created",
-    "existing",
-    "replaced",
-    "conflict",
-    "created",
-    "replayed",
-    "mismatch",
-  ]);
-  const a = idOf(outcomes[1] as EnqueueOutcome);
-  expect(outcomes.slice(1, 5).map(idOf)).toEqual([a, a, a, a]);
-  expect((await read(a))?.payload).toEqual({ n: 3 });
-  expect(await jobs()).toHaveLength(3);
-  for (const [key, n] of [
-    ["k1", 1],
-    ["k2", 2],
-  ] as const)
-    expect((await enqueue(deps, [of({ key: "a" }, { n }, key)], options))[0]).toMatchObject({
-      kind: "replayed",
-      job: { id: a },
-    });
-  await countsAreTrue();
-});
-
-test("a batch with one refusal stores nothing", async () => {
-  const first = idOf(await add({}));
-  const batch = [
-    submission({ unique: { key: "new" } }, "b1"),
-    submission({ unique: { key: "u", on_conflict: "reject" } }, "b2"),
-  ];
-  expect(await enqueueAll(deps, batch, options)).toEqual({ kind: "conflict", places: [{ at: 1, job_id: first }] });
-  expect(await jobs()).toEqual([first]);
-  expect(await keys()).toHaveLength(1);
-  await finish(first);
-  expect(await enqueueAll(deps, batch, options)).toMatchObject({ kind: "stored" });
-});
-
-test("batches that share unique keys in opposite orders do not block each other", async () => {
-  const names = Array.from({ length: 30 }, (_, at) => `crossed-${at}`);
-  const batch = (some: string[]) =>
-    enqueue(
-      deps,
-      some.map((key) => submission({ unique: { key } })),
-      options,
-    );
-  const answers = await Promise.all(Array.from({ length: 8 }, (_, at) => batch(at % 2 ? names : names.toReversed())));
-  expect(answers.flat().filter(({ kind }) => kind === "created")).toHaveLength(30);
-  expect(answers.flat().filter(({ kind }) => kind === "existing")).toHaveLength(210);
 });
 
 test("keys no job holds are forgotten, a few at a time; those held stay", async () => {

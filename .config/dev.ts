@@ -1,0 +1,47 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+// pnpm dev: the whole system, started again after a change to its sources, and the dashboard's own server beside it.
+const root = fileURLToPath(new URL("..", import.meta.url));
+const api_url = `http://127.0.0.1:${process.env.API_PORT || "8000"}`;
+const dashboard = `${root}/apps/dashboard/package.json`;
+
+const sources = [
+  "apps/api",
+  "apps/cli",
+  "apps/mcp",
+  "apps/worker",
+  "packages/client",
+  "packages/contract",
+  "packages/core",
+  "packages/worker",
+  "packages/embedded",
+];
+const watched = sources.map((folder) => `--watch-path=${folder}/src`);
+
+const children: ChildProcess[] = [];
+let ending = false;
+function run(folder: string, args: string[], env: Record<string, string>): void {
+  const cwd = `${root}/${folder}`;
+  const child = spawn(process.execPath, args, { cwd, stdio: "inherit", env: { ...process.env, ...env } });
+  child.once("error", end);
+  child.once("exit", end);
+  children.push(child);
+}
+/** When one ends, or somebody wants it, all end. */
+function end(): void {
+  if (ending) return;
+  ending = true;
+  for (const child of children) child.kill("SIGTERM");
+}
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);
+
+// Its page comes from its own server, which builds nothing.
+run(".", [...watched, "--watch-preserve-output", "apps/cli/src/main.ts", "start"], { DASHBOARD: "false" });
+if (existsSync(dashboard) && "dev" in scriptsOf(dashboard))
+  run("apps/dashboard", ["--run", "dev"], { API_URL: api_url });
+
+function scriptsOf(file: string): object {
+  return (JSON.parse(readFileSync(file, "utf8")) as { scripts?: object }).scripts ?? {};
+}

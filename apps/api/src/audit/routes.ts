@@ -1,0 +1,43 @@
+import { auditPage, listAuditQuery, type AuditEntry } from "@atlasqueue/contract";
+import { listActs, showAct } from "@atlasqueue/core/internal";
+import type { CursorOf } from "../http/input/cursor.ts";
+import { exampleId } from "../route/examples.ts";
+import { route } from "../route/route.ts";
+
+const example: AuditEntry = {
+  id: exampleId,
+  at: "2030-01-31T12:00:00.000Z",
+  actor: { kind: "session", token_id: exampleId, name: "ops" },
+  action: "queue.pause",
+  target: "mails",
+  count: null,
+  detail: null,
+  request_id: "0c9a2f5e-8a51-4a34-9d35-1f7a5f1f6b0e",
+  finished: true,
+};
+
+const list = route(
+  {
+    method: "get",
+    path: "/v1/audit",
+    id: "listAudit",
+    tag: "Audit",
+    summary: "Who did what, newest first",
+    description:
+      "Everything that changes something, apart from submitting and working: who did it, to what, how many, when, in " +
+      "which request. An entry is made before the act: `finished` is false while that is under way, and for good when its " +
+      "process died in the middle. A page may be short, even empty, and still have a `next_cursor`.",
+    scope: "read",
+    request: { query: listAuditQuery },
+    answers: { 200: { description: "A page.", schema: auditPage, example: { items: [example], next_cursor: null } } },
+    problems: ["validation"],
+  },
+  async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
+    const of: CursorOf = { list: "audit", tenant, filter };
+    const { rows, next } = await listActs(deps, tenant, filter, limit, deps.cursors.read(of, cursor));
+    return { items: rows.map(showAct), next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+  },
+);
+
+/** The audit trail. */
+export const auditRoutes = [list];

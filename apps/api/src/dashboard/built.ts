@@ -1,0 +1,55 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createHash } from "node:crypto";
+
+/** A file of the page, as it is and as it was compressed when the page was built. */
+export type BuiltFile = { content_type: string; etag: string; plain: Bytes; br?: Bytes; gzip?: Bytes };
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** `assets` have names that change with their content; `index` is the page at every address of its own. */
+export type BuiltDashboard = { index: BuiltFile; assets: ReadonlyMap<string, BuiltFile> };
+
+const types: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+
+/** In the published package it is a copy beside the code; in the repository, where the page's own build leaves it. */
+const places = ["../dashboard-dist", "../../../dashboard/dist"].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
+
+/**
+ * The built page, or undefined where it was not built. All of it is read at once (1.5 MB): a later build in the same
+ * folder must not give a browser files of two versions.
+ *
+ * @example
+ * const dashboard = readDashboard();
+ */
+export function readDashboard(folders: readonly string[] = places): BuiltDashboard | undefined {
+  const folder = folders.find((each) => existsSync(join(each, "index.html")));
+  if (folder === undefined) return undefined;
+  const names = readdirSync(join(folder, "assets")).filter((name) => Object.hasOwn(types, extname(name)));
+  return {
+    index: readBuilt(join(folder, "index.html")),
+    assets: new Map(names.map((name) => [name, readBuilt(join(folder, "assets", name))])),
+  };
+}
+
+function readBuilt(path: string): BuiltFile {
+  const plain = new Uint8Array(readFileSync(path));
+  const smaller = (suffix: string) =>
+    existsSync(path + suffix) ? new Uint8Array(readFileSync(path + suffix)) : undefined;
+  const [br, gzip] = [smaller(".br"), smaller(".gz")];
+  return {
+    content_type: types[extname(path)] ?? "application/octet-stream",
+    etag: createHash("sha256").update(plain).digest("base64url").slice(0, 22),
+    plain,
+    ...(br ? { br } : {}),
+    ...(gzip ? { gzip } : {}),
+  };
+}

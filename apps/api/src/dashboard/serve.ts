@@ -1,0 +1,68 @@
+import type { Hono } from "hono";
+import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { namesTag } from "../http/answers/cached.ts";
+import { ProblemError } from "../http/answers/problem.ts";
+import type { BuiltDashboard, BuiltFile } from "./built.ts";
+import { encode } from "./encoding.ts";
+
+/** The page's own files and nothing else: no script, style, picture or frame from elsewhere or in the page itself. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const guards = {
+  "content-security-policy": policy,
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  "referrer-policy": "same-origin",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+/** A hashed name never has another content. */
+const for_ever = "public, max-age=31536000, immutable";
+
+/**
+ * Serve the page at `/` and below `/ui`. Only there: an address that is neither ours nor the page's stays a 404, so that
+ * a mistyped path of the API is not answered with a page.
+ *
+ * @example
+ * addDashboard(app, readDashboard());
+ */
+export function addDashboard(app: Hono<ApiEnv>, dashboard: BuiltDashboard): void {
+  const page = (c: ApiContext) => answerFile(c, dashboard.index, "no-cache");
+  app.on("GET", ["/", "/ui", "/ui/*"], page);
+  app.on("GET", "/assets/:file", (c) => {
+    const file = dashboard.assets.get(c.req.param("file"));
+    if (!file)
+      throw new ProblemError("not_found", "The dashboard has no such file; a reload brings its newest version");
+    return answerFile(c, file, for_ever);
+  });
+}
+
+function answerFile(c: ApiContext, file: BuiltFile, cache: string): Response {
+  const { body, encoding } = encode(file, c.req.header("accept-encoding"));
+  const etag = `"${file.etag}${encoding === undefined ? "" : `-${encoding}`}"`;
+  const same = namesTag(c.req.header("if-none-match"), etag);
+  return new Response(same ? null : body, {
+    status: same ? 304 : 200,
+    headers: {
+      "content-type": file.content_type,
+      "cache-control": cache,
+      "x-request-id": c.get("request_id"),
+      vary: "accept-encoding",
+      etag,
+      ...(encoding === undefined ? {} : { "content-encoding": encoding }),
+      ...guards,
+    },
+  });
+}

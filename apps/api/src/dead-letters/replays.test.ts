@@ -1,0 +1,101 @@
+import { replay, replayPage, replayPreview } from "@atlasqueue/contract";
+import { createLogger, memorySignal } from "@atlasqueue/core";
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { guardedApp } from "../../test/guarded-app.ts";
+import { testApp } from "../../test/test-app.ts";
+import { readApiConfig } from "../config.ts";
+import { startApi } from "../start-api.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp();
+});
+afterAll(() => api.stop());
+beforeEach(() => api.deps.database.sql`TRUNCATE jobs, dead_letter_replays`);
+
+const dead = (count: number) => api.deps.database.sql`
+  INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload)
+  SELECT gen_random_uuid(), 'mail', 'dead', now(), now(), now(), now(), now(), json_build_object('n', n)
+  FROM generate_series(1, ${count}::int) AS n`;
+const path = "/v1/dlq/replays";
+const create = (body: object) => api.send("POST", path, undefined, body);
+
+test("a replay is looked at first, then made, listed, steered, and over", async () => {
+  await dead(3);
+  const wish = { filter: { type: "mail" }, patch: { relay: "b" }, rate: 2 };
+  const preview = await create({ ...wish, dry_run: true });
+  expect(preview.status).toBe(200);
+  const { matched, complete, sample } = replayPreview.parse(await preview.json());
+  expect({ matched, complete, fits: sample?.fits, relay: sample?.after.relay }).toEqual({
+    matched: 3,
+    complete: true,
+    fits: true,
+    relay: "b",
+  });
+  const made = await create(wish);
+  expect(made.status).toBe(201);
+  const { id, ...shown } = replay.parse(await made.json());
+  expect(shown).toMatchObject({ ...wish, state: "running", matched: 3, replayed: 0, created_by: { kind: "anybody" } });
+  const { items } = replayPage.parse(await (await api.get(path)).json());
+  expect(items.map((one) => one.id)).toEqual([id]);
+  for (const [verb, state] of [
+    ["pause", "paused"],
+    ["resume", "running"],
+    ["cancel", "cancelled"],
+  ]) {
+    const steered = await api.send("POST", `${path}/${id}/${verb}`);
+    expect(replay.parse(await steered.json())).toMatchObject({ id, state });
+  }
+  expect((await api.send("POST", `${path}/${id}/resume`)).status).toBe(409);
+});
+
+test.each([
+  [{}, "/filter"],
+  [{ filter: {} }, "/filter"],
+  [{ filter: { all: true, type: "a" } }, "/filter"],
+  [{ filter: { ids: [] } }, "/filter/ids"],
+  [{ filter: { fingerprint: "xyz" } }, "/filter/fingerprint"],
+  [{ filter: { died_after: "yesterday" } }, "/filter/died_after"],
+  [{ filter: { all: true }, patch: [] }, "/patch"],
+  [{ filter: { all: true }, patch: null }, "/patch"],
+  [{ filter: { all: true }, rate: 0 }, "/rate"],
+  [{ filter: { all: true }, rate: 10_001 }, "/rate"],
+  [{ filter: { all: true }, speed: 1 }, "/speed"],
+])("a wish that is not clear is refused, and says where: %j", async (body, pointer) => {
+  const response = await create(body);
+  expect(response.status).toBe(422);
+  const { errors } = (await response.json()) as { errors: { pointer: string }[] };
+  expect(errors.map((error) => error.pointer)).toContain(pointer);
+});
+
+test("who made a replay stays with it, by token or by session", async () => {
+  const guarded = await guardedApp();
+  try {
+    const { id, token } = await guarded.token("admin");
+    const made = await guarded.send("POST", path, token, { filter: { all: true } });
+    expect(replay.parse(await made.json()).created_by).toEqual({ kind: "token", token_id: id, name: "test" });
+    const signedIn = await guarded.send("POST", "/v1/session", undefined, { token });
+    const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const headers = { cookie, "x-atlasqueue-dashboard": "1" };
+    const again = await guarded.send("POST", path, undefined, { filter: { all: true } }, headers);
+    expect(replay.parse(await again.json()).created_by).toMatchObject({ kind: "session", name: "test" });
+  } finally {
+    await guarded.stop();
+  }
+});
+
+test("a replay begun by an API that is gone is carried on by the next one", { timeout: 60_000 }, async () => {
+  await dead(1_200);
+  const { id } = replay.parse(await (await create({ filter: { all: true } })).json());
+  const config = readApiConfig({ DATABASE_URL: api.database_url, API_PORT: "0" });
+  const next = await startApi(config, { signal: memorySignal(), logger: createLogger("silent", "test") });
+  try {
+    await eventually(async () => {
+      const seen = replay.parse(await (await fetch(`${next.url}${path}/${id}`)).json());
+      expect(seen).toMatchObject({ state: "done", replayed: 1_200, left_over: 0 });
+    });
+  } finally {
+    await next.stop();
+  }
+});

@@ -1,0 +1,182 @@
+import {
+  createReplay as createReplayBody,
+  type CreateReplay,
+  jobId,
+  limits,
+  listReplaysQuery,
+  replay,
+  replayPage,
+  replayPreview,
+  type JsonObject,
+  type Replay,
+} from "@atlasqueue/contract";
+import {
+  createReplay,
+  findReplay,
+  listReplays,
+  previewReplay,
+  showReplay,
+  steerReplay,
+  type Steering,
+} from "@atlasqueue/core/internal";
+import { z } from "zod";
+import { actorOf } from "../access/actor.ts";
+import { ProblemError } from "../http/answers/problem.ts";
+import type { CursorOf } from "../http/input/cursor.ts";
+import { exampleId } from "../route/examples.ts";
+import { noBody } from "../route/operation.ts";
+import { route } from "../route/route.ts";
+
+const path = z.strictObject({ id: jobId });
+/** A thousand ids and a patch as large as a payload. */
+const body_bytes_max = 524_288;
+
+const example: Replay = {
+  id: exampleId,
+  state: "running",
+  filter: { type: "mail.send", fingerprint: "9f3a0c1be2d47586" },
+  patch: { relay: "b" },
+  rate: 10,
+  matched: 1_200,
+  matched_complete: true,
+  replayed: 300,
+  left_over: 0,
+  created_by: { kind: "token", token_id: exampleId, name: "ops" },
+  created_at: "2030-01-31T12:00:00.000Z",
+  updated_at: "2030-01-31T12:00:30.000Z",
+  finished_at: null,
+};
+
+/** Which jobs and how; the patch may be large and secret, and is with the replay. */
+function askReplay({ body: { dry_run, filter, rate, patch } }: { body: CreateReplay }) {
+  const { ids, ...traits } = filter;
+  const which = ids ? { ids: ids.length } : (JSON.parse(JSON.stringify(traits)) as JsonObject);
+  return dry_run ? (false as const) : { detail: { ...which, rate: rate ?? null, patched: patch !== undefined } };
+}
+const tellReplay = (_input: unknown, { body }: { body: unknown }) => {
+  const { id, matched } = body as Replay;
+  return { target: id, count: matched };
+};
+
+const create = route(
+  {
+    method: "post",
+    path: "/v1/dlq/replays",
+    id: "createReplay",
+    audit: { action: "replay.create", asks: askReplay, tells: tellReplay },
+    tag: "Dead letters",
+    summary: "Replay dead jobs in the background",
+    description:
+      "The jobs that are dead now and match are queued again page by page, at most `rate` a second, with `patch` merged " +
+      "into their payloads; any process carries it on, also after a restart. A job that dies again is not replayed " +
+      "again. With `dry_run` nothing is changed: the answer says how many there are and shows one of them patched. A job " +
+      "whose patched payload would be too large stays dead.",
+    scope: "admin",
+    request: {
+      body: {
+        schema: createReplayBody,
+        example: { filter: { type: "mail.send" }, patch: { relay: "b" }, rate: 10, dry_run: true },
+        foreign: { filter: { ids: [exampleId] }, dry_run: true },
+        bytes_max: body_bytes_max,
+      },
+    },
+    answers: {
+      201: { description: "The replay, which has begun.", schema: replay, example },
+      200: {
+        description: "What it would do.",
+        schema: replayPreview,
+        example: {
+          matched: 1_200,
+          complete: true,
+          sample: {
+            id: exampleId,
+            type: "mail.send",
+            queue: "mails",
+            before: { relay: "a" },
+            after: { relay: "b" },
+            fits: true,
+          },
+        },
+      },
+    },
+    problems: ["too_many_replays"],
+  },
+  async ({ deps, tenant, caller, body: { dry_run, ...wish } }) => {
+    if (dry_run) return { status: 200, body: await previewReplay(deps, { tenant, ...wish }) };
+    const row = await createReplay(deps, { tenant, ...wish }, actorOf(caller));
+    if (!row) throw new ProblemError("too_many_replays", `A tenant may have ${limits.replays_max} unfinished ones`);
+    return { status: 201, body: showReplay(row) };
+  },
+);
+
+const list = route(
+  {
+    method: "get",
+    path: "/v1/dlq/replays",
+    id: "listReplays",
+    tag: "Dead letters",
+    summary: "List the replays, newest first",
+    description: "Those that are over are kept for 30 days.",
+    scope: "read",
+    request: { query: listReplaysQuery },
+    answers: { 200: { description: "A page.", schema: replayPage, example: { items: [example], next_cursor: null } } },
+    problems: ["validation"],
+  },
+  async ({ deps, tenant, query: { limit, cursor } }) => {
+    const of: CursorOf = { list: "replays", tenant, filter: {} };
+    const { rows, next } = await listReplays(deps, tenant, limit, deps.cursors.read(of, cursor));
+    return { items: rows.map(showReplay), next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+  },
+);
+
+const get = route(
+  {
+    method: "get",
+    path: "/v1/dlq/replays/{id}",
+    id: "getReplay",
+    tag: "Dead letters",
+    summary: "See how far a replay has come",
+    scope: "read",
+    request: { path },
+    answers: { 200: { description: "The replay.", schema: replay, example } },
+    problems: ["validation", "not_found"],
+  },
+  async ({ deps, tenant, path: { id } }) => showReplay((await findReplay(deps, tenant, id)) ?? unknownReplay()),
+);
+
+const steering = (what: Steering, summary: string, description: string) =>
+  route(
+    {
+      method: "post",
+      path: `/v1/dlq/replays/{id}/${what}`,
+      id: `${what}Replay`,
+      audit: { action: `replay.${what}` },
+      tag: "Dead letters",
+      summary,
+      description,
+      scope: "admin",
+      request: { path, body: noBody },
+      answers: { 200: { description: "The replay.", schema: replay, example } },
+      problems: ["not_found", "replay_over"],
+    },
+    async ({ deps, tenant, path: { id } }) => {
+      const outcome = await steerReplay(deps, tenant, id, what);
+      if (outcome.kind === "unknown") return unknownReplay();
+      if (outcome.kind === "over") throw new ProblemError("replay_over", `The replay is ${outcome.row.state}`);
+      return showReplay(outcome.row);
+    },
+  );
+
+/** Replays that go on in the background. */
+export const replayRoutes = [
+  create,
+  list,
+  get,
+  steering("pause", "Pause a replay", "Once answered, nothing more is replayed until it is resumed."),
+  steering("resume", "Let a replay go on", "From where it stopped."),
+  steering("cancel", "End a replay", "What was replayed stays so; the rest stays dead."),
+];
+
+function unknownReplay(): never {
+  throw new ProblemError("not_found", "There is no replay with this id");
+}

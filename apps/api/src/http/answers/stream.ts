@@ -1,0 +1,13 @@
+import { everywhere } from "./answer.ts";
+import type { ApiContext } from "../context.ts";
+
+/** An answer that goes on. Cancelling the body must end what feeds it. */
+export type Stream = { body: ReadableStream<Uint8Array>; content_type: string };
+
+/** Proxies that collect answers before passing them on are asked not to. */
+const unbuffered = { "x-accel-buffering": "no" };
+
+export function answerStream(c: ApiContext, { body, content_type }: Stream): Response {
+  const headers = { "content-type": content_type, "x-request-id": c.get("request_id") };
+  return new Response(body, { headers: { ...headers, ...everywhere, ...unbuffered, ...c.get("limit_headers") } });
+}

@@ -1,0 +1,127 @@
+import {
+  bulkJobs as bulkJobsBody,
+  bulkJobsAnswer,
+  editJob,
+  job,
+  jobId,
+  type BulkJobs,
+  type BulkJobsAnswer,
+  type JsonObject,
+} from "@atlasqueue/contract";
+import { bulkJobs, deleteFinished, editAndRetry, findJob } from "@atlasqueue/core/internal";
+import { z } from "zod";
+import { ProblemError, unknownJob } from "../http/answers/problem.ts";
+import type { CursorOf } from "../http/input/cursor.ts";
+import { exampleId } from "../route/examples.ts";
+import { noBody } from "../route/operation.ts";
+import { route } from "../route/route.ts";
+import { showRetried } from "./retried.ts";
+
+const path = z.strictObject({ id: jobId });
+/** A thousand ids. */
+const bulk_bytes_max = 131_072;
+
+export const edit = route(
+  {
+    method: "post",
+    path: "/v1/jobs/{id}/edit",
+    id: "editJob",
+    audit: { action: "job.edit" },
+    tag: "Jobs",
+    summary: "Run a dead, cancelled or failed job again with another payload",
+    description:
+      "`payload` takes the place of the payload; `patch` is merged into it (RFC 7396: null removes a field). " +
+      "Otherwise like retry.",
+    scope: "admin",
+    request: { path, body: { schema: editJob, example: { patch: { to: "ada@example.org" } } } },
+    answers: { 200: { description: "The queued job.", schema: job } },
+    problems: ["not_found", "not_retryable"],
+  },
+  async ({ deps, tenant, path: { id }, body: edited }) => {
+    const outcome = await editAndRetry(deps, tenant, id, edited, deps.payload_bytes_max);
+    switch (outcome.kind) {
+      case "retried":
+        return showRetried(deps, outcome);
+      case "not_retryable":
+        throw new ProblemError("not_retryable", `The job is ${outcome.job.status}`);
+      case "refused":
+        throw new ProblemError("too_large", `The new payload may have ${deps.payload_bytes_max} bytes of JSON at most`);
+      case "unknown":
+        return unknownJob();
+      default:
+        return outcome satisfies never;
+    }
+  },
+);
+
+export const remove = route(
+  {
+    method: "delete",
+    path: "/v1/jobs/{id}",
+    id: "deleteJob",
+    audit: { action: "job.delete" },
+    tag: "Jobs",
+    summary: "Delete a finished job",
+    description: "With its attempts; its idempotency key is free again.",
+    scope: "admin",
+    request: { path, body: noBody },
+    answers: { 204: { description: "It is gone." } },
+    problems: ["validation", "not_found", "job_not_finished"],
+  },
+  async ({ deps, tenant, path: { id } }) => {
+    const { ids, were_dead } = await deleteFinished(deps, tenant, [id]);
+    await deps.followUps.noLongerDead(were_dead);
+    if (ids.length > 0) return;
+    const { status } = (await findJob(deps, tenant, id)) ?? unknownJob();
+    throw new ProblemError("job_not_finished", `The job is ${status}, or is being changed`);
+  },
+);
+
+/** Which were meant; ids are only counted. A call that goes on has an entry of its own. */
+function askBulk({ body: { action, dry_run, ids, filter } }: { body: BulkJobs }) {
+  const which = ids ? { ids: ids.length } : (JSON.parse(JSON.stringify(filter ?? { all: true })) as JsonObject);
+  return dry_run ? (false as const) : { detail: { action, ...which } };
+}
+const tellBulk = (_input: unknown, { changed }: BulkJobsAnswer) => ({ count: changed });
+
+export const bulk = route(
+  {
+    method: "post",
+    path: "/v1/jobs/bulk",
+    id: "bulkJobs",
+    audit: { action: "jobs.bulk", asks: askBulk, tells: tellBulk },
+    tag: "Jobs",
+    summary: "Cancel, retry, delete or purge all jobs that match",
+    description:
+      "Newest first, those to which it can be done: not final, stopped (dead, cancelled, failed), or final; " +
+      "`purge` deletes whatever is not running. A call by `filter` or `all` goes on for about 3 s, one by `ids` until " +
+      "all are done. With `next_cursor` the next one continues, and jobs made after the first are not meant. " +
+      "`matched` and `changed` are of this call. With `dry_run` it only counts.",
+    scope: "admin",
+    request: {
+      body: {
+        schema: bulkJobsBody,
+        example: { action: "cancel", filter: { queue: "mails", status: "queued" }, dry_run: true },
+        foreign: { action: "cancel", ids: [exampleId] },
+        bytes_max: bulk_bytes_max,
+      },
+    },
+    answers: {
+      200: {
+        description: "How far this call came.",
+        schema: bulkJobsAnswer,
+        example: { matched: 1_200, changed: 1_200, next_cursor: null },
+      },
+    },
+    problems: ["validation"],
+  },
+  async ({ deps, tenant, body: { action, ids, filter = {}, cursor, dry_run }, hungUp }) => {
+    // The same place, whether it is looked at or done.
+    const of: CursorOf = { list: "bulk", tenant, filter: { action, dry_run, ...filter } };
+    const options = { dry_run, below: deps.cursors.read(of, cursor), stop: hungUp() };
+    const act = () => bulkJobs(deps, tenant, action, ids ? { ids } : filter, options);
+    // A search costs far more than a list.
+    const { matched, changed, next } = await (filter.search === undefined ? act() : deps.searches.hold(tenant, 0, act));
+    return { matched, changed, next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+  },
+);

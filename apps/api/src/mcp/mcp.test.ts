@@ -1,0 +1,242 @@
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { guardedApp } from "../../test/guarded-app.ts";
+import { testApp } from "../../test/test-app.ts";
+import { createApp } from "../app.ts";
+import { startServer } from "../server.ts";
+
+// What the door of /mcp does; the tools behind it are tried in apps/cli, with the official client over both transports.
+let api: Awaited<ReturnType<typeof guardedApp>>;
+let token: string;
+beforeAll(async () => {
+  api = await guardedApp();
+  ({ token } = await api.token("admin"));
+});
+afterAll(() => api.stop());
+
+type Rpc = { status: number; headers: Headers; body: { error?: { code: number; data?: unknown }; result?: unknown } };
+
+const modern = { "mcp-protocol-version": "2026-07-28" };
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/** A message as a client of 2026-07-28 sends it. */
+async function ask(
+  method: string,
+  params: { name?: string; [key: string]: unknown } = {},
+  headers: Record<string, string> = {},
+  app = api,
+): Promise<Rpc> {
+  const body = { jsonrpc: "2.0", id: 1, method, params: { _meta: meta, ...params } };
+  const name: Record<string, string> = params.name === undefined ? {} : { "mcp-name": params.name };
+  const response = await app.send("POST", "/mcp", token, body, {
+    ...modern,
+    "mcp-method": method,
+    ...name,
+    ...headers,
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === "" ? {} : (JSON.parse(text) as Rpc["body"]),
+  };
+}
+
+const listQueues = { name: "list_queues", arguments: {} };
+
+test("a client of 2026-07-28 discovers it, lists its tools and calls one, without a handshake", async () => {
+  const discovered = await ask("server/discover");
+  expect(discovered.body.result).toMatchObject({
+    supportedVersions: ["2026-07-28"],
+    capabilities: { tools: {}, resources: {}, prompts: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
+    instructions: expect.stringContaining("data") as string,
+  });
+  expect((await ask("tools/list")).body.result).toMatchObject({ resultType: "complete" });
+  const { body, headers } = await ask("tools/call", listQueues);
+  expect(headers.get("content-type")).toBe("application/json");
+  expect(body.result).toMatchObject({ structuredContent: { queues: [] } });
+});
+
+test("one of an earlier protocol shakes hands, and needs no session", async () => {
+  const legacy = async (body: object) => {
+    const response = await api.send("POST", "/mcp", token, { jsonrpc: "2.0", ...body });
+    return { status: response.status, session: response.headers.get("mcp-session-id"), text: await response.text() };
+  };
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "old", version: "1" } };
+  const hello = await legacy({ id: 1, method: "initialize", params });
+  expect(hello).toMatchObject({ status: 200, session: null });
+  expect(JSON.parse(hello.text)).toMatchObject({ result: { protocolVersion: "2025-06-18" } });
+  expect(await legacy({ method: "notifications/initialized" })).toMatchObject({ status: 202, text: "" });
+  const called = await legacy({ id: 2, method: "tools/call", params: listQueues });
+  expect(JSON.parse(called.text)).toMatchObject({ id: 2, result: { structuredContent: { queues: [] } } });
+});
+
+test("another site's page is 403, another name 400, no token 401, GET and DELETE 405", async () => {
+  for (const headers of [
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+  ])
+    expect((await ask("tools/list", {}, headers)).status, JSON.stringify(headers)).toBe(403);
+  expect((await ask("tools/list", {}, { origin: "http://localhost" })).status).toBe(200);
+  const named = createApp({ ...api.deps, allowed_hosts: { names: [], addresses: false } });
+  expect((await named.request("http://rebound.example/mcp", { method: "POST" })).status).toBe(400);
+  const unknown = await api.send("POST", "/mcp", undefined, { jsonrpc: "2.0", id: 1, method: "tools/list" });
+  expect(unknown.status).toBe(401);
+  expect(unknown.headers.get("www-authenticate")).toContain("Bearer");
+  for (const method of ["GET", "DELETE"]) {
+    const response = await api.send(method, "/mcp", token);
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("POST");
+  }
+});
+
+test("lists of messages, streams, and what is no message are refused", async () => {
+  const raw = async (body: unknown) => (await api.send("POST", "/mcp", token, body)).status;
+  const one = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  expect(await raw([one, one])).toBe(422);
+  expect(await raw({ ...one, jsonrpc: "1.0" })).toBe(422);
+  expect(await raw({ ...one, params: [] })).toBe(422);
+  expect(await raw({ ...one, params: { deep: JSON.parse(`${"[".repeat(100)}${"]".repeat(100)}`) as unknown } })).toBe(
+    422,
+  );
+  expect(await raw({ ...one, params: { x: "x".repeat(1_100_000) } })).toBe(413);
+  const listening = await ask("subscriptions/listen", { notifications: { toolsListChanged: true } });
+  expect(listening.headers.get("content-type")).toBe("application/json");
+  expect(listening.body.error).toMatchObject({ code: -32_603 });
+  expect((await ask("nothing/such")).body.error).toMatchObject({ code: -32_601 });
+  const later = { ...modern, "mcp-protocol-version": "2031-01-01" };
+  const newer = { _meta: { ...meta, "io.modelcontextprotocol/protocolVersion": "2031-01-01" } };
+  expect(await ask("tools/list", newer, later)).toMatchObject({
+    status: 400,
+    body: { error: { code: -32_022, data: { supported: ["2026-07-28"] } } },
+  });
+  const strange = await api.send("POST", "/mcp?toolsets=read,all", token, one);
+  expect(strange.status).toBe(422);
+  expect(await strange.text()).toContain("read, operate, work");
+});
+
+test("what a tool asks is limited, noted and counted like any other request, under the same request id", async () => {
+  const before = api.events.length;
+  await ask(
+    "tools/call",
+    { name: "pause_queue", arguments: { queue_name: "noted", idempotency_key: "k" } },
+    { "x-request-id": "one" },
+  );
+  const requests = api.events.slice(before).filter((event) => event.event === "http_request");
+  expect(requests).toMatchObject([
+    { path_template: "/v1/audit", request_id: "one" },
+    { path_template: "/v1/queues/:queue/pause", status_code: 200 },
+    { path_template: "/mcp", request_id: "one" },
+  ]);
+  const trail = await api.send("GET", "/v1/audit?target=noted", token);
+  expect(await trail.json()).toMatchObject({
+    items: [{ action: "queue.pause", actor: { kind: "token", name: "test" } }],
+  });
+
+  const limited = await guardedApp({ rate_limit: { limit: 4, period_ms: 60_000 } });
+  const own = token;
+  ({ token } = await limited.token("admin"));
+  // One for each message, and one for what its tool asks.
+  expect((await ask("tools/call", listQueues, {}, limited)).body.result).toMatchObject({ structuredContent: {} });
+  expect((await ask("tools/call", listQueues, {}, limited)).headers.get("ratelimit")).toContain("r=1");
+  const { body } = await ask("tools/call", listQueues, {}, limited);
+  expect(body).toMatchObject({});
+  const refused = await ask("tools/call", listQueues, {}, limited);
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get("retry-after")).toBeTruthy();
+  token = own;
+  await limited.stop();
+});
+
+const old = { jsonrpc: "2.0", id: 1, method: "tools/call" };
+test.each([
+  ["2026-07-28", { ...modern, "mcp-method": "tools/call", "mcp-name": "get_job_status" }, { _meta: meta }],
+  ["the protocols before it", {}, {}],
+])("a caller of %s who hangs up ends what waits for them, and leaves no error behind", async (era, headers, params) => {
+  const server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
+  onTestFinished(() => server.stop(100));
+  const stored = await api.post(`long ${era}`, { type: "long" }, { authorization: `Bearer ${token}` });
+  const { id } = (await stored.json()) as { id: string };
+  const waits = { name: "get_job_status", arguments: { job_id: id, wait_seconds: 20 } };
+  const gone = new AbortController();
+  const before = api.events.length;
+  const started = performance.now();
+  const asked = fetch(`${server.url}/mcp`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify({ ...old, params: { ...waits, ...params } }),
+    signal: gone.signal,
+  });
+  const requests = () => api.events.slice(before).filter((event) => event.event === "http_request");
+  // The first look at the job has been answered; the next one waits.
+  await eventually(() => requests().length > 0);
+  gone.abort();
+  await expect(asked).rejects.toThrow();
+  await eventually(() => requests().some(({ path_template }) => path_template === "/mcp"));
+  expect(performance.now() - started).toBeLessThan(19_000);
+  expect(requests().filter(({ status_code }) => status_code >= 500)).toEqual([]);
+  expect(api.logLines().filter((line) => line.includes('"http_error"'))).toEqual([]);
+});
+
+test("a job is not leased to somebody who has hung up", async () => {
+  const server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
+  onTestFinished(() => server.stop(100));
+  const gone = new AbortController();
+  const before = api.events.length;
+  const waits = { name: "lease_job", arguments: { queue_name: "hung-up", wait_seconds: 20 } };
+  const asked = fetch(`${server.url}/mcp?toolsets=work`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ ...old, params: waits }),
+    signal: gone.signal,
+  });
+  await eventually(() => api.deps.longPoll.askedFor().some(({ queue }) => queue === "hung-up"));
+  gone.abort();
+  await expect(asked).rejects.toThrow();
+  await eventually(() =>
+    api.events.slice(before).some((event) => event.event === "http_request" && event.path_template === "/mcp"),
+  );
+  await api.post("hung-up", { type: "a", queue: "hung-up" }, { authorization: `Bearer ${token}` });
+  const leased = await api.send("POST", "/v1/queues/hung-up/lease", token, { worker_id: "w", wait_seconds: 10 });
+  expect(await leased.json()).toMatchObject({ jobs: [{ job: { attempts: 1, worker_id: "w" } }] });
+});
+
+test("a database that is away is an answer too, which says when to try again", async () => {
+  const database = new Proxy(api.deps.database, {
+    get(target, name) {
+      if (name === "sql") throw Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+  const lost = await testApp({ database });
+  const response = await lost.send("POST", "/mcp", undefined, {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: listQueues,
+  });
+  expect(await response.json()).toMatchObject({
+    result: { isError: true, content: [{ text: expect.stringContaining("Wait 1 s, then call again") as string }] },
+  });
+  await lost.stop();
+});
+
+test("an MCP server is loaded when the first one asks for it, and not before", async () => {
+  const { execFile } = await import("node:child_process");
+  const main = new URL("../start-api.ts", import.meta.url).href;
+  const script = `import { registerHooks } from "node:module";
+    registerHooks({ load(url, context, next) { if (url.includes("modelcontextprotocol")) console.log(url); return next(url, context); } });
+    await import(${JSON.stringify(main)});`;
+  const said = await new Promise<string>((resolve, reject) =>
+    execFile(process.execPath, ["--input-type=module", "-e", script], (error, stdout) =>
+      error ? reject(error) : resolve(stdout),
+    ),
+  );
+  expect(said).toBe("");
+});

@@ -1,0 +1,37 @@
+import { readTraceContext, type Tracing } from "@atlasqueue/contract";
+import type { Next } from "hono";
+import type { ApiContext } from "../http/context.ts";
+import { templateOf } from "../http/input/template.ts";
+
+const path_chars_max = 200;
+/** What is asked every few seconds, and by no one who would look for it in a trace. */
+const probes = new Set(["/health", "/livez", "/readyz", "/ready", "/metrics"]);
+
+/**
+ * A server span per request, as HTTP's semantic conventions 1.45.0 (stable) have it, part of the trace its headers name.
+ */
+export function traceRequests(tracing: Tracing) {
+  return async (c: ApiContext, next: Next): Promise<void> => {
+    if (!tracing.on() || probes.has(c.req.path)) return next();
+    const { method } = c.req;
+    const { protocol, pathname } = new URL(c.req.url);
+    const began = performance.now();
+    const scheme = { "url.scheme": protocol.slice(0, -1), "http.request.method": method };
+    const span = tracing.start({
+      name: method,
+      kind: "server",
+      parent: readTraceContext(c.req.header("traceparent"), c.req.header("tracestate")) ?? null,
+      attributes: { ...scheme, "url.path": pathname.slice(0, path_chars_max) },
+    });
+    await span.active(next);
+    const { status } = c.res;
+    const route = templateOf(c);
+    const answer = { "http.route": route, "http.response.status_code": status };
+    span.rename(`${method} ${route}`);
+    span.set({ ...answer, "atlasqueue.request.id": c.get("request_id") });
+    const error = status >= 500 ? { type: String(status) } : undefined;
+    span.end(error);
+    const told = { ...scheme, ...answer, ...(error && { "error.type": error.type }) };
+    tracing.measure("http.server.request.duration", (performance.now() - began) / 1_000, told);
+  };
+}

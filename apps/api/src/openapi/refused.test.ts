@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { faultsOfAnswer, operationNamed } from "../../test/against-document.ts";
+import { checkedRequests } from "../../test/checked-request.ts";
+import { guardedApp } from "../../test/guarded-app.ts";
+import { tourOpenQueueLost } from "../../test/openqueue-tour.ts";
+import { testApp } from "../../test/test-app.ts";
+import { operations } from "../routes.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp();
+});
+afterAll(() => api.stop());
+
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+test("without a token, with too few scopes, and too often, it answers as documented", async () => {
+  const rate_limit = { limit: 1, period_ms: 60_000 };
+  const [guarded, limited] = await Promise.all([guardedApp(), testApp({ rate_limit })]);
+  const { token } = await guarded.token();
+  const scoped = operations.filter(({ scope }) => scope !== undefined);
+  for (const { id } of scoped) {
+    await checkedRequests(guarded.app).call(id, 401, { params: { id: nobody, queue: "default", name: "nightly" } });
+    const headers = { authorization: `Bearer ${token}` };
+    await checkedRequests(guarded.app).call(id, 403, {
+      params: { id: nobody, queue: "default", name: "nightly" },
+      headers,
+    });
+  }
+  await checkedRequests(limited.app).call("listQueues", 200);
+  // Metrics take no permit.
+  for (const { id } of scoped.filter((one) => one.id !== "getMetrics"))
+    await checkedRequests(limited.app).call(id, 429, { params: { id: nobody, queue: "default", name: "nightly" } });
+  await Promise.all([guarded.stop(), limited.stop()]);
+});
+
+test("without its database it answers as documented", async () => {
+  const away = new Proxy(api.deps.database, {
+    get(database, name) {
+      if (name === "sql") throw Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
+      return Reflect.get(database, name) as unknown;
+    },
+  });
+  const other = await testApp({ database: away });
+  const lost = checkedRequests(other.app);
+  for (const operation of ["getReadiness", "getReady", "listJobs", "listQueues"]) await lost.call(operation, 503);
+  for (const operation of ["getJob", "explainJob", "listAttempts", "cancelJob", "retryJob"])
+    await lost.call(operation, 503, { params: { id: nobody } });
+  for (const operation of ["pauseQueue", "resumeQueue"])
+    await lost.call(operation, 503, { params: { queue: "default" } });
+  await lost.call("limitQueue", 503, { params: { queue: "default" }, body: {} });
+  const lease_token = nobody;
+  await lost.call("submitJob", 503, { headers: { "Idempotency-Key": "lost" }, body: { type: "tour" } });
+  await lost.call("submitJobs", 503, { body: { jobs: [{ type: "tour", idempotency_key: "lost" }] } });
+  await lost.call("ackJob", 503, { params: { id: nobody }, body: { lease_token } });
+  await lost.call("nackJob", 503, { params: { id: nobody }, body: { lease_token, error: "?" } });
+  await lost.call("heartbeat", 503, { params: { id: nobody }, body: { lease_token } });
+  await lost.call("settleLeases", 503, { body: { acks: [{ id: nobody, lease_token }] } });
+  // Leasing asks the database only for what was signalled.
+  await other.deps.signal.push([{ id: nobody, tenant: "default", queue: "default", priority: 0 }]);
+  await tourOpenQueueLost(lost.call);
+  await other.stop();
+});
+
+const withId = { "x-request-id": "1", "content-type": "application/json" };
+const asProblem = { ...withId, "content-type": "application/problem+json" };
+const told = { title: "", detail: "", instance: "1" };
+
+test.each<[what: string, status: number, headers: Record<string, string>, body: object, fault: string]>([
+  ["a status", 418, withId, {}, "not said to answer 418"],
+  ["a value", 200, withId, { status: "ok", service: "other" }, "/service must be equal to constant"],
+  ["a field", 200, withId, { status: "ok", service: "atlasqueue-api", more: 1 }, "additional properties"],
+  ["a content type", 200, { ...withId, "content-type": "text/plain" }, {}, "text/plain is not said"],
+  ["no request id", 200, { "content-type": "application/json" }, {}, "no request id"],
+  ["a problem", 400, asProblem, { ...told, type: "/problems/not-json", status: 400 }, "not-json is not said"],
+  ["another instance", 400, asProblem, { ...told, type: "/", status: 400, instance: "2" }, "not the request id"],
+])("%s that is not documented would be noticed", async (_what, status, headers, body, fault) => {
+  const response = new Response(JSON.stringify(body), { status, headers });
+  expect((await faultsOfAnswer(operationNamed("getHealth"), response)).join()).toContain(fault);
+});

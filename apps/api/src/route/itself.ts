@@ -1,0 +1,38 @@
+import type { Hono } from "hono";
+import type { ApiContext, ApiEnv } from "../http/context.ts";
+
+/** The app, to be asked by one of its own routes in its caller's name. */
+export type Itself = {
+  url: string;
+  /** Of the request that asks. */
+  headers: Headers;
+  fetch: typeof fetch;
+};
+
+/** What says who the caller is, and which trace the call belongs to. */
+const carried = ["authorization", "cookie", "x-atlasqueue-dashboard", "traceparent", "tracestate"];
+
+/**
+ * The app as a caller reaches it, but without the wire: the routes that are asked decide, limit and note everything as
+ * they do for anyone. What they hand over is taken back if the caller hangs up.
+ *
+ * @example
+ * const client = createClient({ ...itselfOf(c, app) });
+ */
+export function itselfOf(c: ApiContext, app: Hono<ApiEnv>): Itself {
+  // hono's own default is undefined, whatever the type of `env` says.
+  const env: ApiContext["env"] | undefined = c.env;
+  return {
+    url: new URL(c.req.url).origin,
+    headers: c.req.raw.headers,
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      for (const name of carried) {
+        const shown = c.req.header(name);
+        if (shown !== undefined) request.headers.set(name, shown);
+      }
+      if (!request.headers.has("x-request-id")) request.headers.set("x-request-id", c.get("request_id"));
+      return app.fetch(request, env?.outgoing ? { outgoing: env.outgoing } : {});
+    },
+  };
+}

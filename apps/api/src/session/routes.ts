@@ -1,0 +1,189 @@
+import { openSession as openSessionBody, scopes, session, type Session } from "@atlasqueue/contract";
+import { closeSession, defaultTenant, openSession, whoIs, type RateLimit } from "@atlasqueue/core/internal";
+import { requireOwnHeader, sessionHashOf } from "../access/cookie.ts";
+import type { Told } from "../audit/told.ts";
+import { ProblemError } from "../http/answers/problem.ts";
+import type { Caller } from "../http/context.ts";
+import type { RouteDeps } from "../route/deps.ts";
+import { exampleId } from "../route/examples.ts";
+import { route, type Guard } from "../route/route.ts";
+import { version } from "../docs/version.ts";
+
+/**
+ * Failed ones, per network. Each is counted before it is known to be wrong, as those that come together would all be
+ * through by then; a right one is given back.
+ */
+const attempts: RateLimit = { limit: 60, period_ms: 60_000 };
+
+const example: Session = {
+  auth: "required",
+  version: "1.0.0",
+  signed_in: true,
+  tenant: "default",
+  scopes: ["read"],
+  token: { id: exampleId, name: "ops", hint: "aq_3fJ2" },
+  until: "2030-01-31T12:00:00.000Z",
+};
+const cookie = { "Set-Cookie": "The session: HttpOnly, SameSite=Strict, and Secure over https." };
+
+/** Lets everyone in, with what they showed. A session that has ended is as good as none; a bad token is an error. */
+const letVisitorIn: Guard = async (c, { access: { authenticator } }) => {
+  const shows = c.req.header("authorization") !== undefined || sessionHashOf(c) !== undefined;
+  if (authenticator.required && !shows) return;
+  try {
+    c.set("caller", await authenticator.callerOf(c));
+  } catch (error) {
+    const ended = error instanceof ProblemError && error.kind === "unauthorized";
+    if (!ended || c.req.header("authorization") !== undefined) throw error;
+  }
+};
+
+/** By the session that was opened. */
+function tellSignedIn(
+  _input: unknown,
+  { body: { token, tenant, scopes: allowed } }: { body: Session },
+): Told | undefined {
+  if (!token || tenant === null) return undefined;
+  const caller = { tenant, scopes: new Set(allowed), token_id: token.id, token_name: token.name, session_hash: "" };
+  return { target: token.id, caller };
+}
+
+const get = route(
+  {
+    method: "get",
+    path: "/v1/session",
+    id: "getSession",
+    tag: "Session",
+    summary: "Who am I, and what may I do",
+    description:
+      "By token or by cookie. Without either, or when the session has ended, `signed_in` is false. With `AUTH=disabled` " +
+      "everyone is signed in.",
+    answers: { 200: { description: "Who asks.", schema: session, example } },
+    problems: ["validation", "unauthorized", "rate_limited", "unavailable", "no_room", "share_used"],
+  },
+  ({ deps, caller }: Visited) => describe(deps, caller),
+  letVisitorIn,
+);
+
+const open = route(
+  {
+    method: "post",
+    path: "/v1/session",
+    id: "openSession",
+    audit: { action: "session.open", tells: tellSignedIn },
+    tag: "Session",
+    summary: "Sign in: exchange a token for a cookie",
+    description:
+      "The session ends with the token, whether that expires, is revoked or is rotated, and after 12 hours. Calls by " +
+      "cookie that change something need the header `X-AtlasQueue-Dashboard: 1` as well. With `AUTH=disabled` there is " +
+      "nothing to sign in to, and no cookie.",
+    request: {
+      body: { schema: openSessionBody, example: { token: "aq_3fJ2mPq0eXw8sYb5nVt7kRc1uHd9gLz4aQo6iEf2jWxCHECK1" } },
+    },
+    answers: { 200: { description: "Who signed in.", schema: session, example, some_headers: cookie } },
+    problems: ["unauthorized", "rate_limited", "unavailable"],
+  },
+  async ({ deps, body, visitor }) => {
+    if (!deps.access.authenticator.required) return { status: 200, body: await describe(deps, undefined) };
+    const network = visitor.network();
+    spendAttempt(deps, network);
+    const holder = await visitor.holderOf(body.token);
+    const opened = holder?.token_id === undefined ? undefined : await openSession(deps, holder.token_id);
+    if (!holder || !opened) throw notSignedIn();
+    deps.signInPermits(network, [-1], attempts);
+    // It replaces the one this browser had.
+    await end(deps, visitor.session_hash());
+    const { session: text, hash, expires_in_ms: ends_in_ms } = opened;
+    const said = await describe(deps, { ...holder, session_hash: hash });
+    return { status: 200, body: said, headers: { "set-cookie": visitor.cookie({ text, ends_in_ms }) } };
+  },
+);
+
+/** The cookie is enough to end itself, but only for our own page. */
+const requiresOwnPage: Guard = async (c, deps) => {
+  if (sessionHashOf(c) === undefined) return;
+  requireOwnHeader(c);
+  await letVisitorIn(c, deps);
+};
+
+/** Whoever was signed in; an ended session has no one to tell of. */
+const tellSignedOut = ({ caller }: { caller?: Caller }): Told | undefined =>
+  caller?.session_hash === undefined ? undefined : { target: caller.token_id ?? null };
+
+const close = route(
+  {
+    method: "delete",
+    path: "/v1/session",
+    id: "closeSession",
+    audit: { action: "session.close", tells: tellSignedOut },
+    tag: "Session",
+    summary: "Sign out",
+    description: "The session is over, on the server too; its token stays. Without a session nothing happens.",
+    answers: {
+      200: { description: "Nobody is signed in.", schema: session, example: signedOutExample(), some_headers: cookie },
+    },
+    problems: ["validation", "forbidden", "unavailable", "no_room", "share_used"],
+  },
+  async ({ deps, visitor }) => {
+    await end(deps, visitor.session_hash());
+    return { status: 200, body: await describe(deps, undefined), headers: { "set-cookie": visitor.cookie(undefined) } };
+  },
+  requiresOwnPage,
+);
+
+/** A cookie in place of a token, for the dashboard. */
+export const sessionRoutes = [open, get, close];
+
+type Visited = { deps: RouteDeps; caller?: Caller };
+
+async function describe(deps: RouteDeps, caller: Caller | undefined): Promise<Session> {
+  const { required } = deps.access.authenticator;
+  if (!required)
+    return {
+      ...example,
+      auth: "disabled",
+      version,
+      tenant: defaultTenant,
+      scopes: [...scopes],
+      token: null,
+      until: null,
+    };
+  const { token_id } = caller ?? {};
+  const who = token_id === undefined ? undefined : await whoIs(deps, token_id, caller?.session_hash);
+  if (!caller || token_id === undefined || !who) return { ...signedOutExample(), version };
+  return {
+    auth: "required",
+    version,
+    signed_in: true,
+    tenant: caller.tenant,
+    scopes: scopes.filter((scope) => caller.scopes.has(scope)),
+    token: { id: token_id, name: who.name, hint: who.hint },
+    until: who.until?.toISOString() ?? null,
+  };
+}
+
+function signedOutExample(): Session {
+  return { ...example, signed_in: false, tenant: null, scopes: [], token: null, until: null };
+}
+
+async function end(deps: RouteDeps, hash: string | undefined): Promise<void> {
+  if (hash === undefined) return;
+  await closeSession(deps, hash);
+  deps.access.authenticator.forgetSession(hash);
+}
+
+function spendAttempt({ signInPermits, observe }: RouteDeps, network: string): void {
+  const [permit] = signInPermits(network, [1], attempts);
+  if (permit?.allowed) return;
+  observe({ event: "sign_in_throttled", network });
+  throw new ProblemError("rate_limited", "Too many attempts to sign in from this address; try again later", {
+    headers: { "retry-after": String(Math.ceil((permit?.retry_after_ms ?? attempts.period_ms) / 1_000)) },
+  });
+}
+
+/** The same for every reason, so that no guess is told how far it came. */
+function notSignedIn(): ProblemError {
+  return new ProblemError("unauthorized", "This is not a token that can sign in here", {
+    headers: { "www-authenticate": 'Bearer realm="atlasqueue"' },
+  });
+}

@@ -1,0 +1,243 @@
+import { session as sessionSchema } from "@atlasqueue/contract";
+import { revokeToken, rotateToken } from "@atlasqueue/core/internal";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { guardedApp } from "../../test/guarded-app.ts";
+import { testApp } from "../../test/test-app.ts";
+import { createApp } from "../app.ts";
+import { requireTokens } from "../access/authenticate.ts";
+
+let api: Awaited<ReturnType<typeof guardedApp>>;
+beforeAll(async () => {
+  api = await guardedApp();
+});
+afterAll(() => api.stop());
+/** Each test has its own permits to sign in, and nothing is remembered from before. */
+let app: ReturnType<typeof createApp>;
+const anotherProcess = () =>
+  createApp({ ...api.deps, authenticator: requireTokens({ ...api.deps, now: () => api.clock.ms }) });
+beforeEach(() => {
+  app = anotherProcess();
+});
+
+const own = { "x-atlasqueue-dashboard": "1" };
+const call = (
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  on = app,
+  origin = "http://localhost",
+) => on.request(`${origin}${path}`, { method, headers });
+const signIn = (token: unknown, headers: Record<string, string> = {}, on = app) =>
+  on.request("http://localhost/v1/session", {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ token }),
+  });
+const setCookie = (response: Response) => response.headers.get("set-cookie") ?? "";
+/** What a browser would send back. */
+const cookieOf = (response: Response) => ({ cookie: setCookie(response).split(";")[0] ?? "" });
+const who = async (response: Response) => sessionSchema.parse(await response.json());
+const signedIn = async (...scopes: Parameters<typeof api.token>) => {
+  const made = await api.token(...scopes);
+  const response = await signIn(made.token);
+  expect(response.status).toBe(200);
+  return { ...made, cookie: cookieOf(response) };
+};
+
+test("a token is exchanged for a cookie that no script can read and no other site's page sends", async () => {
+  const { token, id } = await api.token("read", "submit");
+  const response = await signIn(token);
+  expect(setCookie(response)).toMatch(
+    /^atlasqueue_session=aqs_[\w-]{49}; Max-Age=(43200|43199); Path=\/; HttpOnly; SameSite=Strict$/,
+  );
+  expect(setCookie(response)).not.toContain(token.slice(3, 20));
+  const said = await who(response);
+  expect(said).toMatchObject({ auth: "required", signed_in: true, tenant: "default", scopes: ["submit", "read"] });
+  expect(said.token).toEqual({ id, name: "test", hint: token.slice(0, 9) });
+  const hours_left = (Date.parse(said.until ?? "") - Date.now()) / 3_600_000;
+  expect(hours_left).toBeGreaterThan(11.9);
+  expect(hours_left).toBeLessThan(12.1);
+  const cookie = cookieOf(response);
+  expect(await who(await call("GET", "/v1/session", cookie))).toEqual(said);
+  expect((await call("GET", "/v1/jobs", cookie)).status).toBe(200);
+});
+
+test("another process of the API knows the session", async () => {
+  const { cookie } = await signedIn("read");
+  expect((await call("GET", "/v1/jobs", cookie, anotherProcess())).status).toBe(200);
+});
+
+test("a session may do what its token may, and no more", async () => {
+  const { cookie } = await signedIn("read");
+  expect((await call("POST", "/v1/queues/mail/pause", { ...cookie, ...own })).status).toBe(403);
+  const admin = await signedIn("admin");
+  expect((await call("POST", "/v1/queues/mail/pause", { ...admin.cookie, ...own })).status).toBe(200);
+});
+
+test("a cookie changes nothing without the dashboard's own header, whoever's page sends it", async () => {
+  const { cookie } = await signedIn("admin");
+  const plain = await call("POST", "/v1/queues/mail/pause", cookie);
+  expect(plain.status).toBe(403);
+  expect(await plain.text()).toContain("X-AtlasQueue-Dashboard: 1");
+  expect((await call("DELETE", "/v1/session", cookie)).status).toBe(403);
+  // OpenQueue's surface is no way around it.
+  const cancel = "/jobs/00000000-0000-0000-0000-000000000000/cancel";
+  expect((await call("POST", cancel, cookie)).status).toBe(403);
+  expect((await call("POST", cancel, { ...cookie, ...own })).status).toBe(404);
+  for (const foreign of [{ origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }]) {
+    expect((await call("POST", "/v1/queues/mail/pause", { ...cookie, ...own, ...foreign })).status).toBe(403);
+    expect((await call("DELETE", "/v1/session", { ...cookie, ...own, ...foreign })).status).toBe(403);
+    expect((await signIn("aq_x", foreign)).status).toBe(403);
+  }
+  // No page of another origin is allowed to ask for that header.
+  const preflight = await call("OPTIONS", "/v1/queues/mail/pause", {
+    origin: "https://evil.example",
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "x-atlasqueue-dashboard",
+  });
+  expect(preflight.headers.get("access-control-allow-origin")).toBeNull();
+  expect((await call("GET", "/v1/jobs", cookie)).status).toBe(200);
+});
+
+test("signing out ends the session on the server: the cookie that was is worth nothing", async () => {
+  const { cookie } = await signedIn("read");
+  const elsewhere = anotherProcess();
+  const response = await call("DELETE", "/v1/session", { ...cookie, ...own });
+  expect(response.status).toBe(200);
+  expect(await who(response)).toMatchObject({ signed_in: false, tenant: null, scopes: [], token: null });
+  expect(setCookie(response)).toMatch(/^atlasqueue_session=; Max-Age=0;/);
+  for (const on of [app, elsewhere]) {
+    expect((await call("GET", "/v1/jobs", cookie, on)).status).toBe(401);
+    expect(await who(await call("GET", "/v1/session", cookie, on))).toMatchObject({ signed_in: false });
+  }
+  expect((await call("DELETE", "/v1/session")).status).toBe(200);
+});
+
+test.each([
+  ["is revoked", (id: string) => revokeToken(api.deps, "default", id)],
+  [
+    "is rotated, even with an overlap",
+    (id: string) => rotateToken(api.deps, { tenant: "default", id, overlap_seconds: 60 }),
+  ],
+  ["expires", (id: string) => api.deps.database.sql`UPDATE tokens SET expires_at = now() WHERE id = ${id}`],
+])("the session ends when its token %s", async (_what, ending) => {
+  const { cookie, token, id } = await signedIn("read");
+  await ending(id);
+  api.clock.ms += 5_000;
+  const refused = await call("GET", "/v1/jobs", cookie);
+  expect(refused.status).toBe(401);
+  expect(await refused.text()).toContain("sign in again");
+  expect((await signIn(token)).status).toBe(401);
+});
+
+test("the session ends after its time, and is never longer than its token", async () => {
+  const { cookie, id } = await signedIn("read");
+  const { sql } = api.deps.database;
+  await sql`UPDATE sessions SET expires_at = now() WHERE token_id = ${id}`;
+  api.clock.ms += 5_000;
+  expect((await call("GET", "/v1/jobs", cookie)).status).toBe(401);
+  const short = await api.token("read");
+  await sql`UPDATE tokens SET expires_at = now() + interval '100 seconds' WHERE id = ${short.id}`;
+  expect(Number(/Max-Age=(\d+)/.exec(setCookie(await signIn(short.token)))?.[1])).toBeLessThanOrEqual(100);
+});
+
+test("what cannot sign in is told nothing about why", async () => {
+  const { token, id } = await api.token("admin");
+  await revokeToken(api.deps, "default", id);
+  const answers = await Promise.all(
+    [token, `${token.slice(0, -1)}x`, "aq_short", "", " ", "x".repeat(512)].map(async (one) => {
+      const response = await signIn(one);
+      expect(setCookie(response)).toBe("");
+      const { detail } = (await response.json()) as { detail: string };
+      return [response.status, detail];
+    }),
+  );
+  const [first, ...others] = answers.filter(([status]) => status !== 422);
+  expect(first?.[0]).toBe(401);
+  for (const other of others) expect(other).toEqual(first);
+  expect(answers.filter(([status]) => status === 422)).toHaveLength(1);
+});
+
+test("signing in counts only when it fails: people behind one proxy do not lock each other out", async () => {
+  const { token } = await api.token("read");
+  for (let person = 0; person < 70; person += 1) expect((await signIn(token)).status).toBe(200);
+});
+
+test("an address that tries too often has to wait, even with the right token", async () => {
+  const guesses = await Promise.all(Array.from({ length: 90 }, () => signIn("aq_guess")));
+  expect(guesses.filter(({ status }) => status === 429).length).toBeGreaterThan(10);
+  const { token } = await api.token("read");
+  const refused = await signIn(token);
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+});
+
+test("over https, or behind a proxy that speaks it, the cookie is Secure and bound to this host", async () => {
+  const { token } = await api.token("read");
+  for (const headers of [
+    { "x-forwarded-proto": "https" },
+    { origin: "https://queue.example.com", "sec-fetch-site": "same-origin" },
+  ]) {
+    const response = await signIn(token, headers);
+    expect(setCookie(response)).toMatch(/^__Host-atlasqueue_session=.*; Secure; SameSite=Strict$/);
+    expect((await call("GET", "/v1/jobs", cookieOf(response))).status).toBe(200);
+  }
+  // One with the plain name may have been planted by another host of the domain.
+  const plain = cookieOf(await signIn(token));
+  expect((await call("GET", "/v1/jobs", { ...plain, "x-forwarded-proto": "https" })).status).toBe(401);
+});
+
+test("a session's text is no token, and a token no session", async () => {
+  const { cookie, token } = await signedIn("read");
+  const text = cookie.cookie.split("=")[1] ?? "";
+  expect((await call("GET", "/v1/jobs", { authorization: `Bearer ${text}` })).status).toBe(401);
+  expect((await call("GET", "/v1/jobs", { cookie: `atlasqueue_session=${token}` })).status).toBe(401);
+  // What a program shows comes first, and needs no header of the dashboard's.
+  const admin = await api.token("admin");
+  const both = { ...cookie, authorization: `Bearer ${admin.token}` };
+  expect((await call("POST", "/v1/queues/mail/resume", both)).status).toBe(200);
+});
+
+test("a visitor without anything is told that a token is needed; a token is told whose it is", async () => {
+  expect(await who(await call("GET", "/v1/session"))).toMatchObject({
+    auth: "required",
+    signed_in: false,
+    until: null,
+  });
+  const { token, id } = await api.token("work");
+  const said = await who(await call("GET", "/v1/session", { authorization: `Bearer ${token}` }));
+  expect(said).toMatchObject({ signed_in: true, scopes: ["work"], token: { id }, until: null });
+  expect((await call("GET", "/v1/session", { authorization: "Bearer aq_no" })).status).toBe(401);
+});
+
+test("the database has no text of a session, only its hash, and at most a hundred of a token", async () => {
+  const { id, token, cookie } = await signedIn("read");
+  const { sql } = api.deps.database;
+  await sql`
+    INSERT INTO sessions SELECT decode(md5(n::text), 'hex'), ${id}, now() - interval '1 hour', now() + interval '1 hour'
+    FROM generate_series(1, 150) AS n`;
+  await signIn(token);
+  const rows = await sql`SELECT encode(hash, 'escape') AS hash FROM sessions WHERE token_id = ${id}`;
+  expect(rows).toHaveLength(100);
+  expect(JSON.stringify(rows)).not.toContain(cookie.cookie.slice(-20));
+  expect((await call("GET", "/v1/jobs", cookie, anotherProcess())).status).toBe(200);
+});
+
+test("with AUTH=disabled everyone is signed in, there is no cookie, and it says so", async () => {
+  const open = await testApp();
+  try {
+    for (const response of [await call("GET", "/v1/session", {}, open.app), await signIn("anything", {}, open.app)]) {
+      expect(setCookie(response)).toBe("");
+      expect(await who(response)).toMatchObject({
+        auth: "disabled",
+        signed_in: true,
+        tenant: "default",
+        scopes: ["submit", "read", "work", "admin"],
+        token: null,
+        until: null,
+      });
+    }
+  } finally {
+    await open.stop();
+  }
+});

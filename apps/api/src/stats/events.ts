@@ -1,0 +1,75 @@
+import { liveEventsQuery, type LiveEvent } from "@atlasqueue/contract";
+import { z } from "zod";
+import { ProblemError } from "../http/answers/problem.ts";
+import { route } from "../route/route.ts";
+import { createEventStream } from "./event-stream.ts";
+
+/** A token that ended is noticed within this time, and that of the tokens' cache. */
+const let_in_ms = 5_000;
+
+const example = `retry: 3000
+
+event: counts
+data: {"at":"2030-01-31T12:00:00.000Z","counts":{"queued":12,"running":4},"queues":[{"queue":"mails","counts":{"queued":12,"running":4}}]}
+
+: still here
+
+event: finished
+data: {"at":"2030-01-31T12:00:01.000Z","items":[{"id":"01920000-0000-7000-8000-000000000000","queue":"mails","type":"mail.send","status":"succeeded","finished_at":"2030-01-31T12:00:00.412Z"}],"more":false}
+
+`;
+
+export const events = route(
+  {
+    method: "get",
+    path: "/v1/events",
+    id: "listenToEvents",
+    tag: "Figures",
+    summary: "Listen to what happens",
+    description:
+      "Server-sent events, for as long as the caller listens. `counts`: how many jobs of each status there are, in all " +
+      "and in the queues followed (those named in `queues`, or the first 100 by name); at first all of them, then " +
+      "what has changed, once a second at most. `finished`: jobs that finished in the last second, a hundred at most; " +
+      "`more` when there were others. A comment every 15 seconds shows that the connection lives. `end`: its `reason` is " +
+      "`token_ended`, or `draining` when the server stops. A reader that is too slow is dropped. After any end: connect " +
+      "again, and all counts are told again.",
+    scope: "read",
+    request: { query: liveEventsQuery },
+    gate: "own",
+    answers: {
+      200: { description: "The events.", schema: z.string(), content_type: "text/event-stream", stream: true, example },
+    },
+    problems: ["validation", "share_used", "no_room"],
+  },
+  (call) => {
+    const { deps, tenant, query } = call;
+    let stop = () => {};
+    const stream = createEventStream(() => {
+      clearInterval(asking);
+      stop();
+    });
+    const tell = (event: LiveEvent): void => {
+      stream.send(event);
+      if (event.event === "end") stream.end();
+    };
+    const ask = async (): Promise<void> => {
+      try {
+        await call.letInAgain();
+      } catch (error) {
+        // Anything else, such as a database that is away, says nothing about the token.
+        if (isRefusal(error)) tell({ event: "end", data: { reason: "token_ended" } });
+      }
+    };
+    const asking = setInterval(() => void ask(), let_in_ms).unref();
+    try {
+      stop = deps.liveEvents.listen({ tenant, queues: query.queues }, tell);
+    } catch (error) {
+      stream.end();
+      throw error;
+    }
+    return { body: stream.body, content_type: "text/event-stream" };
+  },
+);
+
+const isRefusal = (error: unknown) =>
+  error instanceof ProblemError && (error.kind === "unauthorized" || error.kind === "forbidden");

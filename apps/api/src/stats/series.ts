@@ -1,0 +1,43 @@
+import { statsSeries, statsSeriesQuery, type StatsSeries } from "@atlasqueue/contract";
+import { readSeries } from "@atlasqueue/core/internal";
+import { route } from "../route/route.ts";
+
+const at = "2030-01-31T12:00:00.000Z";
+const figures = {
+  submitted: 120,
+  succeeded: 118,
+  failed: 3,
+  dead: 1,
+  retried: 2,
+  wait: { count: 121, p50_ms: 4.36, p95_ms: 24.7, p99_ms: 98.7 },
+  run: { count: 121, p50_ms: 83, p95_ms: 279, p99_ms: 790 },
+};
+const example: StatsSeries = {
+  window: "1h",
+  step_seconds: 60,
+  from: at,
+  to: "2030-01-31T12:00:31.412Z",
+  items: [{ at, ...figures }],
+  total: figures,
+};
+
+export const series = route(
+  {
+    method: "get",
+    path: "/v1/stats/series",
+    id: "getStatsSeries",
+    tag: "Figures",
+    summary: "What happened to jobs over time",
+    description:
+      "Of all the tenant's jobs, of a queue, of a type, or of a type in a queue: 15 or 60 steps of a minute, 96 of a " +
+      "quarter of an hour, or 180 of four hours. The last step is under way: it has lasted until `to`. Figures arrive up " +
+      "to five seconds late, and a process that crashes takes those of its last five seconds with it. Percentiles come " +
+      "from buckets, and are at most 9 % off. A tenant's types beyond the hundredth in an hour are counted as `other`. " +
+      "Minutes are kept for two days, hours for thirty.",
+    scope: "read",
+    request: { query: statsSeriesQuery },
+    answers: { 200: { description: "The steps, oldest first, without gaps.", schema: statsSeries, example } },
+    problems: ["validation"],
+  },
+  ({ deps, tenant, query }) => readSeries(deps, tenant, query),
+);

@@ -1,0 +1,29 @@
+import { throughput, throughputQuery, type Throughput } from "@atlasqueue/contract";
+import { readThroughput } from "@atlasqueue/core/internal";
+import { route } from "../route/route.ts";
+
+const example: Throughput = {
+  step_seconds: 180,
+  from: "2030-01-31T12:00:00.000Z",
+  items: [
+    { queue: "mails", succeeded: Array.from({ length: 20 }, () => 120), failed: Array.from({ length: 20 }, () => 3) },
+  ],
+};
+
+export const throughputRoute = route(
+  {
+    method: "get",
+    path: "/v1/stats/throughput",
+    id: "getThroughput",
+    tag: "Figures",
+    summary: "What became of the jobs of some queues in the last hour",
+    description:
+      "For a small chart of each: jobs that succeeded and attempts that failed, in 20 steps of three minutes, the last of " +
+      "which is under way. A queue without figures has zeros.",
+    scope: "read",
+    request: { query: throughputQuery },
+    answers: { 200: { description: "The queues, in the order asked for.", schema: throughput, example } },
+    problems: ["validation"],
+  },
+  ({ deps, tenant, query: { queues } }) => readThroughput(deps, tenant, queues),
+);

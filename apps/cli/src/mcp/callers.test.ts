@@ -1,0 +1,149 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mcpWorld, transports, type McpWorld } from "../../test/mcp-world.ts";
+
+// Who may do what: the API decides, by the token; the same over both transports.
+let world: McpWorld;
+beforeAll(async () => {
+  world = await mcpWorld();
+});
+afterAll(() => world.close());
+
+const read = [
+  "get_job_status",
+  "get_job_details",
+  "get_job_attempts",
+  "explain_job",
+  "list_jobs",
+  "list_queues",
+  "get_queue_stats",
+  "get_throughput",
+  "list_dead",
+  "list_workers",
+  "list_schedules",
+];
+const submit = ["enqueue_job", "enqueue_job_batch", "cancel_job", "retry_job"];
+const work = ["lease_job", "ack_job", "nack_job", "heartbeat"];
+const admin = ["replay_dead", "pause_queue", "resume_queue"];
+
+describe.each(transports)("over %s", (transport) => {
+  test.each([
+    ["read", undefined, read],
+    ["submit", undefined, submit],
+    ["work", undefined, []],
+    ["work", "work", work],
+    ["admin", undefined, [...read, ...submit, ...admin]],
+    ["admin", "read", read],
+    ["admin", "work,read", [...read, ...work]],
+  ] as const)("a token with %s and the toolsets %s is shown its tools", async (scope, toolsets, tools) => {
+    const speaker = await world.speak(transport, {
+      token: world.tokens[scope],
+      ...(toolsets === undefined ? {} : { toolsets }),
+    });
+    expect(await speaker.names()).toEqual(expect.arrayContaining([...tools]));
+    expect(await speaker.names()).toHaveLength(tools.length);
+  });
+
+  const nobody = randomUUID();
+  const key = { idempotency_key: "key" };
+  const lease_token = nobody;
+  const about = (job_id: string): [string, Record<string, unknown>][] => [
+    ["get_job_status", { job_id }],
+    ["get_job_details", { job_id }],
+    ["get_job_attempts", { job_id }],
+    ["explain_job", { job_id }],
+    ["cancel_job", { job_id, ...key }],
+    ["retry_job", { job_id, ...key }],
+    ["ack_job", { job_id, lease_token }],
+    ["nack_job", { job_id, lease_token, error: "?" }],
+    ["heartbeat", { job_id, lease_token }],
+  ];
+  const others: [string, Record<string, unknown>][] = [
+    ["list_jobs", {}],
+    ["list_queues", {}],
+    ["get_queue_stats", {}],
+    ["get_throughput", {}],
+    ["list_dead", {}],
+    ["list_workers", {}],
+    ["list_schedules", {}],
+    ["enqueue_job", { payload: {}, ...key }],
+    ["enqueue_job_batch", { jobs: [{ payload: {} }], ...key }],
+    ["pause_queue", { queue_name: "default", ...key }],
+    ["resume_queue", { queue_name: "default", ...key }],
+    ["replay_dead", {}],
+    ["lease_job", { queue_name: "default" }],
+  ];
+  const scopeOf = (name: string) =>
+    read.includes(name) ? "read" : submit.includes(name) ? "submit" : work.includes(name) ? "work" : "admin";
+
+  test("a token that may only submit is told of its job at once, and why it cannot wait for the end", async () => {
+    const speaker = await world.speak(transport, { token: world.tokens.submit });
+    const wish = { payload: {}, wait: true, idempotency_key: `alone-${transport}` };
+    const { data, isError } = await speaker.call("enqueue_job", wish);
+    expect(isError).toBe(false);
+    expect(data).toMatchObject({ created: true, cut: [expect.stringContaining("has not the scope read")] });
+  });
+
+  test.each(["read", "submit", "work"] as const)(
+    "a token with just %s is refused by every other tool, in words that say what to do",
+    async (scope) => {
+      const speaker = await world.speak(transport, { token: world.tokens[scope], toolsets: "read,operate,work" });
+      for (const [name, args] of [...about(nobody), ...others]) {
+        const { text, isError } = await speaker.call(name, args);
+        if (scopeOf(name) === scope) {
+          expect(text, name).not.toContain("The token does not allow this");
+          continue;
+        }
+        expect(isError, name).toBe(true);
+        expect(text, name).toContain(`"${scopeOf(name)}"`);
+        expect(text, name).toContain("ask your user");
+      }
+    },
+  );
+
+  test("another tenant's jobs, queues and dead letters are as if there were none", async () => {
+    const mine = world.queue(world.tokens.admin);
+    const queue = `mine-${transport}`;
+    const { id } = await mine.submit({ type: "mine", queue, payload: { secret: true } });
+    const dead = await mine.submit({ type: "mine", queue: `${queue}-dead`, max_attempts: 1 });
+    const [held] = await mine.lease(`${queue}-dead`, { workerId: "w", waitSeconds: 10 });
+    if (held) await mine.nack(held, "Error: secret");
+    const stranger = await world.speak(transport, { token: world.tokens.other, toolsets: "read,operate,work" });
+    const before = await Promise.all([mine.get(id), mine.get(dead.id)]);
+
+    for (const [at, [name, args]] of about(id).entries()) {
+      const theirs = await stranger.call(name, args);
+      const unknown = await stranger.call(...(about(nobody)[at] as [string, Record<string, unknown>]));
+      expect(theirs.isError, name).toBe(true);
+      expect(theirs.text.replaceAll(id, nobody), name).toBe(unknown.text);
+    }
+    for (const [name, args] of others) {
+      const { text } = await stranger.call(name, args);
+      expect(text, name).not.toMatch(/secret|mine/);
+    }
+    expect((await stranger.call("get_queue_stats", { queue_name: queue })).text).toContain("There is no queue");
+    expect(await stranger.call("replay_dead", {})).toMatchObject({ data: { matched: 0 } });
+    expect(await stranger.call("lease_job", { queue_name: queue })).toMatchObject({ data: { job: null } });
+    const { client } = stranger;
+    await expect(client.readResource({ uri: `atlasqueue://jobs/${id}` })).rejects.toMatchObject({ code: -32_602 });
+    await expect(client.readResource({ uri: `atlasqueue://queues/${queue}` })).rejects.toMatchObject({ code: -32_602 });
+    expect(JSON.stringify(await client.listResources())).not.toContain("mine");
+    expect(await Promise.all([mine.get(id), mine.get(dead.id)])).toEqual(before);
+  });
+
+  test("a tool of a toolset that was not asked for says where it is, and one there is not says so", async () => {
+    const speaker = await world.speak(transport, { token: world.tokens.admin });
+    await expect(speaker.call("lease_job", {})).rejects.toThrow("toolsets=read,operate,work");
+    await expect(speaker.call("drop_table", {})).rejects.toThrow("tools/list");
+  });
+});
+
+test("a token that is not one is refused: at the door over HTTP, by each call over stdio", async () => {
+  const token = "aq_nonsense";
+  await expect(world.speak("http", { token })).rejects.toThrow(/401|nauthorized/);
+  const speaker = await world.speak("stdio", { token });
+  const { text, isError } = await speaker.call("list_queues");
+  expect(isError).toBe(true);
+  expect(text).toContain("check the token");
+  expect(text).not.toContain(token);
+});

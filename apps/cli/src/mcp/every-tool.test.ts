@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eras, mcpWorld, transports, type McpWorld, type Speaker } from "../../test/mcp-world.ts";
+import { tour } from "../../test/mcp-tour.ts";
+
+// The official client, over both transports and both protocols, against a real API.
+let world: McpWorld;
+beforeAll(async () => {
+  world = await mcpWorld();
+});
+afterAll(() => world.close());
+
+const all = "read,operate,work";
+const ways = transports.flatMap((transport) => eras.map((era) => [transport, era] as const));
+
+describe.each(ways)("over %s, %s", (transport, era) => {
+  const queue = `${transport}-${era}`;
+  let speaker: Speaker;
+  beforeAll(async () => {
+    speaker = await world.speak(transport, { token: world.tokens.admin, era, toolsets: all });
+  });
+
+  test("every tool does what it says, and answers as its schema has it", async () => {
+    // From here on the client holds each answer to the tool's schema.
+    const names = await speaker.names();
+    expect(names).toHaveLength(22);
+    expect((await tour(speaker, queue)).toSorted()).toEqual(names.toSorted());
+  });
+
+  test("each tool has a title, a description, four hints, and schemas that say what is meant", async () => {
+    const { tools } = await speaker.client.listTools();
+    for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
+      expect(title && description, name).toBeTruthy();
+      expect(outputSchema, name).toMatchObject({ type: "object" });
+      const hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const;
+      for (const hint of hints) expect(annotations?.[hint], `${name} ${hint}`).toBeTypeOf("boolean");
+      for (const [field, schema] of Object.entries(inputSchema.properties ?? {}))
+        expect((schema as { description?: string }).description, `${name} ${field}`).toBeTruthy();
+    }
+    expect(JSON.stringify(tools).length).toBeLessThan(60_000);
+  });
+
+  test("jobs and queues are resources", async () => {
+    const { id } = await world.queue(world.tokens.admin).submit({ type: "resource", queue, payload: { a: 1 } });
+    const { resourceTemplates } = await speaker.client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      "atlasqueue://jobs/{id}",
+      "atlasqueue://queues/{name}",
+    ]);
+    const uris = (await speaker.client.listResources()).resources.map(({ uri }) => uri);
+    expect(uris).toContain(`atlasqueue://queues/${queue}`);
+    const read = async (uri: string) => {
+      const [content] = (await speaker.client.readResource({ uri })).contents;
+      return JSON.parse((content as { text: string }).text) as unknown;
+    };
+    expect(await read(`atlasqueue://jobs/${id}`)).toMatchObject({
+      notice: expect.stringContaining("data") as string,
+      job: { job_id: id, payload: '{"a":1}' },
+    });
+    expect(await read(`atlasqueue://queues/${queue}`)).toMatchObject({ queue: { queue_name: queue } });
+    for (const uri of [
+      "atlasqueue://jobs/00000000-0000-4000-8000-000000000000",
+      "atlasqueue://jobs/nothing",
+      "atlasqueue://queues/no-such",
+      "atlasqueue://queues/..%2f..",
+      "file:///etc/passwd",
+    ])
+      await expect(speaker.client.readResource({ uri }), uri).rejects.toMatchObject({ code: -32_602 });
+  });
+
+  test("two prompts tell a model how to go about it", async () => {
+    const { prompts } = await speaker.client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(["why_is_this_queue_behind", "clean_up_the_dead_letters"]);
+    const said = async (name: string, args?: Record<string, string>) =>
+      JSON.stringify((await speaker.client.getPrompt({ name, ...(args && { arguments: args }) })).messages);
+    expect(await said("why_is_this_queue_behind", { queue_name: "mail" })).toContain("explain_job");
+    expect(await said("clean_up_the_dead_letters")).toContain("replay_dead");
+    expect(await said("clean_up_the_dead_letters", { type: "mail.send" })).toContain("mail.send");
+    await expect(said("why_is_this_queue_behind", {})).rejects.toThrow("queue_name");
+    await expect(said("why_is_this_queue_behind", { queue_name: "a b" })).rejects.toThrow("queue_name");
+    await expect(said("nothing")).rejects.toThrow("why_is_this_queue_behind");
+  });
+});

@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { cliSystem, type CliSystem } from "../../test/run-cli.ts";
+import { mainFile } from "../../test/run-start.ts";
+
+let system: CliSystem;
+beforeAll(async () => {
+  system = await cliSystem();
+});
+afterAll(() => system.close());
+
+test("a made-up day can be seeded, and is then looked at", async () => {
+  // Kinds are drawn by chance: with fewer, one day in six has nothing ready that no worker serves.
+  const seeded = await system.run("seed", "--jobs", "3000", "--dead", "20", "--queues", "9");
+  expect(seeded).toMatchObject({ code: 0, stdout: "" });
+  expect(seeded.stderr).toMatch(/3000 of 3000 jobs[\s\S]*done\n$/);
+  const again = await system.run("seed", "--jobs", "10");
+  expect(again.code).toBe(1);
+  expect(again.stderr).toContain("Mix made-up ones with them?");
+
+  const { stdout, stderr } = await system.run("overview");
+  expect(stderr).toMatch(
+    /^\d+ queues: \d+ jobs queued, the oldest for .*20 dead; 0 workers with 0 of 0 slots in use\n/,
+  );
+  expect(stdout).toMatch(/^error\tqueue_without_workers\t/m);
+
+  const day = await system.run("stats", "--window", "24h", "--queue", "mails");
+  expect(day.stdout.trimEnd().split("\n")).toHaveLength(96);
+  const json = JSON.parse((await system.run("stats", "--window", "30d", "--json")).stdout) as {
+    total: { dead: number };
+  };
+  expect(json.total.dead).toBeGreaterThan(20);
+  expect((await system.run("stats", "--window", "1y")).code).toBe(2);
+});
+
+test("events are followed as lines, until a signal ends it", async () => {
+  const following = spawn(process.execPath, [mainFile, "events", "--queue", "followed", "--json"], {
+    env: { ...process.env, ...system.env },
+  });
+  onTestFinished(() => void following.kill("SIGKILL"));
+  let text = "";
+  following.stdout.on("data", (chunk: Buffer) => (text += String(chunk)));
+  await eventually(() => expect(text).toContain('"event":"counts"'));
+  const { id } = await system.client.submit({ type: "a", queue: "followed" });
+  await system.client.cancel(id);
+  await eventually(() => expect(text).toContain(id));
+  const ended = new Promise((resolve) => following.once("exit", resolve));
+  following.kill("SIGTERM");
+  expect(await ended).toBe(0);
+});

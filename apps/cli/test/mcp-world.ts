@@ -1,0 +1,102 @@
+import { readApiConfig, startApi } from "@atlasqueue/api";
+import { createClient, type Client as QueueClient } from "@atlasqueue/client";
+import type { Scope } from "@atlasqueue/contract";
+import { createLogger } from "@atlasqueue/core";
+import { createToken, defaultTenant, provisionTenant } from "@atlasqueue/core/internal";
+import { redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { mainFile } from "./run-start.ts";
+
+export const transports = ["http", "stdio"] as const;
+export type Transport = (typeof transports)[number];
+/** 2026-07-28, and the protocols before it. */
+export const eras = ["modern", "legacy"] as const;
+type Era = (typeof eras)[number];
+
+export type Answer = {
+  /** What the tool answered, as it is typed. */
+  data: Record<string, unknown> & { notice: string; cut: string[] };
+  text: string;
+  isError: boolean;
+};
+
+export type Speaker = {
+  client: Client;
+  /** Call a tool; a failure is an answer too. */
+  call(name: string, args?: Record<string, unknown>): Promise<Answer>;
+  /** The names of the tools that are listed. */
+  names(): Promise<string[]>;
+};
+
+type Wish = { token: string; era?: Era; toolsets?: string };
+
+export type McpWorld = Awaited<ReturnType<typeof mcpWorld>>;
+
+/** A real API with `AUTH=required` on its own database, tokens of two tenants, and the official MCP client. */
+export async function mcpWorld() {
+  const store = await testDatabase();
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const servers = { DATABASE_URL: store.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
+  const api = await startApi(readApiConfig({ ...servers, AUTH: "required", API_PORT: "0" }), {
+    logger: createLogger("silent", "test"),
+  });
+  const deps = { database: store.database, observe: () => {} };
+  const tokenOf = async (scopes: Scope[], tenant: string = defaultTenant): Promise<string> => {
+    const made = await createToken(deps, { tenant, name: scopes.join("+"), scopes });
+    if (made.kind !== "created") throw new Error("the tenant has too many tokens");
+    return made.token;
+  };
+  const { tenant } = await provisionTenant(deps, "other@example.com");
+  const tokens = {
+    read: await tokenOf(["read"]),
+    submit: await tokenOf(["submit"]),
+    work: await tokenOf(["work"]),
+    admin: await tokenOf(["admin"]),
+    other: await tokenOf(["admin"], tenant),
+  };
+  const open = new Set<Client>();
+  const over = {
+    http: ({ token, toolsets }: Wish) => {
+      const url = new URL(`${api.url}/mcp${toolsets === undefined ? "" : `?toolsets=${toolsets}`}`);
+      return new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization: `Bearer ${token}` } } });
+    },
+    stdio: ({ token, toolsets }: Wish) =>
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [mainFile, "mcp", ...(toolsets === undefined ? [] : ["--toolsets", toolsets])],
+        env: { PATH: process.env.PATH ?? "", ATLASQUEUE_URL: api.url, ATLASQUEUE_TOKEN: token },
+      }),
+  };
+
+  return {
+    api,
+    tokens,
+    /** The same API without MCP, to see what happened. */
+    queue: (token: string): QueueClient => createClient({ url: api.url, token }),
+    async speak(transport: Transport, wish: Wish): Promise<Speaker> {
+      const mode = wish.era === "legacy" ? "legacy" : { pin: "2026-07-28" };
+      const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } });
+      await client.connect(over[transport](wish));
+      open.add(client);
+      return speakerOf(client);
+    },
+    async close() {
+      await Promise.all([...open].map((client) => client.close()));
+      await api.stop();
+      await store.drop();
+    },
+  };
+}
+
+function speakerOf(client: Client): Speaker {
+  return {
+    client,
+    async call(name, args = {}) {
+      const { content, structuredContent, isError = false } = await client.callTool({ name, arguments: args });
+      const [first] = content as { type: string; text?: string }[];
+      return { data: structuredContent as Answer["data"], text: first?.text ?? "", isError };
+    },
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+  };
+}

@@ -1,0 +1,49 @@
+import { Modal } from "../components/modal.tsx";
+import { places } from "./nav.ts";
+import { openOverlay } from "./overlays.ts";
+
+const general: readonly (readonly [string, string])[] = [
+  ["⌘ K", "Find a page, queue or job"],
+  ["/", "Search on this page"],
+  ["p", "Pause or resume refreshing"],
+  ["?", "This list"],
+  ["Esc", "Close"],
+];
+const rows: readonly (readonly [string, string])[] = [
+  ["j  k", "Next, previous row"],
+  ["x", "Select the row"],
+  ["Shift + click", "Select up to here"],
+  ["Enter", "Open the row"],
+];
+
+export default function Keys() {
+  return (
+    <Modal title="Keys" onClose={() => openOverlay(undefined)}>
+      <div className="keys">
+        <KeyList title="Everywhere" of={general} />
+        <KeyList title="In lists" of={rows} />
+        <KeyList title="Go to" of={places.map(({ key, name }) => [`g  ${key}`, name])} />
+      </div>
+    </Modal>
+  );
+}
+
+function KeyList({ title, of }: { title: string; of: readonly (readonly [string, string])[] }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <dl>
+        {of.map(([keys, does]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split("  ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,94 @@
+import { lazy, Suspense } from "react";
+import { Outlet } from "@tanstack/react-router";
+import { link } from "../api/link.ts";
+import { useSession } from "../api/session.ts";
+import { Icon } from "../components/icon.tsx";
+import { Loading } from "../components/states.tsx";
+import { clockTime } from "../lib/format.ts";
+import { useStore } from "../lib/store.ts";
+import { overlay } from "./overlays.ts";
+import { useShortcuts } from "./shortcuts.ts";
+import { SideBar } from "./side-bar.tsx";
+import { dismiss, toasts } from "./toasts.ts";
+import { TopBar } from "./top-bar.tsx";
+
+const Palette = lazy(() => import("./palette.tsx"));
+const Keys = lazy(() => import("./keys.tsx"));
+const SignIn = lazy(() => import("../pages/sign-in/sign-in.tsx"));
+
+export function Shell() {
+  const session = useSession();
+  useShortcuts();
+  if (session && !session.signed_in)
+    return (
+      <Suspense fallback={null}>
+        <SignIn />
+        <Toasts />
+      </Suspense>
+    );
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <SideBar />
+      <div className="main">
+        <TopBar />
+        <LinkBanner />
+        <main id="content" tabIndex={-1}>
+          {session ? (
+            <Suspense fallback={<Loading />}>
+              <Outlet />
+            </Suspense>
+          ) : (
+            <Loading />
+          )}
+        </main>
+      </div>
+      <Overlays />
+      <Toasts />
+    </div>
+  );
+}
+
+/** Says that what is shown is old. It lies over the page, so that nothing moves when it comes and goes. */
+function LinkBanner() {
+  const state = useStore(link);
+  return (
+    <div className="link-state" role="status">
+      {!state.up && (
+        <p className="link-banner">
+          <Icon name="warning" />
+          {state.reason} since {clockTime(state.since)}. What you see is from then; the page goes on trying.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Overlays() {
+  const open = useStore(overlay);
+  return (
+    <Suspense fallback={null}>
+      {open === "palette" && <Palette />}
+      {open === "keys" && <Keys />}
+    </Suspense>
+  );
+}
+
+function Toasts() {
+  const shown = useStore(toasts);
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {shown.map(({ id, tone, text }) => (
+        <div key={id} className="toast" data-tone={tone}>
+          <Icon name={tone === "good" ? "check" : "warning"} />
+          <span>{text}</span>
+          <button type="button" aria-label="Dismiss" onClick={() => dismiss(id)}>
+            <Icon name="close" />
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

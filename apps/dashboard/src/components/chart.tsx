@@ -1,0 +1,108 @@
+import { useEffect, useRef } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { useStore } from "../lib/store.ts";
+import { theme } from "../app/theme.ts";
+
+const sparse_points = 3;
+
+type Line = { name: string; color: string; values: readonly (number | null)[]; fill?: boolean };
+type Props = { label: string; at: readonly number[]; lines: readonly Line[]; write: (value: number) => string };
+
+/** Lines over time. The colours are names of tokens; the values under the pointer go into the legend. */
+export default function Chart({ label, at, lines, write }: Props) {
+  const place = useRef<HTMLDivElement>(null);
+  const drawn = useRef<uPlot>(undefined);
+  const chosen = useStore(theme);
+  const names = lines.map(({ name, color }) => `${name} ${color}`).join();
+
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return undefined;
+    const plot = new uPlot(optionsOf(element, lines, write), dataOf(at, lines), element);
+    drawn.current = plot;
+    const fit = new ResizeObserver(() => plot.setSize(sizeOf(element)));
+    fit.observe(element);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const redraw = () => plot.redraw(false);
+    dark.addEventListener("change", redraw);
+    return () => {
+      dark.removeEventListener("change", redraw);
+      fit.disconnect();
+      plot.destroy();
+    };
+    // New figures go into the same drawing, below.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [names, chosen]);
+
+  useEffect(() => drawn.current?.setData(dataOf(at, lines)), [at, lines]);
+
+  return <div className="chart" ref={place} role="img" aria-label={label} />;
+}
+
+function dataOf(at: readonly number[], lines: readonly Line[]): uPlot.AlignedData {
+  return [[...at], ...lines.map(({ values }) => [...values])];
+}
+
+function sizeOf(element: HTMLElement): { width: number; height: number } {
+  return { width: Math.max(120, element.clientWidth), height: Math.max(80, element.clientHeight) };
+}
+
+function optionsOf(element: HTMLElement, lines: readonly Line[], write: (value: number) => string): uPlot.Options {
+  const token = (name: string) => resolved(element, name);
+  const font = `11px ${getComputedStyle(element).fontFamily}`;
+  const axis: uPlot.Axis = {
+    stroke: () => token("--ink-3"),
+    font,
+    grid: { stroke: () => token("--line"), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    ...sizeOf(element),
+    legend: { show: false },
+    padding: [6, 8, 0, 0],
+    cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
+    scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.15 : 1] } },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        space: 70,
+        size: 24,
+        values: (_plot, splits, _at, _space, step) => splits.map((at) => tick(at, step)),
+      },
+      { ...axis, size: 52, space: 34, values: (_plot, splits) => splits.map(write) },
+    ],
+    series: [
+      {},
+      ...lines.map(({ name, color, fill }) => ({
+        label: name,
+        stroke: () => token(color),
+        width: 1.6,
+        // A line needs two ends; what stands alone is a point.
+        points: { size: 5, show: (plot: uPlot, at: number) => isSparse(plot.data[at]) },
+        ...(fill ? { fill: () => `color-mix(in srgb, ${token(color)} 12%, transparent)` } : {}),
+      })),
+    ],
+  };
+}
+
+const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+
+function isSparse(values: uPlot.AlignedData[number] | undefined): boolean {
+  return (values ?? []).filter((value) => value !== null).length < sparse_points;
+}
+
+/** The time below a line; the day, where the lines are days apart. */
+function tick(at_seconds: number, step_seconds: number): string {
+  return (step_seconds >= 86_400 ? days : hours).format(at_seconds * 1_000);
+}
+
+/** A token as a colour that a canvas understands: `light-dark()` is resolved by asking an element. */
+function resolved(element: HTMLElement, name: string): string {
+  element.style.color = `var(${name})`;
+  const color = getComputedStyle(element).color;
+  element.style.color = "";
+  return color;
+}

@@ -1,0 +1,32 @@
+import type { JobStatus } from "@atlasqueue/contract";
+
+export const statusNames: Record<JobStatus, string> = {
+  scheduled: "Scheduled",
+  blocked: "Blocked",
+  queued: "Queued",
+  running: "Running",
+  failed: "Retrying",
+  succeeded: "Succeeded",
+  dead: "Dead",
+  cancelled: "Cancelled",
+};
+
+/** What each means, for whoever sees the word for the first time. */
+const statusMeanings: Record<JobStatus, string> = {
+  scheduled: "Waits for its time",
+  blocked: "Waits for its turn in a group",
+  queued: "Ready: waits for a worker",
+  running: "A worker has it",
+  failed: "Failed; will be tried again",
+  succeeded: "Done",
+  dead: "Failed for good; can be replayed",
+  cancelled: "Ended by a person",
+};
+
+export function Status({ status }: { status: JobStatus }) {
+  return (
+    <span className="status" data-status={status} title={statusMeanings[status]}>
+      {statusNames[status]}
+    </span>
+  );
+}

@@ -1,0 +1,31 @@
+import { useSyncExternalStore } from "react";
+import { relative } from "./format.ts";
+
+const tick_ms = 1_000;
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** One timer for all the times on the page. */
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    for (const each of listeners) each();
+  }, tick_ms);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** How long ago, kept true. It renders again only when its words change. */
+export function useRelative(at: string): string {
+  const at_ms = Date.parse(at);
+  return useSyncExternalStore(subscribe, () => relative(at_ms, Date.now()));
+}
+
+/** The time in whole steps, for spans that grow while one looks. */
+export function useNow(step_ms = tick_ms): number {
+  return useSyncExternalStore(subscribe, () => Math.floor(Date.now() / step_ms) * step_ms);
+}

@@ -1,0 +1,138 @@
+import { useState } from "react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { AuditEntry, AuditPage } from "@atlasqueue/contract";
+import { client } from "../../api/client.ts";
+import { slow_refresh_ms, usePoll } from "../../api/refresh.ts";
+import { Button } from "../../components/button.tsx";
+import { Card, Page } from "../../components/page.tsx";
+import { Answered, Empty } from "../../components/states.tsx";
+import { Text } from "../../components/text.tsx";
+import { Time } from "../../components/time.tsx";
+import { count } from "../../lib/format.ts";
+import { actionWords, kindsOf } from "./words.ts";
+
+/** Who did what, newest first. */
+export function Activity() {
+  const [kind, setKind] = useState("");
+  const poll_ms = usePoll(slow_refresh_ms);
+  const list = useInfiniteQuery({
+    queryKey: ["audit", kind],
+    queryFn: ({ pageParam, signal }): Promise<AuditPage> =>
+      client.audit({ ...(kind ? { action: kind } : {}), ...(pageParam ? { cursor: pageParam } : {}) }, { signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : poll_ms),
+  });
+  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <Page
+      title="Activity"
+      lead="what people and tokens did"
+      actions={
+        <select
+          className="select"
+          aria-label="Which actions"
+          value={kind}
+          onChange={({ target }) => setKind(target.value)}
+        >
+          <option value="">All actions</option>
+          {kindsOf.map((action) => (
+            <option key={action} value={action}>
+              {actionWords(action)}
+            </option>
+          ))}
+        </select>
+      }
+    >
+      <Card flush>
+        <Answered to={list}>
+          {() =>
+            items.length === 0 ? (
+              <Empty icon="activity" title="Nothing was done yet">
+                Pauses, limits, replays, purges, cancels and new tokens are written down here.
+              </Empty>
+            ) : (
+              <AuditTable of={items} />
+            )
+          }
+        </Answered>
+        {list.hasNextPage && (
+          <div className="rows-foot">
+            <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+              Show more
+            </Button>
+          </div>
+        )}
+      </Card>
+    </Page>
+  );
+}
+
+function AuditTable({ of }: { of: readonly AuditEntry[] }) {
+  return (
+    <div className="scroll-x">
+      <table className="table">
+        <thead>
+          <tr>
+            <th>When</th>
+            <th>Who</th>
+            <th>Did</th>
+            <th>To</th>
+            <th className="num">Jobs</th>
+            <th>How</th>
+          </tr>
+        </thead>
+        <tbody>
+          {of.map((entry) => (
+            <tr key={entry.id}>
+              <td className="soft">
+                <Time at={entry.at} />
+              </td>
+              <td>
+                <Actor {...entry.actor} />
+              </td>
+              <td>
+                <strong>{actionWords(entry.action)}</strong>
+                {!entry.finished && <span className="quiet"> begun: no telling if it was done</span>}
+              </td>
+              <td>
+                <Target {...entry} />
+              </td>
+              <td className="num">{entry.count === null ? "" : count(entry.count)}</td>
+              <td className="quiet">{entry.detail && <Text of={JSON.stringify(entry.detail)} mono />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Actor({ kind, name }: AuditEntry["actor"]) {
+  if (kind === "anybody") return <span className="quiet">anybody</span>;
+  if (kind === "operator") return <>operator</>;
+  return (
+    <>
+      {name === null ? <span className="quiet">a token</span> : <Text of={name} />}
+      {kind === "session" && <span className="unseen"> from the dashboard</span>}
+    </>
+  );
+}
+
+function Target({ action, target }: AuditEntry) {
+  if (target === null) return <span className="quiet">–</span>;
+  if (action.startsWith("queue."))
+    return (
+      <Link to="/ui/queues/$queue" params={{ queue: target }}>
+        {target}
+      </Link>
+    );
+  if (action.startsWith("job."))
+    return (
+      <Link to="/ui/jobs/$id" params={{ id: target }}>
+        <Text of={target} mono />
+      </Link>
+    );
+  return <Text of={target} />;
+}

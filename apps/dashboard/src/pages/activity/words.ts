@@ -1,0 +1,38 @@
+import { auditActions, type AuditAction } from "@atlasqueue/contract";
+
+const words: Record<AuditAction, string> = {
+  "queue.pause": "Paused a queue",
+  "queue.resume": "Resumed a queue",
+  "queue.limits": "Set limits",
+  "job.cancel": "Cancelled a job",
+  "job.retry": "Retried a job",
+  "job.edit": "Edited and retried a job",
+  "job.delete": "Deleted a job",
+  "jobs.bulk": "Changed jobs in bulk",
+  "dlq.replay": "Replayed dead letters",
+  "dlq.purge": "Purged dead letters",
+  "replay.create": "Started a replay",
+  "replay.pause": "Paused a replay",
+  "replay.resume": "Resumed a replay",
+  "replay.cancel": "Cancelled a replay",
+  "schedule.create": "Made a schedule",
+  "schedule.put": "Changed a schedule",
+  "schedule.delete": "Deleted a schedule",
+  "schedule.pause": "Paused a schedule",
+  "schedule.resume": "Resumed a schedule",
+  "schedule.run": "Ran a schedule now",
+  "token.create": "Made a token",
+  "token.rotate": "Rotated a token",
+  "token.revoke": "Revoked a token",
+  "session.open": "Signed in",
+  "session.close": "Signed out",
+  "tenant.provision": "Made a tenant",
+};
+
+/** What one can choose to see, in this order. */
+export const kindsOf: readonly AuditAction[] = auditActions;
+
+/** An act in words; one that a newer server knows of, by its name. */
+export function actionWords(action: string): string {
+  return Object.hasOwn(words, action) ? words[action as AuditAction] : action;
+}

@@ -1,0 +1,88 @@
+import { Link, useParams } from "@tanstack/react-router";
+import { NotFoundError } from "@atlasqueue/client";
+import type { Job } from "@atlasqueue/contract";
+import { Copy } from "../../components/copy.tsx";
+import { JsonView, TextBlock } from "../../components/json.tsx";
+import { Card, Page } from "../../components/page.tsx";
+import { Answered, Empty } from "../../components/states.tsx";
+import { Status } from "../../components/status.tsx";
+import { clipped } from "../../lib/visible.ts";
+import { Actions } from "./actions.tsx";
+import { useJob } from "./ask.ts";
+import { Explain } from "./explain.tsx";
+import { JobFacts } from "./facts.tsx";
+import { Timeline } from "./timeline.tsx";
+
+export function JobPage() {
+  const { id } = useParams({ from: "/ui/jobs/$id" });
+  const { job, attempts, explanation } = useJob(id);
+  if (job.error instanceof NotFoundError || job.data === undefined)
+    return (
+      <Page title="Job">
+        {job.error instanceof NotFoundError ? (
+          <Empty icon="jobs" title="There is no such job">
+            It may have been removed: finished jobs are kept for a time only. <Link to="/ui/jobs">All jobs</Link>
+          </Empty>
+        ) : (
+          <Answered to={job}>{() => null}</Answered>
+        )}
+      </Page>
+    );
+  return (
+    <Page
+      title={clipped(job.data.type, 80)}
+      heading={<bdi>{clipped(job.data.type, 200)}</bdi>}
+      lead={<Lead {...job.data} />}
+      actions={<Actions job={job.data} />}
+    >
+      <Explain of={explanation.data} job={job.data} />
+      <div className="job-grid">
+        <div className="stack">
+          <Words {...job.data} />
+          <Card title="Attempts" note={`${job.data.attempts} of ${job.data.max_attempts}`}>
+            <Answered to={attempts} rows={3}>
+              {(all) => <Timeline job={job.data} attempts={all} />}
+            </Answered>
+          </Card>
+        </div>
+        <JobFacts job={job.data} trace={explanation.data} />
+      </div>
+    </Page>
+  );
+}
+
+function Lead({ id, status }: Job) {
+  return (
+    <span className="job-lead">
+      <Status status={status} />
+      <span className="mono">{id}</span>
+      <Copy text={id} what="Id" />
+    </span>
+  );
+}
+
+/** Everything the job says, the reason one came first. */
+function Words({ payload, result, last_error, progress, dead_reason }: Job) {
+  return (
+    <>
+      {last_error !== null && (
+        <Card title="Last error" {...(dead_reason ? { note: dead_reason.replaceAll("_", " ") } : {})}>
+          <TextBlock label="Last error" text={last_error} tone="bad" />
+        </Card>
+      )}
+      {progress !== null && (
+        <Card title="Progress">
+          <JsonView label="Progress" value={progress} />
+        </Card>
+      )}
+      {result !== null && (
+        <Card title="Result">
+          <JsonView label="Result" value={result} />
+        </Card>
+      )}
+      <Card title="Payload">
+        <JsonView label="Payload" value={payload} />
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+import { lazy, Suspense, useMemo } from "react";
+import type { StatsSeries } from "@atlasqueue/contract";
+import { Card } from "../../components/page.tsx";
+import { count, rate, span } from "../../lib/format.ts";
+import { ratesOf } from "./figures.ts";
+
+// Drawn after the figures: they are there before its code is.
+const Chart = lazy(() => import("../../components/chart.tsx"));
+
+const tones = {
+  blue: "--blue-mark",
+  green: "--green-mark",
+  red: "--red-mark",
+  violet: "--violet-mark",
+  amber: "--amber-mark",
+};
+
+/** Throughput, and how long jobs waited and ran. Shared with a queue's own page. */
+export function Charts({ series }: { series: StatsSeries }) {
+  const { at, flow, wait, run } = useMemo(() => linesOf(series), [series]);
+  const { total } = series;
+  return (
+    <div className="stack">
+      <Card title="Throughput" note="jobs a second">
+        <Legend
+          of={[
+            ["In", tones.blue, count(total.submitted)],
+            ["Out", tones.green, count(total.succeeded)],
+            ["Failing", tones.red, count(total.failed)],
+          ]}
+        />
+        <Suspense fallback={<div className="chart" />}>
+          <Chart label="Jobs a second: in, out and failing" at={at} lines={flow} write={rate} />
+        </Suspense>
+      </Card>
+      <div className="grid-2">
+        <Percentiles title="Wait" note="from ready to running" at={at} lines={wait} total={total.wait} />
+        <Percentiles title="Run" note="of one attempt" at={at} lines={run} total={total.run} />
+      </div>
+    </div>
+  );
+}
+
+type Lines = ReturnType<typeof percentileLines>;
+
+function Percentiles({
+  title,
+  note,
+  at,
+  lines,
+  total,
+}: {
+  title: string;
+  note: string;
+  at: readonly number[];
+  lines: Lines;
+  total: StatsSeries["total"]["wait"];
+}) {
+  const shown = (ms: number | null) => (ms === null ? "–" : span(ms));
+  return (
+    <Card title={title} note={note}>
+      <Legend
+        of={[
+          ["p50", tones.blue, shown(total.p50_ms)],
+          ["p95", tones.violet, shown(total.p95_ms)],
+          ["p99", tones.amber, shown(total.p99_ms)],
+        ]}
+      />
+      <Suspense fallback={<div className="chart" />}>
+        <Chart label={`${title} times: p50, p95 and p99`} at={at} lines={lines} write={span} />
+      </Suspense>
+    </Card>
+  );
+}
+
+function Legend({ of }: { of: readonly (readonly [name: string, color: string, value: string])[] }) {
+  return (
+    <div className="chart-legend">
+      {of.map(([name, color, value]) => (
+        <span key={name}>
+          <svg className="swatch" viewBox="0 0 10 3" aria-hidden="true" data-color={color}>
+            <rect width="10" height="3" rx="1.5" />
+          </svg>
+          {name} <b>{value}</b>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function linesOf(series: StatsSeries) {
+  const rates = ratesOf(series);
+  return {
+    at: series.items.map((item) => Date.parse(item.at) / 1_000),
+    flow: [
+      { name: "In", color: tones.blue, values: rates.submitted },
+      { name: "Out", color: tones.green, values: rates.succeeded, fill: true },
+      { name: "Failing", color: tones.red, values: rates.failed },
+    ],
+    wait: percentileLines(series.items.map(({ wait }) => wait)),
+    run: percentileLines(series.items.map(({ run }) => run)),
+  };
+}
+
+function percentileLines(items: readonly StatsSeries["total"]["wait"][]) {
+  return [
+    { name: "p50", color: tones.blue, values: items.map(({ p50_ms }) => p50_ms) },
+    { name: "p95", color: tones.violet, values: items.map(({ p95_ms }) => p95_ms) },
+    { name: "p99", color: tones.amber, values: items.map(({ p99_ms }) => p99_ms) },
+  ];
+}

@@ -1,0 +1,130 @@
+import { useState, type FormEvent } from "react";
+import type { OneQueue, Queue, QueueLimits } from "@atlasqueue/contract";
+import { client } from "../../api/client.ts";
+import { useAct } from "../../api/act.ts";
+import { oneQueueKey, queuesKey } from "../../api/queues.ts";
+import { useMay } from "../../api/session.ts";
+import { Button } from "../../components/button.tsx";
+import { Field, numberIn } from "../../components/field.tsx";
+import { Modal, ModalFoot } from "../../components/modal.tsx";
+import { Card, Facts } from "../../components/page.tsx";
+import { Meter } from "../../components/spark.tsx";
+import { count, span } from "../../lib/format.ts";
+
+/** What a queue may do at once, and how much of that it does. */
+export function Limits({ queue }: { queue: OneQueue }) {
+  const [editing, setEditing] = useState(false);
+  const may = useMay("admin");
+  const { concurrency, group_concurrency, rate, group_rate } = queue.limits;
+  const none = <span className="quiet">no limit</span>;
+  return (
+    <Card
+      title="Limits"
+      actions={
+        may && (
+          <Button icon="edit" onClick={() => setEditing(true)}>
+            Set limits
+          </Button>
+        )
+      }
+    >
+      <Facts
+        of={[
+          [
+            "Jobs at once",
+            concurrency === null ? none : <Meter value={queue.counts.running} max={concurrency} label="Running" />,
+          ],
+          [
+            "Starts",
+            rate === null ? (
+              none
+            ) : (
+              <>
+                <Meter value={queue.starts ?? 0} max={rate.limit} label="Starts in the period" /> in{" "}
+                {span(rate.period_seconds * 1_000)}
+              </>
+            ),
+          ],
+          ["At once in a group", group_concurrency === null ? "1" : count(group_concurrency)],
+          ["Starts in a group", group_rate === null ? none : rateWords(group_rate)],
+        ]}
+      />
+      {editing && <LimitsDialog queue={queue} onClose={() => setEditing(false)} />}
+    </Card>
+  );
+}
+
+function rateWords({ limit, period_seconds }: NonNullable<QueueLimits["rate"]>): string {
+  return `${count(limit)} in ${span(period_seconds * 1_000)}`;
+}
+
+function LimitsDialog({ queue, onClose }: { queue: Queue; onClose: () => void }) {
+  const { concurrency, group_concurrency, rate, group_rate } = queue.limits;
+  const [form, setForm] = useState(() => ({
+    concurrency: text(concurrency),
+    group_concurrency: text(group_concurrency),
+    rate: text(rate?.limit),
+    rate_seconds: text(rate?.period_seconds ?? 1),
+    group_rate: text(group_rate?.limit),
+    group_rate_seconds: text(group_rate?.period_seconds ?? 1),
+  }));
+  const set = (name: keyof typeof form) => ({
+    type: "number",
+    min: 0,
+    step: "any",
+    value: form[name],
+    onChange: ({ target }: { target: { value: string } }) => setForm({ ...form, [name]: target.value }),
+  });
+  const save = useAct({
+    send: (limits: QueueLimits) => client.setLimits(queue.queue, limits),
+    expect: (limits) => [
+      {
+        key: queuesKey,
+        to: (all: Queue[]) => all.map((each) => (each.queue === queue.queue ? { ...each, limits } : each)),
+      },
+      { key: oneQueueKey(queue.queue), to: (one: Queue | null) => one && { ...one, limits } },
+    ],
+    what: "set the limits",
+    done: () => "The limits are set",
+    touches: [queuesKey, oneQueueKey(queue.queue)],
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate({
+      concurrency: numberIn(form.concurrency) ?? null,
+      group_concurrency: numberIn(form.group_concurrency) ?? null,
+      rate: rateIn(form.rate, form.rate_seconds),
+      group_rate: rateIn(form.group_rate, form.group_rate_seconds),
+    });
+    onClose();
+  };
+  return (
+    <Modal title={`Limits of ${queue.queue}`} lead="An empty field is no limit." onClose={onClose}>
+      <form onSubmit={submit}>
+        <div className="fields two">
+          <Field label="Jobs at once" {...set("concurrency")} />
+          <Field label="At once in a group" hint="empty: one, in order" {...set("group_concurrency")} />
+          <Field label="Starts" {...set("rate")} />
+          <Field label="in seconds" {...set("rate_seconds")} />
+          <Field label="Starts in a group" {...set("group_rate")} />
+          <Field label="in seconds" {...set("group_rate_seconds")} />
+        </div>
+        <ModalFoot>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="main" type="submit">
+            Set limits
+          </Button>
+        </ModalFoot>
+      </form>
+    </Modal>
+  );
+}
+
+function text(value: number | null | undefined): string {
+  return value === null || value === undefined ? "" : String(value);
+}
+
+function rateIn(limit: string, seconds: string): QueueLimits["rate"] {
+  const jobs = numberIn(limit);
+  return jobs === undefined ? null : { limit: jobs, period_seconds: numberIn(seconds) ?? 1 };
+}

@@ -1,0 +1,49 @@
+import { useDeferredValue, useState } from "react";
+import type { Queue } from "@atlasqueue/contract";
+import { Icon } from "../../components/icon.tsx";
+import { Card, Page } from "../../components/page.tsx";
+import { Answered, Empty } from "../../components/states.tsx";
+import { plural } from "../../lib/format.ts";
+import { useQueues } from "../../api/queues.ts";
+import { QueueRows } from "./rows.tsx";
+
+/** All queues, those with trouble first if one wants. */
+export function Queues() {
+  const queues = useQueues();
+  const [text, setText] = useState("");
+  const wanted = useDeferredValue(text.trim().toLowerCase());
+  return (
+    <Page title="Queues" lead={queues.data && plural(queues.data.length, "queue")}>
+      <Card flush>
+        <div className="card-head">
+          <div className="filters">
+            <div className="search">
+              <Icon name="search" />
+              <input
+                className="input"
+                data-search
+                aria-label="Filter by name"
+                placeholder="Filter by name"
+                value={text}
+                onChange={({ target }) => setText(target.value)}
+              />
+            </div>
+          </div>
+        </div>
+        <Answered to={queues}>{(all) => <Found all={all} wanted={wanted} />}</Answered>
+      </Card>
+    </Page>
+  );
+}
+
+function Found({ all, wanted }: { all: readonly Queue[]; wanted: string }) {
+  const found = wanted === "" ? all : all.filter(({ queue }) => queue.toLowerCase().includes(wanted));
+  if (all.length === 0)
+    return (
+      <Empty icon="queues" title="No queues yet">
+        A queue is there as soon as it has a job. Submit one on the Jobs page.
+      </Empty>
+    );
+  if (found.length === 0) return <Empty icon="search" title="No queue is called that" />;
+  return <QueueRows of={found} />;
+}

@@ -1,0 +1,94 @@
+import { createClient } from "@atlasqueue/client";
+import { expect, test } from "vitest";
+import { visit, type Visit, type World } from "../world.ts";
+
+/** Who may see and do what. */
+export function accessTests(world: () => World): void {
+  const signedIn = async (token: string, path: string): Promise<Visit> => {
+    const found = await visit(world().browser, `${world().guarded.url}${path}`);
+    await found.page.getByLabel("API token").fill(token);
+    await found.page.getByRole("button", { name: "Sign in" }).click();
+    return found;
+  };
+
+  test("a wrong token is refused in words, and a right one opens the page it was asked at", async () => {
+    const { token } = await world().token(["admin"]);
+    const { page, context } = await signedIn(`${token.slice(0, -1)}0`, "/ui/settings");
+    await page.getByText("This token is not valid").waitFor();
+    await page.getByLabel("API token").fill(token);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    // The cookie is the browser's alone, and nothing of the token is kept in the page.
+    const kept = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
+    expect(kept).not.toContain(token.slice(0, 9));
+    const [cookie] = await context.cookies();
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict" });
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await context.close();
+  });
+
+  test("a new token is shown once, and works", async () => {
+    const { token } = await world().token(["admin"]);
+    const { page, context } = await signedIn(token, "/ui/settings");
+    await page.getByRole("button", { name: "New token" }).click();
+    const form = page.getByRole("dialog", { name: "New token" });
+    await form.getByLabel("Name").fill("nightly reports");
+    await form.getByRole("button", { name: "Make token" }).click();
+    const shown = await page.getByRole("region", { name: "Token" }).textContent();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("cell", { name: "nightly reports" }).waitFor();
+    expect(await page.content()).not.toContain(shown ?? "?");
+    const client = createClient({ url: world().guarded.url, token: shown ?? "" });
+    expect(await client.queues()).toBeInstanceOf(Array);
+    await context.close();
+  });
+
+  test("with a token that only reads there is nothing to press", async () => {
+    const { token } = await world().token(["read"]);
+    const { page, context } = await signedIn(token, "/ui/queues");
+    await page.getByRole("link", { name: "reports" }).click();
+    await page.getByText("Jobs at once").waitFor();
+    for (const name of ["Pause", "Set limits"]) expect(await page.getByRole("button", { name }).count(), name).toBe(0);
+    await page.getByRole("link", { name: "Its jobs" }).click();
+    await page.getByRole("table", { name: "Jobs" }).waitFor();
+    expect(await page.getByRole("button", { name: "New job" }).count()).toBe(0);
+    await context.close();
+  });
+
+  test("when its token is revoked, the page asks for another one", async () => {
+    const { token, id } = await world().token(["read"], "soon gone");
+    const admin = createClient({ url: world().guarded.url, token: (await world().token(["admin"])).token });
+    const { page, context } = await signedIn(token, "/ui/queues");
+    await page.getByRole("link", { name: "reports" }).waitFor();
+    await admin.tokens.revoke(id);
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await context.close();
+  });
+
+  test("another site's page cannot act for someone who is signed in", async () => {
+    const { token } = await world().token(["admin"]);
+    const { url } = world().guarded;
+    const { page, context } = await signedIn(token, "/ui/queues");
+    await page.getByRole("link", { name: "reports" }).waitFor();
+    const foreign = await context.newPage();
+    const pause = `${url}/v1/queues/reports/pause`;
+    // Another port of the same machine: the browser sends the cookie along.
+    await foreign.route("http://127.0.0.1:1/", (route) =>
+      route.fulfill({ contentType: "text/html", body: `<form method="post" action="${pause}"></form>` }),
+    );
+    const home = "http://127.0.0.1:1/";
+    await foreign.goto(home);
+    const headers = { "x-atlasqueue-dashboard": "1" };
+    for (const options of [{ mode: "no-cors" }, { mode: "no-cors", headers }, { headers }]) {
+      const init = JSON.stringify({ method: "POST", credentials: "include", ...options });
+      await foreign.evaluate(`fetch(${JSON.stringify(pause)}, ${init}).catch(() => {})`);
+    }
+    const answer = foreign.waitForResponse(pause);
+    await foreign.evaluate("document.forms[0].submit()");
+    expect((await answer).status()).toBe(403);
+    const admin = createClient({ url, token });
+    expect((await admin.queues()).find(({ queue }) => queue === "reports")?.paused).toBe(false);
+    await context.close();
+  });
+}

@@ -1,0 +1,45 @@
+import { eventually } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { visit, type World } from "../world.ts";
+
+/** The page while its servers are away. */
+export function linkTests(world: () => World): void {
+  test("PostgreSQL goes and comes back: the page says so, keeps what it showed, and goes on by itself", async () => {
+    const { page, context } = await visit(world().browser, `${world().open.url}/ui/queues`);
+    await page.getByRole("link", { name: "mails" }).waitFor();
+    world().postgres.refuse();
+    await page.getByText(/The database is away since/).waitFor();
+    expect(await page.getByRole("link", { name: "mails" }).count()).toBe(1);
+    world().postgres.heal();
+    await page.getByText(/is away since/).waitFor({ state: "detached" });
+    await context.close();
+  });
+
+  test("Redis goes and comes back: the overview says so", async () => {
+    const { page, context } = await visit(world().browser, world().open.url);
+    const problems = page.getByRole("region", { name: "What is wrong" });
+    await problems.waitFor();
+    world().redis.refuse();
+    await problems.getByText(/Redis/).first().waitFor();
+    world().redis.heal();
+    await problems.getByText(/Redis/).first().waitFor({ state: "detached" });
+    await context.close();
+  });
+
+  test("the API stops and starts: an act is rolled back with the reason, and the page finds the API again", async () => {
+    const { page, context } = await visit(world().browser, `${world().open.url}/ui/queues`);
+    const row = page.getByRole("row", { name: /mails/ });
+    await row.getByRole("button", { name: "Pause" }).waitFor();
+    await page.keyboard.press("p");
+    await world().stopApi();
+    await row.getByRole("button", { name: "Pause" }).click();
+    await page.getByText("Could not pause the queue: The API does not answer").waitFor();
+    await row.getByRole("button", { name: "Pause" }).waitFor();
+    await page.getByText(/The API does not answer since/).waitFor();
+    await world().startApi();
+    await page.keyboard.press("p");
+    await page.getByText(/does not answer since/).waitFor({ state: "detached" });
+    await eventually(async () => (await row.getByRole("button", { name: "Pause" }).count()) === 1);
+    await context.close();
+  });
+}

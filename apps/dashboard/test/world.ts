@@ -1,0 +1,107 @@
+import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
+import { createClient, type Client } from "@atlasqueue/client";
+import { connectDatabase, createLogger, redisSignal, type Signal } from "@atlasqueue/core";
+import { createToken, type TokenWish } from "@atlasqueue/core/internal";
+import { eventually, findChromium, redisUrl, tcpProxy, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+import { startWorker, type Worker } from "@atlasqueue/worker";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { handlers } from "./handlers.ts";
+
+/** A whole system with the dashboard, and a browser in front of it. */
+export type World = Awaited<ReturnType<typeof createWorld>>;
+
+/**
+ * PostgreSQL, Redis, a worker, and two APIs in front of them: `open` asks nobody, `guarded` asks for a token. The open
+ * one reaches its servers through proxies, which a test can cut.
+ */
+export async function createWorld() {
+  const { url, drop } = await testDatabase();
+  const keys = uniqueKeys();
+  const [postgres, redis] = await Promise.all([tcpProxy(url), tcpProxy(redisUrl())]);
+  const env = { JOB_QUEUE_KEY: keys.jobsKey, DLQ_KEY: keys.dlqKey, LOG_LEVEL: "fatal", API_PORT: "0" };
+  const config = (more: Record<string, string>) => readApiConfig({ ...env, ...more });
+  const TRACE_URL_TEMPLATE = "https://traces.example/{trace_id}";
+  const openConfig = config({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, TRACE_URL_TEMPLATE });
+  const open = await startApi(openConfig);
+  const guarded = await startApi(config({ DATABASE_URL: url, REDIS_URL: redisUrl(), AUTH: "required" }));
+  const own = connectDatabase({ url, connections_max: 4, timeout_ms: 15_000 });
+  const signal = redisSignal({
+    url: redisUrl(),
+    keys: { jobs: keys.jobsKey, dead_letters: keys.dlqKey },
+    observe: () => {},
+  });
+  const worker = workerOf({ own, signal });
+  const browser = await startBrowser();
+  let api: RunningApi = open;
+
+  return {
+    open: { url: open.url, client: createClient({ url: open.url }) },
+    guarded: { url: guarded.url, client: createClient({ url: guarded.url }) },
+    postgres,
+    redis,
+    browser,
+    /** A token of the default tenant. */
+    async token(scopes: TokenWish["scopes"], name = "ops") {
+      const made = await createToken({ database: own, observe: () => {} }, { tenant: "default", name, scopes });
+      if (made.kind !== "created") throw new Error(made.kind);
+      return { token: made.token, id: made.row.id };
+    },
+    /** Stop the open API, and start it again where it was. */
+    stopApi: () => api.stop(),
+    async startApi() {
+      api = await startApi({ ...openConfig, listen: { host: "127.0.0.1", port: open.port } });
+    },
+    async stop() {
+      await browser.close();
+      await worker.stop({ deadline_ms: 1_000 });
+      await Promise.all([api.stop(), guarded.stop(), signal.close(), own.close()]);
+      await Promise.all([postgres.close(), redis.close()]);
+      await drop();
+    },
+  };
+}
+
+function workerOf({ own, signal }: { own: ReturnType<typeof connectDatabase>; signal: Signal }): Worker {
+  const logger = createLogger("fatal", "worker");
+  const backoff = { base_seconds: 0.05, max_seconds: 0.1, jitter_seconds_max: 0.05 };
+  return startWorker(
+    { database: own, signal, observe: () => {}, logger },
+    { handlers, queues: ["default", "mails", "reports"], concurrency: 4, poll_timeout_seconds: 1, backoff },
+  );
+}
+
+/** A real browser with an empty profile. */
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error("no Chromium or Chrome on PATH; `pnpm test` installs one");
+  // Its sandbox refuses root.
+  const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  return chromium.launch({ executablePath, args: ["--disable-gpu", "--no-first-run", "--disable-sync", ...sandbox] });
+}
+
+export type Visit = { page: Page; context: BrowserContext; complaints: string[] };
+
+const step_ms_max = 20_000;
+
+/** A page that records what the browser complains about: errors, and what the policy refuses. */
+export async function visit(
+  browser: Browser,
+  url: string,
+  options: Parameters<Browser["newContext"]>[0] = {},
+): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1_440, height: 900 }, ...options });
+  context.setDefaultTimeout(step_ms_max);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  await page.goto(url);
+  return { page, context, complaints };
+}
+
+/** Waits until a job has a status. */
+export async function becomes(client: Client, id: string, status: string): Promise<void> {
+  await eventually(async () => (await client.get(id)).status === status, { message: `${id} is ${status}` });
+}

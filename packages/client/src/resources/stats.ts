@@ -1,0 +1,48 @@
+import type { LiveEvent, Overview, StatsSeries, StatsWindow, Throughput } from "@atlasqueue/contract";
+import type { OpenEvents } from "../http/event-stream.ts";
+import type { CallOptions, Send } from "../http/transport.ts";
+
+/** Of a queue, a type, a type in a queue, or of everything. */
+export type SeriesChoice = { window?: StatsWindow; queue?: string; type?: string };
+
+export type StatsCalls = {
+  /** What happened to jobs in a window, the last hour by default, in steps without gaps. Rejects with ValidationError. */
+  series(choice?: SeriesChoice, call?: CallOptions): Promise<StatsSeries>;
+  /** Jobs that succeeded and attempts that failed in the last hour, of up to 100 queues. Rejects with ValidationError. */
+  throughput(queues: readonly string[], call?: CallOptions): Promise<Throughput>;
+  /** How things are, and what is wrong now. */
+  overview(call?: CallOptions): Promise<Overview>;
+  /**
+   * What happens, as it happens: counts of the queues named, or of the first 100, and finished jobs. One connection
+   * long: it ends when the server ends it or the signal aborts, and throws when the connection cannot be made or
+   * breaks. Call it again then; it begins with all counts.
+   */
+  events(
+    choice?: { queues?: readonly string[] },
+    call?: Pick<CallOptions, "signal" | "timeoutMs">,
+  ): AsyncGenerator<LiveEvent, void, undefined>;
+};
+
+export function statsCalls(send: Send, open: OpenEvents): StatsCalls {
+  return {
+    series: async (choice = {}, call) =>
+      (await send({ method: "GET", path: "/v1/stats/series", query: choice, repeat: "always" }, call))
+        .body as StatsSeries,
+    async throughput(queues, call) {
+      const query = { queues: queues.join(",") };
+      return (await send({ method: "GET", path: "/v1/stats/throughput", query, repeat: "always" }, call))
+        .body as Throughput;
+    },
+    overview: async (call) =>
+      (await send({ method: "GET", path: "/v1/overview", repeat: "always" }, call)).body as Overview,
+    async *events({ queues } = {}, call) {
+      const query = { queues: queues?.join(",") };
+      for await (const { event, data } of open({ method: "GET", path: "/v1/events", query, repeat: "always" }, call)) {
+        // A newer server may tell more.
+        if (Object.hasOwn(known, event)) yield { event, data: JSON.parse(data) as unknown } as LiveEvent;
+      }
+    },
+  };
+}
+
+const known: Record<LiveEvent["event"], true> = { counts: true, finished: true, end: true };

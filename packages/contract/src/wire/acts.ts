@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { limits } from "../checks/limits.ts";
+import { groupName, jobId, jobType, jsonObject, queueName, timestamp } from "./job.ts";
+import { jobStatuses } from "./status.ts";
+import { fingerprint, listJobsQuery } from "./listing.ts";
+
+/** The body of `POST /v1/jobs/{id}/edit`. */
+export const editJob = z
+  .strictObject({
+    patch: jsonObject.optional().describe("a JSON object, merged into the payload: null removes a field (RFC 7396)"),
+    payload: jsonObject.optional().describe("a JSON object, the whole new payload, in which null stays"),
+  })
+  .superRefine(({ patch, payload }, context) => {
+    const fault = (how: string) => `must not ${how}: give either patch or payload`;
+    if (patch && payload) context.addIssue({ code: "custom", message: fault("have both") });
+    if (!patch && !payload) context.addIssue({ code: "custom", message: fault("be empty") });
+  })
+  .meta({ minProperties: 1, dependentSchemas: { payload: { properties: { patch: false } } } });
+export type EditJobInput = z.input<typeof editJob>;
+
+const timeAccepts = "an RFC 3339 time with an offset, such as 2030-01-31T12:00:00Z";
+const which = "give ids, or a filter with at least one field, or all: true";
+
+/** The body of `POST /v1/jobs/bulk`: what is done, and to which jobs. */
+export const bulkJobs = z
+  .strictObject({
+    action: z.enum(["cancel", "retry", "delete", "purge"]).describe('"cancel", "retry", "delete" or "purge"'),
+    ids: z
+      .array(jobId)
+      .min(1)
+      .max(limits.bulk_ids_max)
+      .optional()
+      .describe(`a list of 1 to ${limits.bulk_ids_max} ids`),
+    filter: z
+      .strictObject({
+        queue: queueName.optional().describe(queueName.description ?? ""),
+        type: jobType.optional().describe(jobType.description ?? ""),
+        status: z
+          .enum(jobStatuses)
+          .optional()
+          .describe(`one of ${jobStatuses.join(", ")}`),
+        group: groupName.optional().describe(groupName.description ?? ""),
+        fingerprint: fingerprint.optional().describe(fingerprint.description ?? ""),
+        created_after: timestamp.optional().describe(timeAccepts),
+        created_before: timestamp.optional().describe(timeAccepts),
+        worker: listJobsQuery.shape.worker.describe(listJobsQuery.shape.worker.description ?? ""),
+        key: listJobsQuery.shape.key.describe(listJobsQuery.shape.key.description ?? ""),
+        search: listJobsQuery.shape.search.describe(listJobsQuery.shape.search.description ?? ""),
+      })
+      .refine((filter) => Object.values(filter).some((value) => value !== undefined), {
+        error: "must have at least one field",
+      })
+      .meta({ minProperties: 1 })
+      .optional()
+      .describe("an object with at least one of the fields of the jobs list"),
+    all: z.literal(true).optional().describe("true, when every job is meant"),
+    cursor: z.string().min(1).max(512).optional().describe("the next_cursor of the call before this one"),
+    dry_run: z.boolean().default(false).describe("true or false"),
+  })
+  .superRefine(({ ids, filter, all }, context) => {
+    const ways = [ids, filter, all].filter((way) => way !== undefined).length;
+    if (ways === 0) context.addIssue({ code: "custom", message: `must not be without a choice: ${which}` });
+    if (ways > 1) context.addIssue({ code: "custom", message: `must not choose in several ways: ${which}` });
+  })
+  .meta({
+    dependentSchemas: {
+      ids: { properties: { filter: false, all: false } },
+      filter: { properties: { ids: false, all: false } },
+    },
+  });
+export type BulkJobsInput = z.input<typeof bulkJobs>;
+export type BulkJobs = z.output<typeof bulkJobs>;
+
+/** How many jobs this call found that could be changed, and changed. Null: that was all. */
+export const bulkJobsAnswer = z.strictObject({
+  matched: z.int().min(0),
+  changed: z.int().min(0),
+  next_cursor: z.string().nullable(),
+});
+export type BulkJobsAnswer = z.infer<typeof bulkJobsAnswer>;
+
+/** The query of `GET /v1/queues/{queue}/groups`. */
+export const listHeldGroupsQuery = listJobsQuery.pick({ limit: true, cursor: true });
+
+/** A group in which a job has its turn, and what waits for that. */
+export const heldGroup = z.strictObject({
+  group: z.string(),
+  held_by: z.strictObject({
+    id: z.uuid(),
+    type: z.string(),
+    status: z.enum(jobStatuses),
+    worker_id: z.string().nullable(),
+    /** When its status changed last. */
+    since: z.iso.datetime(),
+  }),
+  blocked: z.int().min(0),
+  /** False when there are more. */
+  blocked_complete: z.boolean(),
+});
+export type HeldGroup = z.infer<typeof heldGroup>;
+export const heldGroupPage = z.strictObject({ items: z.array(heldGroup), next_cursor: z.string().nullable() });
+export type HeldGroupPage = z.infer<typeof heldGroupPage>;

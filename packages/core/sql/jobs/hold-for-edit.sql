@@ -1,0 +1,3 @@
+-- $1 id
+-- $2 tenant
+SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL FOR UPDATE;

@@ -1,0 +1,14 @@
+-- $1 tenants
+WITH sample AS MATERIALIZED (
+    SELECT tenant, count(*) AS sampled,
+           avg(300 + pg_column_size(payload) + coalesce(pg_column_size(result), 0) + coalesce(pg_column_size(last_error), 0)) AS mean
+    FROM jobs TABLESAMPLE SYSTEM ((
+      SELECT least(100, 100.0 * 300 * current_setting('block_size')::int / greatest(1, pg_relation_size('jobs')))))
+    GROUP BY tenant
+  ), known AS (
+    SELECT tenant, sum(scheduled + blocked + queued + running + failed + succeeded + dead + cancelled) AS jobs FROM (
+      SELECT * FROM queue_counts WHERE tenant = ANY($1::text[]) UNION ALL SELECT * FROM queue_changes WHERE tenant = ANY($1::text[])) AS known
+    GROUP BY tenant
+  )
+  SELECT asked.tenant, coalesce(known.jobs, 0)::float8 AS jobs, coalesce(sampled, 0)::int AS sampled, mean::float8 AS mean_bytes
+  FROM unnest($1::text[]) AS asked(tenant) LEFT JOIN known USING (tenant) LEFT JOIN sample USING (tenant);

@@ -1,0 +1,13 @@
+-- $1 token_id
+-- $2 hash
+WITH gone AS (
+    DELETE FROM sessions WHERE token_id = $1::text::uuid AND (expires_at <= now() OR hash IN (
+      SELECT hash FROM sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET 99))
+  ), made AS (
+    INSERT INTO sessions (hash, token_id, expires_at)
+    SELECT decode($2, 'hex'), id, least(expires_at, now() + interval '43200 seconds')
+    FROM tokens WHERE id = $1::text::uuid AND tokens.rotated_to IS NULL AND (tokens.expires_at IS NULL OR tokens.expires_at > now())
+    RETURNING token_id, expires_at
+  )
+  SELECT tenant, (extract(epoch FROM made.expires_at - now()) * 1000)::float8 AS expires_in_ms
+  FROM made JOIN tokens ON tokens.id = made.token_id;

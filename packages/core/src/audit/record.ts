@@ -1,0 +1,74 @@
+import type { Actor, AuditAction, JsonObject } from "@atlasqueue/contract";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import { unsynced } from "../database/unsynced.ts";
+import type { Deps } from "../deps.ts";
+import { newId } from "../ids.ts";
+
+/** Something a person or a program did. */
+export type Act = {
+  tenant: string;
+  actor: Actor;
+  action: AuditAction;
+  target: string | null;
+  count: number | null;
+  detail: JsonObject | null;
+  request_id: string | null;
+};
+
+/**
+ * Store what was done, in the order given.
+ *
+ * @example
+ * await recordActs(deps, [{ tenant, actor, action: "queue.pause", target: "mails", count: null, detail: null, request_id }]);
+ */
+export async function recordActs(deps: Pick<Deps, "database">, acts: readonly Act[]): Promise<void> {
+  await executeOn(deps.database)({ text: insert, params: [rowsOf(acts.map((act) => ({ id: newId(), ...act })))] });
+}
+
+/** An act that is about to be done. */
+export type BegunAct = Act & { id: string };
+
+/**
+ * Store what is about to be done, under ids from `newId`. It need not wait for the disk: whatever the act itself writes
+ * there comes after it in the same log.
+ *
+ * @example
+ * await beginActs(deps, [{ id: newId(), tenant, actor, action: "queue.pause", … }]);
+ */
+export async function beginActs(deps: Pick<Deps, "database">, acts: readonly BegunAct[]): Promise<void> {
+  await executeOn(deps.database)({ text: begin, params: [rowsOf(acts)] });
+}
+
+/** How an act that was begun went: `done`, with what is known of it now, or nothing was changed after all. */
+export type EndedAct = Pick<BegunAct, "id" | "tenant" | "target" | "count" | "detail"> & { done: boolean };
+
+/** Say how acts went that were begun; those that changed nothing are forgotten. */
+export async function endActs(deps: Pick<Deps, "database">, acts: readonly EndedAct[]): Promise<void> {
+  await executeOn(deps.database)({ text: end, params: [JSON.stringify(acts)] });
+}
+
+const rowsOf = (acts: readonly BegunAct[]): string =>
+  JSON.stringify(acts.map((act) => ({ ...act, token_id: act.actor.token_id })));
+
+const insertWith = (finished: string, condition: string) => `
+  INSERT INTO audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, finished)
+  SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, ${finished}
+  FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, actor json, token_id uuid, action text, target text,
+                                                 count int, detail json, request_id text)
+  WHERE ${condition}`;
+const insert = composed("audit/record", ["acts"], insertWith("true", "true"));
+const begin = composed("audit/begin", ["acts"], insertWith("false", unsynced));
+
+const end = composed(
+  "audit/end",
+  ["acts"],
+  `
+  WITH ended AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, target text, count int, detail json, done boolean)
+  ), forgotten AS (
+    DELETE FROM audit_log USING ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND NOT done
+  )
+  UPDATE audit_log SET finished = true, target = ended.target, count = ended.count, detail = ended.detail
+  FROM ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND done`,
+);

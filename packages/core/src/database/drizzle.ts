@@ -1,0 +1,48 @@
+import { createRequire } from "node:module";
+import type * as Orm from "drizzle-orm";
+import type * as Migrator from "drizzle-orm/migrator";
+import type * as PgCore from "drizzle-orm/pg-core";
+import type * as PgProxy from "drizzle-orm/pg-proxy";
+import type * as PostgresJs from "drizzle-orm/postgres-js";
+import type * as PostgresJsMigrator from "drizzle-orm/postgres-js/migrator";
+
+/**
+ * drizzle, loaded as CommonJS. As ES modules it took 0.8 s of CPU at the start of every process, most of our start:
+ * for each import between a package's ES modules Node reads the package's manifest again, and drizzle's is 180 kB.
+ * The one place that loads it, so that nothing loads it the slow way; types are imported from drizzle itself.
+ */
+const load = createRequire(import.meta.url);
+
+export const { and, asc, desc, DrizzleQueryError, eq, getTableColumns, gt, isNull, lt, sql } = load(
+  "drizzle-orm",
+) as typeof Orm;
+
+export const {
+  bigint,
+  bigserial,
+  boolean,
+  check,
+  customType,
+  doublePrecision,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  timestamp,
+  uniqueIndex,
+  uuid,
+} = load("drizzle-orm/pg-core") as typeof PgCore;
+
+/** For queries that somebody else sends. */
+export const { drizzle: queryBuilder } = load("drizzle-orm/pg-proxy") as typeof PgProxy;
+
+// What only some processes need is loaded when asked for.
+
+export const loadMigrationFiles = () => load("drizzle-orm/migrator") as typeof Migrator;
+
+export const loadMigrator = () => ({
+  ...(load("drizzle-orm/postgres-js") as typeof PostgresJs),
+  ...(load("drizzle-orm/postgres-js/migrator") as typeof PostgresJsMigrator),
+});

@@ -1,0 +1,120 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { countDrift } from "../counts/drift.ts";
+import { foldCounts } from "../counts/fold.ts";
+import type { Deps } from "../deps.ts";
+import { claim } from "../lease/claim.ts";
+import { setLimits } from "../limits/set.ts";
+import { complete } from "../settle/complete.ts";
+import { enqueue } from "../submit/enqueue.ts";
+import { connectDatabase, type Database } from "./connect.ts";
+import { isUnavailable } from "./errors.ts";
+
+// Somebody opens a transaction in a console, locks what is ours, and goes to lunch.
+
+const timeout_ms = 1_000;
+let own: TestDatabase;
+let database: Database;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`TRUNCATE jobs, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
+  database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms });
+  deps = { database, observe: recordEvents().observe };
+  const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null };
+  await setLimits(deps, { tenant: "default", queue: "limited" }, limits);
+});
+afterEach(() => database.close());
+
+const options = { idempotency_ttl_seconds: 60 };
+const add = async (queue: string, key?: string): Promise<string> => {
+  const [outcome] = await enqueue(deps, [submission({ queue }, key)], options);
+  return outcome && "job" in outcome ? outcome.job.id : "";
+};
+const take = (id: string) =>
+  claim(deps, [id], { tenant: "default", queues: ["free", "limited"], worker_id: "w", lease_seconds: 60 });
+/** Submitted, claimed and settled. */
+async function runs(queue: string): Promise<boolean> {
+  const [lease] = await take(await add(queue));
+  return lease !== undefined && (await complete(deps, [{ lease, result: null }]))[0]?.kind === "applied";
+}
+/** Refused as unavailable, soon enough: the caller may try again. */
+async function refusesInTime(work: () => Promise<unknown>): Promise<void> {
+  const began = performance.now();
+  const error = await work().then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(isUnavailable(error), String(error)).toBe(true);
+  expect(performance.now() - began).toBeLessThan(timeout_ms * 5);
+}
+async function beside(lock: string, work: () => Promise<void>): Promise<void> {
+  await own.database.sql.begin(async (stranger) => {
+    await stranger.unsafe(lock);
+    await work();
+  });
+}
+async function allIsWell(): Promise<void> {
+  expect([await runs("free"), await runs("limited")]).toEqual([true, true]);
+  while ((await foldCounts(deps, 1_000)) > 0);
+  expect((await countDrift(deps, 10_000)).drifted).toEqual([]);
+}
+
+test("a locked table of totals holds up only queues with limits, and costs their jobs no attempt", async () => {
+  const waiting = await add("limited");
+  await beside("LOCK TABLE queue_counts", async () => {
+    expect(await runs("free")).toBe(true);
+    await refusesInTime(() => take(waiting));
+  });
+  expect(await take(waiting)).toMatchObject([{ id: waiting, attempts: 1 }]);
+  await allIsWell();
+});
+
+test("a locked row of a queue holds up only its own claims, if it has limits, and its settings", async () => {
+  const waiting = await add("limited");
+  await beside("SELECT FROM queues FOR UPDATE", async () => {
+    expect(await runs("free")).toBe(true);
+    expect(await take(waiting)).toEqual([]);
+    const limits = { concurrency: 5, group_concurrency: null, rate: null, group_rate: null };
+    await refusesInTime(() => setLimits(deps, { tenant: "default", queue: "limited" }, limits));
+  });
+  expect(await take(waiting)).toHaveLength(1);
+  await allIsWell();
+});
+
+test("a locked total of one queue leaves the changes of all others to be added to theirs", async () => {
+  for (const queue of ["free", "held"]) await add(queue);
+  while ((await foldCounts(deps, 1_000)) > 0);
+  for (const queue of ["held", "free", "held", "new"]) await add(queue);
+  const left = async () =>
+    (await own.database.sql<{ queue: string }[]>`SELECT DISTINCT queue FROM queue_changes`).map(({ queue }) => queue);
+  await beside("SELECT FROM queue_counts WHERE queue = 'held' FOR UPDATE", async () => {
+    while ((await foldCounts(deps, 1)) > 0);
+    expect(await left()).toEqual(["held"]);
+  });
+  while ((await foldCounts(deps, 1_000)) > 0);
+  expect(await left()).toEqual([]);
+  await allIsWell();
+});
+
+test.each(["queue_changes", "jobs"])(
+  "while the table %s is locked, what needs it is refused in time; then everything goes on, nothing done twice",
+  async (table) => {
+    const running = await add("free");
+    const [lease] = await take(running);
+    const waiting = await add("free");
+    await beside(`LOCK TABLE ${table}`, async () => {
+      await refusesInTime(() => add("free", "order-17"));
+      await refusesInTime(() => take(waiting));
+      await refusesInTime(() => complete(deps, lease ? [{ lease, result: null }] : []));
+    });
+    expect(await add("free", "order-17")).toBe(await add("free", "order-17"));
+    expect(await own.database.sql`SELECT FROM idempotency_keys`).toHaveLength(1);
+    expect(await take(waiting)).toMatchObject([{ attempts: 1 }]);
+    expect(lease && (await complete(deps, [{ lease, result: null }]))[0]).toEqual({ kind: "applied" });
+    await allIsWell();
+  },
+);

@@ -1,0 +1,33 @@
+import { textArray, uuidArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+
+/**
+ * Name the errors of dead letters that have no fingerprint: those that died before there were any, or in a process of
+ * an older version. Returns how many it looked at; each is looked at once.
+ *
+ * @example
+ * while ((await nameErrors(deps, 500)) === 500);
+ */
+export async function nameErrors(deps: Pick<Deps, "database">, jobs_max: number): Promise<number> {
+  const execute = executeOn(deps.database);
+  const rows = await execute<{ id: string; last_error: string | null }>({ text: unnamed, params: [jobs_max] });
+  if (rows.length === 0) return 0;
+  const ids = uuidArray(rows.map(({ id }) => id));
+  await execute({ text: name, params: [ids, textArray(rows.map(({ last_error }) => fingerprintOf(last_error)))] });
+  return rows.length;
+}
+
+const unnamed = `
+  SELECT id, last_error FROM jobs WHERE dead_at IS NOT NULL AND error_fingerprint IS NULL LIMIT $1::int`;
+
+// A locked one is being replayed or removed, or comes next time.
+const name = `
+  WITH free AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND dead_at IS NOT NULL AND error_fingerprint IS NULL
+    FOR NO KEY UPDATE SKIP LOCKED
+  )
+  UPDATE jobs SET error_fingerprint = named.fingerprint
+  FROM unnest($1::uuid[], $2::text[]) AS named(id, fingerprint)
+  WHERE jobs.id = named.id AND jobs.id IN (SELECT id FROM free)`;

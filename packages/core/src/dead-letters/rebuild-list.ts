@@ -1,0 +1,81 @@
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { deadAmong } from "./among.ts";
+import type { Signal } from "../signal/signal.ts";
+
+const page_max = 1_000;
+const pages_max = 20;
+/** Transactions commit in a different order from their `now()`; none lasts longer than this. */
+const overlap_ms = 60_000;
+
+/**
+ * Make the Redis list match `status = 'dead'`. Continues where the last call stopped, with an overlap for transactions
+ * that committed late; starts over when Redis was flushed or the list was edited by hand; takes out what is no longer
+ * dead, a part of the list at each call (`round` chooses which). Workers also add their own dead jobs at once, so this
+ * is for repair, not the main path.
+ */
+export async function rebuildDeadLetterList(
+  deps: Deps & { signal: Signal },
+  round: number,
+): Promise<{ caught_up: boolean }> {
+  const { deadLetters } = deps.signal;
+  const list = await deadLetters.look();
+  if (!list.consistent) await deadLetters.clear();
+  const { added, caught_up } = await addSince(deps, list.consistent ? list.cursor : undefined);
+  const removed = await removeRevived(deps, list.length, round);
+  if (added + removed > 0) deps.observe({ event: "dead_letters_projected", added, removed });
+  return { caught_up };
+}
+
+/**
+ * The cursor is "time id" of the last job added, the time as Postgres writes it: JavaScript's would lose microseconds.
+ * While there is more to come it ends in "more": going back by the overlap before reaching the end would read the same
+ * pages forever.
+ */
+async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefined) {
+  const execute = executeOn(deps.database);
+  let [time = "-infinity", id = firstId, more] = cursor?.split(" ") ?? [];
+  let overlap_seconds = more === "more" ? 0 : overlap_ms / 1_000;
+  let added = 0;
+  for (let page = 0; page < pages_max; page += 1) {
+    const rows: readonly Died[] = await execute<Died>({ text: diedSince, params: [time, overlap_seconds, id] });
+    const last = rows.at(-1);
+    if (last) {
+      added += await deps.signal.deadLetters.add(rows.map((row) => row.id));
+      [time, id, overlap_seconds] = [last.time, last.id, 0];
+    }
+    const caught_up = rows.length < page_max;
+    if (last) await deps.signal.deadLetters.setCursor(`${time} ${id}${caught_up ? "" : " more"}`);
+    if (caught_up) return { added, caught_up };
+  }
+  return { added, caught_up: false };
+}
+
+type Died = { id: string; time: string };
+
+const diedSince = composed(
+  "dead-letters/died-since",
+  ["time", "overlap_seconds", "id"],
+  `
+  SELECT id, to_char(dead_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time FROM jobs
+  WHERE dead_at IS NOT NULL AND (dead_at, id) > ($1::text::timestamptz - make_interval(secs => $2::float8), $3::text::uuid)
+  ORDER BY dead_at, id LIMIT ${page_max}`,
+);
+
+const firstId = "00000000-0000-0000-0000-000000000000";
+
+/** Goes over one page, and over it again, with what moved up into it, while there is something to take out. */
+async function removeRevived(deps: Deps & { signal: Signal }, length: number, round: number): Promise<number> {
+  const { deadLetters } = deps.signal;
+  const pages = Math.ceil(length / page_max);
+  let total = 0;
+  for (let again = 0; pages > 0 && again < pages_max; again += 1) {
+    const ids = await deadLetters.page((round % pages) * page_max, page_max);
+    const dead = await deadAmong(deps, ids);
+    const removed = await deadLetters.remove(ids.filter((id) => !dead.has(id)));
+    total += removed;
+    if (removed === 0) break;
+  }
+  return total;
+}

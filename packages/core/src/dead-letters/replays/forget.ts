@@ -1,0 +1,15 @@
+import { executeOn } from "../../database/statement.ts";
+import type { Deps } from "../../deps.ts";
+
+/** How long a replay that is over can be looked up. */
+const kept_days = 30;
+
+/** Forget a bounded number of replays that were over long ago. */
+export async function forgetReplays(deps: Pick<Deps, "database">, replays_max: number): Promise<void> {
+  await executeOn(deps.database)({ text, params: [replays_max] });
+}
+
+const text = `
+  DELETE FROM dead_letter_replays WHERE id = ANY(ARRAY(
+    SELECT id FROM dead_letter_replays WHERE finished_at < now() - interval '${kept_days} days' LIMIT $1::int
+    FOR UPDATE SKIP LOCKED))`;

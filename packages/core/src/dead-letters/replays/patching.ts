@@ -1,0 +1,60 @@
+import { findFaults, limits, mergePatch, type Json, type JsonObject } from "@atlasqueue/contract";
+import { composed } from "../../database/composed.ts";
+import { uuidArray } from "../../database/literals.ts";
+import type { Execute } from "../../database/statement.ts";
+import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "../pages.ts";
+import { pageBounded, reachedFrom } from "../take.ts";
+
+/** A dead letter before and after a patch; `fits` says whether that payload may be stored. */
+export type Patched = { id: string; type: string; queue: string; before: JsonObject; after: JsonObject; fits: boolean };
+export type PatchedPage = { found: number; reached: DeadPlace | null; jobs: Patched[] };
+
+/**
+ * What a patch makes of the payloads of a page's dead letters, of which there are at most `rows_max`. Nothing is locked
+ * for it: a payload stays what it is for as long as its job is dead.
+ */
+export async function readPatched(
+  execute: Execute,
+  page: DeadPage,
+  patch: JsonObject | null,
+  rows_max: number,
+): Promise<PatchedPage> {
+  type Row = Omit<PatchedPage, "jobs"> & { jobs: Pick<Patched, "id" | "type" | "queue" | "before">[] | null };
+  const [row] = await execute<Row>({ text: texts[page.kind], params: [...pageParams(page), rows_max] });
+  const jobs = (row?.jobs ?? []).map((job) => {
+    const after = patch === null ? job.before : (mergePatch(job.before, patch) as JsonObject);
+    return { ...job, after, fits: fits(after) };
+  });
+  return { found: row?.found ?? 0, reached: row?.reached ?? null, jobs };
+}
+
+/** Give jobs, which this transaction has locked, their patched payloads. */
+export async function writePatched(execute: Execute, jobs: readonly Pick<Patched, "id" | "after">[]): Promise<void> {
+  if (jobs.length === 0) return;
+  const payloads = `[${jobs.map(({ after }) => JSON.stringify(after)).join(",")}]`;
+  await execute({ text: write, params: [uuidArray(jobs.map(({ id }) => id)), payloads] });
+}
+
+function fits(payload: Json): boolean {
+  return Buffer.byteLength(JSON.stringify(payload)) <= limits.payload_bytes_max && findFaults(payload).length === 0;
+}
+
+const textOf = (kind: DeadPage["kind"]) => {
+  const parameters = [...pageParameters[kind], "rows_max"];
+  const rows_max = `$${parameters.length}::int`;
+  return composed(
+    `dead-letters/payloads-${kind === "ids" ? "ids" : "page"}`,
+    parameters,
+    `
+  WITH ${pageBounded(kind, rows_max)}
+  SELECT ${reachedFrom(kind, rows_max)}, (
+    SELECT json_agg(json_build_object('id', id, 'type', type, 'queue', queue, 'before', payload) ORDER BY dead_at, id)
+    FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL) AS jobs`,
+  );
+};
+const texts = { ids: textOf("ids"), walk: textOf("walk") };
+
+const write = `
+  UPDATE jobs SET payload = patched.payload
+  FROM ROWS FROM (unnest($1::uuid[]), json_array_elements($2::text::json)) AS patched(id, payload)
+  WHERE jobs.id = patched.id`;

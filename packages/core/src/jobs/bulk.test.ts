@@ -1,0 +1,68 @@
+import { recordEvents, submission, tcpProxy, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectDatabase, type Database } from "../database/connect.ts";
+import type { Deps } from "../deps.ts";
+import { createFollowUps } from "../follow-ups.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import { enqueue } from "../submit/enqueue.ts";
+import { bulkJobs, type BulkAction } from "./bulk.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(() => own.database.sql`TRUNCATE jobs, queue_counts, queue_changes`);
+
+const add = async (count: number): Promise<string[]> => {
+  const submissions = Array.from({ length: count }, () => submission({}));
+  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
+  return outcomes.map((one) => ("job" in one ? one.job.id : ""));
+};
+const change = async (action: BulkAction, which: Parameters<typeof bulkJobs>[3], database: Database = own.database) => {
+  const signal = memorySignal();
+  const followUps = createFollowUps({ ...deps, signal });
+  try {
+    return await bulkJobs({ ...deps, database, followUps }, "default", action, which, { dry_run: false });
+  } finally {
+    await followUps.stop();
+  }
+};
+
+/** Well below a deadline, well above the time of some statements. */
+const waited_ms_max = 4_000;
+
+test.each(["by ids", "by a filter"])(
+  "a job locked by another transaction keeps no other from being changed, %s",
+  async (by) => {
+    const ids = await add(250);
+    const which: Parameters<typeof bulkJobs>[3] = by === "by ids" ? { ids } : {};
+    await own.database.sql.begin(async (stranger) => {
+      await stranger`SELECT FROM jobs WHERE id = ${ids[200] ?? ""} FOR UPDATE`;
+      const began = performance.now();
+      expect(await change("cancel", which)).toEqual({ matched: 250, changed: 249, next: undefined });
+      expect(await change("retry", which)).toEqual({ matched: 249, changed: 249, next: undefined });
+      expect(performance.now() - began).toBeLessThan(waited_ms_max);
+    });
+    expect(await change("cancel", which)).toEqual({ matched: 250, changed: 250, next: undefined });
+  },
+);
+
+test("a list of ids reads megabytes of no job", async () => {
+  const ids = await add(100);
+  await own.database.sql`UPDATE jobs SET result = to_json(repeat('x', 100000))`;
+  const proxy = await tcpProxy(own.url);
+  const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 20_000 });
+  let bytes = 0;
+  await database.sql`SELECT`;
+  proxy.alterAnswers((text) => {
+    bytes += text.length;
+    return text;
+  });
+  expect(await change("retry", { ids }, database)).toEqual({ matched: 0, changed: 0, next: undefined });
+  await database.close();
+  await proxy.close();
+  expect(bytes).toBeLessThan(100_000);
+});

@@ -1,0 +1,44 @@
+import { jobStatuses, isFinal } from "@atlasqueue/contract";
+import { composed } from "../database/composed.ts";
+import { uuidArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { countMixedMoves } from "../counts/changes.ts";
+
+/** `ids` were removed, of which `were_dead` were dead letters. */
+export type Deleted = { ids: string[]; were_dead: string[] };
+
+const final = jobStatuses.filter(isFinal).map((status) => `'${status}'`);
+
+/**
+ * Finished jobs → gone, with their attempts, whatever they were kept for; an idempotency key that named one is free
+ * again. Those that are not final, or locked, stay.
+ *
+ * @example
+ * const { ids } = await deleteFinished(deps, "default", [id]);
+ */
+export async function deleteFinished(deps: Deps, tenant: string, wanted: readonly string[]): Promise<Deleted> {
+  const [row] = await executeOn(deps.database)<{ gone: { id: string; dead: boolean }[] | null }>({
+    text,
+    params: [tenant, uuidArray(wanted)],
+  });
+  const gone = row?.gone ?? [];
+  if (gone.length > 0) deps.observe({ event: "jobs_deleted", tenant, count: gone.length });
+  return { ids: gone.map(({ id }) => id), were_dead: gone.flatMap(({ id, dead }) => (dead ? [id] : [])) };
+}
+
+const text = composed(
+  "jobs/delete",
+  ["tenant", "ids"],
+  `
+  WITH free AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status IN (${final.join(", ")})
+    FOR UPDATE SKIP LOCKED
+  ), gone AS (
+    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM free))
+    RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
+  ), attempts AS (
+    DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)
+  ), ${countMixedMoves("gone")}
+  SELECT (SELECT json_agg(json_build_object('id', id, 'dead', status = 'dead')) FROM gone) AS gone`,
+);

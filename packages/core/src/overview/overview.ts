@@ -1,0 +1,96 @@
+import type { Overview } from "@atlasqueue/contract";
+import { countDrift } from "../counts/drift.ts";
+import { createReadiness } from "../database/server/readiness.ts";
+import type { Deps } from "../deps.ts";
+import { createOutlook } from "../maintenance/outlook.ts";
+import { recentDeaths } from "../rollups/series.ts";
+import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
+import type { SeenWorker } from "../signal/presence.ts";
+import { problemsIn } from "./problems.ts";
+import { summaryOf } from "./summary.ts";
+
+export type OverviewReader = (tenant: string) => Promise<Overview>;
+
+/** Comparing counts reads every job: only where there are few, and only now and then. */
+const compared_jobs_max = 20_000;
+const compared_ms = 60_000;
+
+/**
+ * How a tenant's system is, and what is wrong with it: what `doctor` looks at, as far as it can be asked every few
+ * seconds. Answers without Redis too.
+ *
+ * @example
+ * const overviewOf = createOverview({ database, signal, observe });
+ * const { problems } = await overviewOf("default");
+ */
+export function createOverview(deps: Deps & { signal: Signal }): OverviewReader {
+  const readiness = createReadiness(deps);
+  const outlook = createOutlook(deps);
+  let compared_at = -Infinity;
+  let drifting: ReadonlySet<string> = new Set();
+
+  // Nobody waits for it: what it finds is told with the next answer.
+  const compare = async (): Promise<void> => {
+    if (performance.now() - compared_at < compared_ms) return;
+    compared_at = performance.now();
+    try {
+      const { drifted } = await countDrift(deps, compared_jobs_max);
+      drifting = new Set(drifted.map(({ tenant }) => tenant));
+    } catch {
+      // The database is away, or has too much to do: the next comparison is a minute away.
+    }
+  };
+
+  return async (tenant) => {
+    void compare();
+    const [checks, summary, deaths, workers, sweep_late_ms] = await Promise.all([
+      readiness(),
+      summaryOf(deps, tenant),
+      recentDeaths(deps, tenant),
+      announced(deps.signal, tenant),
+      lateness(outlook),
+    ]);
+    const [oldest] = summary.waiting;
+    return {
+      at: summary.at.toISOString(),
+      checks,
+      counts: summary.counts,
+      queues: summary.queues,
+      paused_queues: summary.paused_queues,
+      oldest_queued: oldest ? { queue: oldest.queue, at: oldest.since.toISOString() } : null,
+      workers: workers ? sumOf(workers) : null,
+      problems: problemsIn({
+        ...checks,
+        summary,
+        deaths,
+        workers,
+        sweep_late_ms,
+        drifted: drifting.has(tenant),
+      }),
+    };
+  };
+}
+
+/** Undefined when Redis is away. */
+async function announced(signal: Signal, tenant: string): Promise<readonly SeenWorker[] | undefined> {
+  return signal.presence.list(tenant).catch((error: unknown) => {
+    if (error instanceof SignalUnavailableError) return undefined;
+    throw error;
+  });
+}
+
+/** How long what is due has waited for a sweep. */
+async function lateness(outlook: ReturnType<typeof createOutlook>): Promise<number> {
+  const { due_in_ms = null, lease_check_in_ms = null, server_settled = false } = await outlook.look();
+  return Math.max(0, -(due_in_ms ?? 0), server_settled ? -(lease_check_in_ms ?? 0) : 0);
+}
+
+function sumOf(workers: readonly SeenWorker[]): NonNullable<Overview["workers"]> {
+  const taking = workers.filter(({ state }) => state !== "draining");
+  return {
+    count: workers.length,
+    slots: taking.reduce((sum, { concurrency }) => sum + concurrency, 0),
+    active: workers.reduce((sum, { active }) => sum + active, 0),
+    stuck: workers.filter(({ state }) => state === "stuck").length,
+  };
+}

@@ -1,0 +1,59 @@
+import { composed } from "../database/composed.ts";
+import { textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+
+/** `jobs` is exact. `mean_bytes` is of `sampled` jobs, null when none of the tenant's was among them. */
+export type Stored = { tenant: string; jobs: number; sampled: number; mean_bytes: number | null };
+
+/** Pages of the jobs' table in one sample: a table of no more is read whole, of a larger one a few milliseconds' worth. */
+const pages_max = 300;
+/** Of a job's row and its entries in indexes, beside what the tenant sent. */
+const row_bytes = 300;
+
+/** How much these tenants store: their jobs as the moves count them, and the mean of a sample taken for all of them. */
+export async function lookAtStored(deps: Pick<Deps, "database">, tenants: readonly string[]): Promise<Stored[]> {
+  return [...(await executeOn(deps.database)<Stored>({ text: look, params: [textArray(tenants)] }))];
+}
+
+const all = "scheduled + blocked + queued + running + failed + succeeded + dead + cancelled";
+
+// Sizes of large values come from the pointers to them, so none is read.
+const look = composed(
+  "quota/look",
+  ["tenants"],
+  `
+  WITH sample AS MATERIALIZED (
+    SELECT tenant, count(*) AS sampled,
+           avg(${row_bytes} + pg_column_size(payload) + coalesce(pg_column_size(result), 0) + coalesce(pg_column_size(last_error), 0)) AS mean
+    FROM jobs TABLESAMPLE SYSTEM ((
+      SELECT least(100, 100.0 * ${pages_max} * current_setting('block_size')::int / greatest(1, pg_relation_size('jobs')))))
+    GROUP BY tenant
+  ), known AS (
+    SELECT tenant, sum(${all}) AS jobs FROM (
+      SELECT * FROM queue_counts WHERE tenant = ANY($1::text[]) UNION ALL SELECT * FROM queue_changes WHERE tenant = ANY($1::text[])) AS known
+    GROUP BY tenant
+  )
+  SELECT asked.tenant, coalesce(known.jobs, 0)::float8 AS jobs, coalesce(sampled, 0)::int AS sampled, mean::float8 AS mean_bytes
+  FROM unnest($1::text[]) AS asked(tenant) LEFT JOIN known USING (tenant) LEFT JOIN sample USING (tenant)`,
+);
+
+/** Whether all these keys are in use: then a request that names them stores nothing, whatever its answer is. */
+export async function keysInUse(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  keys: readonly string[],
+): Promise<boolean> {
+  const [row] = await executeOn(deps.database)<{ used: boolean }>({ text: inUse, params: [tenant, textArray(keys)] });
+  return row?.used ?? false;
+}
+
+const inUse = composed(
+  "quota/keys-in-use",
+  ["tenant", "keys"],
+  `
+  SELECT NOT EXISTS (
+    SELECT FROM unnest($2::text[]) AS wanted(key)
+    WHERE NOT EXISTS (SELECT FROM idempotency_keys AS known
+                      WHERE known.tenant = $1 AND known.key = wanted.key AND expires_at > now())) AS used`,
+);

@@ -1,0 +1,93 @@
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Deps } from "../deps.ts";
+import { enqueue } from "../submit/enqueue.ts";
+import { createStorageQuota, StorageFullError } from "./storage-quota.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(() => own.database.sql`TRUNCATE jobs, queue_counts, queue_changes, idempotency_keys`);
+
+const bytes = 20_000;
+/** Not to be compressed. */
+const fill = () => Array.from({ length: bytes / 10 }, () => Math.random().toString(36).slice(2, 12)).join("");
+const store = (tenant: string, count: number) =>
+  enqueue(
+    deps,
+    Array.from({ length: count }, () => ({ ...submission({ payload: { fill: fill() } }), tenant })),
+    { idempotency_ttl_seconds: 60 },
+  );
+const open = (jobs_max: number, look_ms = 10_000) =>
+  createStorageQuota(deps, { stored_bytes_per_tenant_max: jobs_max * bytes, look_ms });
+const one = { bytes, jobs: 1, keys: [] };
+
+test("what a tenant has stored before counts, and what others have does not", async () => {
+  await store("greedy", 10);
+  await store("modest", 1);
+  const quota = open(10);
+  await expect(quota.admit("greedy", one)).rejects.toThrow(StorageFullError);
+  await quota.admit("modest", one);
+  await quota.admit("new", one);
+});
+
+test("what was let in since the last look counts at once, and is looked at later", async () => {
+  const quota = open(3, 0);
+  const slow = open(3);
+  for (let at = 0; at < 3; at += 1) await slow.admit("default", one);
+  await expect(slow.admit("default", one)).rejects.toThrow(`and may take ${3 * bytes}; this request has ${bytes}`);
+  // Nothing of it was stored after all.
+  await quota.admit("default", { ...one, bytes: 3 * bytes });
+  await eventually(() => quota.admit("default", one));
+});
+
+test("jobs that are gone make room", async () => {
+  await store("default", 10);
+  const quota = open(8, 0);
+  await expect(quota.admit("default", one)).rejects.toThrow(StorageFullError);
+  await own.database.sql`TRUNCATE jobs, queue_counts, queue_changes`;
+  await eventually(() => quota.admit("default", one));
+});
+
+test("a repetition of what is stored is let through, one with a new key is not", async () => {
+  await enqueue(deps, [submission({}, "used")], { idempotency_ttl_seconds: 60 });
+  await store("default", 10);
+  const quota = open(8);
+  await quota.admit("default", { ...one, keys: ["used"] });
+  await expect(quota.admit("default", { bytes, jobs: 2, keys: ["used", "new"] })).rejects.toThrow(StorageFullError);
+  await expect(quota.admit("default", { bytes, jobs: 2, keys: ["used"] })).rejects.toThrow(StorageFullError);
+});
+
+test("without a quota nothing is asked, and a look that fails later refuses no one", async () => {
+  const broken = { database: { ...own.database, sql: undefined as never } };
+  await createStorageQuota(broken, { stored_bytes_per_tenant_max: 0 }).admit("default", one);
+  await expect(createStorageQuota(broken, { stored_bytes_per_tenant_max: 1 }).admit("default", one)).rejects.toThrow();
+  const database = { ...own.database };
+  const quota = createStorageQuota({ database }, { stored_bytes_per_tenant_max: 10 * bytes, look_ms: 0 });
+  await quota.admit("default", one);
+  database.sql = undefined as never;
+  await quota.admit("default", one);
+});
+
+test("a large table is sampled: the reckoning is close, and no slower", async () => {
+  const { sql } = own.database;
+  await sql`
+    INSERT INTO jobs (id, tenant, type, status, ready_at, run_at, created_at, updated_at, payload)
+    SELECT gen_random_uuid(), CASE n % 4 WHEN 0 THEN 'small' ELSE 'large' END, 'noop', 'queued', now(), now(), now(), now(),
+           json_build_object('fill', repeat(n::text, CASE n % 4 WHEN 0 THEN 10 ELSE 100 END))
+    FROM generate_series(1, 40_000) AS n`;
+  await sql`INSERT INTO queue_counts (tenant, queue, queued) VALUES ('small', 'default', 10_000), ('large', 'default', 30_000)`;
+  const sizes = await sql<{ tenant: string; bytes: number }[]>`
+    SELECT tenant, sum(300 + pg_column_size(payload))::float8 AS bytes FROM jobs GROUP BY tenant`;
+  expect(sizes).toHaveLength(2);
+  for (const { tenant, bytes: stored } of sizes) {
+    const fits = (part: number) =>
+      createStorageQuota(deps, { stored_bytes_per_tenant_max: Math.round(stored * part) }).admit(tenant, one);
+    await fits(1.5);
+    await expect(fits(0.7)).rejects.toThrow(StorageFullError);
+  }
+});

@@ -1,0 +1,114 @@
+import type { Deps } from "../deps.ts";
+import { keysInUse, lookAtStored, type Stored } from "./look.ts";
+
+export type StorageQuota = {
+  /**
+   * Whether a tenant may store a request of this size. Rejects with `StorageFullError`, or as the database does at the
+   * first request of a tenant. A request whose keys are all in use stores nothing, and is let through.
+   */
+  admit(tenant: string, request: { bytes: number; jobs: number; keys: readonly string[] }): Promise<void>;
+};
+
+/** The tenant stores about as much as it may. */
+export class StorageFullError extends Error {
+  override readonly name = "StorageFullError";
+  constructor(stored: number, bytes: number, bytes_max: number) {
+    super(
+      `The jobs of the tenant take about ${Math.round(stored)} bytes and may take ${bytes_max}; this request has ` +
+        `${bytes}. Finished jobs make room when their retention ends, dead letters when they are purged`,
+    );
+  }
+}
+
+export type StorageQuotaOptions = {
+  /** 0 is no quota. */
+  stored_bytes_per_tenant_max: number;
+  /** How old a look may be. Default 10,000. */
+  look_ms?: number;
+};
+
+/** Tenants one process remembers; the first one met makes room. */
+const tenants_max = 10_000;
+/** In one look. */
+const looked_at_max = 1_000;
+/** With fewer jobs in the sample, what this process has taken in says more. */
+const sampled_min = 30;
+
+type Account = {
+  /** As of the last look; undefined before the first. */
+  stored: number | undefined;
+  looked_at: number;
+  /** Let in here since that look began. */
+  since: number;
+  taken: { jobs: number; bytes: number };
+};
+
+/**
+ * Bounds how much each tenant's jobs take up in the database: their exact number, times the mean size in a sample of
+ * the table, plus what this process has let in since. One statement looks at all tenants that submit, every ten
+ * seconds, and no request waits for it but a tenant's first. So it is not exact (see
+ * decisions/2026-11-21-storage-quota.md): it keeps one tenant from filling the disk.
+ *
+ * @example
+ * const quota = createStorageQuota({ database }, { stored_bytes_per_tenant_max: 10_000_000_000 });
+ * await quota.admit("default", { bytes: 2_000, jobs: 1, keys: ["order-17"] });
+ */
+export function createStorageQuota(
+  deps: Pick<Deps, "database">,
+  { stored_bytes_per_tenant_max: bytes_max, look_ms = 10_000 }: StorageQuotaOptions,
+): StorageQuota {
+  const accounts = new Map<string, Account>();
+  const asked = new Set<string>();
+  let looking: Promise<void> | undefined;
+
+  const accountOf = (tenant: string): Account => {
+    const known = accounts.get(tenant);
+    if (known) return known;
+    const account = { stored: undefined, looked_at: -Infinity, since: 0, taken: { jobs: 0, bytes: 0 } };
+    accounts.set(tenant, account);
+    if (accounts.size > tenants_max) accounts.delete(accounts.keys().next().value ?? "");
+    return account;
+  };
+
+  const lookOnce = async (): Promise<void> => {
+    const tenants = [...asked].slice(0, looked_at_max);
+    for (const tenant of tenants) asked.delete(tenant);
+    const before = new Map(tenants.map((tenant) => [tenant, accountOf(tenant).since]));
+    for (const found of await lookAtStored(deps, tenants)) {
+      const account = accountOf(found.tenant);
+      account.stored = found.jobs * meanOf(found, account);
+      // What was let in before the look began is in it, or was not stored.
+      account.since -= before.get(found.tenant) ?? 0;
+      account.looked_at = performance.now();
+    }
+  };
+  /** One look at a time, for all that have asked. */
+  const look = async (tenant: string): Promise<void> => {
+    asked.add(tenant);
+    // A look under way has not asked for it.
+    while (asked.has(tenant)) await (looking ??= lookOnce().finally(() => (looking = undefined)));
+  };
+
+  return {
+    async admit(tenant, { bytes, jobs, keys }) {
+      if (bytes_max === 0) return;
+      const account = accountOf(tenant);
+      if (account.stored === undefined) await look(tenant);
+      // Not waited for. When it fails the last one stands, and the next request asks again.
+      else if (performance.now() - account.looked_at > look_ms) look(tenant).catch(() => {});
+      const stored = (account.stored ?? 0) + account.since;
+      if (stored + bytes > bytes_max) {
+        if (keys.length === jobs && (await keysInUse(deps, tenant, keys))) return;
+        throw new StorageFullError(stored, bytes, bytes_max);
+      }
+      account.since += bytes;
+      account.taken.bytes += bytes;
+      account.taken.jobs += jobs;
+    },
+  };
+}
+
+function meanOf({ sampled, mean_bytes }: Stored, { taken }: Account): number {
+  if (mean_bytes !== null && (sampled >= sampled_min || taken.jobs === 0)) return mean_bytes;
+  return taken.jobs > 0 ? taken.bytes / taken.jobs : 0;
+}

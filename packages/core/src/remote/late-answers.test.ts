@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { call, longPollHarness, never } from "../../test/long-poll.ts";
+import type { Database } from "../database/connect.ts";
+import { claimReady } from "../lease/claim.ts";
+import { recoverExpired } from "../lease/recover.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+
+const { open, recorded, sql, database, longPoll, add, read } = longPollHarness();
+
+/** A database whose answers to claims are delayed until the promise returned by `hold`. */
+const lateClaims = (hold: () => Promise<unknown>): Database => ({
+  ...database(),
+  sql: new Proxy(sql(), {
+    get(real, name) {
+      if (name !== "unsafe") return Reflect.get(real, name) as unknown;
+      return (text: string, ...rest: [string[], object]) => {
+        const query = real.unsafe(text, ...rest);
+        if (!text.includes("attempts = attempts + 1")) return query;
+        const then = query.then.bind(query);
+        const held = async (rows: unknown) => {
+          await hold();
+          return rows;
+        };
+        return Object.assign(query, {
+          // oxlint-disable-next-line unicorn/no-thenable
+          then: (...on: Parameters<Promise<unknown>["then"]>) => then(held as never).then(...on),
+        });
+      };
+    },
+  }),
+});
+
+describe("a claim whose answer comes after its lease has ended", () => {
+  const lease_seconds = 3;
+  // This process's clock, which tells whether an answer is late.
+  const now = performance.now.bind(performance);
+  let gone_by_ms = 0;
+  beforeEach(() => {
+    gone_by_ms = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => now() + gone_by_ms);
+  });
+  /** More than a third of the lease passes, and the rest soon after. */
+  const ends = async () => {
+    gone_by_ms += 1_050;
+    await sql()`UPDATE jobs SET locked_until = now()`;
+    await sql()`UPDATE lease_batches SET check_at = now()`;
+  };
+  const openWith = (hold: () => Promise<unknown>) => open(memorySignal(), lateClaims(hold));
+
+  test("hands out nothing that another worker has by now", async () => {
+    const others: unknown[] = [];
+    openWith(async () => {
+      await ends();
+      const plain = { database: database(), observe: recorded.observe };
+      await recoverExpired(plain, 50);
+      others.push(...(await claimReady(plain, 1, { ...call({ worker_id: "other" }), queues: ["default"] })));
+    });
+    const [id = ""] = await add({});
+    expect(await longPoll().lease(call({ wait_ms: 0, lease_seconds }), never)).toEqual([]);
+    expect(others).toMatchObject([{ id }]);
+    expect(await read(id)).toMatchObject({ status: "running", worker_id: "other" });
+  });
+
+  test("hands out what has not been recovered yet, with a full lease again", async () => {
+    openWith(ends);
+    const [id = ""] = await add({});
+    const [job] = await longPoll().lease(call({ wait_ms: 0, lease_seconds }), never);
+    const stored = await read(id);
+    expect(job).toMatchObject({ id, attempts: 1, locked_until: stored?.locked_until });
+    const [row] = await sql()<{ renewed: boolean }[]>`
+      SELECT locked_until > started_at + make_interval(secs => ${lease_seconds}) AS renewed FROM jobs WHERE id = ${id}`;
+    expect(row?.renewed).toBe(true);
+  });
+});

@@ -1,0 +1,73 @@
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import { unsynced } from "../database/unsynced.ts";
+import type { Deps } from "../deps.ts";
+import { mergedInto, sumColumns } from "./columns.ts";
+
+/** How long the figures are kept by the minute, and then by the hour. */
+const minutes_kept_hours = 48;
+const hours_kept_days = 30;
+
+/**
+ * Add up to `rows_max` of the minutes that are older than two days to their hours. Returns how many; fewer than asked for
+ * means that none are left but those locked by others. One statement, so a reader sees each figure once.
+ *
+ * @example
+ * while ((await foldMinutes(deps, 500)) === 500);
+ */
+export async function foldMinutes(deps: Pick<Deps, "database">, rows_max: number): Promise<number> {
+  const [row] = await executeOn(deps.database)<{ folded: number }>({ text: folding, params: [rows_max] });
+  return row?.folded ?? 0;
+}
+
+const keys = "tenant, queue, type, at";
+// Totals and buckets in one stream of parts: a join of them would be planned for a handful of rows, and run for many.
+const folding = composed(
+  "rollups/fold-minutes",
+  ["rows_max"],
+  `
+  WITH taken AS (
+    DELETE FROM minute_rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
+      SELECT ctid FROM minute_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '${minutes_kept_hours} hours'
+      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
+    RETURNING *
+  ), gone AS (
+    SELECT tenant, queue, type, date_trunc('hour', at, 'UTC') AS at, ${sumColumns.join(", ")}, waits, runs FROM taken
+  ), parts AS (
+    SELECT ${keys}, 0 AS place, ${sumColumns.join(", ")}, NULL::int8 AS wait, NULL::int8 AS run FROM gone
+    UNION ALL
+    SELECT ${keys}, place, ${sumColumns.map(() => "0").join(", ")}, wait, run
+    FROM gone, unnest(waits, runs) WITH ORDINALITY AS bucket(wait, run, place)
+  ), buckets AS (
+    SELECT ${keys}, place, ${sumColumns.map((column) => `sum(${column}) AS ${column}`).join(", ")},
+           coalesce(sum(wait), 0) AS wait, coalesce(sum(run), 0) AS run
+    FROM parts GROUP BY ${keys}, place
+  ), hours AS (
+    INSERT INTO hour_rollups AS known (${keys}, ${sumColumns.join(", ")}, waits, runs)
+    SELECT ${keys}, ${sumColumns.map((column) => `sum(${column})`).join(", ")},
+           coalesce(array_agg(wait ORDER BY place) FILTER (WHERE place > 0), '{}'),
+           coalesce(array_agg(run ORDER BY place) FILTER (WHERE place > 0), '{}')
+    FROM buckets GROUP BY ${keys} ORDER BY ${keys}
+    ON CONFLICT (${keys}) DO UPDATE SET ${mergedInto("known")}
+  )
+  SELECT count(*)::int AS folded FROM taken`,
+);
+
+/** Forget a bounded number of hours that are older than thirty days. Returns how many. */
+export async function forgetHours(deps: Pick<Deps, "database">, rows_max: number): Promise<number> {
+  const [row] = await executeOn(deps.database)<{ gone: number }>({ text: forget, params: [rows_max] });
+  return row?.gone ?? 0;
+}
+
+const forget = composed(
+  "rollups/forget-hours",
+  ["rows_max"],
+  `
+  WITH gone AS (
+    DELETE FROM hour_rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
+      SELECT ctid FROM hour_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '${hours_kept_days} days'
+      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
+    RETURNING 1
+  )
+  SELECT count(*)::int AS gone FROM gone`,
+);

@@ -1,0 +1,151 @@
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { rowsRead } from "../../test/rows-read.ts";
+import { listActs } from "../audit/list.ts";
+import { recordActs } from "../audit/record.ts";
+import { listDeadGroups } from "../dead-letters/groups.ts";
+import { listDead } from "../dead-letters/list.ts";
+import { createReplay } from "../dead-letters/replays/create.ts";
+import { listReplays } from "../dead-letters/replays/find.ts";
+import { heldGroups } from "../groups/held.ts";
+import { listAttempts } from "../jobs/attempts.ts";
+import { listJobs } from "../jobs/list.ts";
+import { searchJobs } from "../jobs/search.ts";
+import { liveLook } from "../live/look.ts";
+import { summaryOf } from "../overview/summary.ts";
+import { queueStats } from "../queues/stats.ts";
+import { readThroughput } from "../rollups/throughput.ts";
+import { listSchedules } from "../schedules/list.ts";
+import { seedDay } from "./seed.ts";
+
+// What the dashboard's pages ask first reads a page of rows, not a system's. How long that takes beside two million jobs
+// is measured by `pnpm bench:pages`; here it is how many rows are read, which no machine changes. The workers' page asks
+// Redis alone.
+const jobs = 6_000;
+const dead = 400;
+const queues = 400;
+const page = 50;
+
+let own: TestDatabase;
+const observe = recordEvents().observe;
+beforeAll(async () => {
+  own = await testDatabase();
+  await seedDay({ database: own.database, observe }, { jobs, dead, queues, days: 0 }, () => {});
+  // As many of each as make a plan that reads them all show.
+  await own.database.sql`
+    INSERT INTO queue_counts (tenant, queue, succeeded) SELECT 'default', 'past-' || n, 1 FROM generate_series(1, 3000) AS n`;
+  await own.database.sql`
+    INSERT INTO schedules (tenant, name, cron, timezone, catch_up, job, created_at, updated_at)
+    SELECT 'default', 'every-' || n, '0 5 * * *', 'UTC', 'none', '{"type":"a"}', now(), now() FROM generate_series(1, 3000) AS n`;
+  const actor = { kind: "token", token_id: null, name: "ops" } as const;
+  const act = { tenant: "default", actor, target: null, count: null, detail: null, request_id: null };
+  for (let part = 0; part < 6; part += 1)
+    await recordActs(
+      own,
+      Array.from({ length: 500 }, (_, at) => ({ ...act, action: at % 2 === 0 ? "queue.pause" : "queue.resume" })),
+    );
+  const deps = { database: own.database, observe };
+  await createReplay(deps, { tenant: "default", filter: { type: "mail.send" } }, actor);
+  await own.database.sql`
+    INSERT INTO dead_letter_replays
+    SELECT (jsonb_populate_record(known, jsonb_build_object('id', gen_random_uuid(), 'state', 'done'))).*
+    FROM dead_letter_replays AS known, generate_series(1, 3000)`;
+  await own.database.sql`ANALYZE`;
+});
+afterAll(() => own.drop());
+
+const read = (ask: Parameters<typeof rowsRead>[1], table?: string) => rowsRead(own.database, ask, table);
+
+test("the first page of jobs reads that page, twice at most: to find the jobs and to show them", async () => {
+  const { rows } = await listJobs(own, "default", {}, page, undefined);
+  expect(rows).toHaveLength(page);
+  expect(await read((deps) => listJobs(deps, "default", {}, page, undefined))).toBeLessThanOrEqual(2 * page);
+  // Five of six finished: a filter that most jobs pass reads little more.
+  const succeeded = { status: "succeeded" } as const;
+  expect(await read((deps) => listJobs(deps, "default", succeeded, page, undefined))).toBeLessThanOrEqual(10 * page);
+});
+
+test("a page of dead letters reads that page, and their groups read each twice: to see which are large, and to count", async () => {
+  const ask = (deps: Parameters<typeof listDead>[0]) => listDead(deps, "default", {}, page, undefined);
+  expect((await ask(own)).rows).toHaveLength(page);
+  expect(await read(ask)).toBeLessThanOrEqual(2 * page + 1);
+  const { groups } = await listDeadGroups(own, "default", {}, page);
+  expect(groups.length).toBeGreaterThan(2);
+  const rows = await read((deps) => listDeadGroups(deps, "default", {}, page));
+  // And of each group where it begins, its oldest and its newest.
+  expect(rows).toBeLessThanOrEqual(2 * dead + 4 * groups.length);
+});
+
+test("the overview reads a row of counts for each queue, and of each backlog the front", async () => {
+  const { waiting, queues: held } = await summaryOf(own, "default");
+  expect(held).toBeGreaterThan(3_000);
+  const ask = (deps: Parameters<typeof summaryOf>[0]) => summaryOf(deps, "default");
+  expect(await read(ask, "jobs")).toBeLessThanOrEqual(4 * waiting.length);
+  expect(await read(ask, "queue_counts")).toBeLessThanOrEqual(held + 10);
+});
+
+test("a page of queues reads the counts, the decisions and the fronts of that page alone", async () => {
+  for (const after of ["", "past-2"]) {
+    const choice = { after, limit: page };
+    expect(await queueStats(own, "default", choice)).toHaveLength(page);
+    const ask = (deps: Parameters<typeof queueStats>[0]) => queueStats(deps, "default", choice);
+    expect(await read(ask, "jobs")).toBeLessThanOrEqual(2 * page);
+    expect(await read(ask, "queue_counts")).toBeLessThanOrEqual(page + 10);
+    expect(await read(ask)).toBeLessThanOrEqual(5 * page);
+  }
+});
+
+test("the small charts of a page of queues read the last hour's minutes of those queues", async () => {
+  await own.database.sql`
+    INSERT INTO minute_rollups (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
+    SELECT 'default', 'past-' || n, '', date_trunc('minute', now(), 'UTC') - ago * interval '1 minute', 1, 1, 0, 0, 0, '{}', '{}'
+    FROM generate_series(1, 100) AS n, generate_series(0, 200) AS ago`;
+  await own.database.sql`ANALYZE minute_rollups`;
+  const names = Array.from({ length: 30 }, (_, at) => `past-${at + 1}`);
+  expect((await readThroughput(own, "default", names)).items).toHaveLength(30);
+  expect(await read((deps) => readThroughput(deps, "default", names))).toBeLessThanOrEqual(30 * 61);
+});
+
+test("a look for listeners reads the counts of their tenant, and of finished jobs those it names", async () => {
+  const { rows } = await listJobs(own, "default", { status: "succeeded" }, page, undefined);
+  const ids = rows.map(({ id }) => id);
+  const asked = { tenants: ["default"], named: [], browsed: ["default"], first_queues: 100, ids };
+  const { finished, queues: first } = await liveLook(own, asked);
+  expect([finished.length, first.length]).toEqual([page, 100]);
+  expect(await read((deps) => liveLook(deps, asked), "jobs")).toBeLessThanOrEqual(page);
+  const { queues: held } = await summaryOf(own, "default");
+  expect(await read((deps) => liveLook(deps, asked), "queue_counts")).toBeLessThanOrEqual(held + 110);
+});
+
+test("a page of schedules, of replays and of the audit trail reads that page", async () => {
+  expect(await read((deps) => listSchedules(deps, "default", page))).toBeLessThanOrEqual(page + 1);
+  expect(await read((deps) => listReplays(deps, "default", page, undefined))).toBeLessThanOrEqual(page + 1);
+  for (const [filter, most] of [
+    [{}, page],
+    [{ action: "queue.pause" }, 2 * page],
+  ] as const) {
+    expect((await listActs(own, "default", filter, page, undefined)).rows).toHaveLength(page);
+    expect(await read((deps) => listActs(deps, "default", filter, page, undefined))).toBeLessThanOrEqual(most);
+  }
+});
+
+test("a search reads the jobs it says it read, and shows those it found", async () => {
+  const found = await searchJobs(own, "default", {}, "a", page, undefined);
+  expect(found.rows).toHaveLength(page);
+  // Each is looked at for the filter, read for the text, and, when it has it, shown.
+  const rows = await read((deps) => searchJobs(deps, "default", {}, "a", page, undefined));
+  expect(rows).toBeLessThanOrEqual(2 * found.jobs + page);
+});
+
+test("a job's attempts and the groups that are held are read, and nothing beside them", async () => {
+  const [one] = (await listDead(own, "default", {}, 1, undefined)).rows;
+  const attempts = await listAttempts(own, "default", one?.id ?? "");
+  const rows = await read((deps) => listAttempts(deps, "default", one?.id ?? ""));
+  // The job is asked for three times: that it is there, for its history, and for its last attempt.
+  expect(rows).toBeLessThanOrEqual(2 * (attempts?.length ?? 0) + 3);
+  const payments = { tenant: "default", queue: "payments" };
+  const groups = await heldGroups(own, payments, "", page);
+  const waiting = groups.reduce((sum, { blocked }) => sum + blocked, 0);
+  expect(groups.length).toBeGreaterThan(0);
+  expect(await read((deps) => heldGroups(deps, payments, "", page))).toBeLessThanOrEqual(groups.length + waiting);
+});

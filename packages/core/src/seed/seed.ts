@@ -1,0 +1,98 @@
+import { createSchedule as scheduleSchema, submitJob, type SubmitJobInput } from "@atlasqueue/contract";
+import { countJobs } from "../counts/total.ts";
+import { foldAll } from "../counts/fold.ts";
+import { refreshStatistics } from "../database/server/refresh-statistics.ts";
+import { nameErrors } from "../dead-letters/name-errors.ts";
+import { defaultTenant, type Deps } from "../deps.ts";
+import { setLimits } from "../limits/set.ts";
+import { pauseQueue } from "../queues/pause.ts";
+import { putSchedule } from "../schedules/store.ts";
+import { enqueue } from "../submit/enqueue.ts";
+import { seedHistory } from "./history.ts";
+import { seedJobs } from "./jobs.ts";
+import { namedQueues } from "./kinds.ts";
+
+type SeedSize = {
+  /** About how many jobs there will be. */
+  jobs: number;
+  /** Of them dead letters. */
+  dead: number;
+  /** At least the named ones. */
+  queues: number;
+  /** Days of figures before the last one. Default 29. */
+  days?: number;
+};
+
+/** Of the jobs that are no dead letters, one in so many is still to do. */
+const open_part = 40;
+const days_default = 29;
+
+/**
+ * Fill the default tenant with a believable day: jobs of every status in several queues, failures of several kinds, dead
+ * letters, groups, limits, schedules, attempts by several workers, a month of figures. What is to do in the queue
+ * `default` a running worker will do. Jobs that are there already stay.
+ *
+ * @example
+ * await seedDay(deps, { jobs: 20_000, dead: 600, queues: 8 }, console.log);
+ */
+export async function seedDay(deps: Deps, size: SeedSize, tell: (line: string) => void): Promise<void> {
+  const dead = Math.min(size.dead, size.jobs);
+  const open = Math.floor((size.jobs - dead) / open_part);
+  const queues = Math.max(size.queues, namedQueues.length);
+  const shape = { dead, open, finished: size.jobs - dead - open, queues };
+  await seedJobs(deps, shape, (jobs) => tell(`${jobs} of ${size.jobs} jobs`));
+  await foldAll(deps);
+  tell("what dead letters have in common");
+  while ((await nameErrors(deps, 500)) === 500);
+  tell("groups, limits and schedules");
+  await seedDecisions(deps);
+  // Otherwise plans are made for an empty table until autovacuum comes by.
+  await refreshStatistics(deps.database).catch(() => tell("the statistics are left to autovacuum"));
+  tell("figures of a month");
+  await seedHistory(deps, size.days ?? days_default);
+}
+
+/** Whether a tenant has jobs that a seed would be mixed with. */
+export async function hasJobs(deps: Pick<Deps, "database">): Promise<boolean> {
+  return Object.values(await countJobs(deps, defaultTenant)).some((count) => count > 0);
+}
+
+async function seedDecisions(deps: Deps): Promise<void> {
+  const of = (queue: string) => ({ tenant: defaultTenant, queue });
+  const none = { concurrency: null, group_concurrency: null, rate: null, group_rate: null };
+  await setLimits(deps, of("webhooks"), { ...none, concurrency: 20, rate: { limit: 600, period_seconds: 60 } });
+  await setLimits(deps, of("payments"), { ...none, concurrency: 5 });
+  await pauseQueue(deps, of("imports"));
+  for (const schedule of schedules) await putSchedule(deps, defaultTenant, scheduleSchema.parse(schedule));
+  const submissions = [...grouped, ...running].map((request) => ({
+    tenant: defaultTenant,
+    request: submitJob.parse(request),
+  }));
+  await enqueue(deps, submissions, { idempotency_ttl_seconds: 86_400 });
+}
+
+/** Payments of a customer go one by one, and nobody takes them. */
+const grouped = Array.from({ length: 24 }, (_, at): SubmitJobInput => ({
+  type: "payment.capture",
+  queue: "payments",
+  group: `customer-${at % 5}`,
+  payload: { order_id: 90_000 + at },
+}));
+/** For the worker of `start`, which has these handlers. */
+const running = Array.from({ length: 24 }, (_, at): SubmitJobInput => {
+  if (at % 6 === 5) return { type: "demo.flaky", payload: { fail_times: 2 } };
+  return { type: "demo.sleep", payload: { ms: 20_000 + 15_000 * at } };
+});
+
+const schedules = [
+  {
+    name: "nightly-report",
+    cron: "30 2 * * *",
+    timezone: "Europe/Berlin",
+    job: { type: "report.monthly", queue: "reports" },
+  },
+  { name: "digest", cron: "0 7 * * 1-5", timezone: "America/New_York", job: { type: "mail.digest", queue: "mails" } },
+  { name: "heartbeat", cron: "*/5 * * * *", job: { type: "demo.echo", payload: { alive: true } } },
+  { name: "cleanup", cron: "0 * * * *", job: { type: "demo.sleep", payload: { ms: 2_000 } } },
+  { name: "warehouse-export", cron: "15 */4 * * *", job: { type: "export.stock", queue: "reports", max_attempts: 2 } },
+];

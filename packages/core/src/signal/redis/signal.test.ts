@@ -1,0 +1,52 @@
+import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { Redis } from "ioredis";
+import { expect, onTestFinished, test } from "vitest";
+import { turnKey, workersKey, workersSeenKey } from "../keys.ts";
+import { ownMark } from "../process-mark.ts";
+import { redisSignal } from "./signal.ts";
+
+const own = ownMark();
+
+test("a turn is over after its period, even if Redis' clock was set back", async () => {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const keys = { jobs: jobsKey, dead_letters: dlqKey };
+  const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
+  const redis = new Redis(redisUrl());
+  onTestFinished(async () => {
+    redis.disconnect();
+    await signal.close();
+  });
+  expect(await signal.takeTurn("sweep", 60_000)).toBe(true);
+  await redis.pexpire(turnKey(keys, "sweep"), 3_600_000);
+  expect(await signal.takeTurn("sweep", 50)).toBe(false);
+  await eventually(async () => expect(await signal.takeTurn("sweep", 50)).toBe(true));
+});
+
+test.skipIf(own === null)(
+  "a vanished worker is found behind any number of silent ones whose processes live",
+  async () => {
+    const { jobsKey, dlqKey } = uniqueKeys();
+    const keys = { jobs: jobsKey, dead_letters: dlqKey };
+    const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
+    const redis = new Redis(redisUrl());
+    onTestFinished(async () => {
+      redis.disconnect();
+      await signal.close();
+    });
+    const silentSince = async (id: string, ago_ms: number, process: typeof own) => {
+      const at = Date.now() - ago_ms;
+      const facts = { id, host: "h", pid: 1, queues: [], handlers: [], concurrency: 1, active: 0, state: "running" };
+      const record = JSON.stringify({ ...facts, lease_seconds: 3_600, process });
+      await redis.hset(workersKey(keys, "default"), id, `${at} ${record}`);
+      await redis.zadd(workersSeenKey(keys), at, JSON.stringify(["default", id]));
+    };
+    await Promise.all(Array.from({ length: 600 }, (_, at) => silentSince(`lives-${at}`, 120_000, own)));
+    // Its id is used by another process by now.
+    await silentSince("vanished", 60_000, own && { ...own, started: "0" });
+    const found = [...(await signal.presence.vanished()), ...(await signal.presence.vanished())];
+    expect(found.map(({ id }) => id)).toEqual(["vanished"]);
+    // It goes round.
+    expect(await signal.presence.vanished()).toEqual([]);
+    expect(await signal.presence.vanished()).toHaveLength(1);
+  },
+);

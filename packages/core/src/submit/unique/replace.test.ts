@@ -1,0 +1,120 @@
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Deps } from "../../deps.ts";
+import { findJob } from "../../jobs/find.ts";
+import { queueStats } from "../../queues/stats.ts";
+import { advanceGroups } from "../../groups/advance.ts";
+import { claim } from "../../lease/claim.ts";
+import type { Lease } from "../../lease/lease.ts";
+import { complete } from "../../settle/complete.ts";
+import type { EnqueueOutcome } from "../outcome.ts";
+import { enqueue } from "../enqueue.ts";
+import { fail } from "../../settle/fail.ts";
+let own: TestDatabase;
+let deps: Deps;
+const options = { idempotency_ttl_seconds: 60 };
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(
+  () =>
+    own.database
+      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, job_groups, group_handovers, queue_counts, queue_changes`,
+);
+
+type Wish = Partial<SubmitJobInput>;
+const add = async (request: Wish, key?: string): Promise<EnqueueOutcome> => {
+  const [outcome] = await enqueue(deps, [submission({ unique: { key: "u" }, ...request }, key)], options);
+  if (!outcome) throw new Error("no outcome");
+  return outcome;
+};
+const idOf = (outcome: EnqueueOutcome) =>
+  "job" in outcome ? outcome.job.id : "job_id" in outcome ? outcome.job_id : "";
+const read = (id: string) => findJob(deps, "default", id);
+const take = async (id: string): Promise<Lease> => {
+  const [lease] = await claim(deps, [id], claimer);
+  if (!lease) throw new Error("not claimed");
+  return lease;
+};
+const finish = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
+const jobs = async () => (await own.database.sql`SELECT id FROM jobs ORDER BY id`).map(({ id }) => id as string);
+const countsAreTrue = async () => {
+  const rows = await own.database.sql`SELECT status, count(*)::int AS count FROM jobs GROUP BY status`;
+  const counts = (await queueStats(deps, "default"))[0]?.counts ?? {};
+  const some = Object.fromEntries(Object.entries(counts).filter((one) => Number(one[1]) > 0));
+  expect(some).toEqual(Object.fromEntries(rows.map(({ status, count }) => [status as string, count as number])));
+};
+
+const replace = { key: "u", on_conflict: "replace" } as const;
+
+test("replace puts everything the newer request says into a job that has not started, and keeps its id", async () => {
+  const first = await add({ delay_seconds: 60 });
+  const payload = { a: 1 };
+  const later = { type: "b", priority: 5, max_attempts: 2, timeout_seconds: 9 };
+  const backoff = { kind: "fixed", base_seconds: 3 } as const;
+  const second = await add({ unique: replace, ...later, payload, backoff, delay_seconds: 120 });
+  expect(second).toMatchObject({
+    kind: "replaced",
+    ready: false,
+    job: { id: idOf(first), status: "scheduled", ...later },
+  });
+  const stored = await read(idOf(first));
+  expect(stored).toMatchObject({ ...later, payload, backoff, attempts: 0 });
+  expect(Math.round(((stored?.run_at.getTime() ?? 0) - (stored?.updated_at.getTime() ?? 0)) / 1_000)).toBe(120);
+  const now = await add({ unique: replace });
+  expect(now).toMatchObject({
+    kind: "replaced",
+    ready: true,
+    job: { id: idOf(first), status: "queued", due_at: null },
+  });
+  const ready_at = (await read(idOf(first)))?.ready_at;
+  expect(await add({ unique: replace, payload: { a: 3 } })).toMatchObject({ kind: "replaced", ready: false });
+  expect((await read(idOf(first)))?.ready_at).toEqual(ready_at);
+  expect(await add({ unique: replace, delay_seconds: 5 })).toMatchObject({
+    job: { status: "scheduled", ready_at: null },
+  });
+  expect(await jobs()).toEqual([idOf(first)]);
+  await countsAreTrue();
+});
+
+test("a failed job is replaced as if it were new", async () => {
+  const id = idOf(await add({}));
+  await fail(deps, [{ lease: await take(id), error: "E", verdict: { kind: "retry", delay_ms: 60_000 } }]);
+  expect(await add({ unique: replace, payload: { a: 1 } })).toMatchObject({ kind: "replaced", ready: true });
+  expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, last_error: null, payload: { a: 1 } });
+  await countsAreTrue();
+});
+
+test("a job that has started is left alone, and a new one takes its key", async () => {
+  const first = idOf(await add({}));
+  await take(first);
+  const second = await add({ unique: replace, payload: { a: 1 } });
+  expect(second.kind).toBe("created");
+  expect(await add({ unique: replace, payload: { a: 2 } })).toMatchObject({
+    kind: "replaced",
+    job: { id: idOf(second) },
+  });
+  expect((await read(first))?.payload).toEqual({});
+  expect(await jobs()).toEqual([first, idOf(second)]);
+});
+
+test("a blocked job keeps its place in its group; one in another group is not moved", async () => {
+  const ahead = idOf(await add({ unique: undefined, group: "g" }));
+  const first = idOf(await add({ group: "g" }));
+  await add({ unique: undefined, group: "g" });
+  expect(await add({ unique: replace, group: "g", payload: { a: 1 } })).toMatchObject({
+    kind: "replaced",
+    ready: false,
+    job: { id: first, status: "blocked" },
+  });
+  expect(await add({ unique: replace, group: "h" })).toEqual({ kind: "conflict", job_id: first });
+  expect(await add({ unique: replace })).toEqual({ kind: "conflict", job_id: first });
+  await finish(ahead);
+  expect((await advanceGroups(deps, 10)).ready.map(({ id }) => id)).toEqual([first]);
+  await countsAreTrue();
+});

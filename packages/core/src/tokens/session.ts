@@ -1,0 +1,106 @@
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import type { FoundToken } from "./find.ts";
+import { isLive } from "./rows.ts";
+import { newSession } from "./token.ts";
+
+/** Half a day: nobody works longer without a break. */
+const session_seconds = 43_200;
+/** Of one token. The oldest make room, as a person opens far fewer. */
+const sessions_max = 100;
+
+/** The token a session stands for. `expires_in_ms` counts from the query, to the end of whichever ends first. */
+export type FoundSession = FoundToken & { expires_in_ms: number };
+
+/** A session works while its token does, and a replaced token's ends at once, whatever overlap its programs have. */
+const standsFor = `tokens.rotated_to IS NULL AND ${isLive}`;
+
+/**
+ * Open a session in place of a token, which ends with it, or after half a day. `session` in the answer is the only copy
+ * of its text. Undefined when the token is unknown, ended or replaced.
+ *
+ * @example
+ * const opened = await openSession(deps, token_id);
+ */
+export async function openSession(
+  deps: Deps,
+  token_id: string,
+): Promise<{ session: string; hash: string; expires_in_ms: number } | undefined> {
+  const { session, hash } = newSession();
+  const [row] = await executeOn(deps.database)<{ tenant: string; expires_in_ms: number }>({
+    text: open,
+    params: [token_id, hash],
+  });
+  if (!row) return undefined;
+  deps.observe({ event: "session_opened", tenant: row.tenant, token_id });
+  return { session, hash, expires_in_ms: row.expires_in_ms };
+}
+
+const open = composed(
+  "tokens/open-session",
+  ["token_id", "hash"],
+  `
+  WITH gone AS (
+    DELETE FROM sessions WHERE token_id = $1::text::uuid AND (expires_at <= now() OR hash IN (
+      SELECT hash FROM sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET ${sessions_max - 1}))
+  ), made AS (
+    INSERT INTO sessions (hash, token_id, expires_at)
+    SELECT decode($2, 'hex'), id, least(expires_at, now() + interval '${session_seconds} seconds')
+    FROM tokens WHERE id = $1::text::uuid AND ${standsFor}
+    RETURNING token_id, expires_at
+  )
+  SELECT tenant, (extract(epoch FROM made.expires_at - now()) * 1000)::float8 AS expires_in_ms
+  FROM made JOIN tokens ON tokens.id = made.token_id`,
+);
+
+/**
+ * The session with this hash (`hashToken`), or undefined when there is none, or it or its token has ended. Like
+ * `findToken`, it is what finds the tenant.
+ *
+ * @example
+ * const found = await findSession(deps, hashToken("aqs_…"));
+ */
+export async function findSession(deps: Pick<Deps, "database">, hash: string): Promise<FoundSession | undefined> {
+  const [row] = await executeOn(deps.database)<FoundSession>({ text: find, params: [hash] });
+  return row;
+}
+
+const find = composed(
+  "tokens/find-session",
+  ["hash"],
+  `
+  SELECT tokens.id, name, tenant, to_json(scopes) AS scopes,
+         (extract(epoch FROM least(sessions.expires_at, tokens.expires_at) - now()) * 1000)::float8 AS expires_in_ms
+  FROM sessions JOIN tokens ON tokens.id = token_id
+  WHERE sessions.hash = decode($1, 'hex') AND sessions.expires_at > now() AND ${standsFor}`,
+);
+
+/** End a session. Processes that remember it do so for a few seconds more. */
+export async function closeSession(deps: Deps, hash: string): Promise<void> {
+  const [row] = await executeOn(deps.database)<{ tenant: string; token_id: string }>({ text: close, params: [hash] });
+  if (row) deps.observe({ event: "session_closed", ...row });
+}
+
+const close = `
+  DELETE FROM sessions USING tokens WHERE sessions.hash = decode($1, 'hex') AND tokens.id = token_id
+  RETURNING tenant, token_id`;
+
+/** A token as its holder may see it, and when what was shown ends: the session with this hash, or else the token. */
+export async function whoIs(
+  deps: Pick<Deps, "database">,
+  token_id: string,
+  session_hash: string | undefined,
+): Promise<{ name: string; hint: string; until: Date | null } | undefined> {
+  const params = [token_id, session_hash ?? ""];
+  const [row] = await executeOn(deps.database)<{ name: string; hint: string; until: Date | null }>({
+    text: who,
+    params,
+  });
+  return row;
+}
+
+const who = `
+  SELECT name, hint,
+         least(tokens.expires_at, (SELECT expires_at FROM sessions WHERE hash = decode($2, 'hex'))) AS until
+  FROM tokens WHERE id = $1::text::uuid AND ${isLive}`;

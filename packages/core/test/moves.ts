@@ -1,0 +1,65 @@
+import { isLocked, isUnavailable } from "../src/database/errors.ts";
+import { advanceGroups } from "../src/groups/advance.ts";
+import { cancel } from "../src/jobs/cancel.ts";
+import { claim, claimReady } from "../src/lease/claim.ts";
+import { complete } from "../src/settle/complete.ts";
+import { extendLeases } from "../src/lease/extend.ts";
+import { heartbeat } from "../src/lease/heartbeat.ts";
+import { fail } from "../src/settle/fail.ts";
+import { recallLeases } from "../src/lease/recall.ts";
+import { recoverExpired } from "../src/lease/recover.ts";
+import { release } from "../src/lease/release.ts";
+import { retry } from "../src/jobs/retry.ts";
+import { takeBack } from "../src/lease/take-back.ts";
+import type { Move } from "./pairs.ts";
+import type { World } from "./world.ts";
+
+type Moves = Readonly<Record<string, Move<World>>>;
+const retrying = { kind: "retry", delay_ms: 0 } as const;
+
+/** Moves of many jobs: they must not wait for one that is locked. */
+export const batches: Moves = {
+  claim: async ({ claimer, plain, limited, group, taken }, deps) =>
+    taken.push(...(await claim(deps, [...plain, ...group, ...limited], claimer))),
+  "claim by age": async ({ claimer, taken }, deps) => taken.push(...(await claimReady(deps, 20, claimer))),
+  extend: ({ leases }, deps) => extendLeases(deps, leases, 30),
+  complete: ({ leases }, deps) =>
+    complete(
+      deps,
+      leases.map((lease) => ({ lease, result: 1 })),
+    ),
+  fail: ({ leases }, deps) =>
+    fail(
+      deps,
+      leases.map((lease) => ({ lease, error: "x", verdict: retrying })),
+    ),
+  release: ({ leases }, deps) => release(deps, leases),
+  // It gives up on a claim's locked row, and its caller repeats it.
+  "take back": async ({ leases }, deps) =>
+    takeBack(deps, leases[0]?.lease_token ?? "").catch((error: unknown) => {
+      if (!isLocked(error)) throw error;
+    }),
+  recover: (_world, deps) => recoverExpired(deps, 50),
+  recall: ({ tenant, claimer }, deps) =>
+    recallLeases(deps, { tenant, id: claimer.worker_id, lease_seconds: 30 }, 0, 50),
+  "advance groups": (_world, deps) => advanceGroups(deps, 100),
+};
+
+/** Moves of one job: they wait for it, and for nothing else. */
+export const singles: Moves = {
+  // It shortens the lease, and so moves when the sweep looks at its claim as well.
+  heartbeat: ({ tenant, held, leases }, deps) =>
+    heartbeat(deps, tenant, { id: held, lease_token: leases[0]?.lease_token ?? "", lease_seconds: 20, progress: 1 }),
+  "cancel a running job": ({ tenant, held }, deps) => cancel(deps, tenant, held),
+  "cancel in a group": ({ tenant, group }, deps) => cancel(deps, tenant, String(group[0])),
+  "cancel a blocked job": ({ tenant, group }, deps) => cancel(deps, tenant, String(group[1])),
+  retry: ({ tenant, dead }, deps) => retry(deps, tenant, dead),
+  "enqueue plain": ({ addWith }, deps) => addWith(deps, {}, {}),
+  "enqueue grouped": ({ addWith }, deps) => addWith(deps, { group: "g" }, { group: "other" }),
+  "enqueue unique": ({ addWith }, deps) => addWith(deps, { unique: { key: "u2", on_conflict: "return" } }),
+  // Beside another one stopped while holding the key, the caller is told to come again.
+  "enqueue to replace": ({ addWith }, deps) =>
+    addWith(deps, { unique: { key: "u", on_conflict: "replace" } }).catch((error: unknown) => {
+      if (!isUnavailable(error)) throw error;
+    }),
+};

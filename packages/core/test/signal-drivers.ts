@@ -1,0 +1,60 @@
+import { redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { afterEach, describe } from "vitest";
+import type { QueueRef } from "../src/deps.ts";
+import { hostSignal, type SignalHost } from "../src/signal/ipc/host.ts";
+import { ipcSignal } from "../src/signal/ipc/signal.ts";
+import { memorySignal } from "../src/signal/memory/signal.ts";
+import { redisSignal } from "../src/signal/redis/signal.ts";
+import type { ReadyJob, Signal } from "../src/signal/signal.ts";
+
+export const main: QueueRef = { tenant: "default", queue: "default" };
+export const never: AbortSignal = new AbortController().signal;
+export const job = (id: string, priority = 0, queue = main): ReadyJob => ({ id, priority, ...queue });
+
+const drivers = {
+  redis: (signals_max?: number) => {
+    const { jobsKey, dlqKey } = uniqueKeys();
+    const options = { url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 };
+    return redisSignal(signals_max === undefined ? options : { ...options, signals_max });
+  },
+  memory: (signals_max?: number) => memorySignal(signals_max),
+  ipc: (signals_max?: number) => {
+    const host: SignalHost = hostSignal(
+      memorySignal(signals_max),
+      pipeTo((message) => void signal.hear(message)),
+    );
+    const signal = ipcSignal(pipeTo((message) => void host.hear(message)));
+    return signal;
+  },
+};
+
+/** What a channel does to messages: JSON, some time later. */
+function pipeTo(hear: (message: unknown) => void) {
+  return {
+    send(message: unknown) {
+      const text = JSON.stringify(message);
+      setImmediate(() => hear(JSON.parse(text)));
+    },
+  };
+}
+
+type Start = (signals_max?: number) => Signal;
+
+/**
+ * One suite for every driver: what a worker relies on, whichever it gets. `start` opens a signal that is closed after
+ * the test.
+ */
+export function withEachSignal(suite: (start: Start, driver: string) => void): void {
+  const opened: Signal[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((signal) => signal.close()));
+  });
+  describe.each(Object.entries(drivers))("%s", (driver, open) => {
+    const start = (signals_max?: number): Signal => {
+      const signal = open(signals_max);
+      opened.push(signal);
+      return signal;
+    };
+    suite(start, driver);
+  });
+}

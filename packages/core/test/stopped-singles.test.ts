@@ -1,0 +1,4 @@
+import { singles } from "./moves.ts";
+import { testStopped } from "./stopped-moves.ts";
+
+testStopped(singles);

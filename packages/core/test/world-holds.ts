@@ -1,0 +1,68 @@
+import { expect } from "vitest";
+import { countDrift } from "../src/counts/drift.ts";
+import { advanceGroups } from "../src/groups/advance.ts";
+import { claimReady } from "../src/lease/claim.ts";
+import type { Lease } from "../src/lease/lease.ts";
+import { recoverExpired } from "../src/lease/recover.ts";
+import { promoteDue } from "../src/maintenance/promote.ts";
+import { complete } from "../src/settle/complete.ts";
+import { limit, type World } from "./world.ts";
+
+/** What must hold at every moment others can see. */
+export async function holdsNow({ tenant, group, deps }: World): Promise<void> {
+  const { sql } = deps.database;
+  const [now] = await sql<{ running: number; through: number }[]>`
+    SELECT count(*) FILTER (WHERE queue = 'limited' AND status = 'running')::int AS running,
+           count(*) FILTER (WHERE group_key = 'g' AND status IN ('scheduled', 'queued', 'running', 'failed'))::int AS through
+    FROM jobs WHERE tenant = ${tenant}`;
+  expect(now?.running, "jobs of the limited queue that run").toBeLessThanOrEqual(limit);
+  expect(now?.through, "jobs of the group that were let through").toBeLessThanOrEqual(1);
+  const order = await sql<{ id: string; status: string }[]>`
+    SELECT id, status FROM jobs WHERE tenant = ${tenant} AND id = ANY(${`{${group.join(",")}}`}::uuid[]) ORDER BY id`;
+  const first_blocked = order.findIndex(({ status }) => status === "blocked");
+  const after = first_blocked === -1 ? [] : order.slice(first_blocked);
+  expect(
+    after.every(({ status }) => status === "blocked" || status === "cancelled"),
+    "the order of the group",
+  ).toBe(true);
+}
+
+/** What must hold when both moves are done, and when everything has run. */
+export async function holdsAfter(world: World): Promise<void> {
+  await holdsNow(world);
+  const { sql } = world.deps.database;
+  const jobs = await sql<{ id: string; status: string; attempts: number }[]>`
+    SELECT id, status, attempts FROM jobs WHERE tenant = ${world.tenant}`;
+  const acquired = Map.groupBy(world.recorded.named("lease_acquired"), (event) => "job_id" in event && event.job_id);
+  const released = Map.groupBy(world.recorded.named("job_released"), (event) => "job_id" in event && event.job_id);
+  for (const { id, attempts } of jobs)
+    if (id !== world.dead)
+      expect(attempts, "attempts are committed claims").toBe(
+        (acquired.get(id)?.length ?? 0) - (released.get(id)?.length ?? 0),
+      );
+  expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
+  expect(await runOut(world), "what never ends").toEqual([]);
+  expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
+}
+
+/** Run everything that is ready to its end, as workers and the sweep would. Returns what is left after many rounds. */
+async function runOut(world: World): Promise<readonly { id: string; status: string }[]> {
+  const { deps, claimer, leases, taken } = world;
+  const done = (held: readonly Lease[]) =>
+    complete(
+      deps,
+      held.map((lease) => ({ lease, result: null })),
+    );
+  await done([...leases, ...taken]);
+  for (let round = 1; ; round += 1) {
+    await recoverExpired(deps, 50);
+    await promoteDue(deps, 50);
+    await advanceGroups(deps, 100);
+    const next = await claimReady(deps, 50, claimer);
+    if (next.length > 0) await done(next);
+    const left = await deps.database.sql<{ id: string; status: string }[]>`
+      SELECT id, status FROM jobs
+      WHERE tenant = ${world.tenant} AND status NOT IN ('succeeded', 'dead', 'cancelled', 'scheduled')`;
+    if (left.length === 0 || round === 20) return left;
+  }
+}
