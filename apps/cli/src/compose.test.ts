@@ -5,6 +5,7 @@ import { apiSettings, readApiConfig } from "@atlasqueue/api";
 import { readWorkerConfig, workerSettings } from "@atlasqueue/worker-app";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { commands } from "./commands/table.ts";
 
 // There may be no container engine where the tests run, so this reads the files: every path, command and variable they
 // name must exist.
@@ -15,6 +16,8 @@ const filled = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
 
 type Service = {
   image?: string;
+  init?: boolean;
+  logging?: { driver: string; options: Record<string, string> };
   build?: { context: string; dockerfile: string };
   command?: string[];
   environment?: Record<string, string>;
@@ -33,6 +36,7 @@ type Compose = { services: Record<string, Service>; volumes: Record<string, null
 const { services, volumes } = parse(filled(read("docker-compose.yml")), { merge: true }) as Compose;
 const service = (name: string): Service => services[name] ?? {};
 const ours = ["migrate", "api", "worker"];
+const servers = { DATABASE_URL: "postgres://u:p@h/d", REDIS_URL: "redis://h" };
 
 test("the system is these services, and each waits for what it needs", () => {
   expect(Object.keys(services).sort()).toEqual(["api", "migrate", "postgres", "redis", "worker"]);
@@ -72,13 +76,14 @@ test("every variable is one the program reads, with a value it accepts", () => {
   for (const [name, { environment = {} }] of Object.entries(services))
     for (const variable of Object.keys(environment)) expect(known[name], `${name}: ${variable}`).toContain(variable);
 
-  const api = readApiConfig(service("api").environment ?? {});
+  const image = dockerfile("apps/cli/Dockerfile").variables;
+  const api = readApiConfig({ ...image, ...service("api").environment });
   expect(api.listen).toEqual({ host: "0.0.0.0", port: 8000 });
   // While no one has to identify themselves, only our names lead here.
   expect(api.auth).toBe("disabled");
   expect(api.allowed_hosts).toEqual({ names: ["api"], addresses: true });
   expect(api.shutdown_ms).toBeLessThan(seconds(service("api").stop_grace_period) * 1_000);
-  const worker = readWorkerConfig(service("worker").environment ?? {});
+  const worker = readWorkerConfig({ ...image, ...service("worker").environment });
   expect(worker.metrics).toEqual({ host: "0.0.0.0", port: 9_091 });
   expect([worker.allowed_hosts, worker.demo_handlers]).toEqual([{ names: ["worker"], addresses: true }, false]);
   // Jobs of everyone the API lets in must run: with tokens there are tenants besides the default one.
@@ -102,27 +107,31 @@ test("our programs may write nothing, and gain no privileges", () => {
   for (const name of ours) expect(service(name)).toMatchObject({ read_only: true, tmpfs: ["/tmp"], cap_drop: ["ALL"] });
 });
 
-test("every image is built from a Dockerfile that copies what its commands run", () => {
-  for (const name of ours) {
-    const { build, command } = service(name);
-    expect(build?.context).toBe(".");
-    const image = dockerfile(build?.dockerfile ?? "");
-    for (const words of [image.command, command ?? image.command]) {
-      expect(words[0]).toBe("node");
-      const file = words[1] ?? "";
-      expect(existsSync(join(root, file)), file).toBe(true);
-      expect(
-        image.copied.some((folder) => file.startsWith(`${folder}/`)),
-        `${file} is in the image`,
-      ).toBe(true);
-    }
-  }
-  expect(dockerfile("apps/api/Dockerfile").copied).toContain("drizzle");
+test("no log grows without end", () => {
+  for (const name of Object.keys(services))
+    expect([name, service(name).logging?.options]).toEqual([name, { "max-size": "10m", "max-file": "5" }]);
 });
 
-test.each(["apps/api", "apps/worker"])("%s/Dockerfile copies all its packages, and runs as nobody special", (app) => {
+test("one image has every role", () => {
+  for (const name of ours) {
+    expect(service(name)).toMatchObject({
+      image: "atlasqueue",
+      build: { context: ".", dockerfile: "apps/cli/Dockerfile" },
+      init: true,
+    });
+    expect(commands).toHaveProperty(service(name).command?.[0] ?? "");
+  }
+});
+
+test("the image has what its commands run, and runs as nobody special", () => {
+  const app = "apps/cli";
   const text = read(`${app}/Dockerfile`);
-  const { copied, lines } = dockerfile(`${app}/Dockerfile`);
+  const { copied, lines, entry } = dockerfile(`${app}/Dockerfile`);
+  for (const file of [entry.at(-1), "/app/apps/cli/healthy.sh"].map((path) => path?.replace("/app/", "") ?? "")) {
+    expect(existsSync(join(root, file)), file).toBe(true);
+    expect(copied.some((path) => file.startsWith(path))).toBe(true);
+  }
+  expect(copied).toEqual(expect.arrayContaining(["drizzle", "LICENSE"]));
   for (const folder of packagesOf(app)) {
     expect(copied).toContain(`${folder}/src`);
     expect(copied).toContain(`${folder}/package.json`);
@@ -134,10 +143,16 @@ test.each(["apps/api", "apps/worker"])("%s/Dockerfile copies all its packages, a
   expect(text).toContain(`--frozen-lockfile --prod --filter "${manifest(app).name}..."`);
   const { packageManager } = JSON.parse(read("package.json")) as { packageManager: string };
   expect(text).toContain(`npm install --global ${packageManager}\n`);
-  expect(text).toContain("HEALTHCHECK");
-  // A variable the health check reads must be one that moves the port.
-  const [, variable = ""] = /process\.env\.(\w+)/.exec(text) ?? [];
-  expect({ ...apiSettings.shape, ...workerSettings.shape }).toHaveProperty(variable);
+  // The variables that the health check reads must be those that move the ports.
+  const read_ports = [...read(`${app}/healthy.sh`).matchAll(/\$\{(\w+):-(\d+)\}/g)].map(([, name, port]) => [
+    name,
+    port,
+  ]);
+  expect(read_ports).toEqual([
+    ["API_PORT", String(readApiConfig(servers).listen.port)],
+    ["WORKER_METRICS_PORT", String(readWorkerConfig(servers).metrics.port)],
+  ]);
+  for (const [, port] of read_ports) expect(lines.find((line) => line.startsWith("EXPOSE "))).toContain(port);
 });
 
 test(".dockerignore lets through everything that is copied, for older builders too", () => {
@@ -152,21 +167,19 @@ test(".dockerignore lets through everything that is copied, for older builders t
       .replaceAll(/(?<!\.)\*/g, "[^/]*");
     return new RegExp(`^${text}(/|$)`);
   });
-  for (const file of ["apps/api/Dockerfile", "apps/worker/Dockerfile"])
-    for (const path of dockerfile(file).copied)
-      expect(
-        shut.some((pattern) => pattern.test(path)),
-        path,
-      ).toBe(false);
+  for (const path of dockerfile("apps/cli/Dockerfile").copied)
+    expect([path, shut.some((pattern) => pattern.test(path))]).toEqual([path, false]);
 });
 
-function dockerfile(path: string): { lines: string[]; copied: string[]; command: string[] } {
+function dockerfile(path: string) {
   const lines = read(path).replaceAll("\\\n", " ").split("\n");
   const copied = lines
     .filter((line) => line.startsWith("COPY ") && !line.includes("--from="))
     .flatMap((line) => line.split(" ").slice(1, -1));
-  const command = lines.findLast((line) => line.startsWith("CMD "))?.slice(4) ?? "[]";
-  return { lines, copied, command: JSON.parse(command) as string[] };
+  const of = (word: string) => lines.findLast((line) => line.startsWith(`${word} `))?.slice(word.length + 1);
+  const entry = JSON.parse(of("ENTRYPOINT") ?? "[]") as string[];
+  const variables = Object.fromEntries((of("ENV") ?? "").split(" ").map((each) => each.split("=", 2)));
+  return { lines, copied, entry, variables: variables as Record<string, string> };
 }
 
 function manifest(folder: string): { name: string; dependencies: Record<string, string> } {
@@ -182,7 +195,7 @@ function packagesOf(folder: string, found: Set<string> = new Set()): Set<string>
 }
 
 function folderOf(name: string): string {
-  return existsSync(join(root, "packages", name)) ? `packages/${name}` : `apps/${name}`;
+  return existsSync(join(root, "packages", name)) ? `packages/${name}` : `apps/${name.replace(/-app$/, "")}`;
 }
 
 function seconds(text = "10s"): number {

@@ -88,6 +88,16 @@ test("seconds may be decimal and levels in any case", () => {
   expect(config).toMatchObject({ lease_seconds: 2.5, log_level: "warn", concurrency: 10 });
 });
 
+test.each([
+  ["a wrong password", (url: URL) => (url.password = "wrong"), "28P01"],
+  ["a database that does not exist", (url: URL) => (url.pathname = "/nowhere"), "3D000"],
+])("%s ends it, as waiting would not help", async (_what, spoil, code) => {
+  const url = new URL(own.url);
+  spoil(url);
+  const config = readWorkerConfig({ ...env, DATABASE_URL: url.href });
+  await expect(startWorkerApp(config, { signal: memorySignal() })).rejects.toMatchObject({ code });
+});
+
 const ready = async () => ({ ready: true, body: { status: "ok" } });
 
 test("a worker says whether Postgres and Redis take its writes, and whether it takes jobs", async () => {

@@ -1,15 +1,15 @@
 import {
   connectDatabase,
   createMetrics,
+  isUnavailable,
   logEvents,
   memorySignal,
   observeAll,
   redisSignal,
-  SettingError,
   type Database,
   type Signal,
 } from "@atlasqueue/core";
-import { addServerGauges, requirePostgres, requireSignal } from "@atlasqueue/core/internal";
+import { addServerGauges, requirePostgres, requireSignal, troubleLine } from "@atlasqueue/core/internal";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
 import { demoHandlers, noopHandler } from "./handlers/demo.ts";
@@ -56,7 +56,7 @@ export async function startWorkerApp(
     await Promise.all([database.close(), health.stop(), parts.signal ? undefined : signal.close()]);
   };
   try {
-    await Promise.all([requireSignal(signal), requireNoOldPostgres(database)]);
+    await Promise.all([requireSignal(signal), requireUsablePostgres(database)]);
   } catch (error) {
     await closeParts();
     throw error;
@@ -87,11 +87,11 @@ export async function startWorkerApp(
   };
 }
 
-/** If it is away, or not set up yet, the worker runs and waits for it. */
-async function requireNoOldPostgres(database: Database): Promise<void> {
+/** If it is away, or not set up yet, the worker runs and waits for it; what only a person can mend ends it. */
+async function requireUsablePostgres(database: Database): Promise<void> {
   try {
     await requirePostgres(database);
   } catch (error) {
-    if (error instanceof SettingError) throw error;
+    if (!isUnavailable(error) && troubleLine(error) !== undefined) throw error;
   }
 }

@@ -3,16 +3,17 @@ import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
 import { rawPath } from "../http/input/raw-path.ts";
 import { templateOf } from "../http/input/template.ts";
+import { isProbe } from "../http/probes.ts";
 
 const path_chars_max = 200;
 
-/** One `http_request` event per request, whatever its outcome. */
+/** One `http_request` event per request, whatever its outcome; `http_probe` for a probe that was answered well. */
 export function accessLog(observe: Observe) {
   return async (c: ApiContext, next: Next): Promise<void> => {
     const start = performance.now();
     await next();
     observe({
-      event: "http_request",
+      event: isProbe(c.req.path) && c.res.ok ? "http_probe" : "http_request",
       request_id: c.get("request_id"),
       method: c.req.method,
       path_template: templateOf(c),

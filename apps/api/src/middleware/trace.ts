@@ -2,17 +2,16 @@ import { readTraceContext, type Tracing } from "@atlasqueue/contract";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
 import { templateOf } from "../http/input/template.ts";
+import { isProbe } from "../http/probes.ts";
 
 const path_chars_max = 200;
-/** What is asked every few seconds, and by no one who would look for it in a trace. */
-const probes = new Set(["/health", "/livez", "/readyz", "/ready", "/metrics"]);
 
 /**
  * A server span per request, as HTTP's semantic conventions 1.45.0 (stable) have it, part of the trace its headers name.
  */
 export function traceRequests(tracing: Tracing) {
   return async (c: ApiContext, next: Next): Promise<void> => {
-    if (!tracing.on() || probes.has(c.req.path)) return next();
+    if (!tracing.on() || isProbe(c.req.path)) return next();
     const { method } = c.req;
     const { protocol, pathname } = new URL(c.req.url);
     const began = performance.now();

@@ -11,6 +11,15 @@ type OfJob = {
 };
 export type OfAttempt = OfJob & { attempt: number; worker_id: string };
 
+type OfRequest = {
+  request_id: string;
+  method: string;
+  path_template: string;
+  path: string;
+  status_code: number;
+  duration_ms: number;
+};
+
 type OfSchedule = { tenant: string; schedule: string };
 type ScheduleChange = "created" | "replaced" | "paused" | "resumed" | "deleted";
 
@@ -106,15 +115,9 @@ export type AtlasEvent =
   /** Another process found that this worker died, and ended its leases. */
   | { event: "worker_vanished"; worker_id: string; leases: number }
   | { event: "worker_stopped"; worker_id: string; released: number }
-  | {
-      event: "http_request";
-      request_id: string;
-      method: string;
-      path_template: string;
-      path: string;
-      status_code: number;
-      duration_ms: number;
-    };
+  | ({ event: "http_request" } & OfRequest)
+  /** A health check, or a look at the metrics, that was answered well. */
+  | ({ event: "http_probe" } & OfRequest);
 
 export type EventName = AtlasEvent["event"];
 

@@ -74,6 +74,7 @@ const levels: Record<EventName, Level> = {
   worker_vanished: "warn",
   worker_stopped: "info",
   http_request: "info",
+  http_probe: "debug",
 };
 
 /**

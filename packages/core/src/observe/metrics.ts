@@ -155,6 +155,7 @@ export function createMetrics(): Metrics {
         return tokensRefused.inc({ reason: "too_many_sign_ins" });
       case "provision_throttled":
         return tokensRefused.inc({ reason: "too_many_secrets" });
+      case "http_probe":
       case "http_request": {
         const labels = { method: event.method, path_template: event.path_template, status_code: event.status_code };
         requests.inc(labels);
