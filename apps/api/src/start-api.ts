@@ -82,7 +82,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     }).run();
     // In turns with the workers, and alone where all of those are remote.
     const clearing = clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal);
-    logger.info({ event: "api_started", url: server.url }, "api_started");
+    logger.info({ event: "api_started", url: server.url, host: config.listen.host }, "api_started");
     const replaying = carryOnReplays({ ...core, logger, followUps }, draining.signal);
     const stop = async () => {
       // Waiting calls are answered first, or the server would wait for them.
