@@ -16,7 +16,6 @@ const filled = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
 
 type Service = {
   image?: string;
-  init?: boolean;
   logging?: { driver: string; options: Record<string, string> };
   build?: { context: string; dockerfile: string };
   command?: string[];
@@ -117,7 +116,6 @@ test("one image has every role", () => {
     expect(service(name)).toMatchObject({
       image: "atlasqueue",
       build: { context: ".", dockerfile: "apps/cli/Dockerfile" },
-      init: true,
     });
     expect(commands).toHaveProperty(service(name).command?.[0] ?? "");
   }
@@ -127,6 +125,7 @@ test("the image has what its commands run, and runs as nobody special", () => {
   const app = "apps/cli";
   const text = read(`${app}/Dockerfile`);
   const { copied, lines, entry } = dockerfile(`${app}/Dockerfile`);
+  expect(entry.slice(0, 3)).toEqual(["tini", "--", "node"]);
   for (const file of [entry.at(-1), "/app/apps/cli/healthy.sh"].map((path) => path?.replace("/app/", "") ?? "")) {
     expect(existsSync(join(root, file)), file).toBe(true);
     expect(copied.some((path) => file.startsWith(path))).toBe(true);

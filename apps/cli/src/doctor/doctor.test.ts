@@ -142,6 +142,22 @@ test("jobs no worker takes are found, and live workers that take nothing", async
   await sql`DELETE FROM queue_changes WHERE queue = 'left'`;
 });
 
+test("workers are counted though there are no jobs", async () => {
+  const empty = await testDatabase();
+  onTestFinished(() => empty.drop());
+  const announced = { tenant: "default", id: "early", host: "h", pid: 7, queues: ["left"], handlers: [] };
+  const announce = () =>
+    signal.presence.announce({ ...announced, concurrency: 2, active: 0, state: "running", lease_seconds: 30 });
+  await announce();
+  const beat = setInterval(() => void announce(), 1_000);
+  onTestFinished(async () => {
+    clearInterval(beat);
+    await signal.presence.withdraw(announced);
+  });
+  const { stdout } = await runCli(["doctor"], { ...env, DATABASE_URL: empty.url });
+  expect(stdout).toMatch(/^✓ workers +1 announced, none of them stuck$/m);
+});
+
 test("a read-only database and a Redis that refuses writes are found although both answer", async () => {
   const readOnly = await testDatabase();
   await readOnly.database.sql.unsafe(`ALTER DATABASE "${readOnly.name}" SET default_transaction_read_only = on`);

@@ -1,5 +1,5 @@
 import type { Signal } from "@atlasqueue/core";
-import { oldestReady, queueDepths, ready_ms_max, whyLeft } from "@atlasqueue/core/internal";
+import { defaultTenant, oldestReady, queueDepths, ready_ms_max, whyLeft } from "@atlasqueue/core/internal";
 import type { Deps, Left, SeenWorker } from "@atlasqueue/core/internal";
 import { duration } from "../output/plain.ts";
 import { ok, wrong, type Check } from "./check.ts";
@@ -13,7 +13,8 @@ const tenants_max = 100;
 export const checkWorkers: Look = async (deps) => {
   const fleet = await announced(deps);
   if (!fleet) return ok("workers", "only Redis knows which there are");
-  const workers = [...fleet.values()].flat();
+  // One that serves several tenants is announced to each.
+  const workers = [...new Map([...fleet.values()].flat().map((worker) => [worker.id, worker])).values()];
   const [first, ...others] = workers.filter(({ state }) => state === "stuck");
   if (!first) return ok("workers", `${workers.length} announced, none of them stuck`);
   const more = others.length > 0 ? `, and ${others.length} more` : "";
@@ -52,10 +53,10 @@ const reasons: Record<Left, (serving: readonly SeenWorker[]) => string> = {
   },
 };
 
-/** The workers of the tenants that have jobs; undefined where there is no Redis to ask. */
+/** The workers of the default tenant, and of those that have jobs; undefined where there is no Redis to ask. */
 async function announced({ signal, ...deps }: Parameters<Look>[0]): Promise<Map<string, SeenWorker[]> | undefined> {
   if (!signal) return undefined;
-  const tenants = new Set((await queueDepths(deps, queues_max)).map(({ tenant }) => tenant));
+  const tenants = new Set([defaultTenant, ...(await queueDepths(deps, queues_max)).map(({ tenant }) => tenant)]);
   const fleet = new Map<string, SeenWorker[]>();
   for (const tenant of [...tenants].slice(0, tenants_max)) fleet.set(tenant, await signal.presence.list(tenant));
   return fleet;
