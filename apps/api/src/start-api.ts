@@ -54,7 +54,11 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   const logger = parts.logger ?? createLogger(config.log_level, service, parts.log, telemetry?.tap);
   const { registry, observe: count } = createMetrics();
   const observe = observeAll(logEvents(logger), count);
-  const database = connectDatabase({ ...config.database, application_name: "atlasqueue-api" });
+  const database = connectDatabase({
+    ...config.database,
+    application_name: "atlasqueue-api",
+    onUnprepared: () => observe({ event: "prepared_statements_off" }),
+  });
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : noSignal());
   addServerGauges(registry, { database, signal });
   addFleetGauges(registry, { database });

@@ -1,4 +1,4 @@
-import { findChromium } from "@atlasqueue/testing";
+import { findProgram } from "@atlasqueue/testing";
 import { chromium, type Browser } from "playwright-core";
 
 const quiet = [
@@ -12,7 +12,7 @@ const quiet = [
 
 /** A real browser with an empty profile. `pnpm test` installs one where there is none. */
 export async function startBrowser(): Promise<Browser> {
-  const executablePath = findChromium();
+  const executablePath = findProgram("chromium");
   if (!executablePath) throw new Error("no Chromium or Chrome on PATH; `pnpm test` installs one");
   // Its sandbox refuses root.
   const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];

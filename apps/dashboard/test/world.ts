@@ -2,7 +2,7 @@ import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { createClient, type Client } from "@atlasqueue/client";
 import { connectDatabase, createLogger, redisSignal, type Signal } from "@atlasqueue/core";
 import { createToken, type TokenWish } from "@atlasqueue/core/internal";
-import { eventually, findChromium, redisUrl, tcpProxy, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, findProgram, redisUrl, tcpProxy, testDatabase, uniqueKeys } from "@atlasqueue/testing";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { handlers } from "./handlers.ts";
@@ -72,7 +72,7 @@ function workerOf({ own, signal }: { own: ReturnType<typeof connectDatabase>; si
 
 /** A real browser with an empty profile. */
 export async function startBrowser(): Promise<Browser> {
-  const executablePath = findChromium();
+  const executablePath = findProgram("chromium");
   if (!executablePath) throw new Error("no Chromium or Chrome on PATH; `pnpm test` installs one");
   // Its sandbox refuses root.
   const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];

@@ -38,8 +38,12 @@ export async function startWorkerApp(
   const handlers = [...own, ...builtIn.filter((handler) => !own.some(({ type }) => type === handler.type))];
 
   const metrics = createMetrics();
-  const database = connectDatabase({ ...config.database, application_name: "atlasqueue-worker" });
   const observe = observeAll(logEvents(logger), metrics.observe);
+  const database = connectDatabase({
+    ...config.database,
+    application_name: "atlasqueue-worker",
+    onUnprepared: () => observe({ event: "prepared_statements_off" }),
+  });
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : memorySignal());
   addServerGauges(metrics.registry, { database, signal });
   telemetry?.addMetrics(metrics.registry);

@@ -126,14 +126,15 @@ const announceable_max = 10_000;
  */
 export function createQueue(options: QueueOptions): Queue {
   const tenant = options.tenant ?? defaultTenant;
+  const observe = options.observe ?? (() => {});
   const database = connectDatabase({
     url: options.databaseUrl,
     connections_max: options.connectionsMax ?? 4,
     timeout_ms: options.timeoutMs ?? 10_000,
     prepared_statements: options.preparedStatements ?? true,
     application_name: "atlasqueue-queue",
+    onUnprepared: () => observe({ event: "prepared_statements_off" }),
   });
-  const observe = options.observe ?? (() => {});
   const signal: Signal = options.redisUrl
     ? redisSignal({ url: options.redisUrl, keys: options.keys ?? defaultKeys, observe })
     : noSignal();

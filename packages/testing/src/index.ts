@@ -1,4 +1,5 @@
-export { findChromium } from "./browser/find-chromium.ts";
+export { pgBouncer, type PgBouncer } from "./programs/pgbouncer.ts";
+export { findProgram } from "./programs/programs.ts";
 export { recordEvents, submission } from "./factories.ts";
 export { createDatabase, type CreatedDatabase } from "./servers/create-database.ts";
 export { eventually, inTime, type EventuallyOptions } from "./eventually.ts";

@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { cancelLate, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
-import { certainlyNotApplied, DatabaseTimeoutError, isAnswer } from "./errors.ts";
+import { certainlyNotApplied, DatabaseTimeoutError, isAnswer, isStatementLost } from "./errors.ts";
 import { patienceLeft } from "./patience.ts";
 
 /**
@@ -41,8 +41,11 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
   try {
     const rows = await Promise.race([query, deadline]);
     database.pulse.answered_at = performance.now();
+    // The driver sent it again by itself.
+    if (isStatementLost(driver.retried)) database.stopPreparing();
     return rows;
   } catch (error) {
+    if (isStatementLost(error)) database.stopPreparing();
     if (isAnswer(error)) database.pulse.answered_at = performance.now();
     throw timeout ?? (driver.state ? error : certainlyNotApplied(error));
   } finally {

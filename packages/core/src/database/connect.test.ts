@@ -3,7 +3,8 @@ import { eventually, ownServers, type Servers } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";
-import { DatabaseTimeoutError, isUnavailable } from "./errors.ts";
+import { DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "./errors.ts";
+import { executeOn } from "./statement.ts";
 import { inTransaction } from "./transaction.ts";
 
 let servers: Servers;
@@ -126,4 +127,38 @@ test("it reports a broken connection, but not when we end one or none could be o
   await one(database);
   await database.close();
   expect(breaks).toBe(1);
+});
+
+test("a prepared statement that a pooler lost is sent again, and none is prepared any more", async () => {
+  let told = 0;
+  const settings = {
+    url: servers.postgres.url,
+    connections_max: 1,
+    timeout_ms: 10_000,
+    onUnprepared: () => (told += 1),
+  };
+  const database = connectDatabase(settings);
+  const execute = executeOn(database);
+  const statement = { text: "SELECT $1::int AS one", params: [1] };
+  // What the driver holds for prepared is not, as on another of the pooler's connections.
+  const lose = () => bounded(database, database.sql.unsafe("DEALLOCATE ALL"));
+  const prepared = async () => (await execute({ text: "SELECT name FROM pg_prepared_statements", params: [] })).length;
+  expect(await execute(statement)).toEqual([{ one: 1 }]);
+  expect(await prepared()).toBeGreaterThan(0);
+  await lose();
+  expect([await execute(statement), told]).toEqual([[{ one: 1 }], 1]);
+  await lose();
+  expect([await execute(statement), await prepared(), told]).toEqual([[{ one: 1 }], 0, 1]);
+  await database.close();
+});
+
+test("a transaction whose prepared statement a pooler lost fails as if the server were away, and the next one works", async () => {
+  const database = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
+  const transact = () => inTransaction(database, (execute) => execute({ text: "SELECT $1::int AS one", params: [1] }));
+  await transact();
+  await bounded(database, database.sql.unsafe("DEALLOCATE ALL"));
+  const failed = await transact().catch((error: unknown) => error);
+  expect([isUnavailable(failed), outcomeUnknown(failed)]).toEqual([true, false]);
+  expect(await transact()).toEqual([{ one: 1 }]);
+  await database.close();
 });

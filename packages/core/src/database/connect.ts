@@ -19,6 +19,8 @@ export type Database = {
    * it, or the network did. Call the result to stop listening.
    */
   onBreak(hear: () => void): () => void;
+  /** From now on statements are sent unprepared: something between us and the server does not keep them. */
+  stopPreparing(): void;
   close(): Promise<void>;
 };
 
@@ -35,8 +37,13 @@ export type DatabaseOptions = {
   connections_max: number;
   /** A query sent and not answered by then is cancelled and counts as "database away". */
   timeout_ms: number;
-  /** Off for poolers that cannot keep them; PgBouncer 1.21 and newer can. */
+  /**
+   * Off for poolers that cannot keep them; PgBouncer 1.21 and newer can. Where one turns out not to, they are switched
+   * off by themselves.
+   */
   prepared_statements?: boolean;
+  /** Called once, when that happens. */
+  onUnprepared?: (() => void) | undefined;
   /** How long a connection stays open unused: a server has few, and all processes share them. Default 20. */
   idle_seconds?: number;
   /** Shown in pg_stat_activity. */
@@ -98,6 +105,14 @@ export function connectDatabase(options: DatabaseOptions): Database {
     onBreak(hear) {
       listeners.add(hear);
       return () => void listeners.delete(hear);
+    },
+    stopPreparing() {
+      // The driver looks at this for each statement.
+      const all = [sql, control].map((pool) => pool.options as { prepare: boolean });
+      if (!all.some(({ prepare }) => prepare)) return;
+
+      for (const each of all) each.prepare = false;
+      options.onUnprepared?.();
     },
     close: async () => void (await Promise.all([sql.end({ timeout: 2 }), control.end({ timeout: 2 })])),
   };

@@ -45,9 +45,9 @@ export function isUnavailable(error: unknown): boolean {
   if (code === undefined) return false;
   if (code.startsWith("CONNECTION_") || code === "CONNECT_TIMEOUT" || networkCodes.has(code)) return true;
   // 08 connection, 53 resources, 57 operator intervention (57014: our own cancel), 58 I/O, 25006 read-only standby,
-  // 40001 and 40P01 serialisation and deadlock, 55P03 lock not available, 26000 a statement lost by a pooler, 01000 the
-  // warning that the wait for a synchronous standby was cancelled, which the driver turns into an error.
-  return /^(08|53|57|58|25006|40001|40P01|55P03)/.test(code) || code === "26000" || code === "01000";
+  // 40001 and 40P01 serialisation and deadlock, 55P03 lock not available, 01000 the warning that the wait for a
+  // synchronous standby was cancelled, which the driver turns into an error.
+  return /^(08|53|57|58|25006|40001|40P01|55P03)/.test(code) || isStatementLost(error) || code === "01000";
 }
 
 const networkCodes = new Set([
@@ -70,6 +70,15 @@ export class KeysContendedError extends Error {
   constructor() {
     super("others took the same keys at the same time, again and again; try again");
   }
+}
+
+/**
+ * True when a pooler sent a prepared statement to a connection that does not know it, or knows it already. The statement
+ * did nothing.
+ */
+export function isStatementLost(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "26000" || code === "42P05";
 }
 
 /** True when the server takes no writes: a standby, or a primary that was demoted or told so. */

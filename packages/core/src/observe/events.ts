@@ -88,6 +88,8 @@ export type AtlasEvent =
   /** A value of another type was under one of our keys; it was renamed, and ours is rebuilt. */
   | { event: "signal_key_set_aside"; key: string }
   | { event: "database_unavailable"; during: string; error: string }
+  /** A pooler between us and the server lost one: from now on this process sends none. */
+  | { event: "prepared_statements_off" }
   /** Redis is away, so each process counts on its own until it is back: reported once per outage. */
   | { event: "rate_limit_unshared"; error: string }
   | { event: "rate_limited"; tenant: string }

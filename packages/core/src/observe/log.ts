@@ -56,6 +56,7 @@ const levels: Record<EventName, Level> = {
   signal_failed: "warn",
   signal_key_set_aside: "warn",
   database_unavailable: "error",
+  prepared_statements_off: "warn",
   rate_limit_unshared: "warn",
   rate_limited: "debug",
   token_refused: "debug",

@@ -161,6 +161,7 @@ export function createMetrics(): Metrics {
         requests.inc(labels);
         return requestSeconds.observe(labels, event.duration_ms / 1_000);
       }
+      case "prepared_statements_off":
       case "idempotency_mismatch":
       case "unique_conflict":
       case "job_enqueued":

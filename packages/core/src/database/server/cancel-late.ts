@@ -9,6 +9,8 @@ export type Sent = {
   sentAt?: number;
   /** The text as it was sent. */
   string?: string;
+  /** The error after which the driver prepared it and sent it once more. */
+  retried?: unknown;
   canceller: ((query: unknown) => Promise<void>) | null;
 };
 

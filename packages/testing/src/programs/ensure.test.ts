@@ -4,20 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
-import { chromiumInstallCommand } from "./find-chromium.ts";
+import { installCommand } from "./programs.ts";
 
-const script = fileURLToPath(new URL("ensure-chromium.ts", import.meta.url));
+const script = fileURLToPath(new URL("ensure.ts", import.meta.url));
 const canInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version");
 
 let bin = "";
 afterEach(() => rmSync(bin, { recursive: true, force: true }));
 
-/** A PATH with a shell, and an apt-get that records its arguments and puts a browser there, or fails. */
+/** A PATH with a shell, and an apt-get that records its arguments and puts a browser there, or fails; the pooler is there. */
 function machine(aptGet: "works" | "fails"): string {
-  bin = mkdtempSync(join(tmpdir(), "ensure-chromium-"));
+  bin = mkdtempSync(join(tmpdir(), "ensure-programs-"));
   for (const name of ["sh", "env"])
     symlinkSync(existsSync(`/bin/${name}`) ? `/bin/${name}` : `/usr/bin/${name}`, join(bin, name));
   const does = aptGet === "works" ? `echo > ${bin}/chromium; /bin/chmod +x ${bin}/chromium` : "exit 100";
+  program("pgbouncer", "");
   program("apt-get", `echo "$DEBIAN_FRONTEND $*" >> ${bin}/asked\n${does}`);
   return bin;
 }
@@ -48,5 +49,5 @@ test.runIf(canInstall)("without a browser, root on Debian gets one", () => {
 test.runIf(process.platform === "linux")("where none can be installed, the command to install one is printed", () => {
   const { status, stderr } = run(machine("fails"));
   expect(status).toBe(1);
-  expect(stderr).toContain(`Install it with:\n  ${chromiumInstallCommand()}`);
+  expect(stderr).toContain(`Install with:\n  ${installCommand(["chromium"])}`);
 });

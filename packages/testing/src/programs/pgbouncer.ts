@@ -1,0 +1,87 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "@atlasqueue/embedded";
+import { eventually } from "../eventually.ts";
+import { findProgram } from "./programs.ts";
+
+export type PgBouncer = {
+  /** The server's URL with the pooler's address in place of the server's. */
+  readonly url: string;
+  stop(): Promise<void>;
+};
+
+/**
+ * A PgBouncer in transaction mode in front of a test's server: each transaction runs on whichever of `pool_size`
+ * connections is free, and no prepared statement is kept from one to the next. Stopping it is up to you.
+ *
+ * @example
+ * const pooler = await pgBouncer(servers.postgres.url, { pool_size: 4 });
+ * afterAll(() => pooler.stop());
+ */
+export async function pgBouncer(server_url: string, { pool_size }: { pool_size: number }): Promise<PgBouncer> {
+  const program = findProgram("pgbouncer");
+  if (program === undefined) throw new Error("there is no pgbouncer here; `pnpm test` installs it");
+  const url = new URL(server_url);
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), "pgbouncer-"));
+  chmodSync(folder, 0o755);
+  const login = `user=${decodeURIComponent(url.username)} password=${decodeURIComponent(url.password)}`;
+  const lines = [
+    "[databases]",
+    `* = host=${url.hostname} port=${url.port} ${login}`,
+    "[pgbouncer]",
+    "listen_addr = 127.0.0.1",
+    `listen_port = ${port}`,
+    "unix_socket_dir =",
+    // Whoever comes is logged in as above.
+    "auth_type = any",
+    "pool_mode = transaction",
+    `default_pool_size = ${pool_size}`,
+    "max_client_conn = 500",
+    ...(keepsStatements(program) ? ["max_prepared_statements = 0"] : []),
+    // It refuses to run as root.
+    ...(process.getuid?.() === 0 ? ["user = nobody"] : []),
+  ];
+  const file = join(folder, "pgbouncer.ini");
+  writeFileSync(file, lines.join("\n"));
+  const child = spawn(program, ["-q", file], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
+  const gone = once(child, "exit");
+  const stop = async () => {
+    child.kill("SIGKILL");
+    await gone;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await eventually(() => answers(port));
+  } catch (error) {
+    await stop();
+    throw new Error(`pgbouncer did not start: ${said}`, { cause: error });
+  }
+  url.host = `127.0.0.1:${port}`;
+  return { url: url.href, stop };
+}
+
+/** Whether this version has a setting for prepared statements, which is on by default in the newest. */
+function keepsStatements(program: string): boolean {
+  const { stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
+  const [, major = 0, minor = 0] = /PgBouncer (\d+)\.(\d+)/.exec(stdout) ?? [];
+  return Number(major) > 1 || Number(minor) >= 21;
+}
+
+async function answers(port: number): Promise<boolean> {
+  const socket = connect({ host: "127.0.0.1", port });
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
