@@ -1,11 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 // pnpm dev: the whole system, started again after a change to its sources, and the dashboard's own server beside it.
 const root = fileURLToPath(new URL("..", import.meta.url));
 const api_url = `http://127.0.0.1:${process.env.API_PORT || "8000"}`;
-const dashboard = `${root}/apps/dashboard/package.json`;
 
 const sources = [
   "apps/api",
@@ -39,9 +37,5 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);
 
 // Its page comes from its own server, which builds nothing.
 run(".", [...watched, "--watch-preserve-output", "apps/cli/src/main.ts", "start"], { DASHBOARD: "false" });
-if (existsSync(dashboard) && "dev" in scriptsOf(dashboard))
-  run("apps/dashboard", ["--run", "dev"], { API_URL: api_url });
-
-function scriptsOf(file: string): object {
-  return (JSON.parse(readFileSync(file, "utf8")) as { scripts?: object }).scripts ?? {};
-}
+// Its own process: the shell of `node --run dev` would keep the signal to itself.
+run("apps/dashboard", ["node_modules/vite/bin/vite.js"], { API_URL: api_url });
