@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import { Counter, Gauge, Registry, collectDefaultMetrics } from "prom-client";
 import { createShares } from "../shares.ts";
+import { Durations, type DurationsOptions } from "./durations.ts";
 import type { AtlasEvent, Observe } from "./events.ts";
 
 /**
@@ -39,6 +40,11 @@ export function createMetrics(): Metrics {
     registry.registerMetric(counter);
     return (job_type: string) => void counts.set(job_type, (counts.get(job_type) ?? 0) + 1);
   };
+  const durations = <Label extends string>(options: DurationsOptions<Label>) => {
+    const one = new Durations(options);
+    registry.registerMetric(one);
+    return one;
+  };
   const plain = (name: string, help: string) => new Counter({ name: `atlasqueue_${name}`, help, registers });
 
   const submitted = byType("jobs_submitted_total", "Jobs created");
@@ -74,26 +80,29 @@ export function createMetrics(): Metrics {
     registers,
   });
   const active = new Gauge({ name: "atlasqueue_worker_active_jobs", help: "Handlers running now", registers });
-  const jobSeconds = new Histogram({
+  const jobSeconds = durations({
     name: "atlasqueue_job_duration_seconds",
     help: "Time in the handler",
-    labelNames: ["job_type", "outcome"] as const,
+    labelNames: ["job_type", "outcome"],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300],
-    registers,
+  });
+  const requestSeconds = durations({
+    name: "atlasqueue_http_request_duration_seconds",
+    help: "Time to answer an HTTP request",
+    labelNames: ["method", "path_template", "status_code"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   });
   const requests = new Counter({
     name: "atlasqueue_http_requests_total",
     help: "HTTP requests answered",
     labelNames: ["method", "path_template", "status_code"] as const,
-    registers,
+    registers: [],
+    collect() {
+      this.reset();
+      for (const { labels, count } of requestSeconds.totals()) this.inc(labels, count);
+    },
   });
-  const requestSeconds = new Histogram({
-    name: "atlasqueue_http_request_duration_seconds",
-    help: "Time to answer an HTTP request",
-    labelNames: ["method", "path_template", "status_code"] as const,
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    registers,
-  });
+  registry.registerMetric(requests);
 
   const types = new Set<string>();
   const shares = createShares(job_types_max);
@@ -120,10 +129,10 @@ export function createMetrics(): Metrics {
         return active.inc();
       case "handler_done":
         active.dec();
-        return jobSeconds.observe({ job_type: labelOf(event), outcome: "succeeded" }, event.duration_ms / 1_000);
+        return jobSeconds.add(event.duration_ms / 1_000, labelOf(event), "succeeded");
       case "handler_error":
         active.dec();
-        return jobSeconds.observe({ job_type: labelOf(event), outcome: "failed" }, event.duration_ms / 1_000);
+        return jobSeconds.add(event.duration_ms / 1_000, labelOf(event), "failed");
       case "job_succeeded":
         return succeeded(labelOf(event));
       case "job_failed":
@@ -156,11 +165,8 @@ export function createMetrics(): Metrics {
       case "provision_throttled":
         return tokensRefused.inc({ reason: "too_many_secrets" });
       case "http_probe":
-      case "http_request": {
-        const labels = { method: event.method, path_template: event.path_template, status_code: event.status_code };
-        requests.inc(labels);
-        return requestSeconds.observe(labels, event.duration_ms / 1_000);
-      }
+      case "http_request":
+        return requestSeconds.add(event.duration_ms / 1_000, event.method, event.path_template, event.status_code);
       case "prepared_statements_off":
       case "idempotency_mismatch":
       case "unique_conflict":
