@@ -45,7 +45,7 @@ export { claim, claimReady } from "./lease/claim.ts";
 export { extendLeases } from "./lease/extend.ts";
 export { forgetClaims } from "./lease/forget-claims.ts";
 export { heartbeat } from "./lease/heartbeat.ts";
-export { aboutLease, type Claimer, type Lease, type LeasedJob } from "./lease/lease.ts";
+export { aboutLease, leaseEvent, type Claimer, type Lease, type LeasedJob } from "./lease/lease.ts";
 export { recoverExpired } from "./lease/recover.ts";
 export { isLate, renewLate } from "./lease/renew-late.ts";
 export { reportProgress } from "./lease/report-progress.ts";

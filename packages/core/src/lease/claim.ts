@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
 import { claimLimited } from "./claim-limited.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { aboutLease, type Claimer, type Lease, type LeasedJob } from "./lease.ts";
+import { leaseEvent, type Claimer, type Lease, type LeasedJob } from "./lease.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";
 import { impatient, passingOverLocked } from "../database/skip-locked.ts";
 import { leaseTerms, syncedForGroups, takeLeases, type Width } from "./take-leases.ts";
@@ -139,11 +139,13 @@ async function claimWith<L extends Lease>(
   const lease_token = randomUUID();
   const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];
   try {
-    const rows = await executeOn(deps.database)<L>({ text, params });
-    return reportTaken(
-      deps,
-      rows.map((row) => Object.assign(row, { tenant, lease_token, worker_id })),
-    );
+    const leases = [...(await executeOn(deps.database)<L>({ text, params }))];
+    for (const lease of leases as Lease[]) {
+      lease.tenant = tenant;
+      lease.lease_token = lease_token;
+      lease.worker_id = worker_id;
+    }
+    return reportTaken(deps, leases);
   } catch (error) {
     if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);
     throw error;
@@ -151,7 +153,7 @@ async function claimWith<L extends Lease>(
 }
 
 function reportTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
-  for (const one of leases) deps.observe({ event: "lease_acquired", ...aboutLease(one) });
+  for (const one of leases) deps.observe(leaseEvent("lease_acquired", one));
   return leases;
 }
 

@@ -48,11 +48,18 @@ export type Claimer = {
   cut_off?: (jobs: ReadyJob[]) => void;
 };
 
-/** A lease as events describe it. */
-export function aboutLease(
-  lease: Pick<Lease, "tenant" | "id" | "type" | "queue" | "attempts" | "worker_id" | "traceparent">,
-): OfAttempt {
-  const about = {
+type Told = Pick<Lease, "tenant" | "id" | "type" | "queue" | "attempts" | "worker_id" | "traceparent">;
+
+/**
+ * An event that says no more than which lease it is about. For those of every job: to spread `aboutLease` behind another
+ * field costs four times as much as this.
+ *
+ * @example
+ * deps.observe(leaseEvent("job_succeeded", lease));
+ */
+export function leaseEvent<Name extends string>(event: Name, lease: Told): { event: Name } & OfAttempt {
+  const told = {
+    event,
     tenant: lease.tenant,
     job_id: lease.id,
     job_type: lease.type,
@@ -60,5 +67,11 @@ export function aboutLease(
     attempt: lease.attempts,
     worker_id: lease.worker_id,
   };
-  return lease.traceparent ? { ...about, ...traceFields({ traceparent: lease.traceparent }) } : about;
+  return lease.traceparent ? { ...told, ...traceFields({ traceparent: lease.traceparent }) } : told;
+}
+
+/** A lease as events describe it. */
+export function aboutLease(lease: Told): OfAttempt {
+  const { event: _, ...about } = leaseEvent("", lease);
+  return about;
 }

@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import type { Json, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { aboutLease, type Lease } from "../lease/lease.ts";
+import { aboutLease, leaseEvent, type Lease } from "../lease/lease.ts";
 import { countMoves } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
 import { byJob, holdsLease, leaseInput, leaseParameters, leaseParams } from "../lease/fence.ts";
@@ -45,12 +45,13 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
     leases.filter(({ id }) => refused.has(id)),
   );
   return leases.map((lease) => {
-    if (refused.has(lease.id) && before.get(lease.id)?.status === "running") return { kind: "locked" };
-    if (refused.has(lease.id) && before.get(lease.id)?.status !== "succeeded") {
+    const status = refused.has(lease.id) ? before.get(lease.id)?.status : "succeeded";
+    if (status === "running") return { kind: "locked" };
+    if (status !== "succeeded") {
       deps.observe({ event: "lease_lost", during: "settling", ...aboutLease(lease) });
       return { kind: "lease_lost" };
     }
-    deps.observe({ event: "job_succeeded", ...aboutLease(lease) });
+    deps.observe(leaseEvent("job_succeeded", lease));
     return { kind: "applied" };
   });
 }

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { traceFields } from "@atlasqueue/contract";
 import { isUnavailable } from "@atlasqueue/core";
 import {
-  aboutLease,
   claim,
   claimReady,
+  leaseEvent,
   pause,
   SignalUnavailableError,
   wakeMark,
@@ -62,15 +62,15 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     const leases = await claiming({ ...config.claimer, tenant });
     if (deps.tracing?.on()) traceReceived(deps.tracing, leases, Date.now() - (performance.now() - asked_at));
     running.claimed(leases);
-    const left = new Set(leases);
+    let started = 0;
     const startOne = (lease: Lease): void => {
-      left.delete(lease);
+      started += 1;
       void start(parts, config, running.add(lease));
     };
     try {
       await startJobs({ deps, returns, lease_seconds, start: startOne, stop }, leases, asked_at);
     } finally {
-      for (const lease of left) running.notStarted(lease);
+      if (started < leases.length) running.notAllStarted(leases);
     }
     return leases.length;
   };
@@ -185,19 +185,19 @@ async function start(parts: Parts, config: ConsumerConfig, job: RunningJob): Pro
   const { deps, running, settler } = parts;
   const { lease, abort } = job;
   const span = (job.span = beginAttempt(deps.tracing, lease));
-  const about = span?.context ? { ...aboutLease(lease), ...traceFields(span.context) } : aboutLease(lease);
-  const started = performance.now();
-  deps.observe({ event: "handler_start", ...about });
+  const about = <Name extends string>(event: Name) =>
+    span?.context ? { ...leaseEvent(event, lease), ...traceFields(span.context) } : leaseEvent(event, lease);
+  deps.observe(about("handler_start"));
   const handler = config.handlers.get(lease.type);
   const outcome = await (span
     ? span.active(() => runJob(lease, handler, abort, parts))
     : runJob(lease, handler, abort, parts));
   if (span) endAttempt(span, outcome);
-  const duration_ms = performance.now() - started;
-  if (outcome.kind === "succeeded") deps.observe({ event: "handler_done", ...about, duration_ms });
-  else deps.observe({ event: "handler_error", ...about, duration_ms, error: outcome.error });
+  const duration_ms = performance.now() - job.began_at;
+  if (outcome.kind === "succeeded") deps.observe({ ...about("handler_done"), duration_ms });
+  else deps.observe({ ...about("handler_error"), duration_ms, error: outcome.error });
   if (!running.holds(job)) return;
-  running.handlerEnded(job);
+  running.handlerEnded(job, duration_ms);
   settler.settle(job, outcome);
 }
 

@@ -19,6 +19,6 @@ test("a claim with a job that is not started is left to the sweep", () => {
   const [one, other] = leases("a", "b") as [Lease, Lease];
   running.claimed([one, other]);
   running.settled(running.add(one));
-  running.notStarted(other);
+  running.notAllStarted([other]);
   expect(running.takeSettledClaims(10)).toEqual([]);
 });

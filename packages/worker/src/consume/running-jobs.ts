@@ -3,13 +3,14 @@ import type { Lease } from "@atlasqueue/core/internal";
 import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
 
 /**
- * A job this worker holds. `settling` once its outcome is on its way to the database. `ran_ms` counts from the start of
- * its handler, whose end sets it.
+ * A job this worker holds. `settling` once its outcome is on its way to the database, `gone` when it is no longer held:
+ * read several times per job, where a look into a map would cost more. `ran_ms` counts from the start of its handler,
+ * whose end sets it.
  */
 export type RunningJob = {
   lease: Lease;
   abort: LazyAbort;
-  phase: "handling" | "settling";
+  phase: "handling" | "settling" | "gone";
   began_at: number;
   ran_ms: number;
   /** Of this attempt, where attempts are traced. */
@@ -40,11 +41,12 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     changed = [];
     for (const resolve of waiting) resolve();
   };
-  const holds = (job: RunningJob) => jobs.get(job.lease.id) === job;
+  const holds = (job: RunningJob) => job.phase !== "gone";
   const remove = (job: RunningJob): boolean => {
     if (!holds(job)) return false;
     jobs.delete(job.lease.id);
     if (job.phase === "handling") handling -= 1;
+    job.phase = "gone";
     tell();
     return true;
   };
@@ -64,8 +66,10 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     claimed(leases: readonly Lease[]): void {
       for (const { lease_token } of leases) unsettled.set(lease_token, (unsettled.get(lease_token) ?? 0) + 1);
     },
-    /** A job of a claim is not started: the claim is left to the sweep. */
-    notStarted: ({ lease_token }: Lease) => void unsettled.delete(lease_token),
+    /** Not all jobs of a claim are started: it is left to the sweep. */
+    notAllStarted(leases: readonly Lease[]): void {
+      for (const { lease_token } of leases) unsettled.delete(lease_token);
+    },
     add(lease: Lease): RunningJob {
       // The same job under an older lease, which was lost without the keeper noticing yet.
       const older = jobs.get(lease.id);
@@ -84,10 +88,10 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     },
     /** True while the job is ours, so that its outcome counts. */
     holds,
-    handlerEnded(job: RunningJob): void {
+    handlerEnded(job: RunningJob, ran_ms: number): void {
       if (job.phase === "handling") handling -= 1;
       job.phase = "settling";
-      job.ran_ms = performance.now() - job.began_at;
+      job.ran_ms = ran_ms;
       tell();
     },
     /** The database has the outcome, or has said that the lease was lost. */

@@ -29,11 +29,12 @@ export async function startJobs(jobs: StartJobs, leases: Lease[], asked_at: numb
       void returns.giveBack(held.slice(at));
       return;
     }
-    if (isLate(renewed_at, lease_seconds)) {
-      renewed_at = performance.now();
+    const now = performance.now();
+    if (isLate(renewed_at, lease_seconds, now)) {
+      renewed_at = now;
       ({ held } = await renewLate({ ...deps, returns }, held.slice(at), lease_seconds));
       at = 0;
-    } else if (performance.now() - turned_at > turn_ms_max) {
+    } else if (now - turned_at > turn_ms_max) {
       await nextTurn();
       turned_at = performance.now();
     } else {
