@@ -2,6 +2,7 @@
 -- $2 token_places
 -- $3 tokens
 -- $4 progress
-UPDATE jobs SET progress = ($4::text::jsonb -> jobs.id::text)::json
+UPDATE jobs SET progress = ((SELECT $4::text::jsonb) -> jobs.id::text)::json
   WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
-    AND ((jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) OR false) AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off';
+    AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
+             ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off';

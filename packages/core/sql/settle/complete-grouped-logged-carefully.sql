@@ -4,13 +4,15 @@
 -- $4 results
 -- $5 logs
 WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
-    AND ((jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) OR false)), free AS MATERIALIZED (
+    AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
+             ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
   ), settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
-                    holds_group = NULL, result = ($4::text::jsonb ->> jobs.id::text)::json
+                    holds_group = NULL, result = ((SELECT $4::text::jsonb) ->> jobs.id::text)::json
     WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
-    AND ((jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) OR false)
+    AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
+             ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END
     RETURNING jobs.id, tenant, queue , group_key , attempts, worker_id, started_at
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, running, succeeded)
@@ -20,8 +22,8 @@ WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE jobs.id = ANY((SELECT 
     SELECT DISTINCT tenant, queue, group_key FROM settled WHERE group_key IS NOT NULL
   ) , history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, logs)
-    SELECT id, attempts, worker_id, started_at, now(), 'succeeded', ($5::text::jsonb -> id::text)::json
-    FROM settled WHERE $5::text::jsonb ? id::text
+    SELECT id, attempts, worker_id, started_at, now(), 'succeeded', ((SELECT $5::text::jsonb) -> id::text)::json
+    FROM settled WHERE ((SELECT $5::text::jsonb) -> id::text) IS NOT NULL
   )
   SELECT json_agg(input.id) AS refused FROM unnest($1::uuid[], $2::int[]) AS input(id, token)
-  WHERE input.id NOT IN (SELECT id FROM settled);
+  WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND input.id NOT IN (SELECT id FROM settled);

@@ -3,17 +3,19 @@
 -- $3 tokens
 -- $4 verdicts
 WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
-    AND ((jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) OR false)), free AS MATERIALIZED (
+    AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
+             ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
   ), settled AS (
-    UPDATE jobs SET status = CASE WHEN ($4::text::jsonb -> jobs.id::text ->> 'reason') IS NULL THEN 'failed' ELSE 'dead' END,
-                    dead_reason = ($4::text::jsonb -> jobs.id::text ->> 'reason'), run_at = coalesce((now() + make_interval(secs => ($4::text::jsonb -> jobs.id::text ->> 'delay')::float8)), run_at), due_at = (now() + make_interval(secs => ($4::text::jsonb -> jobs.id::text ->> 'delay')::float8)),
-                    dead_at = CASE WHEN ($4::text::jsonb -> jobs.id::text ->> 'reason') IS NOT NULL THEN now() END,
-                    finished_at = CASE WHEN ($4::text::jsonb -> jobs.id::text ->> 'reason') IS NOT NULL THEN now() END,
-                    holds_group = CASE WHEN ($4::text::jsonb -> jobs.id::text ->> 'reason') IS NULL THEN holds_group END,
-                    error_fingerprint = ($4::text::jsonb -> jobs.id::text ->> 'fingerprint'), last_error = ($4::text::jsonb -> jobs.id::text ->> 'error'), result = ($4::text::jsonb -> jobs.id::text ->> 'result')::json, updated_at = now(), locked_until = NULL
+    UPDATE jobs SET status = CASE WHEN (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason') IS NULL THEN 'failed' ELSE 'dead' END,
+                    dead_reason = (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason'), run_at = coalesce((now() + make_interval(secs => (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'delay')::float8)), run_at), due_at = (now() + make_interval(secs => (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'delay')::float8)),
+                    dead_at = CASE WHEN (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason') IS NOT NULL THEN now() END,
+                    finished_at = CASE WHEN (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason') IS NOT NULL THEN now() END,
+                    holds_group = CASE WHEN (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason') IS NULL THEN holds_group END,
+                    error_fingerprint = (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'fingerprint'), last_error = (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'error'), result = (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'result')::json, updated_at = now(), locked_until = NULL
     WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
-    AND ((jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) OR false)
+    AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
+             ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END
     RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, running, failed, dead)

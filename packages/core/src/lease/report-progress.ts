@@ -4,7 +4,7 @@ import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./lease.ts";
-import { byJob, holdsLease, leaseParams, leaseParameters } from "./fence.ts";
+import { byJob, holdsLease, leaseParams, leaseParameters, ofJob } from "./fence.ts";
 
 export type Report = { lease: Lease; progress: Json };
 
@@ -26,6 +26,6 @@ const text = composed(
   "lease/report-progress",
   [...leaseParameters, "progress"],
   `
-  UPDATE jobs SET progress = ($4::text::jsonb -> jobs.id::text)::json
+  UPDATE jobs SET progress = ${ofJob("$4")}::json
   WHERE ${holdsLease} AND ${unsynced}`,
 );

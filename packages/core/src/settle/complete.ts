@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { aboutLease, leaseEvent, type Lease } from "../lease/lease.ts";
 import { countMoves } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
-import { byJob, holdsLease, leaseInput, leaseParameters, leaseParams } from "../lease/fence.ts";
+import { byJob, holdsLease, leaseInput, leaseParameters, leaseParams, ofJob, textOfJob } from "../lease/fence.ts";
 import { settledBefore } from "./settled-before.ts";
 import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";
 
@@ -56,22 +56,22 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
   });
 }
 
-// The answer names only the refused ones, mostly none: naming the others would take a row per job. An attempt that
-// logged nothing leaves no row.
+// The answer names only the refused ones, mostly none: naming the others would take a row per job, and even to look for
+// them costs, so they are counted first. An attempt that logged nothing leaves no row.
 const settling = (grouped: boolean, logged: boolean, form: Form) => `
   WITH ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")},` : ""} settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
-                    ${grouped ? "holds_group = NULL," : ""} result = ($4::text::jsonb ->> jobs.id::text)::json
+                    ${grouped ? "holds_group = NULL," : ""} result = ${textOfJob("$4")}::json
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue ${grouped ? ", group_key" : ""} ${logged ? ", attempts, worker_id, started_at" : ""}
   ), ${countMoves("settled", "running", "succeeded")} ${grouped ? `, ${handOver("settled")}` : ""} ${logged ? `, ${history}` : ""}
   SELECT json_agg(input.id) AS refused FROM ${leaseInput}
-  WHERE input.id NOT IN (SELECT id FROM settled)`;
+  WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND input.id NOT IN (SELECT id FROM settled)`;
 
 const history = `history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, logs)
-    SELECT id, attempts, worker_id, started_at, now(), 'succeeded', ($5::text::jsonb -> id::text)::json
-    FROM settled WHERE $5::text::jsonb ? id::text
+    SELECT id, attempts, worker_id, started_at, now(), 'succeeded', ${ofJob("$5", "id")}::json
+    FROM settled WHERE ${ofJob("$5", "id")} IS NOT NULL
   )`;
 
 const bothForms = (grouped: boolean, logged: boolean): Record<Form, string> => {

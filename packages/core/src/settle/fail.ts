@@ -7,7 +7,7 @@ import type { Verdict } from "./verdict.ts";
 import { aboutLease, type Lease } from "../lease/lease.ts";
 import { countChanges } from "../counts/changes.ts";
 import { handOver } from "../groups/join.ts";
-import { byJob, holdsLease, leaseParameters, leaseParams } from "../lease/fence.ts";
+import { byJob, holdsLease, leaseParameters, leaseParams, ofJob } from "../lease/fence.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
 import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";
 
@@ -84,7 +84,7 @@ function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: SettledJ
 }
 
 // A row's verdict is looked up where it is used: a join with the verdicts could become a nested loop.
-const verdict = (field: string) => `($4::text::jsonb -> jobs.id::text ->> '${field}')`;
+const verdict = (field: string) => `(${ofJob("$4")} ->> '${field}')`;
 const retryAt = `(now() + make_interval(secs => ${verdict("delay")}::float8))`;
 
 const counted = countChanges("settled", {
@@ -105,7 +105,7 @@ const statement = (logged: boolean, form: Form) => `
     RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error
   ), ${counted}, history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error ${logged ? ", logs" : ""})
-    SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error ${logged ? ", ($5::text::jsonb -> id::text)::json" : ""}
+    SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error ${logged ? `, ${ofJob("$5", "id")}::json` : ""}
     FROM settled
   ), dead AS (
     SELECT tenant, queue, group_key FROM settled WHERE status = 'dead'
