@@ -36,14 +36,19 @@ export function isAnswer(error: unknown): boolean {
 }
 
 /**
- * True for errors that are not about the data: the server is away, starting, stopping, out of room, or late, or a
- * deadlock or a failover broke the transaction. The same call may succeed later.
+ * True for errors that are not about the data: the server is away, starting, stopping, out of room, or late, does not let
+ * us in, or a deadlock or a failover broke the transaction. The same call may succeed later.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseTimeoutError) return true;
   const code = codeOf(error);
   if (code === undefined) return false;
-  if (code.startsWith("CONNECTION_") || code === "CONNECT_TIMEOUT" || networkCodes.has(code)) return true;
+  if (/^(CONNECTION_|CONNECT_TIMEOUT$|ERR_SSL_|ERR_TLS_)/.test(code) || networkCodes.has(code)) return true;
+  // The server ended the connection, or never accepted it: a changed password, a database being restored.
+  const { severity, syscall } = error as { severity?: unknown; syscall?: unknown };
+  if (severity === "FATAL" || severity === "PANIC") return true;
+  // Nothing is listening under that path, or this process has no file or port left for another connection.
+  if (syscall === "connect") return true;
   // 08 connection, 53 resources, 57 operator intervention (57014: our own cancel), 58 I/O, 25006 read-only standby,
   // 40001 and 40P01 serialisation and deadlock, 55P03 lock not available, 01000 the warning that the wait for a
   // synchronous standby was cancelled, which the driver turns into an error.
@@ -54,11 +59,16 @@ const networkCodes = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "ECONNABORTED",
+  "EHOSTDOWN",
   "EHOSTUNREACH",
+  "ENETDOWN",
+  "ENETRESET",
   "ENETUNREACH",
+  "ENOTCONN",
   "ENOTFOUND",
   "EAI_AGAIN",
   "EPIPE",
+  "EPROTO",
   "ETIMEDOUT",
 ]);
 
