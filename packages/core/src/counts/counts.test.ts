@@ -130,7 +130,7 @@ function moves(pick: (below: number) => number) {
     async () => void (await prune(deps, { succeeded_hours: -1, dead_hours: -1 }, firstId, 5)),
     async () => {
       const page = await deadByNow(deps, { tenant: tenants[pick(2)] ?? "", queue: queues[pick(3)] });
-      if (page) await replay(deps, page);
+      if (page) await replay(deps, page, async () => {});
     },
     async () => {
       const page = await deadByNow(deps, { tenant: tenants[pick(2)] ?? "", type: "noop" });

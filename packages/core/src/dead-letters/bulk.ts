@@ -30,25 +30,34 @@ const unlisted_max = 5_000;
  * const { matched, changed } = await replayAll(deps, { tenant: "default", queue: "mail" }, { dry_run: false });
  */
 export function replayAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptions): Promise<BulkOutcome> {
-  return changeAll(deps, filter, options, async (page) => {
-    const { ready, ...replayed } = await replay(deps, page);
-    await deps.followUps.retried({ ready, were_dead: [] });
-    return replayed;
-  });
+  return changeAll(deps, filter, options, (page, changed) =>
+    replay(deps, page, async ({ ids, ready }) => {
+      changed(ids);
+      await deps.followUps.retried({ ready, were_dead: [] });
+    }),
+  );
 }
 
 /** Remove the dead letters a filter matches, as `replayAll` replays them. */
 export function purgeAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptions): Promise<BulkOutcome> {
-  return changeAll(deps, filter, options, (page) => purge(deps, page));
+  return changeAll(deps, filter, options, async (page, changed) => {
+    const { ids, ...step } = await purge(deps, page);
+    changed(ids);
+    return step;
+  });
 }
 
-type Step = { found: number; reached: DeadPlace | null; ids: string[] };
+/** One step over a page; `changed` is told the ids of each of its transactions when that is committed. */
+type Change = (
+  page: DeadPage,
+  changed: (ids: readonly string[]) => void,
+) => Promise<{ found: number; reached: DeadPlace | null }>;
 
 async function changeAll(
   deps: BulkDeps,
   filter: DeadFilter,
   { dry_run, stop }: BulkOptions,
-  change: (page: DeadPage) => Promise<Step>,
+  change: Change,
 ): Promise<BulkOutcome> {
   const end = performance.now() + (dry_run ? 0 : change_ms_max);
   let page = await deadByNow(deps, filter);
@@ -58,13 +67,15 @@ async function changeAll(
   if (dry_run && page?.kind === "walk") page = { ...page, until_us: until_ms * 1_000 };
   let found = 0;
   let changed = 0;
-  let unlisted: string[] = [];
+  const unlisted: string[] = [];
+  const note = (ids: readonly string[]): void => {
+    changed += ids.length;
+    unlisted.push(...ids);
+  };
   try {
     while (page && performance.now() < end && !stop?.aborted) {
-      const step = await change(page);
+      const step = await change(page, note);
       found += step.found;
-      changed += step.ids.length;
-      unlisted.push(...step.ids);
       page = pageAfter(page, step.reached);
       if (unlisted.length >= unlisted_max) await deps.followUps.noLongerDead(unlisted.splice(0));
     }

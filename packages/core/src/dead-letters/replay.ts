@@ -6,30 +6,47 @@ import type { ReadyJob } from "../signal/signal.ts";
 import { startAnew } from "../jobs/start-anew.ts";
 import { reachedFrom, takeDead } from "./take.ts";
 
-/** `found` is how many matched, `ids` those replayed, `ready` those of them to be signalled. */
-export type Replayed = { found: number; reached: DeadPlace | null; ids: string[]; ready: ReadyJob[] };
+/** What one transaction of a replay let start anew: `ready` are to be signalled, `ids` are no dead letters any more. */
+export type Revived = { ids: string[]; ready: ReadyJob[] };
+/** Called after each commit, whatever becomes of the next transaction. */
+export type OnRevived = (revived: Revived) => Promise<void>;
 
 /** Rows locked at once: 20 ms, so that nothing waits for a replay of a hundred thousand. */
 export const replay_rows_max = 500;
 
 /**
  * dead → queued (or blocked, in a group), now and as if they were new: one step over dead letters, longest dead first.
- * Locked ones are found and skipped, as are those whose group is locked: a later call finds them again.
+ * Locked ones are found and skipped, as are those whose group is locked: a later call finds them again. Returns how many
+ * matched, and where the next step continues.
  *
  * @example
- * const { ready } = await replay(deps, page);
+ * const { reached } = await replay(deps, page, async ({ ready }) => void (await announce(deps, ready)));
  */
-export async function replay(deps: Deps, page: DeadPage): Promise<Replayed> {
-  const { tenant } = page;
+export async function replay(
+  deps: Deps,
+  page: DeadPage,
+  onRevived: OnRevived,
+): Promise<{ found: number; reached: DeadPlace | null }> {
   const execute = executeOn(deps.database);
-  const { absent, ...replayed } = await replayStep(execute, page, "present");
+  const { found, reached, absent, ...first } = await replayStep(execute, page, "present");
+  await tellRevived(deps, page, first, onRevived);
   if (absent.length > 0) {
     const { ids, ready } = await replayStep(execute, pageOfIds(page, absent), "absent");
-    replayed.ids.push(...ids);
-    replayed.ready.push(...ready);
+    await tellRevived(deps, page, { ids, ready }, onRevived);
   }
-  if (replayed.ids.length > 0) deps.observe({ event: "jobs_replayed", tenant, count: replayed.ids.length });
-  return replayed;
+  return { found, reached };
+}
+
+/** Reported when it is committed. */
+export async function tellRevived(
+  { observe }: Deps,
+  { tenant }: { tenant: string },
+  revived: Revived,
+  onRevived: OnRevived,
+): Promise<void> {
+  if (revived.ids.length === 0) return;
+  observe({ event: "jobs_replayed", tenant, count: revived.ids.length });
+  await onRevived(revived);
 }
 
 type Row = {
@@ -45,7 +62,7 @@ export function pageOfIds({ tenant, until_us }: DeadPage, ids: readonly string[]
 }
 
 /**
- * One statement of a replay, of at most `rows_max` jobs; `absent` are those whose groups have no row, which need a
+ * One statement of a replay, of at most `rows_max` jobs. `found` is how many matched, `absent` are those whose groups have no row, which need a
  * statement, and a transaction, of their own.
  */
 export async function replayStep(
@@ -53,7 +70,7 @@ export async function replayStep(
   page: DeadPage,
   groups: Groups,
   rows_max = replay_rows_max,
-): Promise<Replayed & { absent: string[] }> {
+): Promise<Revived & { found: number; reached: DeadPlace | null; absent: string[] }> {
   const params = [...pageParams(page), rows_max];
   const [row] = await execute<Row>({ text: texts[page.kind][groups], params });
   const jobs = row?.jobs ?? [];

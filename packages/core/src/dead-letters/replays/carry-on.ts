@@ -2,6 +2,7 @@ import { isUnavailable } from "../../database/errors.ts";
 import type { SweepDeps } from "../../maintenance/loop-deps.ts";
 import { takeTurn } from "../../maintenance/take-turn.ts";
 import { pause } from "../../pause.ts";
+import type { OnRevived } from "../replay.ts";
 import { stepReplay } from "./step.ts";
 
 /** How soon a replay is noticed that was made, or let go on, elsewhere; one process of the fleet looks. */
@@ -27,15 +28,14 @@ export async function carryOnReplays(deps: SweepDeps, stop: AbortSignal): Promis
 }
 
 async function carryOn(deps: SweepDeps, stop: AbortSignal): Promise<void> {
-  let unlisted: string[] = [];
+  const unlisted: string[] = [];
+  const follow: OnRevived = async ({ ids, ready }) => {
+    unlisted.push(...ids);
+    await deps.followUps.retried({ ready, were_dead: [] });
+    if (unlisted.length >= unlisted_max) await deps.followUps.noLongerDead(unlisted.splice(0));
+  };
   try {
-    while (!stop.aborted) {
-      const page = await stepReplay(deps);
-      if (!page) return;
-      await deps.followUps.retried({ ready: page.ready, were_dead: [] });
-      unlisted.push(...page.ids);
-      if (unlisted.length >= unlisted_max) await deps.followUps.noLongerDead(unlisted.splice(0));
-    }
+    while (!stop.aborted && (await stepReplay(deps, follow)));
   } finally {
     await deps.followUps.noLongerDead(unlisted);
   }

@@ -1,5 +1,6 @@
 import { limits, type Actor, type ReplayFilter } from "@atlasqueue/contract";
 import {
+  brokenConnection,
   eventually,
   recordEvents,
   steppingDatabase,
@@ -8,20 +9,23 @@ import {
   type Step,
   type TestDatabase,
 } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi, type Mock } from "vitest";
 import type { ReplayRow } from "../../database/schema/index.ts";
 import type { Deps } from "../../deps.ts";
-import { createFollowUps } from "../../follow-ups.ts";
+import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
 import { claim } from "../../lease/claim.ts";
 import { createLogger } from "../../observe/log.ts";
 import { fail } from "../../settle/fail.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
+import type { Signal } from "../../signal/signal.ts";
 import { enqueueAll } from "../../submit/enqueue-all.ts";
+import { replayAll } from "../bulk.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import { carryOnReplays } from "./carry-on.ts";
 import { createReplay, previewReplay, type ReplayWish } from "./create.ts";
 import { findReplay, listReplays } from "./find.ts";
 import { steerReplay } from "./steer.ts";
+import type { OnRevived } from "../replay.ts";
 import { stepReplay } from "./step.ts";
 
 let own: TestDatabase;
@@ -48,16 +52,17 @@ const start = async (wish: Partial<ReplayWish> & { filter: ReplayFilter }): Prom
   if (!row) throw new Error("too many");
   return row;
 };
+const step = (on: Deps = deps, onRevived: OnRevived = async () => {}) => stepReplay(on, onRevived);
 /** Pages until none is due, as if no time passed between them. */
 const carryOut = async (on: Deps = deps): Promise<void> => {
   for (let page = 0; page < 100; page += 1) {
     await sql`UPDATE dead_letter_replays SET next_at = least(next_at, now())`;
-    if (!(await stepReplay(on))) return;
+    if (!(await step(on))) return;
   }
   throw new Error("no end");
 };
 const carryOutDue = async (): Promise<void> => {
-  while (await stepReplay(deps));
+  while (await step());
 };
 const look = async ({ id }: ReplayRow) => (await findReplay(deps, tenant, id)) as ReplayRow;
 const statuses = async (of = tenant) => {
@@ -77,7 +82,7 @@ test("a replay goes over all that match, page by page, and says how far it has c
     replayed: 0,
     made_by: anybody,
   });
-  await stepReplay(deps);
+  await step();
   expect(await look(row)).toMatchObject({ state: "running", replayed: 500 });
   await carryOut();
   const done = await look(row);
@@ -107,7 +112,7 @@ test.each<[string, ReplayFilter, number]>([
 test("what dies while a replay runs is not replayed by it: neither for the first time nor again", async () => {
   await dead(600);
   const row = await start({ filter: { all: true } });
-  await stepReplay(deps);
+  await step();
   const [one] = await sql`SELECT id, queue FROM jobs WHERE status = 'queued' LIMIT 1`;
   const claimer = { tenant, queues: ["default"], worker_id: "w", lease_seconds: 30 };
   const [lease] = await claim(deps, [String(one?.id)], claimer);
@@ -164,14 +169,14 @@ test("a patched page is no heavier than a claim; a replay whose page fails leave
   const wish = { tenant: "heavy", filter: { all: true as const }, patch: { old: false } };
   const heavy = (await createReplay(deps, wish, anybody)) as ReplayRow;
   const heavyNow = async () => (await findReplay(deps, "heavy", heavy.id)) as ReplayRow;
-  await stepReplay(deps);
+  await step();
   expect(await heavyNow()).toMatchObject({ state: "running", replayed: 16 });
 
   const light = await start({ filter: { all: true } });
   await sql`ALTER TABLE jobs ADD CONSTRAINT broken CHECK (tenant <> 'heavy' OR status <> 'queued') NOT VALID`;
   try {
     await sql`UPDATE dead_letter_replays SET next_at = now() - interval '1 second' WHERE id = ${heavy.id}`;
-    await expect(stepReplay(deps)).rejects.toThrow("broken");
+    await expect(step()).rejects.toThrow("broken");
     await carryOutDue();
   } finally {
     await sql`ALTER TABLE jobs DROP CONSTRAINT broken`;
@@ -186,9 +191,9 @@ test("a patched page is no heavier than a claim; a replay whose page fails leave
 test("a replay with a rate does as many a second, and no page before its time", async () => {
   await dead(50);
   const row = await start({ filter: { all: true }, rate: 10 });
-  await stepReplay(deps);
+  await step();
   expect((await look(row)).replayed).toBe(10);
-  await stepReplay(deps);
+  await step();
   // What the first page took is paid for with a second; up to one may be made up for.
   const { replayed, next_at } = await look(row);
   expect(replayed).toBeLessThanOrEqual(20);
@@ -197,23 +202,23 @@ test("a replay with a rate does as many a second, and no page before its time", 
   expect(next_at.getTime()).toBeGreaterThan(now_ms - 1_000);
   const slow = await start({ filter: { all: true }, rate: 0.1 });
   await sql`UPDATE dead_letter_replays SET next_at = now() + interval '1 hour' WHERE id = ${row.id}`;
-  await stepReplay(deps);
+  await step();
   const after = await look(slow);
   expect(after.replayed).toBe(1);
   expect(after.next_at.getTime() - now_ms).toBeGreaterThan(8_000);
-  expect(await stepReplay(deps)).toBeUndefined();
+  expect(await step()).toBe(false);
 });
 
 test("a paused replay does nothing until it is resumed; a cancelled one nothing more", async () => {
   await dead(1_200);
   const row = await start({ filter: { all: true } });
-  await stepReplay(deps);
+  await step();
   expect(await steerReplay(deps, tenant, row.id, "pause")).toMatchObject({ kind: "steered", row: { state: "paused" } });
   expect(await steerReplay(deps, tenant, row.id, "pause")).toMatchObject({ kind: "steered" });
   await carryOut();
   expect(await look(row)).toMatchObject({ state: "paused", replayed: 500 });
   await steerReplay(deps, tenant, row.id, "resume");
-  await stepReplay(deps);
+  await step();
   expect(await look(row)).toMatchObject({ state: "running", replayed: 1_000 });
   expect(await steerReplay(deps, tenant, row.id, "cancel")).toMatchObject({
     kind: "steered",
@@ -231,7 +236,7 @@ test("what another transaction holds is looked at again, and left over only if i
   const row = await start({ filter: { all: true } });
   await sql.begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id = ${held?.id as string} FOR UPDATE`;
-    await stepReplay(deps);
+    await step();
   });
   expect(await look(row)).toMatchObject({ state: "running", replayed: 9, left_over: 0 });
   await carryOut();
@@ -275,9 +280,7 @@ test("eight processes that carry on at once replay each job once", async () => {
   await Promise.all(
     Array.from({ length: 8 }, async () => {
       for (let idle = 0; idle < 3;) {
-        const page = await stepReplay(deps);
-        if (page) seen.push(...page.ids);
-        else idle += 1;
+        if (!(await step(deps, async ({ ids }) => void seen.push(...ids)))) idle += 1;
       }
     }),
   );
@@ -292,7 +295,7 @@ test("eight processes that carry on at once replay each job once", async () => {
 /** The steps of a page of jobs in groups, counted by a page that is let through. */
 async function stepsOfPage(): Promise<number> {
   let steps = 0;
-  await stepReplay({ ...deps, database: steppingDatabase(own.database, () => void (steps += 1)) });
+  await step({ ...deps, database: steppingDatabase(own.database, () => void (steps += 1)) });
   return steps;
 }
 
@@ -316,7 +319,7 @@ test(
         at += 1;
         if (at === dies_at) throw new Error("the process died");
       });
-      await stepReplay({ ...deps, database: dying }).catch(() => undefined);
+      await step({ ...deps, database: dying }).catch(() => undefined);
       await carryOut();
       const { replayed, left_over, state } = await look(row);
       expect({ dies_at, replayed, left_over, state }).toEqual({ dies_at, replayed: 5, left_over: 0, state: "done" });
@@ -330,7 +333,7 @@ test(
 test("while a page is under way, no lock of it outlives it, and a stopped one holds nobody up", async () => {
   await dead(600);
   const row = await start({ filter: { all: true } });
-  await stepReplay(deps);
+  await step();
   const locks = await sql`
     SELECT relation::regclass AS on FROM pg_locks JOIN pg_stat_activity USING (pid)
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND mode = 'RowShareLock'`;
@@ -340,7 +343,7 @@ test("while a page is under way, no lock of it outlives it, and a stopped one ho
   await sql`UPDATE dead_letter_replays SET next_at = now() - interval '1 hour' WHERE id = ${row.id}`;
   await sql.begin(async (stranger) => {
     await stranger`SELECT FROM dead_letter_replays WHERE id = ${row.id} FOR UPDATE`;
-    expect(await stepReplay(deps)).toBeDefined();
+    expect(await step()).toBe(true);
   });
   expect((await look(other)).replayed).toBe(100);
 });
@@ -369,4 +372,49 @@ test("a process carries on by itself, signals the jobs, and takes them out of th
   await loop;
   await followUps.stop();
   expect(new Set(await signal.take([{ tenant, queue: "default" }], 100))).toEqual(new Set(ids));
+});
+
+type BrokenDeps = Deps & { signal: Signal; followUps: FollowUps; broken: Mock };
+
+test.each([
+  [
+    "of the background",
+    async (on: BrokenDeps) => {
+      const row = await start({ filter: { all: true } });
+      const stop = new AbortController();
+      const loop = carryOnReplays({ ...on, logger: createLogger("silent", "test") }, stop.signal);
+      await eventually(async () => expect((await look(row)).replayed).toBe(3));
+      await eventually(() => expect(on.broken).toHaveBeenCalled());
+      stop.abort();
+      await loop;
+    },
+  ],
+  [
+    "of a request",
+    async (on: BrokenDeps) => {
+      await expect(replayAll(on, { tenant }, { dry_run: false })).rejects.toThrow("CONNECTION_CLOSED");
+      expect(on.broken).toHaveBeenCalled();
+    },
+  ],
+])("what the first transaction of a page replayed is followed up even if the second one fails: %s", async (_of, act) => {
+  await dead(5);
+  await sql`UPDATE jobs SET group_key = 'g' WHERE payload ->> 'n' IN ('4', '5')`;
+  const ids = (await sql`SELECT id FROM jobs WHERE group_key IS NULL`).map(({ id }) => String(id));
+  const signal = memorySignal();
+  await signal.deadLetters.add((await sql`SELECT id FROM jobs`).map(({ id }) => String(id)));
+  const followUps = createFollowUps({ ...deps, signal });
+  const broken = vi.fn<() => void>();
+  let transactions = 0;
+  // What takes jobs of groups without a row, in either form, comes after a commit of one that starts jobs anew.
+  const database = steppingDatabase(own.database, (kind, _number, text) => {
+    if (kind === "statement" && transactions > 0 && /UPDATE jobs SET status|FOR UPDATE/.test(text)) {
+      broken();
+      throw brokenConnection();
+    }
+    if (kind === "answer" && /UPDATE jobs SET status|COMMIT/.test(text)) transactions += 1;
+  });
+  await act({ ...deps, database, signal, followUps, broken });
+  await followUps.stop();
+  expect(new Set(await signal.take([{ tenant, queue: "default" }], 100))).toEqual(new Set(ids));
+  expect((await signal.deadLetters.look()).length).toBe(2);
 });

@@ -4,14 +4,10 @@ import { executeOn, type Execute } from "../../database/statement.ts";
 import { inTransaction, notHeldIdle } from "../../database/transaction.ts";
 import type { Deps } from "../../deps.ts";
 import { never_too_heavy } from "../../lease/payload-bytes.ts";
-import type { ReadyJob } from "../../signal/signal.ts";
 import { pageAt, type DeadPage, type DeadPlace } from "../pages.ts";
-import { pageOfIds, replay_rows_max, replayStep } from "../replay.ts";
+import { pageOfIds, replay_rows_max, replayStep, tellRevived, type OnRevived } from "../replay.ts";
 import { readPatched, writePatched, type Patched } from "./patching.ts";
 import { deadFilterOf } from "./rows.ts";
-
-/** What a page did, for what follows its commit: `ready` are to be signalled, `ids` are no dead letters any more. */
-export type ReplayedPage = { tenant: string; ids: string[]; ready: ReadyJob[] };
 
 /** A page of payloads is read, patched and written: bounded as what a claim reads is. */
 const patched_rows_max = never_too_heavy;
@@ -24,15 +20,15 @@ const passes_max = 3;
 /**
  * One page of the replay that is due first, in one transaction: its row is locked, unless another process has it; the
  * jobs start anew; how far it came is noted. So a page is done once, whoever does it, and a process that dies in the
- * middle leaves the replay where it was. Undefined when none is due. When a page fails, its replay rests for some
- * seconds and this rejects: the next call is for another one.
+ * middle leaves the replay where it was. False when none is due. When a page fails, its replay rests for some seconds
+ * and this rejects: the next call is for another one.
  *
  * @example
- * while (await stepReplay(deps));
+ * while (await stepReplay(deps, async ({ ready }) => void (await announce(deps, ready))));
  */
-export async function stepReplay(deps: Deps): Promise<ReplayedPage | undefined> {
+export async function stepReplay(deps: Deps, onRevived: OnRevived): Promise<boolean> {
   const [due] = await executeOn(deps.database)<{ any_due: boolean }>({ text: look, params: [] });
-  if (!due?.any_due) return undefined;
+  if (!due?.any_due) return false;
   let taken: ReplayRow | undefined;
   const work = inTransaction(deps.database, async (execute) => {
     [taken] = await execute<ReplayRow>({ text: take, params: [] });
@@ -45,8 +41,10 @@ export async function stepReplay(deps: Deps): Promise<ReplayedPage | undefined> 
     await resting?.catch(() => {});
     throw error;
   });
-  if (!step) return undefined;
-  const { row, page, absent, patched, done } = step;
+  if (!step) return false;
+  const { row, page, absent, patched, over } = step;
+  if (over) deps.observe({ event: "replay_changed", change: "done", tenant: row.tenant, replay_id: row.id });
+  await tellRevived(deps, row, step.revived, onRevived);
   if (absent.length > 0 && page) {
     // In a transaction of its own, as it must hold no other groups (see `replay`); one that dies here leaves them to the next pass.
     const more = await inTransaction(deps.database, async (execute) => {
@@ -56,13 +54,9 @@ export async function stepReplay(deps: Deps): Promise<ReplayedPage | undefined> 
       await execute({ text: noteMore, params: [row.id, ids.length] });
       return { ids, ready };
     });
-    done.ids.push(...(more?.ids ?? []));
-    done.ready.push(...(more?.ready ?? []));
+    if (more) await tellRevived(deps, row, more, onRevived);
   }
-  const { tenant } = row;
-  if (done.ids.length > 0) deps.observe({ event: "jobs_replayed", tenant, count: done.ids.length });
-  if (step.over) deps.observe({ event: "replay_changed", change: "done", tenant, replay_id: row.id });
-  return { tenant, ...done };
+  return true;
 }
 
 async function pageOfReplay(execute: Execute, row: ReplayRow) {
@@ -95,7 +89,7 @@ async function pageOfReplay(execute: Execute, row: ReplayRow) {
       again ? Math.max(1, seconds) : seconds,
     ],
   });
-  return { row, page, absent, patched, over, done: { ids: [...ids], ready: [...ready] } };
+  return { row, page, absent, patched, over, revived: { ids, ready } };
 }
 
 type PatchedById = ReadonlyMap<string, Patched> | undefined;
