@@ -14,6 +14,8 @@ const tables = [
   "queue_starts",
   "queue_counts",
   "queue_changes",
+  "schedules",
+  "dead_letter_replays",
 ];
 /** Deleting is cheaper than TRUNCATE, but leaves the old rows on disk. */
 const deletes_max = 40;

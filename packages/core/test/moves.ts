@@ -1,3 +1,14 @@
+import { bulkJobs } from "../src/jobs/bulk.ts";
+import { deleteFinished } from "../src/jobs/delete.ts";
+import { editAndRetry } from "../src/jobs/edit-and-retry.ts";
+import type { DeadPage } from "../src/dead-letters/pages.ts";
+import { purge } from "../src/dead-letters/purge.ts";
+import { replay } from "../src/dead-letters/replay.ts";
+import { stepReplay } from "../src/dead-letters/replays/step.ts";
+import { promoteDue } from "../src/maintenance/promote.ts";
+import { firstId, prune } from "../src/maintenance/prune.ts";
+import { fireSchedules } from "../src/schedules/fire.ts";
+import { admitAll } from "../src/submit/arrivals/admitter.ts";
 import { isLocked, isUnavailable } from "../src/database/errors.ts";
 import { advanceGroups } from "../src/groups/advance.ts";
 import { cancel } from "../src/jobs/cancel.ts";
@@ -62,4 +73,45 @@ export const singles: Moves = {
     addWith(deps, { unique: { key: "u", on_conflict: "replace" } }).catch((error: unknown) => {
       if (!isUnavailable(error)) throw error;
     }),
+};
+
+const deadPage = ({ tenant, dead_letters }: World): DeadPage => ({
+  kind: "ids",
+  tenant,
+  ids: dead_letters,
+  rest: [],
+  until_us: Number.MAX_SAFE_INTEGER,
+});
+const nothingFollows = {
+  admitted: async () => {},
+  revived: async () => {},
+  cancelled: async () => {},
+  retried: async () => {},
+  noLongerDead: async () => {},
+};
+
+/** What people and the background do to jobs: these wait for nothing. */
+export const acts: Moves = {
+  replay: (world, deps) => replay(deps, deadPage(world), nothingFollows.revived),
+  "a step of a replay": (_world, deps) => stepReplay(deps, nothingFollows.revived),
+  "purge dead letters": (world, deps) => purge(deps, deadPage(world)),
+  delete: ({ tenant, finished, dead_letters }, deps) => deleteFinished(deps, tenant, [finished, ...dead_letters]),
+  prune: (_world, deps) => prune(deps, { succeeded_hours: 0, dead_hours: 0 }, firstId, 100),
+  promote: (_world, deps) => promoteDue(deps, 50),
+  fire: ({ schedule }, deps) => fireSchedules(deps, [schedule]),
+};
+
+/** And these for one job at a time, and its group. */
+export const actsOnOne: Moves = {
+  admit: (_world, deps) => admitAll({ ...deps, followUps: nothingFollows }),
+  edit: ({ tenant, dead_letters }, deps) =>
+    editAndRetry(deps, tenant, String(dead_letters[0]), { patch: { edited: true } }, 1_000),
+  "bulk purge": ({ tenant, group, arrived }, deps) =>
+    bulkJobs(
+      { ...deps, followUps: nothingFollows },
+      tenant,
+      "purge",
+      { ids: [String(group[1]), arrived] },
+      { dry_run: false },
+    ),
 };

@@ -1,6 +1,6 @@
 import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, test } from "vitest";
-import { batches, singles } from "./moves.ts";
+import { acts, actsOnOne, batches, singles } from "./moves.ts";
 import { stopAt, stopsOf, type Move, type Pairs } from "./pairs.ts";
 import { holdsAfter, holdsNow } from "./world-holds.ts";
 import { worldMaker, type World } from "./world.ts";
@@ -20,10 +20,10 @@ export function testStopped(moves: Readonly<Record<string, Move<World>>>): void 
   for (const [name, stopped] of Object.entries(moves))
     test(`${name}, stopped at each of its steps while each other move runs whole`, async () => {
       const stops = await stopsOf(pairs, stopped);
-      for (const [other, beside] of Object.entries({ ...batches, ...singles }))
+      for (const [other, beside] of Object.entries({ ...batches, ...singles, ...acts, ...actsOnOne }))
         for (const at of stops)
           try {
-            await stopAt(pairs, { stopped, at, beside, may_wait: other in singles });
+            await stopAt(pairs, { stopped, at, beside, may_wait: other in singles || other in actsOnOne });
           } catch (error) {
             throw new Error(`${name}, stopped at step ${at}, beside ${other}: ${String(error)}`, { cause: error });
           }

@@ -1,4 +1,4 @@
-import { queueLimits, submitJob, type SubmitJobInput } from "@atlasqueue/contract";
+import { jobTemplate, queueLimits, submitJob, type Actor, type SubmitJobInput } from "@atlasqueue/contract";
 import { recordEvents } from "@atlasqueue/testing";
 import type { Database } from "../src/database/connect.ts";
 import type { Deps } from "../src/deps.ts";
@@ -7,12 +7,19 @@ import type { Claimer, Lease } from "../src/lease/lease.ts";
 import { enqueue } from "../src/submit/enqueue.ts";
 import { fail } from "../src/settle/fail.ts";
 import { setLimits } from "../src/limits/set.ts";
+import { advanceGroups } from "../src/groups/advance.ts";
+import { executeIn } from "../src/database/caller-transaction.ts";
+import { complete } from "../src/settle/complete.ts";
+import { createReplay } from "../src/dead-letters/replays/create.ts";
+import { createSchedule } from "../src/schedules/store.ts";
+import { submitInside } from "../src/submit/arrivals/submit-inside.ts";
 import { keepTables } from "./kept-tables.ts";
 
 /** A job in each state a move may meet, and the leases held on them. */
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
 export const limit = 2;
+const anybody: Actor = { kind: "anybody", token_id: null, name: null };
 
 /** A function that makes the same world each time it is called, with nothing else in the database. */
 export async function worldMaker(database: Database): Promise<() => Promise<World>> {
@@ -41,7 +48,18 @@ async function makeWorld(database: Database) {
     return outcomes.map((one) => ("job" in one ? one.job.id : ""));
   };
   const add = (...requests: Partial<SubmitJobInput>[]) => addWith(deps, ...requests);
+  const die = async (...ids: string[]): Promise<void> => {
+    const fatal = await claim(deps, ids, claimer);
+    await fail(
+      deps,
+      fatal.map((lease) => ({ lease, error: "x", verdict: { kind: "dead", reason: "not_retryable" } })),
+    );
+  };
   await setLimits(deps, { tenant, queue: "limited" }, queueLimits.parse({ concurrency: limit }));
+  // Of two groups, one of which nobody will have a job in, and one like the others.
+  const dead_letters = await add({ group: "g" }, { group: "nobody's" }, {});
+  await die(...dead_letters);
+  await advanceGroups(deps, 10);
   const plain = await add({}, {}, {});
   const [held, expired, dead] = await add({}, {}, { max_attempts: 1 });
   const group = await add({ group: "g" }, { group: "g" }, { group: "g" });
@@ -49,12 +67,24 @@ async function makeWorld(database: Database) {
   await add({ delay_seconds: 3_600, unique: { key: "u", on_conflict: "replace" } });
   const leases = await claim(deps, [held, group[0], limited[0]].map(String), claimer);
   const lost = await claim(deps, [String(expired)], claimer);
-  const fatal = await claim(deps, [String(dead)], claimer);
-  const verdict = { kind: "dead", reason: "not_retryable" } as const;
-  await fail(
+  await die(String(dead));
+  const [finished, due] = await add({}, { delay_seconds: 3_600 });
+  const ended = await claim(deps, [String(finished)], claimer);
+  await complete(
     deps,
-    fatal.map((lease) => ({ lease, error: "x", verdict })),
+    ended.map((lease) => ({ lease, result: null })),
   );
+  await database.sql`
+    UPDATE jobs SET due_at = now() - interval '1 s', run_at = now() - interval '1 s' WHERE id = ${String(due)}`;
+  const arriving = { tenant, request: submitJob.parse({ type: "noop", queue: "q", group: "g" }), idempotency_key: "k" };
+  const { outcome } = await database.sql.begin((tx) =>
+    submitInside(executeIn(tx), arriving, { idempotency_ttl_seconds: 60 }),
+  );
+  const schedule = { tenant, name: "yearly" };
+  const job = jobTemplate.parse({ type: "noop", queue: "q" });
+  await createSchedule(deps, tenant, { ...schedule, cron: "0 0 1 1 *", timezone: "UTC", catch_up: "one", job });
+  await database.sql`UPDATE schedules SET next_at = now() - interval '2 years'`;
+  await createReplay(deps, { tenant, filter: { ids: dead_letters }, patch: { replayed: true } }, anybody);
   await database.sql`
     UPDATE jobs SET locked_until = now() - interval '1 s' WHERE lease_token = ${lost[0]?.lease_token ?? ""} AND status = 'running'`;
   await database.sql`
@@ -69,6 +99,12 @@ async function makeWorld(database: Database) {
     plain,
     held: String(held),
     dead: String(dead),
+    /** The first in the group, the second in a group without a row, the third in none; a replay of them is due. */
+    dead_letters,
+    finished: String(finished),
+    /** Of a caller's transaction, in the group. */
+    arrived: "job" in outcome ? outcome.job.id : "",
+    schedule,
     group,
     limited,
     /** Of one plain job, of the first of the group, and of one of the limited queue. */

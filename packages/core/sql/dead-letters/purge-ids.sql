@@ -9,12 +9,16 @@ WITH
     SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND dead_at <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AND true
     FOR UPDATE SKIP LOCKED
-  ), gone AS (
-    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM taken)) RETURNING id, tenant, queue
+  ), 
+  gone AS (
+    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM taken))
+    RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), attempts AS (
     DELETE FROM job_attempts WHERE job_id = ANY(ARRAY(SELECT id FROM taken))
+  ), unadmitted AS (
+    DELETE FROM arrivals WHERE job_id = ANY(ARRAY(SELECT id FROM taken))
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, dead)
-    SELECT tenant, queue, -count(*) FROM gone GROUP BY tenant, queue
+    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM gone GROUP BY tenant, queue
   )
   SELECT (SELECT count(*)::int FROM page) AS found, NULL AS reached, (SELECT json_agg(id) FROM gone) AS ids;

@@ -20,11 +20,14 @@ WITH turn AS MATERIALIZED (
           AND coalesce(window_ends_at, jobs.finished_at) > now() - make_interval(secs => 60))
       AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = jobs.id)
     FOR UPDATE SKIP LOCKED
-  ), gone AS (
+  ), 
+  gone AS (
     DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM free))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), attempts AS (
-    DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)
+    DELETE FROM job_attempts WHERE job_id = ANY(ARRAY(SELECT id FROM free))
+  ), unadmitted AS (
+    DELETE FROM arrivals WHERE job_id = ANY(ARRAY(SELECT id FROM free))
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM gone GROUP BY tenant, queue

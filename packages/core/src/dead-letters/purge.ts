@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
-import { countChanges } from "../counts/changes.ts";
+import { removeJobs } from "../jobs/remove.ts";
 import { reachedFrom, takeDead } from "./take.ts";
 
 /** `found` is how many matched, `ids` those removed. */
@@ -28,11 +28,7 @@ export async function purge(deps: Deps, page: DeadPage): Promise<Purged> {
 }
 
 const textOf = (kind: DeadPage["kind"]) => `
-  WITH ${takeDead(kind, rows_max)}, gone AS (
-    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM taken)) RETURNING id, tenant, queue
-  ), attempts AS (
-    DELETE FROM job_attempts WHERE job_id = ANY(ARRAY(SELECT id FROM taken))
-  ), ${countChanges("gone", { dead: "-count(*)" })}
+  WITH ${takeDead(kind, rows_max)}, ${removeJobs("taken")}
   SELECT ${reachedFrom(kind, rows_max)}, (SELECT json_agg(id) FROM gone) AS ids`;
 const texts = {
   ids: composed("dead-letters/purge-ids", pageParameters.ids, textOf("ids")),

@@ -3,7 +3,7 @@ import { composed } from "../database/composed.ts";
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { countMixedMoves } from "../counts/changes.ts";
+import { removeJobs } from "./remove.ts";
 
 /** `ids` were removed, of which `were_dead` were dead letters. */
 export type Deleted = { ids: string[]; were_dead: string[] };
@@ -34,11 +34,6 @@ const text = composed(
   WITH free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status IN (${final.join(", ")})
     FOR UPDATE SKIP LOCKED
-  ), gone AS (
-    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM free))
-    RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
-  ), attempts AS (
-    DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)
-  ), ${countMixedMoves("gone")}
+  ), ${removeJobs("free")}
   SELECT (SELECT json_agg(json_build_object('id', id, 'dead', status = 'dead')) FROM gone) AS gone`,
 );

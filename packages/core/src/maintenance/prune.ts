@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt, type JobRetention } from "./retention.ts";
 import { unique_check_seconds } from "../submit/unique/verdict.ts";
-import { countMixedMoves } from "../counts/changes.ts";
+import { removeJobs } from "../jobs/remove.ts";
 
 /** `next` is where the next step continues; undefined when the pass has reached jobs that are too young. */
 export type Pruned = { jobs: number; dead: string[]; next: string | undefined };
@@ -68,12 +68,7 @@ const pruneStep = composed(
           AND coalesce(window_ends_at, jobs.finished_at) > now() - make_interval(secs => ${answering_seconds_max}))
       AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = jobs.id)
     FOR UPDATE SKIP LOCKED
-  ), gone AS (
-    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM free))
-    RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
-  ), attempts AS (
-    DELETE FROM job_attempts WHERE job_id IN (SELECT id FROM gone)
-  ), ${countMixedMoves("gone")}
+  ), ${removeJobs("free")}
   SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
          (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`,
 );

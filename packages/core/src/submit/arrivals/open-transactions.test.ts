@@ -14,6 +14,9 @@ import { memorySignal } from "../../signal/memory/signal.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
 import { advanceGroups } from "../../groups/advance.ts";
 import { cancel } from "../../jobs/cancel.ts";
+import { deleteFinished } from "../../jobs/delete.ts";
+import { purge } from "../../dead-letters/purge.ts";
+import { fail } from "../../settle/fail.ts";
 import { claim } from "../../lease/claim.ts";
 import type { Lease } from "../../lease/lease.ts";
 import { complete } from "../../settle/complete.ts";
@@ -54,6 +57,7 @@ beforeEach(
       .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers, schedules, queue_counts, queue_changes`,
 );
 
+const not_again = { kind: "dead", reason: "not_retryable" } as const;
 const submissionOf = ({ idempotency_key, ...request }: QueueJob) => submission(request, idempotency_key);
 const ways = Object.values(waysToSubmit);
 const read = (id: string) => findJob(deps, "default", id);
@@ -223,6 +227,21 @@ const arrive = async (count: number, job: (at: number) => QueueJob): Promise<str
     for (let at = 0; at < count; at += 1) ids.push((await queue.submitIn(tx, job(at))).id);
     return ids;
   });
+
+test.each(["deleted once cancelled", "purged as a dead letter"])("a job removed before it was admitted leaves nothing: %s", async (how) => {
+  const [id = ""] = await arrive(1, () => ({ type: "noop", group: "g", idempotency_key: "k" }));
+  await cancel(deps, "default", id);
+  if (how === "purged as a dead letter") {
+    await retry(deps, "default", id);
+    const dead = (await take([id])).map((lease) => ({ lease, error: "E", verdict: not_again }));
+    await fail(deps, dead);
+    const page = { kind: "ids" as const, tenant: "default", ids: [id], rest: [], until_us: Number.MAX_SAFE_INTEGER };
+    expect(await purge(deps, page)).toMatchObject({ ids: [id] });
+  } else expect(await deleteFinished(deps, "default", [id])).toMatchObject({ ids: [id] });
+  await admitAll(deps);
+  expect(await own.database.sql`SELECT FROM arrivals`).toHaveLength(0);
+  expect(await own.database.sql`SELECT FROM idempotency_keys`).toHaveLength(0);
+});
 
 test("jobs that cannot be admitted keep the sweep from those behind them only until the next one", async () => {
   await arrive(201, (at) => ({ type: "noop", group: `stuck-${at}` }));
