@@ -20,7 +20,10 @@ test("a request that is safe to repeat is repeated whenever that may help", () =
 
 test("one that is not is repeated only when the server did nothing", () => {
   for (const error of [refused, answered(429), answered(503)]) expect(mayRepeat(error, "undone")).toBe(true);
-  for (const error of [broken, new TimeoutError("x"), answered(502), answered(504)])
+  const problem = { type: "", title: "", status: 503, detail: "", instance: "", maybe_done: true as const };
+  const halfway = new UnavailableError("x", { status: 503, problem });
+  expect(mayRepeat(halfway, "always")).toBe(true);
+  for (const error of [broken, new TimeoutError("x"), answered(502), answered(504), halfway])
     expect(mayRepeat(error, "undone")).toBe(false);
 });
 

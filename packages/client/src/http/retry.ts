@@ -17,8 +17,8 @@ export function backoffMs(tries: number, random: number): number {
 /** Whether the request may be sent again after this error. */
 export function mayRepeat(error: unknown, repeat: Repeat): boolean {
   if (!(error instanceof AtlasQueueError)) return false;
-  // The rate limit and the API's "database away" refuse before anything is done.
-  if (error.status === 429 || error.status === 503) return true;
+  // The rate limit and the API's "database away" refuse before anything is done, or the problem says otherwise.
+  if (error.status === 429 || error.status === 503) return repeat === "always" || !error.problem?.maybe_done;
   if (error instanceof NetworkError && error.refused) return true;
   if (repeat === "undone") return false;
   return error instanceof NetworkError || error instanceof TimeoutError || error.status === 502 || error.status === 504;

@@ -37,7 +37,10 @@ export const problems = {
 } as const satisfies Record<string, { status: number; title: string }>;
 export type ProblemKind = keyof typeof problems;
 
-/** The body of every error on /v1 (RFC 9457, application/problem+json). `instance` is the request id. */
+/**
+ * The body of every error on /v1 (RFC 9457, application/problem+json). `instance` is the request id. With
+ * `maybe_done` the request, or a part of it, may have been carried out: sent again, it may be done twice.
+ */
 export const problem = z.strictObject({
   type: z.string(),
   title: z.string(),
@@ -45,6 +48,7 @@ export const problem = z.strictObject({
   detail: z.string(),
   instance: z.string(),
   errors: z.array(z.strictObject({ pointer: z.string(), message: z.string() })).optional(),
+  maybe_done: z.literal(true).optional(),
 });
 export type Problem = z.infer<typeof problem>;
 

@@ -16,6 +16,14 @@ export function certainlyNotApplied(error: unknown): unknown {
   return error;
 }
 
+const partlyApplied = new WeakSet<object>();
+
+/** Marks an error that came after a part was committed. */
+export function afterAPart(error: unknown): unknown {
+  if (typeof error === "object" && error !== null) partlyApplied.add(error);
+  return error;
+}
+
 /**
  * True when what failed with this error may still have taken effect: it was sent, perhaps committed, and the answer was
  * lost or late. False when the server refused it, or it was never sent or committed. When in doubt, true.
@@ -24,10 +32,12 @@ export function certainlyNotApplied(error: unknown): unknown {
  * if (outcomeUnknown(error)) await releaseByToken(token);
  */
 export function outcomeUnknown(error: unknown): boolean {
-  if (error instanceof DatabaseTimeoutError) return error.outcome === "unknown";
   if (typeof error !== "object" || error === null) return true;
+  if (partlyApplied.has(error)) return true;
+  if (notApplied.has(error)) return false;
+  if (error instanceof DatabaseTimeoutError) return error.outcome === "unknown";
   // A server that ends the connection (FATAL) may do so after the commit.
-  return !notApplied.has(error) && (error as { severity?: unknown }).severity !== "ERROR";
+  return (error as { severity?: unknown }).severity !== "ERROR";
 }
 
 /** True when the server itself refused a statement, and so is there. */

@@ -1,3 +1,4 @@
+import { afterAPart } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { countDead, deadByNow } from "./count.ts";
@@ -79,6 +80,8 @@ async function changeAll(
       page = pageAfter(page, step.reached);
       if (unlisted.length >= unlisted_max) await deps.followUps.noLongerDead(unlisted.splice(0));
     }
+  } catch (error) {
+    throw changed > 0 ? afterAPart(error) : error;
   } finally {
     await deps.followUps.noLongerDead(unlisted);
   }

@@ -1,5 +1,5 @@
 import { isFinal, jobStatuses, type JobStatus } from "@atlasqueue/contract";
-import { DatabaseTimeoutError } from "../database/errors.ts";
+import { afterAPart, DatabaseTimeoutError } from "../database/errors.ts";
 import { uuidArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
@@ -56,17 +56,23 @@ export async function bulkJobs(
   let next = below ?? newId();
   let matched = 0;
   let changed = 0;
-  for (;;) {
-    const page =
-      "ids" in which
-        ? { rows: await rowsOf(deps, statuses, tenant, [...new Set(which.ids)]), next: undefined }
-        : await pageOf(deps, tenant, which, next);
-    const meant = page.rows.filter(({ status }) => can[action](status));
-    matched += meant.length;
-    if (!dry_run) changed += await changeAll(deps, tenant, action, meant);
-    if (page.next === undefined) return { matched, changed, next: undefined };
-    next = page.next;
-    if (performance.now() > end || stop?.aborted) return { matched, changed, next };
+  let begun = false;
+  try {
+    for (;;) {
+      const page =
+        "ids" in which
+          ? { rows: await rowsOf(deps, statuses, tenant, [...new Set(which.ids)]), next: undefined }
+          : await pageOf(deps, tenant, which, next);
+      const meant = page.rows.filter(({ status }) => can[action](status));
+      matched += meant.length;
+      begun ||= !dry_run && meant.length > 0;
+      if (!dry_run) changed += await changeAll(deps, tenant, action, meant);
+      if (page.next === undefined) return { matched, changed, next: undefined };
+      next = page.next;
+      if (performance.now() > end || stop?.aborted) return { matched, changed, next };
+    }
+  } catch (error) {
+    throw begun ? afterAPart(error) : error;
   }
 }
 

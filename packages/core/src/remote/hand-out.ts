@@ -1,3 +1,4 @@
+import { certainlyNotApplied } from "../database/errors.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
@@ -38,7 +39,10 @@ export function createHandOut(
     const asked_at = performance.now();
     const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
       claimJobs(deps, ids === "oldest" ? call.jobs_max : ids, claimer),
-    );
+    ).catch((error: unknown) => {
+      // Whatever it may have leased goes back.
+      throw certainlyNotApplied(error);
+    });
     const jobs = await renewedIfLate(deps, claimed, call.lease_seconds, asked_at);
     if (!gone.aborted || jobs.length === 0) return jobs;
     void deps.returns.giveBack(jobs);

@@ -1,5 +1,5 @@
 import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
-import { NoRoomError, StorageFullError, TooManyQueuesError } from "@atlasqueue/core/internal";
+import { NoRoomError, outcomeUnknown, StorageFullError, TooManyQueuesError } from "@atlasqueue/core/internal";
 import { routePath } from "hono/route";
 import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "../context.ts";
@@ -19,7 +19,7 @@ function problemOf(deps: { observe: Observe; logger: Logger }, error: Error, c: 
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;
     deps.observe({ event: "database_unavailable", during, error: textOf(error) });
-    return unavailable("The database did not answer");
+    return unavailable("The database did not answer", outcomeUnknown(error));
   }
   deps.logger.error({ event: "http_error", request_id: c.get("request_id"), err: error }, "http_error");
   return internal();

@@ -5,6 +5,8 @@ import { answerText } from "./answer.ts";
 export type ProblemExtras = {
   /** Every part of the request that is wrong. */
   errors?: Fault[];
+  /** It, or a part of it, may have been done. */
+  maybe_done?: boolean;
   headers?: Record<string, string>;
 };
 
@@ -43,8 +45,8 @@ export function leaseLost(): ProblemError {
 }
 
 /** The database is away: try again soon. */
-export function unavailable(detail: string): ProblemError {
-  return new ProblemError("unavailable", detail, { headers: { "retry-after": "1" } });
+export function unavailable(detail: string, maybe_done = false): ProblemError {
+  return new ProblemError("unavailable", detail, { maybe_done, headers: { "retry-after": "1" } });
 }
 
 /** Says what is full, and whether the caller's own requests fill it. */
@@ -82,6 +84,7 @@ export function answerProblem(
 ): Response {
   const body = problemBody(kind, message, request_id);
   if (extras.errors) body.errors = extras.errors;
+  if (extras.maybe_done) body.maybe_done = true;
   const text = JSON.stringify(body);
   return answerText(request_id, body.status, text, problemContentType, { ...headers, ...extras.headers });
 }

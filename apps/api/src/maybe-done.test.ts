@@ -1,0 +1,72 @@
+import { connectDatabase, type Database } from "@atlasqueue/core";
+import { brokenConnection, steppingDatabase, testDatabase, type Step, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { testApp } from "../test/test-app.ts";
+
+let own: TestDatabase;
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(() => own.database.sql`TRUNCATE jobs, dead_letter_replays`);
+
+/** The API with this database: what it answers to a POST. */
+async function answerTo(path: string, body: object | undefined, database: Database) {
+  const api = await testApp({ database });
+  const answer = await api.send("POST", path, undefined, body);
+  const problem = (await answer.json()) as { maybe_done?: boolean };
+  await api.stop();
+  return { status: answer.status, maybe_done: problem.maybe_done ?? false };
+}
+const replay = ["/v1/dlq/replays", { filter: { all: true } }] as const;
+const count = async (status: string) => (await own.database.sql`SELECT FROM jobs WHERE status = ${status}`).length;
+const breakingAt = (breaks: (step: Step, text: string) => boolean) =>
+  steppingDatabase(own.database, (step, _number, text) => {
+    if (breaks(step, text)) throw brokenConnection();
+  });
+
+test("a request whose last answer from the database was lost says that it may have been done", async () => {
+  const lost = breakingAt((step, text) => step === "answer" && text.includes("INSERT INTO dead_letter_replays"));
+  expect(await answerTo(...replay, lost)).toEqual({ status: 503, maybe_done: true });
+  expect(await own.database.sql`SELECT FROM dead_letter_replays`).toHaveLength(1);
+});
+
+test("one that found no database says nothing of the kind", async () => {
+  const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connections_max: 1, timeout_ms: 5_000 });
+  expect(await answerTo(...replay, away)).toEqual({ status: 503, maybe_done: false });
+  await away.close();
+});
+
+test.each([
+  ["/v1/dlq/replay", { all: true }, "dead"],
+  ["/v1/dlq/purge", { all: true }, "dead"],
+  ["/v1/jobs/bulk", { action: "retry", all: true }, "dead"],
+])("one that was done in part says so, even if the rest certainly was not: %s", async (path, body, before) => {
+  await own.database.sql`
+    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload)
+    SELECT gen_random_uuid(), 'noop', 'dead', now(), now(), now(), now(), now() - interval '1 s', '{}' FROM generate_series(1, 1200)`;
+  let changes = 0;
+  // Refused by the server before it did anything.
+  const full = Object.assign(new Error("out of room"), { code: "53100", severity: "ERROR" });
+  const database = steppingDatabase(own.database, (step, _number, text) => {
+    if (step === "statement" && /UPDATE jobs SET|DELETE FROM jobs/.test(text) && (changes += 1) > 2) throw full;
+  });
+  expect(await answerTo(path, body, database)).toEqual({ status: 503, maybe_done: true });
+  expect(await count(before)).toBeLessThan(1_200);
+});
+
+test("a call for jobs does not: whatever it may have leased goes back", async () => {
+  await own.database.sql`
+    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, ready_at, payload)
+    SELECT gen_random_uuid(), 'noop', 'queued', now(), now(), now(), now(), '{}'`;
+  const lost = breakingAt((step, text) => step === "answer" && text.includes("attempts = attempts + 1"));
+  const call = { worker_id: "w", wait_seconds: 0 };
+  const ids = await own.database.sql`SELECT id FROM jobs`;
+  const api = await testApp({ database: lost });
+  await api.deps.signal.push([{ tenant: "default", queue: "default", id: String(ids[0]?.["id"]), priority: 0 }]);
+  const answer = await api.send("POST", "/v1/queues/default/lease", undefined, call);
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).not.toHaveProperty("maybe_done");
+  await api.stop();
+  expect(await own.database.sql`SELECT attempts, status FROM jobs`).toEqual([{ attempts: 0, status: "queued" }]);
+});
