@@ -12,5 +12,10 @@ WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE jobs.id = ANY((SELECT 
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off'
     RETURNING jobs.id, locked_until
+  ), sooner AS (
+    UPDATE lease_batches SET check_at = now() + make_interval(secs => $4::float8)
+    WHERE token = ANY(ARRAY(
+      SELECT token FROM lease_batches WHERE token = ANY($3::uuid[]) AND check_at > now() + make_interval(secs => $4::float8)
+      FOR UPDATE SKIP LOCKED))
   )
   SELECT held.id, renewed.locked_until FROM held LEFT JOIN renewed ON renewed.id = held.id;

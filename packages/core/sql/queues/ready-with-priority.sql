@@ -3,7 +3,7 @@
 -- $3 age_seconds_min
 -- $4 jobs_max
 (SELECT id, tenant, queue, priority FROM jobs WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2
-      AND updated_at <= now() - make_interval(secs => $3::float8) AND priority > 0 ORDER BY priority DESC, ready_at, id LIMIT $4::int)
+      AND abs(extract(epoch FROM now() - updated_at)) >= $3::float8 AND priority > 0 ORDER BY priority DESC, ready_at, id LIMIT $4::int)
   UNION ALL
   (SELECT id, tenant, queue, priority FROM jobs WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2
-      AND updated_at <= now() - make_interval(secs => $3::float8) AND priority < 0 ORDER BY priority DESC, ready_at, id LIMIT $4::int);
+      AND abs(extract(epoch FROM now() - updated_at)) >= $3::float8 AND priority < 0 ORDER BY priority DESC, ready_at, id LIMIT $4::int);

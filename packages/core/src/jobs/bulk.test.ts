@@ -50,6 +50,13 @@ test.each(["by ids", "by a filter"])(
   },
 );
 
+test("a job made by a process whose clock is ahead is meant as well", async () => {
+  await add(2);
+  await own.database.sql`
+    UPDATE jobs SET id = 'f0000000-0000-7000-8000-000000000000' WHERE id = (SELECT id FROM jobs LIMIT 1)`;
+  expect(await change("cancel", {})).toEqual({ matched: 2, changed: 2, next: undefined });
+});
+
 test("a list of ids reads megabytes of no job", async () => {
   const ids = await add(100);
   await own.database.sql`UPDATE jobs SET result = to_json(repeat('x', 100000))`;

@@ -5,7 +5,6 @@ import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
-import { newId } from "../ids.ts";
 import { cancel } from "./cancel.ts";
 import { deleteFinished } from "./delete.ts";
 import { findJobByKey } from "./find-by-key.ts";
@@ -24,6 +23,8 @@ export type BulkJobsOutcome = { matched: number; changed: number; next: string |
 /** How long a call goes on before it says how far it came. */
 const bulk_ms_max = 3_000;
 const page_jobs = 100;
+/** Not the newest id by our own clock: that of the process that made a job may be ahead. */
+const after_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 type Found = Pick<JobRow, "id" | "status">;
 
 /** Without what may be large: a thousand ids make a small request. */
@@ -53,7 +54,7 @@ export async function bulkJobs(
   { dry_run, below, stop }: { dry_run: boolean; below?: string | undefined; stop?: AbortSignal },
 ): Promise<BulkJobsOutcome> {
   const end = performance.now() + bulk_ms_max;
-  let next = below ?? newId();
+  let next = below ?? after_all;
   let matched = 0;
   let changed = 0;
   let begun = false;

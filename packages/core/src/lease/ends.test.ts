@@ -1,4 +1,4 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
@@ -48,6 +48,15 @@ const take = async (id: string | undefined): Promise<Lease> => {
   if (!lease) throw new Error(`${id} could not be claimed`);
   return lease;
 };
+
+test("a renewal after the database's clock was set back moves the look at its claim as well", async () => {
+  const [id] = await add({});
+  const lease = await take(id);
+  await own.database.sql`UPDATE jobs SET locked_until = locked_until + interval '1 day'`;
+  await own.database.sql`UPDATE lease_batches SET check_at = check_at + interval '1 day'`;
+  await extendLeases(deps, [lease], 0.01);
+  await eventually(async () => expect((await recoverExpired(deps, 10)).requeued).toHaveLength(1));
+});
 
 test("due jobs become ready, oldest first, whether retries or scheduled", async () => {
   const [retry] = await add({});

@@ -37,6 +37,7 @@ export async function extendLeases<L extends Pick<Lease, "id" | "lease_token">>(
   };
 }
 
+// A claim is looked at later than its leases end only after the clock was set back.
 const renew = composed(
   "lease/extend",
   [...leaseParameters, "lease_seconds"],
@@ -45,6 +46,11 @@ const renew = composed(
     UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
     WHERE ${isFree} AND ${holdsLease} AND ${unsynced}
     RETURNING jobs.id, locked_until
+  ), sooner AS (
+    UPDATE lease_batches SET check_at = now() + make_interval(secs => $4::float8)
+    WHERE token = ANY(ARRAY(
+      SELECT token FROM lease_batches WHERE token = ANY($3::uuid[]) AND check_at > now() + make_interval(secs => $4::float8)
+      FOR UPDATE SKIP LOCKED))
   )
   SELECT held.id, renewed.locked_until FROM held LEFT JOIN renewed ON renewed.id = held.id`,
 );

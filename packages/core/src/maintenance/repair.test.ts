@@ -67,6 +67,13 @@ test("after Redis loses everything, every queued job is signalled again, oldest 
   expect(await deps.signal.take([main], 100)).toEqual(created.toSorted());
 });
 
+test("a job whose signal was lost before the database's clock was set back is found", async () => {
+  const [orphan] = ids(await enqueue(deps, requests(1), options));
+  await age(-3_600);
+  expect(await resignalOrphans(deps, main)).toBe(1);
+  expect(await deps.signal.take([main], 100)).toEqual([orphan]);
+});
+
 test("a job whose signal was lost is found while the list is busy, and comes next", async () => {
   const [orphan] = ids(await enqueue(deps, requests(1), options));
   await age(10);

@@ -18,3 +18,21 @@ test("a request whose key is taken again and again is refused at its deadline, w
   expect(performance.now() - begun).toBeGreaterThanOrEqual(timeout_ms);
   await line.idle();
 }, 10_000);
+
+test("jobs that may have been stored are not sent again, whatever the reason; those that were refused are", async () => {
+  const sent: number[] = [];
+  const reasons = [
+    new TypeError("an answer nobody expected"),
+    Object.assign(new Error("a bad row"), { code: "22021", severity: "ERROR" }),
+  ];
+  const line = createGroupCommit(async (submissions) => {
+    sent.push(submissions.length);
+    const reason = reasons.shift();
+    if (reason) throw reason;
+    return submissions.map(() => ({ kind: "mismatch" }));
+  }, 5_000);
+  const four = () => Promise.allSettled(Array.from({ length: 4 }, () => line.submit(submission({}), 10)));
+  expect((await four()).map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => "rejected"));
+  expect((await four()).map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => "fulfilled"));
+  expect(sent).toEqual([4, 4, 2, 2]);
+});

@@ -1,4 +1,4 @@
-import { DatabaseTimeoutError, isUnavailable } from "../database/errors.ts";
+import { DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "../database/errors.ts";
 import { waits_max } from "../database/patience.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
 
@@ -92,7 +92,8 @@ export function createGroupCommit(
       if (again.length > 0) comeBack(again);
     } catch (error) {
       if (batch.length === 1) batch[0]?.reject(error);
-      else if (isUnavailable(error)) for (const one of batch) one.reject(error);
+      // Sent again, jobs without keys that were stored after all would be stored twice.
+      else if (isUnavailable(error) || outcomeUnknown(error)) for (const one of batch) one.reject(error);
       else for (const half of halves(batch)) await fly(half);
     }
   };
