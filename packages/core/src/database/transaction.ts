@@ -128,6 +128,15 @@ export async function sentTogether(
 export const notHeldIdle = "(SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL";
 
 /**
+ * The same for a transaction one of whose later statements may be larger than the network's buffers: a server that has
+ * half of it waits for the rest without counting as idle. It ends the transaction after so many milliseconds, whatever
+ * it is doing. PostgreSQL 16 has no such timeout: there a process that stops at that moment holds what it has locked.
+ */
+export const notHeldHalfSent = (ms: number) =>
+  `(SELECT CASE WHEN current_setting('transaction_timeout', true) IS NULL THEN ''
+                ELSE set_config('transaction_timeout', '${ms}', true) END) IS NOT NULL`;
+
+/**
  * A condition that is always true, for a statement whose answer may be larger than the network's buffers and which locks
  * what others need: should no one read the answer (the process stands still, the cable is cut), the server drops the
  * connection, and with it the transaction and its locks. No other timeout of the server's applies while it writes. It

@@ -1,7 +1,7 @@
 import { findFaults, mergePatch, type JsonObject } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
-import { inTransaction, notHeldIdle } from "../database/transaction.ts";
+import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { isRetryable, retryWith, tellRetried, type RetryOutcome } from "./retry.ts";
 
@@ -43,6 +43,6 @@ export async function editAndRetry(
 const hold = composed(
   "jobs/hold-for-edit",
   ["id", "tenant"],
-  `SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 AND ${notHeldIdle} FOR UPDATE`,
+  `SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)} FOR UPDATE`,
 );
 const write = "UPDATE jobs SET payload = $2::text::json WHERE id = $1::uuid";

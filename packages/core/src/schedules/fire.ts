@@ -2,7 +2,7 @@ import { jobTemplate } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
 import type { ScheduleRow } from "../database/schema/index.ts";
 import type { Statement } from "../database/statement.ts";
-import { inTransaction } from "../database/transaction.ts";
+import { inTransaction, notHeldHalfSent } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { catchUp, type Firing } from "./catch-up.ts";
 import { readCron } from "./cron.ts";
@@ -75,7 +75,7 @@ const holdText = `
   SELECT tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, now() AS now, octet_length(job::text) AS bytes
   FROM schedules
   WHERE (tenant, name) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND next_at <= now() AND paused_at IS NULL
-    AND (SELECT set_config('idle_in_transaction_session_timeout', '20000', true)) IS NOT NULL
+    AND (SELECT set_config('idle_in_transaction_session_timeout', '20000', true)) IS NOT NULL AND ${notHeldHalfSent(20_000)}
   ORDER BY next_at FOR UPDATE SKIP LOCKED`;
 
 function hold(refs: readonly ScheduleRef[]): Statement {

@@ -396,25 +396,28 @@ test.each([
       expect(on.broken).toHaveBeenCalled();
     },
   ],
-])("what the first transaction of a page replayed is followed up even if the second one fails: %s", async (_of, act) => {
-  await dead(5);
-  await sql`UPDATE jobs SET group_key = 'g' WHERE payload ->> 'n' IN ('4', '5')`;
-  const ids = (await sql`SELECT id FROM jobs WHERE group_key IS NULL`).map(({ id }) => String(id));
-  const signal = memorySignal();
-  await signal.deadLetters.add((await sql`SELECT id FROM jobs`).map(({ id }) => String(id)));
-  const followUps = createFollowUps({ ...deps, signal });
-  const broken = vi.fn<() => void>();
-  let transactions = 0;
-  // What takes jobs of groups without a row, in either form, comes after a commit of one that starts jobs anew.
-  const database = steppingDatabase(own.database, (kind, _number, text) => {
-    if (kind === "statement" && transactions > 0 && /UPDATE jobs SET status|FOR UPDATE/.test(text)) {
-      broken();
-      throw brokenConnection();
-    }
-    if (kind === "answer" && /UPDATE jobs SET status|COMMIT/.test(text)) transactions += 1;
-  });
-  await act({ ...deps, database, signal, followUps, broken });
-  await followUps.stop();
-  expect(new Set(await signal.take([{ tenant, queue: "default" }], 100))).toEqual(new Set(ids));
-  expect((await signal.deadLetters.look()).length).toBe(2);
-});
+])(
+  "what the first transaction of a page replayed is followed up even if the second one fails: %s",
+  async (_of, act) => {
+    await dead(5);
+    await sql`UPDATE jobs SET group_key = 'g' WHERE payload ->> 'n' IN ('4', '5')`;
+    const ids = (await sql`SELECT id FROM jobs WHERE group_key IS NULL`).map(({ id }) => String(id));
+    const signal = memorySignal();
+    await signal.deadLetters.add((await sql`SELECT id FROM jobs`).map(({ id }) => String(id)));
+    const followUps = createFollowUps({ ...deps, signal });
+    const broken = vi.fn<() => void>();
+    let transactions = 0;
+    // What takes jobs of groups without a row, in either form, comes after a commit of one that starts jobs anew.
+    const database = steppingDatabase(own.database, (kind, _number, text) => {
+      if (kind === "statement" && transactions > 0 && /UPDATE jobs SET status|FOR UPDATE/.test(text)) {
+        broken();
+        throw brokenConnection();
+      }
+      if (kind === "answer" && /UPDATE jobs SET status|COMMIT/.test(text)) transactions += 1;
+    });
+    await act({ ...deps, database, signal, followUps, broken });
+    await followUps.stop();
+    expect(new Set(await signal.take([{ tenant, queue: "default" }], 100))).toEqual(new Set(ids));
+    expect((await signal.deadLetters.look()).length).toBe(2);
+  },
+);

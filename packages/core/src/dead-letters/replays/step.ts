@@ -1,7 +1,7 @@
 import { composed } from "../../database/composed.ts";
 import type { ReplayPlace, ReplayRow } from "../../database/schema/index.ts";
 import { executeOn, type Execute } from "../../database/statement.ts";
-import { inTransaction, notHeldIdle } from "../../database/transaction.ts";
+import { inTransaction, notHeldHalfSent, notHeldIdle } from "../../database/transaction.ts";
 import type { Deps } from "../../deps.ts";
 import { never_too_heavy } from "../../lease/payload-bytes.ts";
 import { pageAt, type DeadPage, type DeadPlace } from "../pages.ts";
@@ -127,7 +127,7 @@ const take = composed(
   "dead-letters/take-replay",
   [],
   `
-  SELECT * FROM dead_letter_replays WHERE state = 'running' AND next_at <= now() AND ${notHeldIdle}
+  SELECT * FROM dead_letter_replays WHERE state = 'running' AND next_at <= now() AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
   ORDER BY next_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
 );
 
@@ -135,7 +135,7 @@ const takeAgain = composed(
   "dead-letters/take-replay-again",
   ["id"],
   `
-  SELECT id FROM dead_letter_replays WHERE id = $1::uuid AND state IN ('running', 'done') AND ${notHeldIdle}
+  SELECT id FROM dead_letter_replays WHERE id = $1::uuid AND state IN ('running', 'done') AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
   FOR UPDATE SKIP LOCKED`,
 );
 

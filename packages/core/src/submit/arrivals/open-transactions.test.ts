@@ -228,20 +228,23 @@ const arrive = async (count: number, job: (at: number) => QueueJob): Promise<str
     return ids;
   });
 
-test.each(["deleted once cancelled", "purged as a dead letter"])("a job removed before it was admitted leaves nothing: %s", async (how) => {
-  const [id = ""] = await arrive(1, () => ({ type: "noop", group: "g", idempotency_key: "k" }));
-  await cancel(deps, "default", id);
-  if (how === "purged as a dead letter") {
-    await retry(deps, "default", id);
-    const dead = (await take([id])).map((lease) => ({ lease, error: "E", verdict: not_again }));
-    await fail(deps, dead);
-    const page = { kind: "ids" as const, tenant: "default", ids: [id], rest: [], until_us: Number.MAX_SAFE_INTEGER };
-    expect(await purge(deps, page)).toMatchObject({ ids: [id] });
-  } else expect(await deleteFinished(deps, "default", [id])).toMatchObject({ ids: [id] });
-  await admitAll(deps);
-  expect(await own.database.sql`SELECT FROM arrivals`).toHaveLength(0);
-  expect(await own.database.sql`SELECT FROM idempotency_keys`).toHaveLength(0);
-});
+test.each(["deleted once cancelled", "purged as a dead letter"])(
+  "a job removed before it was admitted leaves nothing: %s",
+  async (how) => {
+    const [id = ""] = await arrive(1, () => ({ type: "noop", group: "g", idempotency_key: "k" }));
+    await cancel(deps, "default", id);
+    if (how === "purged as a dead letter") {
+      await retry(deps, "default", id);
+      const dead = (await take([id])).map((lease) => ({ lease, error: "E", verdict: not_again }));
+      await fail(deps, dead);
+      const page = { kind: "ids" as const, tenant: "default", ids: [id], rest: [], until_us: Number.MAX_SAFE_INTEGER };
+      expect(await purge(deps, page)).toMatchObject({ ids: [id] });
+    } else expect(await deleteFinished(deps, "default", [id])).toMatchObject({ ids: [id] });
+    await admitAll(deps);
+    expect(await own.database.sql`SELECT FROM arrivals`).toHaveLength(0);
+    expect(await own.database.sql`SELECT FROM idempotency_keys`).toHaveLength(0);
+  },
+);
 
 test("jobs that cannot be admitted keep the sweep from those behind them only until the next one", async () => {
   await arrive(201, (at) => ({ type: "noop", group: `stuck-${at}` }));

@@ -1,0 +1,46 @@
+import { eventually, recordEvents, submission, tcpProxy, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectDatabase } from "../database/connect.ts";
+import type { Deps } from "../deps.ts";
+import { enqueue } from "../submit/enqueue.ts";
+import { cancel } from "./cancel.ts";
+import { editAndRetry } from "./edit-and-retry.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+
+/** More than all the buffers on the way, so that the server has a part of the statement and waits for the rest. */
+const payload_bytes = 20_000_000;
+/** BEGIN, the lock, the retry, and two pieces of the statement with the payload. */
+const questions = 5;
+
+test("a process that stands still in the middle of sending a payload does not keep the job and its group for good", async () => {
+  const outcomes = await enqueue(deps, [submission({ group: "g" })], { idempotency_ttl_seconds: 60 });
+  const id = outcomes.map((one) => ("job" in one ? one.job.id : "")).join("");
+  await cancel(deps, "default", id);
+  const proxy = await tcpProxy(own.url);
+  const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 60_000 });
+  try {
+    await database.sql`SELECT`;
+    const still = proxy.freezeAfterQuestions(questions);
+    const payload = { fill: "x".repeat(payload_bytes) };
+    const edited = editAndRetry({ ...deps, database }, "default", id, { payload }, 2 * payload_bytes);
+    const ended = edited.then(
+      () => "done",
+      () => "failed",
+    );
+    await still;
+    await expect(own.database.sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE NOWAIT`).rejects.toThrow("lock");
+    await eventually(() => own.database.sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE NOWAIT`);
+    proxy.reset();
+    expect(await ended).toBe("failed");
+  } finally {
+    await database.close();
+    await proxy.close();
+  }
+});
