@@ -3,7 +3,7 @@ export { listActs, showAct } from "./audit/list.ts";
 export { newId } from "./ids.ts";
 export { beginActs, endActs, recordActs, type Act, type BegunAct, type EndedAct } from "./audit/record.ts";
 export { countDrift } from "./counts/drift.ts";
-export { isBadRow, outcomeUnknown } from "./database/errors.ts";
+export { isBadRow, isShutOut, outcomeUnknown } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
 export { serverConnections } from "./database/server/connections.ts";
 export { schemaState } from "./database/schema-state.ts";

@@ -101,6 +101,11 @@ export function isStatementLost(error: unknown): boolean {
   return code === "26000" || code === "42P05";
 }
 
+/** True when the server refuses the login, or has no such database: waiting seldom helps a program that starts. */
+export function isShutOut(error: unknown): boolean {
+  return /^(28000|28P01|3D000)$/.test(codeOf(error) ?? "");
+}
+
 /** True when the server takes no writes: a standby, or a primary that was demoted or told so. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === "25006";
