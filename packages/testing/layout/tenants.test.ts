@@ -20,6 +20,7 @@ const exempt: Record<string, string> = {
   "database/transaction.ts": aboutTheServer,
   "database/unsynced.ts": aboutTheServer,
   "dead-letters/count.ts": "its conditions are those of dead-pages.ts, which name the tenant",
+  "dead-letters/purge.ts": "its conditions are those of pages.ts, which name the tenant",
   "dead-letters/among.ts": "for the list in Redis, which covers all tenants",
   "jobs/finished-among.ts": "says only that ids have finished; the caller looks the job up before and after",
   "lease/adopt-strays.ts": "the sweep's, over all tenants",
