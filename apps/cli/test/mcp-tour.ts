@@ -41,13 +41,15 @@ export async function tour({ call }: Speaker, queue_name: string): Promise<strin
   });
   expect(await ok("explain_job", { job_id })).toMatchObject({ status: "queued" });
 
-  await ok("pause_queue", { queue_name, idempotency_key: key("pause") });
+  const pause = { queue_name, idempotency_key: key("pause") };
+  expect(await ok("pause_queue", pause)).toMatchObject({ paused: true, changed: true });
+  expect(await ok("pause_queue", pause)).toMatchObject({ paused: true, changed: false });
   expect(await ok("explain_job", { job_id })).toMatchObject({
     reasons: expect.arrayContaining([expect.objectContaining({ code: "queue_paused" })]) as unknown,
   });
   expect(await ok("resume_queue", { queue_name, idempotency_key: key("resume") })).toMatchObject({ paused: false });
   // Sent again by mistake: the queue stays as it is.
-  expect(await ok("pause_queue", { queue_name, idempotency_key: key("pause") })).toMatchObject({ changed: false });
+  expect(await ok("pause_queue", pause)).toMatchObject({ paused: false, changed: false });
   expect(await ok("list_queues")).toMatchObject({
     queues: expect.arrayContaining([expect.objectContaining({ queue_name, paused: false })]) as unknown,
   });
@@ -78,7 +80,7 @@ export async function tour({ call }: Speaker, queue_name: string): Promise<strin
   const { died_before } = looked;
   const replay = { ...which, dry_run: false, died_before, idempotency_key: key("replay") };
   expect(await ok("replay_dead", replay)).toMatchObject({ matched: 1, changed: 1, repeated: false });
-  expect(await ok("replay_dead", replay)).toMatchObject({ changed: 0, repeated: true });
+  expect(await ok("replay_dead", replay)).toMatchObject({ matched: 1, changed: 1, repeated: true });
 
   const cancel = { job_id: dead, idempotency_key: key("cancel") };
   expect(await ok("cancel_job", cancel)).toMatchObject({ status: "cancelled", changed: true });

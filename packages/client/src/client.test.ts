@@ -58,6 +58,19 @@ test("a definition checks the payload before anything is sent", async () => {
   expect(await failed(client.submit(sendEmail, { too: "ada@example.org" }))).toBeInstanceOf(PayloadError);
 });
 
+test("an act with a key is done once, whoever sends it again, and says when it was not done now", async () => {
+  const queue = "keyed";
+  let replays = 0;
+  const act = { idempotencyKey: "keyed", onReplayed: () => (replays += 1) };
+  expect((await client.pause(queue, act)).paused).toBe(true);
+  expect(replays).toBe(0);
+  await client.resume(queue);
+  expect((await client.pause(queue, act)).paused).toBe(false);
+  expect(replays).toBe(1);
+  expect(await failed(client.resume(queue, act))).toBeInstanceOf(IdempotencyMismatchError);
+  expect(await failed(client.pause(queue, { idempotencyKey: "ä" }))).toBeInstanceOf(TypeError);
+});
+
 test("an invalid job's error names what is wrong", async () => {
   const error = await failed(client.submit({ type: "a", max_attempts: 26 }));
   expect(error).toBeInstanceOf(ValidationError);

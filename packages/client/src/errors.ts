@@ -51,6 +51,11 @@ export class ConflictError extends AtlasQueueError {
   override readonly name: string = "ConflictError";
 }
 
+/** 409: another call with this idempotency key has been begun and not finished; it is sent again for as long as retries go. */
+export class UnderWayError extends ConflictError {
+  override readonly name = "UnderWayError";
+}
+
 /**
  * The job is no longer held under this lease: stop working on it. After a nack whose first answer was lost it may also
  * mean that the nack took effect and the job has moved on since.

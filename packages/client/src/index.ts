@@ -7,7 +7,7 @@ export type {
   DeadLetterTraits,
 } from "./resources/dead-letters.ts";
 export * from "./errors.ts";
-export type { CallOptions } from "./http/transport.ts";
+export type { ActOptions, CallOptions } from "./http/transport.ts";
 export type { JobCalls, ListFilter, PageFilter, SubmittedJob } from "./resources/jobs.ts";
 export type { Held, LeaseCalls, LeasedJob, LeaseOptions } from "./resources/leases.ts";
 export type { QueueCalls } from "./resources/queues.ts";

@@ -1,13 +1,14 @@
 // What only our own apps and packages need. It changes without notice.
 export { listActs, showAct } from "./audit/list.ts";
 export { newId } from "./ids.ts";
+export { beginOnce, freeKey, type BegunOnce, type KeyedAct } from "./audit/once.ts";
 export { beginActs, endActs, recordActs, type Act, type BegunAct, type EndedAct } from "./audit/record.ts";
 export { countDrift } from "./counts/drift.ts";
 export { isBadRow, isShutOut, outcomeUnknown } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
 export { serverConnections } from "./database/server/connections.ts";
 export { schemaState } from "./database/schema-state.ts";
-export type { JobRow } from "./database/schema/index.ts";
+export type { ActRow, JobRow } from "./database/schema/index.ts";
 export { clockSkewMs } from "./database/server/clock.ts";
 export { createReadiness } from "./database/server/readiness.ts";
 export { requirePostgres } from "./database/server/version.ts";

@@ -1,36 +1,55 @@
-import { NoRoomError, StorageFullError, TooManyQueuesError } from "@atlasqueue/core/internal";
+import {
+  NoRoomError,
+  StorageFullError,
+  TooManyQueuesError,
+  type Act,
+  type ActRow,
+  type BegunAct,
+} from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { ApiContext } from "../http/context.ts";
 import type { Operation } from "../route/operation.ts";
 import type { Input } from "../route/read.ts";
 import { actAfter, actBefore } from "./act-of.ts";
 import type { Auditor } from "./auditor.ts";
+import { begunUnderKey } from "./under-key.ts";
 
 /**
  * Does what an operation does, with its entry in the audit trail stored before, and completed before the answer. So a
  * process that dies in between leaves an entry that says it was begun; one that was refused, or changed nothing, leaves
- * none.
+ * none. Under an idempotency key that was used for the same before, `run` is given what was done then.
  */
 export async function audited(
   c: ApiContext,
   operation: Operation,
   input: Input,
   auditor: Auditor,
-  run: () => unknown,
+  run: (repeated: ActRow | undefined) => unknown,
 ): Promise<unknown> {
   const before = actBefore(c, operation, input);
-  const begun = before && (await auditor.begin(before));
+  const start = before && (await begin(auditor, before, input));
+  if (start?.repeated) return run(start.repeated);
+  const begun = start?.begun;
   let result: unknown;
   try {
-    result = await run();
+    result = await run(undefined);
   } catch (error) {
     if (begun && isRefusal(error)) await auditor.end({ ...begun, done: false });
+    else if (begun && input.idempotency_key !== undefined) await auditor.freeKey(begun);
     throw error;
   }
   const act = actAfter(c, operation, input, result);
   if (begun) await auditor.end(act ? { ...act, id: begun.id, done: true } : { ...begun, done: false });
   else if (act) await auditor.record(act);
   return result;
+}
+
+type Start = { begun: BegunAct; repeated?: never } | { begun?: never; repeated: ActRow };
+
+async function begin(auditor: Auditor, act: Act, input: Input): Promise<Start> {
+  const { idempotency_key } = input;
+  if (idempotency_key === undefined) return { begun: await auditor.begin(act) };
+  return begunUnderKey(auditor, act, idempotency_key, input);
 }
 
 /** Nothing was done. Of any other error there is no telling: some of it may have been. */

@@ -1,18 +1,26 @@
 import { isUnavailable } from "@atlasqueue/core";
 import {
   beginActs,
+  beginOnce,
   endActs,
+  freeKey,
   newId,
   recordActs,
   type Act,
   type BegunAct,
+  type BegunOnce,
   type Deps,
   type EndedAct,
+  type KeyedAct,
 } from "@atlasqueue/core/internal";
 
 export type Auditor = {
   /** Resolves when it is stored that this is about to be done. Rejects when it cannot be: then it must not be done. */
   begin(act: Act): Promise<BegunAct>;
+  /** The same for an act with an idempotency key, unless the key has been used: then it must not be done either. */
+  beginOnce(act: KeyedAct): Promise<BegunOnce>;
+  /** Resolves when the key of an act that failed may be used again, or that cannot be stored. Never rejects. */
+  freeKey(act: BegunAct): Promise<void>;
   /** Resolves when it is stored how it went, or cannot be: then it stays as one that was begun. Never rejects. */
   end(act: EndedAct): Promise<void>;
   /** For an act whose caller is only known afterwards. It has been done: if it cannot be stored it is logged. Never rejects. */
@@ -40,6 +48,8 @@ export function createAuditor(deps: Deps): Auditor {
       await begin(begun);
       return begun;
     },
+    beginOnce: (act) => beginOnce(deps, act),
+    freeKey: (act) => freeKey(deps, act).catch(() => {}),
     end: (act) => end(act).catch(() => {}),
     record: (act) => record(act).catch((error: unknown) => lost(deps, act, error)),
   };

@@ -17,6 +17,7 @@ import {
   purgeAll,
   replayAll,
   showJob,
+  type ActRow,
   type DeadFilter,
   type DeadPlace,
   type GroupPlace,
@@ -125,18 +126,23 @@ function askBulk({ body: { dry_run, ids, ...traits } }: { body: BulkRequest }) {
   return { detail: ids ? { ids: ids.length } : (JSON.parse(JSON.stringify(traits)) as JsonObject) };
 }
 const tellBulk = (_input: unknown, { changed }: BulkAnswer) => ({ count: changed });
+/** And how many there were, to say so again to the same request. */
+const tellReplay = (input: { body: BulkRequest }, { matched, changed }: BulkAnswer) => {
+  const asked = askBulk(input);
+  return { count: changed, ...(asked && { detail: { ...asked.detail, matched } }) };
+};
 
 const replay = route(
   {
     ...bulk,
     path: "/v1/dlq/replay",
     id: "replayDeadLetters",
-    audit: { action: "dlq.replay", asks: askBulk, tells: tellBulk },
+    audit: { action: "dlq.replay", asks: askBulk, tells: tellReplay },
     summary: "Replay dead jobs",
-    description: `They are queued now, as if they were new, and keep their history. ${which}`,
-    request: { body: { ...body, example: { queue: "mail", type: "mail.send" } } },
+    description: `They are queued now, as if they were new, and keep their history. Sent again with the same \`Idempotency-Key\`, it changes nothing more and says what it did. ${which}`,
+    request: { idempotency_key: "optional", body: { ...body, example: { queue: "mail", type: "mail.send" } } },
   },
-  (call) => change(call, replayAll),
+  (call) => (call.repeated ? toldAgain(call.repeated) : change(call, replayAll)),
 );
 
 const purge = route(
@@ -154,6 +160,11 @@ const purge = route(
 
 /** Dead jobs: listed, replayed, or removed, the latter two by ids or by filter. */
 export const deadLetterRoutes = [list, groups, replay, purge];
+
+function toldAgain({ count, detail }: ActRow): BulkAnswer {
+  const changed = count ?? 0;
+  return { matched: Number(detail?.matched ?? changed), changed };
+}
 
 type Change = { deps: RouteDeps; tenant: string; body: BulkRequest; hungUp(): AbortSignal };
 

@@ -1,12 +1,15 @@
-import { job, jobId } from "@atlasqueue/contract";
-import { cancel as cancelJob, retry as retryJob, showJob } from "@atlasqueue/core/internal";
+import { job, jobId, type Job } from "@atlasqueue/contract";
+import { cancel as cancelJob, findJob, retry as retryJob, showJob } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
+import type { RouteDeps } from "../route/deps.ts";
 import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";
 import { showRetried } from "./retried.ts";
 
 const path = z.strictObject({ id: jobId });
+const underKey =
+  "Sent again with the same `Idempotency-Key`, it changes nothing more: the answer is the job as it is then.";
 
 export const cancel = route(
   {
@@ -16,13 +19,14 @@ export const cancel = route(
     audit: { action: "job.cancel" },
     tag: "Jobs",
     summary: "Cancel a job that is not final",
-    description: "Even a running one: its lease ends, and its handler is aborted.",
+    description: `Even a running one: its lease ends, and its handler is aborted. ${underKey}`,
     scope: "submit",
-    request: { path, body: noBody },
+    request: { path, idempotency_key: "optional", body: noBody },
     answers: { 200: { description: "The cancelled job.", schema: job } },
     problems: ["not_found", "job_finished"],
   },
-  async ({ deps, tenant, path: { id } }) => {
+  async ({ deps, tenant, path: { id }, repeated }) => {
+    if (repeated) return showAsIs(deps, tenant, id);
     const outcome = await cancelJob(deps, tenant, id);
     switch (outcome.kind) {
       case "cancelled":
@@ -46,13 +50,14 @@ export const retry = route(
     audit: { action: "job.retry" },
     tag: "Jobs",
     summary: "Run a dead, cancelled or failed job again",
-    description: "It is queued now with no attempts counted; its history is kept.",
+    description: `It is queued now with no attempts counted; its history is kept. ${underKey}`,
     scope: "submit",
-    request: { path, body: noBody },
+    request: { path, idempotency_key: "optional", body: noBody },
     answers: { 200: { description: "The queued job.", schema: job } },
     problems: ["not_found", "not_retryable"],
   },
-  async ({ deps, tenant, path: { id } }) => {
+  async ({ deps, tenant, path: { id }, repeated }) => {
+    if (repeated) return showAsIs(deps, tenant, id);
     const outcome = await retryJob(deps, tenant, id);
     switch (outcome.kind) {
       case "retried":
@@ -66,3 +71,8 @@ export const retry = route(
     }
   },
 );
+
+/** What a request that is repeated under its key is answered with. */
+async function showAsIs(deps: RouteDeps, tenant: string, id: string): Promise<Job> {
+  return showJob((await findJob(deps, tenant, id)) ?? unknownJob());
+}

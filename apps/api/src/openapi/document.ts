@@ -13,7 +13,7 @@ import {
 } from "@atlasqueue/contract";
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from "zod-openapi";
 import { z } from "zod";
-import { idempotencyKey, tags, type Answer, type Operation } from "../route/operation.ts";
+import { idempotencyKey, tags, type Answer, isOncePerKey, type Operation } from "../route/operation.ts";
 import { problemAnswers } from "./problems.ts";
 import { version } from "../docs/version.ts";
 import { sentence, showSchema } from "./show-schema.ts";
@@ -114,7 +114,7 @@ function show(operation: Operation): ZodOpenApiOperationObject {
 /** Its answers and its problems; where both have a status, they have two formats. */
 function responsesOf(operation: Operation): Record<string, ZodOpenApiResponseObject> {
   const shown = Object.entries(operation.answers).flatMap(([status, answer]): [string, ZodOpenApiResponseObject][] =>
-    answer ? [[status, showAnswer(answer)]] : [],
+    answer ? [[status, showAnswer(isOncePerKey(operation) ? underKey(answer) : answer)]] : [],
   );
   const responses = Object.fromEntries(shown);
   for (const [status, failed] of Object.entries(problemAnswers(operation))) {
@@ -129,6 +129,12 @@ function responsesOf(operation: Operation): Record<string, ZodOpenApiResponseObj
   }
   return responses;
 }
+
+/** An act sent again under its key is answered as things are now. */
+const underKey = (answer: Answer): Answer => ({
+  ...answer,
+  some_headers: { ...answer.some_headers, "Idempotency-Replayed": "`true` when the key was used before." },
+});
 
 /** What a request says in headers, including the key. */
 function headersOf({ request: { headers, idempotency_key: key } = {} }: Operation): z.ZodObject | undefined {

@@ -8,7 +8,7 @@ import {
 } from "@atlasqueue/contract";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { problemContentType } from "../http/answers/problem.ts";
-import type { Operation } from "../route/operation.ts";
+import { isOncePerKey, type Operation } from "../route/operation.ts";
 
 /** What any request can end in, whatever it asks for. */
 const everyRequest: ProblemKind[] = ["malformed_request", "internal"];
@@ -25,9 +25,16 @@ const everyBody: ProblemKind[] = [
   "no_room",
 ];
 
+/** What an act under an idempotency key can end in. */
+const everyKeyedAct: ProblemKind[] = ["idempotency_under_way", "idempotency_mismatch"];
+
 /** Every kind of problem an operation can answer with. */
-export function problemsOf({ scope, request, problems: own }: Operation): ProblemKind[] {
-  return [...new Set([...everyRequest, ...(scope ? everyToken : []), ...(request?.body ? everyBody : []), ...own])];
+export function problemsOf(operation: Operation): ProblemKind[] {
+  const { scope, request, problems: own } = operation;
+  const of_token = scope ? everyToken : [];
+  const of_body = request?.body ? everyBody : [];
+  const of_key = isOncePerKey(operation) ? everyKeyedAct : [];
+  return [...new Set([...everyRequest, ...of_token, ...of_body, ...own, ...of_key])];
 }
 
 /** The error answers of an operation: one for each status, with an example for each kind of problem. */
@@ -38,7 +45,8 @@ export function problemAnswers(operation: Operation): Record<string, ZodOpenApiR
     [...byStatus].map(([status, kinds]): [string, ZodOpenApiResponseObject] => {
       const description = kinds.map((kind) => `${problems[kind].title}.`).join(" ");
       // Where no token is required, 503 may also mean that something is switched off, not that it will be back.
-      const headers = status === 503 && !operation.scope ? { "Retry-After": retryAfterMaybe } : headersOf[status];
+      const maybe = (status === 503 && !operation.scope) || (status === 409 && isOncePerKey(operation));
+      const headers = maybe ? { "Retry-After": retryAfterMaybe } : headersOf[status];
       return [String(status), { description, content: show(kinds), ...(headers && { headers }) }];
     }),
   );

@@ -110,6 +110,9 @@ test("changing a job's course is answered as documented", async () => {
   await call("cancelJob", 200, { params: { id } });
   await call("cancelJob", 409, { params: { id } });
   await call("retryJob", 200, { params: { id }, body: {} });
+  const headers = { "Idempotency-Key": "change" };
+  for (const _ of ["first", "again"]) await call("cancelJob", 200, { params: { id }, headers });
+  await call("retryJob", 422, { params: { id }, headers });
   for (const operation of ["cancelJob", "retryJob"]) {
     await call(operation, 404, { params: { id: nobody } });
     await call(operation, 422, { params: bad_id });
@@ -165,6 +168,10 @@ test("pausing and resuming is answered as documented", async () => {
   await call("listQueues", 200);
   await call("listQueues", 422, { query: { limit: "0" } });
   await call("resumeQueue", 200, { params: { queue: "pause" }, body: {} });
+  const key = { "Idempotency-Key": "under way" };
+  await call("pauseQueue", 200, { params: { queue: "pause" }, headers: key });
+  await api.deps.database.sql`UPDATE audit_log SET finished = false WHERE idempotency_key = 'under way'`;
+  await call("pauseQueue", 409, { params: { queue: "pause" }, headers: key });
   for (const operation of ["pauseQueue", "resumeQueue"]) {
     await call(operation, 200, { params: { queue: "never-heard-of" } });
     await call(operation, 422, { params: { queue: "a b" } });

@@ -24,12 +24,14 @@ import {
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
-import type { RouteDeps } from "../route/deps.ts";
+import type { Call } from "../route/call.ts";
 import { exampleId, exampleQueue } from "../route/examples.ts";
-import { noBody } from "../route/operation.ts";
+import { noBody, type Operation } from "../route/operation.ts";
 import { route } from "../route/route.ts";
 
 const path = z.strictObject({ queue: queueName });
+const underKey =
+  "Sent again with the same `Idempotency-Key`, it changes nothing more: the answer is the queue as it is then.";
 const limits_body_bytes_max = 16_384;
 
 const exampleGroup: HeldGroup = {
@@ -106,9 +108,10 @@ const pause = route(
     tag: "Queues",
     summary: "Hand out no more jobs of a queue",
     description:
-      "Running jobs go on, and jobs are still accepted. Any name may be paused: a queue comes into being with its first job.",
+      "Running jobs go on, and jobs are still accepted. Any name may be paused: a queue comes into being with its first job. " +
+      underKey,
     scope: "admin",
-    request: { path, body: noBody },
+    request: { path, idempotency_key: "optional", body: noBody },
     answers: {
       200: { description: "The queue, paused.", schema: queueSchema, example: { ...exampleQueue, paused: true } },
     },
@@ -129,8 +132,9 @@ const resume = route(
     audit: { action: "queue.resume" },
     tag: "Queues",
     summary: "Hand out jobs of a queue again",
+    description: underKey,
     scope: "admin",
-    request: { path, body: noBody },
+    request: { path, idempotency_key: "optional", body: noBody },
     answers: { 200: { description: "The queue, not paused.", schema: queueSchema } },
     problems: ["validation"],
   },
@@ -201,14 +205,14 @@ const groups = route(
 /** The state of the queues, and the switch and the limits of each. */
 export const queueRoutes = [listQueues, getQueue, pause, resume, limitQueue, groups];
 
-type AboutQueue = { deps: RouteDeps; tenant: string; path: { queue: string } };
+type AboutQueue = Pick<Call<Operation>, "deps" | "repeated"> & { tenant: string; path: { queue: string } };
 
-/** Change a queue, and return its new state. */
+/** Change a queue, unless that has been done under this key, and return its state. */
 async function changed(
-  { deps, tenant, path: { queue } }: AboutQueue,
+  { deps, tenant, path: { queue }, repeated }: AboutQueue,
   apply: (ref: QueueRef) => Promise<unknown>,
 ): Promise<Queue> {
-  await apply({ tenant, queue });
+  if (!repeated) await apply({ tenant, queue });
   const [stats] = await queueStats(deps, tenant, { queue });
   return showQueue(stats ?? { ...nothing, queue });
 }

@@ -1,4 +1,5 @@
 import type { Scope, TraceContext } from "@atlasqueue/contract";
+import type { ActRow } from "@atlasqueue/core/internal";
 import type { z } from "zod";
 import type { Fixed, Text } from "../http/answers/cached.ts";
 import type { Stream } from "../http/answers/stream.ts";
@@ -18,6 +19,8 @@ export type Call<O extends Operation> = {
   /** Where the request belongs in a trace, by its headers or by the span that stands for it. */
   trace: TraceContext | undefined;
   idempotency_key: KeyOf<Requested<O>>;
+  /** This very request was carried out before, under this key: that. It must not be done again, only answered. */
+  repeated: ActRow | undefined;
   /** Who is at the other end, for the routes of the session. */
   visitor: Visitor;
   /** This very app, for a route that is built on others. */

@@ -24,7 +24,10 @@ export type Operation = {
     query?: z.ZodObject;
     /** Headers the handler's guard takes care of. The key below is not one of them. */
     headers?: z.ZodObject;
-    /** Whether it takes an `Idempotency-Key` header, and whether that is required. */
+    /**
+     * Whether it takes an `Idempotency-Key` header, and whether that is required. One that is kept in the audit trail is
+     * done once for a key by that; its handler looks at `repeated` first.
+     */
     idempotency_key?: "required" | "optional";
     body?: Body;
   };
@@ -84,6 +87,10 @@ export const idempotencyKey = z
   .string()
   .regex(/^ *[!-~][ -~]*$/)
   .describe(`${idempotencyKeyAccepts}; "in quotes", as a structured field, it is the same key`);
+
+/** Whether an operation is done once for a key by its entry in the audit trail. */
+export const isOncePerKey = ({ audit, request }: Operation): boolean =>
+  audit !== undefined && request?.idempotency_key !== undefined;
 
 export type Answer = {
   description: string;

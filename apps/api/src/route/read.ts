@@ -42,16 +42,19 @@ export function readerOf(
     idempotency_key: undefined,
   });
   if (!body) return readHead;
+  const readKey = (c: ApiContext) => keyOf(c, idempotency_key);
 
   const bounds = boundsOf(body, deps);
   return async (c) => {
     const head = readHead(c);
     if (body.optional) {
       await requireNoBody(c, deps);
-      return head;
+      const key = readKey(c);
+      if (typeof key === "object") throw invalid([key]);
+      return { ...head, idempotency_key: key };
     }
     const sent = await readJson(c, bounds, deps);
-    const key = readKey(c, idempotency_key);
+    const key = readKey(c);
     const rest = () => deps.turns.take(holderOf(c));
     const checked =
       body.list === undefined
@@ -81,7 +84,7 @@ function readPath(c: ApiContext, params: [string, z.ZodType<string>][]): Record<
 }
 
 /** The key, or what is wrong with it. An optional one must still be valid if it is sent. */
-function readKey(
+function keyOf(
   c: ApiContext,
   wanted: NonNullable<Operation["request"]>["idempotency_key"],
 ): string | Fault | undefined {

@@ -1,4 +1,5 @@
 import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
+import type { ActRow } from "@atlasqueue/core/internal";
 import type { Hono } from "hono";
 import { audited } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";
@@ -39,21 +40,33 @@ function serve(
   // The reader has checked the call against this very operation.
   const run = handle as (call: Call<Operation>) => unknown;
 
-  const finish = async (c: ApiContext, delivery: Delivery, result: Promise<unknown>): Promise<Response> => {
+  const finish = async (
+    c: ApiContext,
+    call: Call<Operation>,
+    delivery: Delivery,
+    result: Promise<unknown>,
+  ): Promise<Response> => {
     try {
-      return delivery.made(answer(c, await result));
+      const response = answer(c, await result);
+      if (call.repeated) response.headers.set("idempotency-replayed", "true");
+      return delivery.made(response);
     } catch (error) {
       delivery.failed();
       throw error;
     }
   };
 
+  const runOnce = (call: Call<Operation>) => (repeated: ActRow | undefined) => {
+    call.repeated = repeated;
+    return run(call);
+  };
+
   const work = (c: ApiContext, input: Input): Response | Promise<Response> => {
     const delivery = createDelivery(c);
     const call = callOf(c, input, delivery, { deps, letIn, app });
-    const act = operation.audit ? () => audited(c, operation, input, deps.auditor, () => run(call)) : () => run(call);
+    const act = operation.audit ? () => audited(c, operation, input, deps.auditor, runOnce(call)) : () => run(call);
     const result = operation.gate === "own" ? act() : call.hold(async () => act());
-    return result instanceof Promise ? finish(c, delivery, result) : answer(c, result);
+    return result instanceof Promise ? finish(c, call, delivery, result) : answer(c, result);
   };
 
   const charged = permitsOf
@@ -82,6 +95,7 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, letIn, 
       return traceOf(c, deps);
     },
     idempotency_key: input.idempotency_key as Call<Operation>["idempotency_key"],
+    repeated: undefined,
     // Only a few routes ask, so nothing is made for the others.
     get visitor() {
       return visitorOf(c, deps);

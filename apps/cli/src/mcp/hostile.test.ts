@@ -112,6 +112,14 @@ describe.each(transports)("over %s", (transport) => {
     expect(text).toMatch(/call|Call/);
   });
 
+  test("of two calls with one key at the same instant one acts; the other is told so, or to wait", async () => {
+    const pause = { queue_name: `${queue}-twice`, idempotency_key: `twice-${queue}` };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => speaker.call("pause_queue", pause)));
+    expect(answers.filter(({ data }) => data?.changed)).toHaveLength(1);
+    for (const { text } of answers.filter(({ isError }) => isError)) expect(text).toMatch(/under way.*Wait 1 s/);
+    expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: false });
+  });
+
   test("what cannot be done now says what to do next", async () => {
     const queueClient = world.queue(world.tokens.admin);
     const { id: job_id } = await queueClient.submit({ type: "a", queue: `${queue}-next` });
@@ -126,5 +134,11 @@ describe.each(transports)("over %s", (transport) => {
     const job = { queue_name: `${queue}-next`, payload: {}, idempotency_key: `same-${queue}` };
     await speaker.call("enqueue_job", job);
     expect(await said("enqueue_job", { ...job, payload: { other: true } })).toContain("use a new idempotency_key");
+    const pause = { queue_name: `${queue}-next`, idempotency_key: `pause-${queue}` };
+    await speaker.call("pause_queue", pause);
+    expect(await said("pause_queue", { ...pause, queue_name: `${queue}-other` })).toContain(
+      "use a new idempotency_key",
+    );
+    expect(await said("resume_queue", pause)).toContain("use a new idempotency_key");
   });
 });

@@ -11,6 +11,7 @@ import {
   TimeoutError,
   TooLargeError,
   UnavailableError,
+  UnderWayError,
   ValidationError,
 } from "@atlasqueue/client";
 import { Refusal } from "../refusal.ts";
@@ -50,10 +51,11 @@ function nextStep(error: AtlasQueueError): string {
   if (error instanceof JobFinishedError) return "get_job_details shows how it ended; retry_job runs it again.";
   if (error instanceof NotRetryableError) return "get_job_status shows its status; explain_job why it is not running.";
   if (error instanceof IdempotencyMismatchError)
-    return "For a new job use a new idempotency_key; to repeat a call, send the same arguments as the first time.";
+    return "For something new use a new idempotency_key; to repeat a call, send the same arguments as the first time.";
   if (error instanceof TooLargeError)
     return "Keep large data elsewhere and send where it is; send fewer jobs in one call.";
-  if (error instanceof RateLimitError || error instanceof UnavailableError) return later;
+  if (error instanceof RateLimitError || error instanceof UnavailableError || error instanceof UnderWayError)
+    return later;
   if (error instanceof NetworkError || error instanceof TimeoutError)
     return "Whether it was done is not known. Call again with the same arguments, the idempotency_key included.";
   if (error instanceof ValidationError) return "Correct it, and call again.";

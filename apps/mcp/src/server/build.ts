@@ -1,4 +1,4 @@
-import { createClient, type Client } from "@atlasqueue/client";
+import { createClient } from "@atlasqueue/client";
 import { toolsets as allToolsets, type Scope, type Toolset } from "@atlasqueue/contract";
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { tools } from "../tools/table.ts";
@@ -42,15 +42,12 @@ const instructions =
  */
 export function buildServer({ reach, toolsets, version, report }: ServerOptions, era: "modern" | "legacy"): Server {
   const { url, token, fetch: ask, retry_ms_max } = reach;
-  const clientOf = (headers: Record<string, string>): Client =>
-    createClient({
-      url,
-      headers,
-      retryMaxMs: retry_ms_max,
-      ...(token === undefined ? {} : { token }),
-      ...(ask === undefined ? {} : { fetch: ask }),
-    });
-  const client = clientOf({});
+  const client = createClient({
+    url,
+    retryMaxMs: retry_ms_max,
+    ...(token === undefined ? {} : { token }),
+    ...(ask === undefined ? {} : { fetch: ask }),
+  });
   const chosen = tools.filter(({ toolset }) => toolsets.includes(toolset));
 
   const server = new Server(
@@ -72,8 +69,7 @@ export function buildServer({ reach, toolsets, version, report }: ServerOptions,
     if (!found) throw new ProtocolError(ProtocolErrorCode.InvalidParams, noTool(params.name, toolsets));
     const { signal } = context.mcpReq;
     const takes_tasks = era === "modern" && takesTasks(context);
-    const clientAs = (request_id: string) => clientOf({ "x-request-id": request_id });
-    const answer = await callTool(found, params.arguments, { client, clientAs, signal, cuts: [], takes_tasks }, report);
+    const answer = await callTool(found, params.arguments, { client, signal, cuts: [], takes_tasks }, report);
     return "ongoing" in answer ? createdTask(answer.ongoing) : answer;
   });
 

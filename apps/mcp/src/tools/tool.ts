@@ -7,8 +7,6 @@ import type { Cuts } from "../untrusted/excerpt.ts";
 export type Context = {
   /** The API, asked as the caller. */
   client: Client;
-  /** The same, with an id of our own on its requests. */
-  clientAs(request_id: string): Client;
   /** Aborts when the caller hangs up, or cancels the call. */
   signal: AbortSignal;
   /** What was left out of the answer: a tool adds to it. */

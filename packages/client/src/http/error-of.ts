@@ -12,6 +12,7 @@ import {
   RateLimitError,
   TimeoutError,
   TooLargeError,
+  UnderWayError,
   UnavailableError,
   ValidationError,
   type ErrorFacts,
@@ -26,6 +27,7 @@ const byProblem = new Map<string | undefined, ErrorClass>([
   ["job-finished", JobFinishedError],
   ["not-retryable", NotRetryableError],
   ["idempotency-mismatch", IdempotencyMismatchError],
+  ["idempotency-under-way", UnderWayError],
 ]);
 
 const byStatus = new Map<number, ErrorClass>([

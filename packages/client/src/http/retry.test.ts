@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { AtlasQueueError, NetworkError, RateLimitError, TimeoutError, UnavailableError } from "../errors.ts";
+import {
+  AtlasQueueError,
+  NetworkError,
+  RateLimitError,
+  TimeoutError,
+  UnavailableError,
+  UnderWayError,
+} from "../errors.ts";
 import { backoffMs, mayRepeat, nextTryInMs, parseRetryAfter } from "./retry.ts";
 
 const broken = new NetworkError("x", { cause: undefined, refused: false });
@@ -14,6 +21,7 @@ test("the wait grows with each try, with full jitter, up to 10 s", () => {
 test("a request that is safe to repeat is repeated whenever that may help", () => {
   for (const error of [broken, refused, new TimeoutError("x"), ...[429, 502, 503, 504].map(answered)])
     expect(mayRepeat(error, "always"), String(error)).toBe(true);
+  expect(mayRepeat(new UnderWayError("x", { status: 409 }), "always")).toBe(true);
   for (const error of [...[400, 401, 404, 409, 422, 500].map(answered), new Error("a fault of ours")])
     expect(mayRepeat(error, "always"), String(error)).toBe(false);
 });

@@ -1,4 +1,4 @@
-import { AtlasQueueError, NetworkError, TimeoutError } from "../errors.ts";
+import { AtlasQueueError, NetworkError, TimeoutError, UnderWayError } from "../errors.ts";
 
 /**
  * After which failures a request may be sent again. `always`: whenever it may help, as doing it twice is the same as
@@ -19,6 +19,8 @@ export function mayRepeat(error: unknown, repeat: Repeat): boolean {
   if (!(error instanceof AtlasQueueError)) return false;
   // The rate limit and the API's "database away" refuse before anything is done, or the problem says otherwise.
   if (error.status === 429 || error.status === 503) return repeat === "always" || !error.problem?.maybe_done;
+  // The first one with this key, perhaps this very call's, will end in a moment.
+  if (error instanceof UnderWayError) return true;
   if (error instanceof NetworkError && error.refused) return true;
   if (repeat === "undone") return false;
   return error instanceof NetworkError || error instanceof TimeoutError || error.status === 502 || error.status === 504;

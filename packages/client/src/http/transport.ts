@@ -1,4 +1,5 @@
 import type { Tracing } from "@atlasqueue/contract";
+import { keyHeader } from "../idempotency-key.ts";
 import { traceHeaders } from "../tracing/operations.ts";
 import { AtlasQueueError, TimeoutError, UnexpectedAnswerError } from "../errors.ts";
 import { errorOfAnswer, networkError } from "./error-of.ts";
@@ -15,6 +16,14 @@ export type CallOptions = {
   retries?: number;
   /** No try starts later than this after the first. */
   retryMaxMs?: number;
+};
+
+/** For an act that may be sent again, even by another process: it is done once for its key. */
+export type ActOptions = CallOptions & {
+  /** 1 to 512 printable ASCII characters. With it the act is sent again after any passing failure. */
+  idempotencyKey?: string;
+  /** Called when the key had been used for this act: nothing was done now, and the answer is how things are. */
+  onReplayed?: () => void;
 };
 
 export type TransportOptions = {
@@ -43,22 +52,24 @@ export type Call = {
 };
 
 type Answer = { status: number; body: unknown };
-export type Send = (call: Call, options?: CallOptions) => Promise<Answer>;
+export type Send = (call: Call, options?: ActOptions) => Promise<Answer>;
 
 /** Sends requests: each try has a deadline, passing failures are retried, and every failure is a typed error. */
 export function createTransport(own: TransportOptions): Send {
   const hide = hiderOf(own);
 
-  const once = async (call: Call, what: string, signal: AbortSignal): Promise<Answer> => {
+  const once = async (call: Call, what: string, signal: AbortSignal, told?: () => void): Promise<Answer> => {
     const response = await request(own, call, signal);
     const text = await response.text();
     if (!response.ok) throw errorOfAnswer(what, response, hide(text));
+    if (told && response.headers.get("idempotency-replayed") === "true") told();
     // Nothing to add.
     if (response.status === 204) return { status: 204, body: {} };
     return { status: response.status, body: parseAnswer(what, response.status, text) };
   };
 
-  return async (call, options = {}) => {
+  return async (asked, options = {}) => {
+    const call = keyed(asked, options.idempotencyKey);
     const { signal, timeoutMs = own.timeoutMs, retries = own.retries, retryMaxMs = own.retryMaxMs } = options;
     const what = `${call.method} ${call.path}`;
     const timeout_ms = timeoutMs + (call.hold_ms ?? 0);
@@ -66,7 +77,12 @@ export function createTransport(own: TransportOptions): Send {
     const started = performance.now();
     for (let tries = 1; ; tries += 1) {
       try {
-        return await within(timeout_ms, signal, (within_signal) => once(call, what, within_signal), late);
+        return await within(
+          timeout_ms,
+          signal,
+          (within_signal) => once(call, what, within_signal, options.onReplayed),
+          late,
+        );
       } catch (thrown) {
         signal?.throwIfAborted();
         const error = thrown instanceof AtlasQueueError ? thrown : networkError(what, thrown, hide);
@@ -79,6 +95,11 @@ export function createTransport(own: TransportOptions): Send {
       }
     }
   };
+}
+
+function keyed(call: Call, key: string | undefined): Call {
+  if (key === undefined) return call;
+  return { ...call, repeat: "always", headers: { ...call.headers, "idempotency-key": keyHeader(key) } };
 }
 
 /** One try, up to the answer's headers. */

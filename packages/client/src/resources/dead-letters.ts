@@ -1,7 +1,7 @@
 import type { BulkAnswer, DeadGroupPage, Job, JobPage } from "@atlasqueue/contract";
 import { listPages } from "../http/list-pages.ts";
 import { replayCalls, type ReplayCalls } from "./replays.ts";
-import type { CallOptions, Send } from "../http/transport.ts";
+import type { ActOptions, CallOptions, Send } from "../http/transport.ts";
 
 /** What dead letters have in common; `fingerprint` is their error's, as `groups` shows it. Times are RFC 3339. */
 export type DeadLetterTraits = {
@@ -35,7 +35,7 @@ export type DeadLetterCalls = {
    * Queue dead letters again, with all their attempts. `changed` is less than `matched` when a request ran out of time:
    * ask again. With `dryRun` nothing is changed.
    */
-  replay(which: DeadLetterChoice, options?: { dryRun?: boolean }, call?: CallOptions): Promise<BulkAnswer>;
+  replay(which: DeadLetterChoice, options?: { dryRun?: boolean }, call?: ActOptions): Promise<BulkAnswer>;
   /** Delete dead letters for good. Otherwise like `replay`. */
   purge(which: DeadLetterChoice, options?: { dryRun?: boolean }, call?: CallOptions): Promise<BulkAnswer>;
   /** Replays that go on in the background: paced, patched, paused. */
@@ -43,7 +43,7 @@ export type DeadLetterCalls = {
 };
 
 export function deadLetterCalls(send: Send): DeadLetterCalls {
-  const change = async (verb: "replay" | "purge", which: DeadLetterChoice, dry_run: boolean, call?: CallOptions) => {
+  const change = async (verb: "replay" | "purge", which: DeadLetterChoice, dry_run: boolean, call?: ActOptions) => {
     const body = JSON.stringify({ ...which, dry_run });
     // Not after a lost answer: by then a job may have died again, and that would be a second replay.
     const repeat = dry_run ? "always" : "undone";

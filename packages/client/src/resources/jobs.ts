@@ -18,7 +18,7 @@ import {
 import { JobFinishedError } from "../errors.ts";
 import { keyHeader, randomKey } from "../idempotency-key.ts";
 import { listPages } from "../http/list-pages.ts";
-import { segment, type CallOptions, type Send } from "../http/transport.ts";
+import { segment, type ActOptions, type CallOptions, type Send } from "../http/transport.ts";
 import { operation } from "../tracing/operations.ts";
 import { createHandle, type Handle } from "../results/handle.ts";
 import { createWaits, type WaitOptions } from "../results/waits.ts";
@@ -92,9 +92,9 @@ export type JobCalls = {
    */
   wait(id: string, options?: WaitOptions): Promise<Job>;
   /** End a job that is not final; if it is running, its handler is aborted. Rejects with JobFinishedError. */
-  cancel(id: string, call?: CallOptions): Promise<Job>;
+  cancel(id: string, call?: ActOptions): Promise<Job>;
   /** Queue a dead, cancelled or failed job again, now and with all its attempts. Rejects with NotRetryableError. */
-  retry(id: string, call?: CallOptions): Promise<Job>;
+  retry(id: string, call?: ActOptions): Promise<Job>;
   /**
    * Like `retry`, with another payload: `patch` is a JSON merge patch (null removes a field), `payload` the whole of it,
    * in which null stays. Give one of them.
@@ -127,7 +127,7 @@ export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undef
     parse: (result: Json) => Result | Promise<Result>,
   ) => createHandle(fields, { get, wait, parse });
 
-  const post = async (id: string, verb: string, repeat: "always" | "undone", call?: CallOptions, told?: () => void) => {
+  const post = async (id: string, verb: string, repeat: "always" | "undone", call?: ActOptions, told?: () => void) => {
     const path = `/v1/jobs/${segment(id)}/${verb}`;
     const answer = await send({ method: "POST", path, repeat, ...(told ? { onRepeat: told } : {}) }, call);
     return answer.body as Job;

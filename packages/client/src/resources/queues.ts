@@ -7,7 +7,7 @@ import {
   type QueuePage,
 } from "@atlasqueue/contract";
 import { listPages } from "../http/list-pages.ts";
-import { segment, type CallOptions, type Send } from "../http/transport.ts";
+import { segment, type ActOptions, type CallOptions, type Send } from "../http/transport.ts";
 
 export type QueueCalls = {
   /** Every queue, in as many calls as there are pages: whether it is paused, its jobs by status, how long its oldest has waited. */
@@ -17,9 +17,9 @@ export type QueueCalls = {
   /** One queue, with the starts within the period of its rate. Rejects with NotFoundError. */
   queue(queue: string, call?: CallOptions): Promise<OneQueue>;
   /** Start no more jobs of a queue; jobs are still accepted, and running ones go on. Safe to repeat. */
-  pause(queue: string, call?: CallOptions): Promise<Queue>;
+  pause(queue: string, call?: ActOptions): Promise<Queue>;
   /** Undo `pause`. Safe to repeat. */
-  resume(queue: string, call?: CallOptions): Promise<Queue>;
+  resume(queue: string, call?: ActOptions): Promise<Queue>;
   /**
    * Limit a queue: jobs at once, jobs of a group at once, starts in a period. These replace its current limits: what is
    * left out is unlimited, except that jobs of a group go one by one. Rejects with ValidationError.
@@ -30,7 +30,7 @@ export type QueueCalls = {
 };
 
 export function queueCalls(send: Send): QueueCalls {
-  const post = async (queue: string, verb: "pause" | "resume", call: CallOptions | undefined) => {
+  const post = async (queue: string, verb: "pause" | "resume", call: ActOptions | undefined) => {
     const path = `/v1/queues/${segment(queue)}/${verb}`;
     return (await send({ method: "POST", path, repeat: "always" }, call)).body as Queue;
   };

@@ -20,6 +20,7 @@ export const problems = {
   too_many_tokens: { status: 409, title: "The tenant has as many tokens as it may" },
   token_rotated: { status: 409, title: "The token has a successor already" },
   unique_conflict: { status: 409, title: "A job with this unique key is already there" },
+  idempotency_under_way: { status: 409, title: "A request with this Idempotency-Key is under way" },
   too_large: { status: 413, title: "Too large" },
   not_json: { status: 415, title: "The body must be application/json" },
   expectation_failed: { status: 417, title: "This expectation cannot be met" },

@@ -48,17 +48,18 @@ export async function endActs(deps: Pick<Deps, "database">, acts: readonly Ended
   await executeOn(deps.database)({ text: end, params: [JSON.stringify(acts)] });
 }
 
-const rowsOf = (acts: readonly BegunAct[]): string =>
+export const rowsOf = (acts: readonly BegunAct[]): string =>
   JSON.stringify(acts.map((act) => ({ ...act, token_id: act.actor.token_id })));
 
-const insertWith = (finished: string, condition: string) => `
-  INSERT INTO audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, finished)
-  SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, ${finished}
+export const insertActs = (finished: string, condition: string) => `
+  INSERT INTO audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, idempotency_key, fingerprint,
+                         finished)
+  SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, idempotency_key, fingerprint, ${finished}
   FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, actor json, token_id uuid, action text, target text,
-                                                 count int, detail json, request_id text)
+                                                 count int, detail json, request_id text, idempotency_key text, fingerprint text)
   WHERE ${condition}`;
-const insert = composed("audit/record", ["acts"], insertWith("true", "true"));
-const begin = composed("audit/begin", ["acts"], insertWith("false", unsynced));
+const insert = composed("audit/record", ["acts"], insertActs("true", "true"));
+const begin = composed("audit/begin", ["acts"], insertActs("false", unsynced));
 
 const end = composed(
   "audit/end",

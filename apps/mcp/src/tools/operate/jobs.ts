@@ -1,4 +1,4 @@
-import { JobFinishedError, NotRetryableError } from "@atlasqueue/client";
+import { ConflictError, JobFinishedError, NotRetryableError, type ActOptions } from "@atlasqueue/client";
 import { isFinal, jobStatuses, type Job } from "@atlasqueue/contract";
 import { z } from "zod";
 import { idempotency_key, job_id } from "../fields.ts";
@@ -22,16 +22,13 @@ export const cancelJob = tool({
   input,
   output: changed,
   run: ({ job_id: id, idempotency_key: key }, context) =>
-    change(context, id, { tool: "cancel_job", action: "job.cancel", target: id, key }, async (client, call) => {
-      try {
-        return { job: await client.cancel(id, call), changed: true };
-      } catch (error) {
-        if (!(error instanceof JobFinishedError)) throw error;
-        const job = await client.get(id, call);
-        if (job.status !== "cancelled") throw error;
-        return { job, changed: false };
-      }
-    }),
+    change(
+      context,
+      id,
+      key,
+      context.client.cancel,
+      (error, { status }) => error instanceof JobFinishedError && status === "cancelled",
+    ),
 });
 
 export const retryJob = tool({
@@ -45,29 +42,31 @@ export const retryJob = tool({
   input,
   output: changed,
   run: ({ job_id: id, idempotency_key: key }, context) =>
-    change(context, id, { tool: "retry_job", action: "job.retry", target: id, key }, async (client, call) => {
-      try {
-        return { job: await client.retry(id, call), changed: true };
-      } catch (error) {
-        if (!(error instanceof NotRetryableError)) throw error;
-        const job = await client.get(id, call);
-        if (isFinal(job.status)) throw error;
-        return { job, changed: false };
-      }
-    }),
+    change(
+      context,
+      id,
+      key,
+      context.client.retry,
+      (error, { status }) => error instanceof NotRetryableError && !isFinal(status),
+    ),
 });
 
-type Done = { job: Job; changed: boolean };
-
+/** Do it once for the key. `soAlready` tells of a refusal whether the job is as it was wanted all the same. */
 async function change(
-  context: Context,
+  { client, signal }: Context,
   id: string,
-  act: Parameters<typeof once>[1],
-  run: (...asked: Parameters<Parameters<typeof once>[2]>) => Promise<Done>,
+  key: string,
+  act: (id: string, call: ActOptions) => Promise<Job>,
+  soAlready: (error: unknown, now: Job) => boolean,
 ): Promise<z.output<typeof changed>> {
-  const outcome = await once(context, act, run);
-  const { job, changed: did } = outcome.repeated
-    ? { job: await context.client.get(id, { signal: context.signal }), changed: false }
-    : outcome.done;
-  return { job_id: id, status: job.status, changed: did };
+  try {
+    const { repeated, done } = await once({ signal }, key, (call) => act(id, call));
+    return { job_id: id, status: done.status, changed: !repeated };
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    // A token that may not read is told what the API said.
+    const now = await client.get(id, { signal }).catch(() => undefined);
+    if (now === undefined || !soAlready(error, now)) throw error;
+    return { job_id: id, status: now.status, changed: false };
+  }
 }

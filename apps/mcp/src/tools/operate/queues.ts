@@ -11,8 +11,8 @@ const about = {
 const input = z.strictObject({ queue_name, idempotency_key });
 const output = z.object({
   queue_name: z.string(),
-  paused: z.boolean().optional().describe("how it is now, if this call did something"),
-  changed: z.boolean().describe("false: this key had been used for it, and nothing was done"),
+  paused: z.boolean().describe("how it is now"),
+  changed: z.boolean().describe("false: this key had been used for it before, and nothing was done now"),
 });
 
 export const pauseQueue = tool({
@@ -43,8 +43,6 @@ async function set(
   { queue_name: queue, idempotency_key: key }: z.output<typeof input>,
   verb: "pause" | "resume",
 ): Promise<z.output<typeof output>> {
-  const act = { tool: `${verb}_queue`, action: `queue.${verb}`, target: queue, key };
-  const outcome = await once(context, act, (client, call) => client[verb](queue, call));
-  if (outcome.repeated) return { queue_name: queue, changed: false };
-  return { queue_name: queue, paused: outcome.done.paused, changed: true };
+  const { repeated, done } = await once(context, key, (call) => context.client[verb](queue, call));
+  return { queue_name: queue, paused: done.paused, changed: !repeated };
 }

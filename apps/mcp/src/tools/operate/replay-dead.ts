@@ -1,4 +1,4 @@
-import { canonicalJson, deadChoice } from "@atlasqueue/contract";
+import { deadChoice } from "@atlasqueue/contract";
 import { z } from "zod";
 import { Refusal } from "../../refusal.ts";
 import { given, idempotency_key, queue_name } from "../fields.ts";
@@ -28,9 +28,11 @@ export const replayDead = tool({
   }),
   output: z.object({
     dry_run: z.boolean(),
-    matched: z.int().optional(),
+    matched: z.int(),
     changed: z.int().describe("how many were queued; less than matched when time ran out: repeat with a new key"),
-    repeated: z.boolean().describe("true: this key had been used for a replay, and nothing was done"),
+    repeated: z
+      .boolean()
+      .describe("true: this key had been used for it before; nothing was done now, and the counts are of then"),
     died_before: z.iso.datetime().optional().describe("none of these dead letters died later than it says"),
   }),
   async run({ dry_run, idempotency_key: key, queue_name: queue, ...traits }, context) {
@@ -46,12 +48,7 @@ export const replayDead = tool({
         "A replay needs died_before and idempotency_key. Call replay_dead with dry_run first, show what it counted, and " +
           "send the died_before of its answer along.",
       );
-    // The trail names no target for a replay: what is replayed is part of the key.
-    const act = { tool: "replay_dead", action: "dlq.replay", key: `${key}\n${canonicalJson(which)}` };
-    const outcome = await once(context, act, (client, call) => client.deadLetters.replay(which, {}, call));
-    const answer = { dry_run, repeated: outcome.repeated, died_before: traits.died_before };
-    if (outcome.repeated) return { ...answer, changed: 0 };
-    const { matched, changed } = outcome.done;
-    return { ...answer, matched, changed };
+    const { repeated, done } = await once(context, key, (call) => context.client.deadLetters.replay(which, {}, call));
+    return { dry_run, repeated, matched: done.matched, changed: done.changed, died_before: traits.died_before };
   },
 });

@@ -1,5 +1,5 @@
 import type { Actor, JsonObject } from "@atlasqueue/contract";
-import { boolean, index, integer, pgTable, text, uuid } from "../drizzle.ts";
+import { sql, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "../drizzle.ts";
 import { json, time } from "./columns.ts";
 
 /** What people and tokens did, apart from submitting and working: newest by id. */
@@ -20,7 +20,17 @@ export const auditLog = pgTable(
     request_id: text(),
     /** False from before it is done until it is known to be done. */
     finished: boolean().notNull().default(true),
+    /** The request's, if it had one: no other act of the tenant has it. */
+    idempotency_key: text(),
+    /** Digest of the request that the key stands for. */
+    fingerprint: text(),
   },
-  (row) => [index("audit_log_tenant").on(row.tenant, row.id), index("audit_log_at").on(row.at)],
+  (row) => [
+    index("audit_log_tenant").on(row.tenant, row.id),
+    index("audit_log_at").on(row.at),
+    uniqueIndex("audit_log_key")
+      .on(row.tenant, row.idempotency_key)
+      .where(sql`idempotency_key IS NOT NULL`),
+  ],
 );
 export type ActRow = typeof auditLog.$inferSelect;

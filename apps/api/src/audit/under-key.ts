@@ -1,0 +1,41 @@
+import { hash } from "node:crypto";
+import { canonicalJson } from "@atlasqueue/contract";
+import { newId, type Act, type ActRow, type BegunAct } from "@atlasqueue/core/internal";
+import { ProblemError } from "../http/answers/problem.ts";
+import type { Input } from "../route/read.ts";
+import type { Auditor } from "./auditor.ts";
+
+/**
+ * Begin an act under an idempotency key, or find what was done under it. Throws a ProblemError for a key that stands for
+ * another request, or for one that is not finished.
+ */
+export async function begunUnderKey(
+  auditor: Auditor,
+  act: Act,
+  idempotency_key: string,
+  { path, body }: Input,
+): Promise<{ begun: BegunAct } | { repeated: ActRow }> {
+  const { action } = act;
+  const fingerprint = hash("sha256", canonicalJson(JSON.parse(JSON.stringify({ action, path, body }))), "hex");
+  const begun = { id: newId(), ...act };
+  const outcome = await auditor.beginOnce({ ...begun, idempotency_key, fingerprint });
+  switch (outcome.kind) {
+    case "begun":
+      return { begun };
+    case "done":
+      return { repeated: outcome.act };
+    case "under_way":
+      throw new ProblemError(
+        "idempotency_under_way",
+        "A request with this key has been begun and not finished; send it again in a moment",
+        { headers: { "retry-after": "1" } },
+      );
+    case "mismatch":
+      throw new ProblemError(
+        "idempotency_mismatch",
+        "The key belongs to another act, or to this one on something else; a new act needs a new key",
+      );
+    default:
+      return outcome satisfies never;
+  }
+}

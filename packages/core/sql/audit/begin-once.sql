@@ -1,0 +1,20 @@
+-- $1 acts
+-- $2 tenant
+-- $3 idempotency_key
+-- $4 fingerprint
+-- $5 act_seconds_max
+WITH left_over AS (
+    UPDATE audit_log SET idempotency_key = NULL
+    WHERE tenant = $2 AND idempotency_key = $3 AND fingerprint = $4 AND NOT finished
+      AND at < now() - make_interval(secs => $5::float8)
+    RETURNING 1
+  )
+  
+  INSERT INTO audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, idempotency_key, fingerprint,
+                         finished)
+  SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, idempotency_key, fingerprint, false
+  FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, actor json, token_id uuid, action text, target text,
+                                                 count int, detail json, request_id text, idempotency_key text, fingerprint text)
+  WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT count(*) FROM left_over) >= 0
+  ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+  RETURNING id;
