@@ -29,16 +29,19 @@ export type Speaker = {
   names(): Promise<string[]>;
 };
 
-type Wish = { token: string; era?: Era; toolsets?: string };
+/** `url` is another API's, over stdio. */
+type Wish = { token: string; era?: Era; toolsets?: string; url?: string };
 
 export type McpWorld = Awaited<ReturnType<typeof mcpWorld>>;
+
+const TRACE_URL_TEMPLATE = "https://traces.example/{trace_id}";
 
 /** A real API with `AUTH=required` on its own database, tokens of two tenants, and the official MCP client. */
 export async function mcpWorld() {
   const store = await testDatabase();
   const { jobsKey, dlqKey } = uniqueKeys();
   const servers = { DATABASE_URL: store.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
-  const api = await startApi(readApiConfig({ ...servers, AUTH: "required", API_PORT: "0" }), {
+  const api = await startApi(readApiConfig({ ...servers, AUTH: "required", API_PORT: "0", TRACE_URL_TEMPLATE }), {
     logger: createLogger("silent", "test"),
   });
   const deps = { database: store.database, observe: () => {} };
@@ -61,11 +64,11 @@ export async function mcpWorld() {
       const url = new URL(`${api.url}/mcp${toolsets === undefined ? "" : `?toolsets=${toolsets}`}`);
       return new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization: `Bearer ${token}` } } });
     },
-    stdio: ({ token, toolsets }: Wish) =>
+    stdio: ({ token, toolsets, url = api.url }: Wish) =>
       new StdioClientTransport({
         command: process.execPath,
         args: [mainFile, "mcp", ...(toolsets === undefined ? [] : ["--toolsets", toolsets])],
-        env: { PATH: process.env.PATH ?? "", ATLASQUEUE_URL: api.url, ATLASQUEUE_TOKEN: token },
+        env: { PATH: process.env.PATH ?? "", ATLASQUEUE_URL: url, ATLASQUEUE_TOKEN: token },
       }),
   };
 

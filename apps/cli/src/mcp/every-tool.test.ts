@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eras, mcpWorld, transports, type McpWorld, type Speaker } from "../../test/mcp-world.ts";
 import { tour } from "../../test/mcp-tour.ts";
+import { newerApi } from "../../test/newer-api.ts";
 
 // The official client, over both transports and both protocols, against a real API.
 let world: McpWorld;
@@ -37,6 +38,23 @@ describe.each(ways)("over %s, %s", (transport, era) => {
         expect((schema as { description?: string }).description, `${name} ${field}`).toBeTruthy();
     }
     expect(JSON.stringify(tools).length).toBeLessThan(60_000);
+  });
+
+  test("a job's trace is told with why it is not running", async () => {
+    const trace_id = "0af7651916cd43dd8448eb211c80319c";
+    const response = await fetch(`${world.api.url}/v1/jobs`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${world.tokens.admin}`,
+        "content-type": "application/json",
+        "idempotency-key": `traced ${queue}`,
+        traceparent: `00-${trace_id}-b7ad6b7169203331-01`,
+      },
+      body: JSON.stringify({ type: "traced", queue }),
+    });
+    const { id: job_id } = (await response.json()) as { id: string };
+    const { data } = await speaker.call("explain_job", { job_id });
+    expect(data).toMatchObject({ status: "queued", trace_id, trace_url: `https://traces.example/${trace_id}` });
   });
 
   test("jobs and queues are resources", async () => {
@@ -79,4 +97,14 @@ describe.each(ways)("over %s, %s", (transport, era) => {
     await expect(said("why_is_this_queue_behind", { queue_name: "a b" })).rejects.toThrow("queue_name");
     await expect(said("nothing")).rejects.toThrow("why_is_this_queue_behind");
   });
+});
+
+test("an API that says more than these tools know changes nothing about their answers", async () => {
+  const newer = await newerApi(world.api.url);
+  onTestFinished(() => newer.close());
+  const job = { type: "tour", payload: { n: 1 } };
+  await world.queue(world.tokens.admin).schedules.create({ name: "newer", cron: "0 3 * * *", timezone: "UTC", job });
+  const speaker = await world.speak("stdio", { token: world.tokens.admin, toolsets: all, url: newer.url });
+  const names = await speaker.names();
+  expect((await tour(speaker, "newer")).toSorted()).toEqual(names.toSorted());
 });

@@ -61,6 +61,38 @@ describe.each(transports)("over %s", (transport) => {
     holds({ data: JSON.parse(text) as Answer["data"], text, isError: false }, 20_000);
   });
 
+  test("a payload larger than an answer is read in parts, by one that looks and by one that works on it", async () => {
+    const payload = { text: `${orders}${hidden}`.repeat(1_300) };
+    const queue_name = `${queue}-parts`;
+    const { id: job_id } = await world.queue(world.tokens.admin).submit({ type: "a", queue: queue_name, payload });
+    const worker = await world.speak(transport, { token: world.tokens.work, toolsets: "work" });
+    type Shown = { payload: string };
+    const leased = await worker.call("lease_job", { queue_name, wait_seconds: 10, chars_max: 100_000 });
+    const { payload: begin } = leased.data.job as Shown;
+    const [note] = leased.data.cut;
+    expect(note).toMatch(/^payload: the first 100000 of \d+ characters; get_job_details with offset \d+ /);
+    expect(note).toContain("nack_job");
+    let read = begin.replace(/…$/, "");
+    let parts = 0;
+    for (let rest = note; rest !== undefined && parts < 20; parts += 1) {
+      const offset = Number(/offset (\d+)/.exec(rest)?.[1]);
+      expect(offset).toBe(read.length);
+      const { data, isError } = await speaker.call("get_job_details", { job_id, offset, chars_max: 100_000 });
+      expect(isError).toBe(false);
+      const shown = (data.job as Shown).payload;
+      expect(shown.length).toBeLessThanOrEqual(100_001);
+      read += shown.replace(/…$/, "");
+      [rest] = data.cut;
+    }
+    expect(JSON.parse(read)).toEqual(payload);
+    // A token that may not read sees all of it when it asks for that much.
+    const { lease_token } = leased.data;
+    await worker.call("nack_job", { job_id, lease_token, error: "more to read", delay_seconds: 0 });
+    const whole = await worker.call("lease_job", { queue_name, wait_seconds: 10, chars_max: 700_000 });
+    expect(JSON.parse((whole.data.job as Shown).payload)).toEqual(payload);
+    expect(whole.data.cut).toEqual([]);
+  });
+
   test("a list of fifty of the worst stays within what a model can take", async () => {
     const worst = { queue: `${queue}-many`, type: "\u{1f600}".repeat(64), max_attempts: 1 };
     const queueClient = world.queue(world.tokens.admin);

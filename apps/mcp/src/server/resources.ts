@@ -48,7 +48,7 @@ export async function readResource(client: Client, uri: string, signal: AbortSig
   const text = async (): Promise<object> => {
     const named = decoded(name ?? "");
     if (kind === "jobs" && jobId.safeParse(named).success)
-      return { job: showDetails(cuts, await client.get(named, { signal }), chars_shown_default) };
+      return { job: showDetails(cuts, await client.get(named, { signal }), { chars_max: chars_shown_default }) };
     if (kind === "queues" && queueName.safeParse(named).success)
       return { queue: showQueue(cuts, await queueNamed(client, named, { signal })) };
     throw new ResourceNotFoundError(uri);

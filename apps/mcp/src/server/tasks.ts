@@ -72,7 +72,12 @@ function taskOf(job: Job): Task {
 function detailedTaskOf(job: Job): z.output<typeof detailedTask> {
   if (job.status !== "succeeded" && job.status !== "dead") return taskOf(job);
   const cuts: string[] = [];
-  const shown = { job_id: job.id, status: job.status, created: true, job: showDetails(cuts, job, chars_shown_default) };
+  const shown = {
+    job_id: job.id,
+    status: job.status,
+    created: true,
+    job: showDetails(cuts, job, { chars_max: chars_shown_default }),
+  };
   const answer = { resultType: "complete", ...answerOf(marked(shown, cuts)) };
   return { ...taskOf(job), result: job.status === "dead" ? { ...answer, isError: true } : answer };
 }

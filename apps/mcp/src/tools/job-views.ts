@@ -43,7 +43,8 @@ export function shownName(cuts: Cuts, name: string, text: string): string {
   return excerpt(cuts, text, { name, chars_max: name_chars_max });
 }
 
-export function showRow(cuts: Cuts, job: Job, error_chars_max = row_error_chars_max): z.output<typeof jobRow> {
+/** A job in a list; `error` says how much of its error to show, and where the rest is. */
+export function showRow(cuts: Cuts, job: Job, error: ErrorPart = briefly): z.output<typeof jobRow> {
   const { id, type, queue, priority, attempts, max_attempts, last_error, run_at, created_at, finished_at } = job;
   return {
     job_id: id,
@@ -54,26 +55,39 @@ export function showRow(cuts: Cuts, job: Job, error_chars_max = row_error_chars_
     attempts,
     retry_count: retryCount(job),
     max_retries: max_attempts - 1,
-    error_text:
-      last_error === null
-        ? null
-        : excerpt(cuts, last_error, { name: `error_text of ${id}`, chars_max: error_chars_max, more: details }),
+    error_text: last_error === null ? null : excerpt(cuts, last_error, { name: `error_text of ${id}`, ...error }),
     run_at,
     created_at,
     finished_at,
   };
 }
-const details = "get_job_details shows it";
+type ErrorPart = { chars_max: number; more: string };
+const briefly: ErrorPart = { chars_max: row_error_chars_max, more: "get_job_details shows it" };
 
-export function showDetails(cuts: Cuts, job: Job, chars_max: number): z.output<typeof jobDetails> {
-  const more = "ask again with a larger chars_max";
-  const json = (name: string, value: unknown) => jsonExcerpt(cuts, value, { name, chars_max, more });
+type Shown = {
+  /** Of each part. */
+  chars_max: number;
+  /** Where to begin in payload and result. */
+  offset?: number;
+  /** How to see the rest of those, which begins at this offset. */
+  more?: (offset: number) => string;
+};
+
+/** All of a job. Of its parts that are long only some, and the rest elsewhere. */
+export function showDetails(
+  cuts: Cuts,
+  job: Job,
+  { chars_max, offset = 0, more = (next) => `get_job_details with offset ${next} shows more` }: Shown,
+): z.output<typeof jobDetails> {
+  const larger = "get_job_details with a larger chars_max shows it";
+  const json = (name: string, value: unknown) => jsonExcerpt(cuts, value, { name, chars_max, offset, more });
   const named = (name: string, text: string | null) => (text === null ? null : shownName(cuts, name, text));
   return {
-    ...showRow(cuts, job, chars_max),
+    ...showRow(cuts, job, { chars_max, more: larger }),
     payload: json("payload", job.payload),
     result: job.result === null ? null : json("result", job.result),
-    progress: job.progress === null ? null : json("progress", job.progress),
+    progress:
+      job.progress === null ? null : jsonExcerpt(cuts, job.progress, { name: "progress", chars_max, more: larger }),
     dead_reason: named("dead_reason", job.dead_reason),
     group: named("group", job.group),
     worker_id: named("worker_id", job.worker_id),

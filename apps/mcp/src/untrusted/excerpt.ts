@@ -7,8 +7,10 @@ type Part = {
   /** What it is, for the note that says it was cut. */
   name: string;
   chars_max: number;
-  /** How to see the rest. */
-  more?: string;
+  /** The character to begin with. */
+  offset?: number;
+  /** How to see the rest, which begins at this offset. */
+  more?: string | ((offset: number) => string);
 };
 
 /**
@@ -17,16 +19,26 @@ type Part = {
  * @example
  * excerpt(cuts, job.last_error, { name: "error_text", chars_max: 200 });
  */
-export function excerpt(cuts: Cuts, text: string, { name, chars_max, more }: Part): string {
-  const begin = text.length > chars_max ? withoutHalves(text.slice(0, chars_max)) : text;
-  // A character may become the twelve of its escape.
-  const shown = visible(begin);
-  const kept = shown.length > chars_max ? withoutHalves(shown.slice(0, chars_max)) : shown;
-  if (text.length <= chars_max && kept.length === shown.length) return kept;
+export function excerpt(cuts: Cuts, text: string, { name, chars_max, offset = 0, more }: Part): string {
+  const end = offset + chars_max;
+  // A character may become the twelve of its escape; none becomes fewer. Offsets are those of the visible text.
+  const shown = visible(text.length > end ? withoutHalves(text.slice(0, end)) : text);
+  const kept = (shown.length > end ? withoutHalves(shown.slice(offset, end)) : shown.slice(offset)).replace(
+    halfAtStart,
+    "",
+  );
+  if (text.length <= end && shown.length <= end) return kept;
   const length = Math.max(text.length, shown.length);
-  cuts.push(`${name}: the first ${chars_max} of ${length} characters${more === undefined ? "" : `; ${more}`}`);
+  const part =
+    offset === 0
+      ? `the first ${chars_max} of ${length} characters`
+      : `${chars_max} of ${length} characters, from ${offset}`;
+  const rest = typeof more === "function" ? more(offset + kept.length) : more;
+  cuts.push(`${name}: ${part}${rest === undefined ? "" : `; ${rest}`}`);
   return `${kept}…`;
 }
+
+const halfAtStart = /^[\udc00-\udfff]/;
 
 /** The same of any JSON value, as JSON text. */
 export function jsonExcerpt(cuts: Cuts, value: unknown, part: Part): string {

@@ -36,6 +36,24 @@ test("a text is cut to its bound, however much its escapes take up, and a note s
   ]);
 });
 
+test("a long text is read on from where a part of it ended, and nothing is lost or shown twice", () => {
+  const text = `${"x".repeat(8)}😀\u202e${"y".repeat(30)}`;
+  let read = "";
+  for (let offset: number | undefined = 0, turns = 0; offset !== undefined && turns < 20; turns += 1) {
+    let next: number | undefined;
+    const cuts: Cuts = [];
+    const more = (from: number) => `${(next = from)}`;
+    read += excerpt(cuts, text, { name: "a", chars_max: 9, offset, more }).replace(/…$/, "");
+    const part = offset === 0 ? "the first 9 of" : "9 of";
+    if (next !== undefined) expect(cuts[0]).toMatch(new RegExp(`^a: ${part} \\d+ characters.*; ${next}$`));
+    offset = next;
+  }
+  expect(read).toBe(visible(text));
+  expect(excerpt([], text, { name: "a", chars_max: 9, offset: 99 })).toBe("");
+  // From within a character, it begins with the next one.
+  expect(excerpt([], text, { name: "a", chars_max: 9, offset: 9 }).isWellFormed()).toBe(true);
+});
+
 test("an answer begins with what to make of it, and tells each cut once", () => {
   const cuts: Cuts = [];
   expect(firstOf(cuts, [1, 2, 3], { name: "jobs", items_max: 2 })).toEqual([1, 2]);

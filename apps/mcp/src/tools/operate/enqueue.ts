@@ -69,7 +69,10 @@ export const enqueueJob = tool({
       if ((error as Error).name !== "TimeoutError") throw error;
       return undefined;
     });
-    if (ended) return { job_id: id, status: ended.status, created, job: showDetails(cuts, ended, chars_shown_default) };
+    if (ended) {
+      const shown = showDetails(cuts, ended, { chars_max: chars_shown_default });
+      return { job_id: id, status: ended.status, created, job: shown };
+    }
     cuts.push(`job: it had not ended after ${wait_seconds_max} s; ask get_job_status with wait_seconds`);
     return { job_id: id, status: (await client.get(id, { signal })).status, created };
   },

@@ -45,14 +45,17 @@ export const getJobAttempts = tool({
 });
 
 function show(cuts: Cuts, one: Attempt, bounds: typeof brief): z.output<typeof attempt> {
-  const { attempt: number, worker_id, error, log } = one;
+  const { attempt: number, worker_id, started_at, finished_at, outcome, error, log } = one;
   const more = `ask for attempt ${number} alone`;
   const lines = log.slice(-bounds.lines);
   if (lines.length < log.length)
     cuts.push(`log of attempt ${number}: the last ${lines.length} of ${log.length} lines; ${more}`);
   return {
-    ...one,
+    attempt: number,
     worker_id: worker_id === null ? null : shownName(cuts, "worker_id", worker_id),
+    started_at,
+    finished_at,
+    outcome,
     error: error === null ? null : excerpt(cuts, error, { name: "error", chars_max: bounds.error_chars, more }),
     log: lines.map(({ at, line }) => ({
       at,

@@ -36,15 +36,20 @@ export const listDead = tool({
   async run(filter, { client, signal, cuts }) {
     const page = await client.deadLetters.groups(given(filter), { signal });
     return {
-      groups: page.items.map(({ per_hour, type, error, ...group }) => ({
-        ...group,
-        type: shownName(cuts, "type", type),
-        error: excerpt(cuts, error, {
+      groups: page.items.map((group) => ({
+        type: shownName(cuts, "type", group.type),
+        fingerprint: group.fingerprint,
+        error: excerpt(cuts, group.error, {
           name: `error of ${group.fingerprint}`,
           chars_max: error_chars_max,
           more: "get_job_details of its sample_job_id shows one",
         }),
-        last_24_hours: per_hour.reduce((sum, dead) => sum + dead, 0),
+        count: group.count,
+        count_complete: group.count_complete,
+        first_seen: group.first_seen,
+        last_seen: group.last_seen,
+        sample_job_id: group.sample_job_id,
+        last_24_hours: group.per_hour.reduce((sum, dead) => sum + dead, 0),
       })),
       next_cursor: page.next_cursor,
     };

@@ -7,6 +7,14 @@ import { reads, tool } from "../tool.ts";
 
 const detail_chars_max = 1_000;
 
+const offset = z
+  .int()
+  .min(0)
+  .max(10_000_000)
+  .default(0)
+  .describe("an integer from 0 to 10000000: the character of payload and result to begin with, as cut says");
+const askAgain = (next: number) => `ask again with offset ${next}`;
+
 const about = { toolset: "read", scope: "read", hints: reads } as const;
 
 export const getJobStatus = tool({
@@ -46,10 +54,10 @@ export const getJobDetails = tool({
   description:
     "All of one job: its status and times, and its payload, result and progress as JSON text. explain_job says why it " +
     "is not running, get_job_attempts how each run went.",
-  input: z.strictObject({ job_id, chars_max }),
+  input: z.strictObject({ job_id, chars_max, offset }),
   output: z.object({ job: jobDetails }),
-  run: async ({ job_id: id, chars_max: chars }, { client, signal, cuts }) => ({
-    job: showDetails(cuts, await client.get(id, { signal }), chars),
+  run: async ({ job_id: id, chars_max: chars, offset: from }, { client, signal, cuts }) => ({
+    job: showDetails(cuts, await client.get(id, { signal }), { chars_max: chars, offset: from, more: askAgain }),
   }),
 });
 
@@ -64,11 +72,15 @@ export const explainJob = tool({
   output: z.object({
     status: z.enum(jobStatuses),
     reasons: z.array(z.object({ code: z.string(), detail: z.string() })),
+    trace_id: z.string().nullable().describe("the trace it was submitted in"),
+    trace_url: z.string().nullable().describe("where people see that trace"),
   }),
   async run({ job_id: id }, { client, signal, cuts }) {
-    const { status, reasons } = await client.explain(id, { signal });
+    const { status: now, reasons, trace_id, trace_url } = await client.explain(id, { signal });
     const show = (detail: string) => excerpt(cuts, detail, { name: "detail", chars_max: detail_chars_max });
-    return { status, reasons: reasons.map(({ code, detail }) => ({ code, detail: show(detail) })) };
+    const shown = reasons.map(({ code, detail }) => ({ code, detail: show(detail) }));
+    // An API from before traces has none.
+    return { status: now, reasons: shown, trace_id: trace_id ?? null, trace_url: trace_url ?? null };
   },
 });
 

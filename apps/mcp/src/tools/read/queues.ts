@@ -23,8 +23,25 @@ export const queueView = z.object({
   oldest_queued_at: z.iso.datetime().nullable(),
 });
 
-export function showQueue(cuts: Cuts, { queue, ...rest }: Queue): z.output<typeof queueView> {
-  return { queue_name: shownName(cuts, "queue_name", queue), ...rest };
+export function showQueue(
+  cuts: Cuts,
+  { queue, paused, counts, limits, oldest_queued_at }: Queue,
+): z.output<typeof queueView> {
+  const { concurrency, group_concurrency, rate: starts, group_rate } = limits;
+  return {
+    queue_name: shownName(cuts, "queue_name", queue),
+    paused,
+    counts: countsOf(counts),
+    limits: { concurrency, group_concurrency, rate: showRate(starts), group_rate: showRate(group_rate) },
+    oldest_queued_at,
+  };
+}
+
+const showRate = (of: Queue["limits"]["rate"]): z.output<typeof rate> =>
+  of && { limit: of.limit, period_seconds: of.period_seconds };
+
+function countsOf({ scheduled, blocked, queued, running, failed, succeeded, dead, cancelled }: Queue["counts"]) {
+  return { scheduled, blocked, queued, running, failed, succeeded, dead, cancelled };
 }
 
 export const listQueues = tool({
@@ -77,15 +94,16 @@ export const getQueueStats = tool({
 
 function showStats(cuts: Cuts, { queue, counts, oldest_queued_at }: Queue): z.output<typeof stats> {
   const { scheduled, blocked, queued, running, failed, succeeded, dead, cancelled } = counts;
+  const pending = scheduled + blocked + queued + failed;
   return {
     queue_name: shownName(cuts, "queue_name", queue),
-    pending: scheduled + blocked + queued + failed,
+    pending,
     processing: running,
     completed: succeeded,
     failed,
     cancelled,
     dead,
-    total: scheduled + blocked + queued + failed + running + succeeded + dead + cancelled,
+    total: pending + running + succeeded + dead + cancelled,
     oldest_pending_created_at: oldest_queued_at,
   };
 }

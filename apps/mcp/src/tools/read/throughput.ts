@@ -1,4 +1,4 @@
-import { durations, figures, statsSeriesQuery, type StatsBucket } from "@atlasqueue/contract";
+import { statsSeriesQuery, type Durations, type StatsBucket, type StatsSeries } from "@atlasqueue/contract";
 import { z } from "zod";
 import { given, queue_name } from "../fields.ts";
 import { reads, tool } from "../tool.ts";
@@ -6,14 +6,11 @@ import { reads, tool } from "../tool.ts";
 const steps_max = 24;
 const count = z.int().min(0);
 
-const step = z.object({
-  at: z.iso.datetime(),
-  submitted: count,
-  succeeded: count,
-  failed: count,
-  retried: count,
-  dead: count,
-});
+const counts = z.object({ submitted: count, succeeded: count, failed: count, retried: count, dead: count });
+const step = counts.extend({ at: z.iso.datetime() });
+const duration_ms = z.number().min(0).nullable();
+const durations = z.object({ count, p50_ms: duration_ms, p95_ms: duration_ms, p99_ms: duration_ms });
+const total = counts.extend({ wait: durations, run: durations });
 
 const { window, queue, type } = statsSeriesQuery.shape;
 
@@ -31,7 +28,7 @@ export const getThroughput = tool({
     window,
     from: z.iso.datetime(),
     to: z.iso.datetime(),
-    total: figures.extend({ wait: durations, run: durations }),
+    total,
     step_seconds: z.int(),
     steps: z.array(step),
   }),
@@ -45,12 +42,18 @@ export const getThroughput = tool({
       window: series.window,
       from: series.from,
       to: series.to,
-      total: series.total,
+      total: showTotal(series.total),
       step_seconds: series.step_seconds * together,
       steps,
     };
   },
 });
+
+function showTotal({ submitted, succeeded, failed, retried, dead, wait, run }: StatsSeries["total"]) {
+  return { submitted, succeeded, failed, retried, dead, wait: showDurations(wait), run: showDurations(run) };
+}
+
+const showDurations = ({ count: of, p50_ms, p95_ms, p99_ms }: Durations) => ({ count: of, p50_ms, p95_ms, p99_ms });
 
 function sumOf(buckets: StatsBucket[]): z.output<typeof step> {
   const sum = (name: "submitted" | "succeeded" | "failed" | "retried" | "dead") =>

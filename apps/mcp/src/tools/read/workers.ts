@@ -34,12 +34,16 @@ export const listWorkers = tool({
   async run(_args, { client, signal, cuts }) {
     const all = await client.workers({ signal });
     return {
-      workers: firstOf(cuts, all, { name: "workers", items_max }).map(({ id, host, queues, handlers, ...worker }) => ({
-        ...worker,
-        worker_id: shownName(cuts, "worker_id", id),
-        host: shownName(cuts, "host", host),
-        queues: namesOf("queues", queues),
-        handlers: namesOf("handlers", handlers),
+      workers: firstOf(cuts, all, { name: "workers", items_max }).map((worker) => ({
+        worker_id: shownName(cuts, "worker_id", worker.id),
+        host: shownName(cuts, "host", worker.host),
+        pid: worker.pid,
+        queues: namesOf("queues", worker.queues),
+        handlers: namesOf("handlers", worker.handlers),
+        concurrency: worker.concurrency,
+        active: worker.active,
+        last_seen: worker.last_seen,
+        state: worker.state,
       })),
     };
     function namesOf(name: string, names: string[]): string[] {

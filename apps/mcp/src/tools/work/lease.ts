@@ -1,6 +1,6 @@
 import { limits, workerId } from "@atlasqueue/contract";
 import { z } from "zod";
-import { chars_max, chars_shown_max, given, lease_token, job_id, queue_name } from "../fields.ts";
+import { chars_shown_max, given, lease_token, job_id, queue_name } from "../fields.ts";
 import { jobDetails, showDetails } from "../job-views.ts";
 import { tool } from "../tool.ts";
 
@@ -12,6 +12,11 @@ const lease_seconds = z
   .max(limits.lease_seconds_max)
   .default(300)
   .describe(`an integer of seconds from 1 to ${limits.lease_seconds_max}: how long the job is yours`);
+
+/** All of any payload: a character of two bytes may become the six of its escape. */
+const leased_chars_max = 3 * limits.payload_bytes_max;
+const readOn = (next: number) =>
+  `get_job_details with offset ${next} shows more, if the token may read; otherwise nack_job it, and lease_job with a larger chars_max`;
 
 export const leaseJob = tool({
   ...about,
@@ -28,10 +33,14 @@ export const leaseJob = tool({
     worker_id: workerId.default("mcp").describe(`${workerId.description}: shows people who holds the job`),
     lease_seconds,
     wait_seconds: z.int().min(0).max(20).default(0).describe("an integer from 0 to 20: how long to wait for a job"),
-    chars_max: chars_max
-      .unwrap()
+    chars_max: z
+      .int()
+      .min(100)
+      .max(leased_chars_max)
       .default(chars_shown_max)
-      .describe(chars_max.description ?? ""),
+      .describe(
+        `an integer from 100 to ${leased_chars_max}: how much of the job's payload and other parts to show of each`,
+      ),
   }),
   output: z.object({
     job: jobDetails.nullable(),
@@ -43,7 +52,11 @@ export const leaseJob = tool({
     const [leased] = await context.client.lease(queue, options, { signal: context.signal });
     if (!leased) return { job: null, lease_token: null, lease_expires_at: null };
     const { job, lease_token: token, locked_until } = leased;
-    return { job: showDetails(context.cuts, job, chars), lease_token: token, lease_expires_at: locked_until };
+    return {
+      job: showDetails(context.cuts, job, { chars_max: chars, more: readOn }),
+      lease_token: token,
+      lease_expires_at: locked_until,
+    };
   },
 });
 
