@@ -105,7 +105,7 @@ export { hasJobs, seedDay } from "./seed/seed.ts";
 export { complete } from "./settle/complete.ts";
 export { fail, type Failure } from "./settle/fail.ts";
 export { verdictAfterFailure } from "./settle/verdict.ts";
-export { createShares, NoRoomError, takeOrThrow } from "./shares.ts";
+export { NoRoomError, takeOrThrow } from "./shares.ts";
 export { announce, hint } from "./signal/announce.ts";
 export { hostSignal } from "./signal/ipc/host.ts";
 export { ipcSignal } from "./signal/ipc/signal.ts";

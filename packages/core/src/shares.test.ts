@@ -1,5 +1,6 @@
+import { createShares } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
-import { createShares, takeOrThrow } from "./shares.ts";
+import { takeOrThrow } from "./shares.ts";
 
 const fill = (shares: ReturnType<typeof createShares>, holder: string): number => {
   let taken = 0;

@@ -1,3 +1,4 @@
+import { startOperation } from "@atlasqueue/contract";
 import { openTelemetry } from "@atlasqueue/contract/opentelemetry";
 import type { TelemetryConfig } from "@atlasqueue/core/internal";
 import { createLogger } from "@atlasqueue/core";
@@ -83,6 +84,26 @@ test("a registry's metrics are exported under our names, with their units, and n
   expect(others).toEqual([]);
   const [document] = collector.requests.filter(({ path }) => path === "/v1/metrics").map(({ body }) => body);
   expect(document).toContain('"bucketCounts":[1,2,1]');
+});
+
+test("one tenant's queues and errors do not fill the metrics, and another's still have names", async () => {
+  const collector = await collect();
+  const telemetry = startTelemetry(config(collector.url), "few");
+  const { tracing } = telemetry;
+  const process = (tenant: string, queue: string, type: string) =>
+    startOperation(tracing, "process", { tenant, queue }).end({ type });
+  for (let at = 0; at < 1_000; at += 1) process("greedy", `queue-${at}`, `Error${at}`);
+  process("modest", "mails", "TypeError");
+  await telemetry.stop();
+  const measured = collector.metrics().find(({ name }) => name === "messaging.process.duration");
+  const named = (attribute: string) => new Set(measured?.points.map(({ attributes }) => attributes[attribute]));
+  const queues = named("messaging.destination.name");
+  expect(queues.size).toBeLessThanOrEqual(200);
+  expect([...queues]).toEqual(expect.arrayContaining(["queue-0", "mails", "_OTHER"]));
+  expect(named("error.type").size).toBeLessThanOrEqual(50);
+  expect([...named("error.type")]).toEqual(expect.arrayContaining(["Error0", "TypeError", "_OTHER"]));
+  // A span has the name all the same.
+  expect(collector.spans().map(({ name }) => name)).toContain("process queue-999");
 });
 
 test("log lines carry the span they were written in, and are exported with their fields", async () => {

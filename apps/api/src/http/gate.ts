@@ -1,4 +1,5 @@
-import { createShares, takeOrThrow } from "@atlasqueue/core/internal";
+import { createShares } from "@atlasqueue/contract";
+import { takeOrThrow } from "@atlasqueue/core/internal";
 
 type GateLimits = { requests_max: number; bytes_max: number };
 export type Gate = {

@@ -24,8 +24,8 @@ export const attribute = {
 
 export const messaging_system = "atlasqueue";
 export const postgresql = "postgresql";
-/** `error.type` of what has no name of its own. */
-export const other_error = "_OTHER";
+/** `error.type` of what has no name of its own, and what stands for names that are too many. */
+export const other_name = "_OTHER";
 
 const duration_bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 

@@ -1,9 +1,11 @@
-import { attribute, messaging_system, operations, other_error, type OperationName } from "./conventions.ts";
+import { attribute, messaging_system, operations, other_name, type OperationName } from "./conventions.ts";
 import type { TraceContext } from "./trace-context.ts";
 import type { ChildAttempts, SpanAttributes, SpanKind, TraceSpan, Tracing } from "./tracing.ts";
 
 /** What an operation is about. `queue` is undefined when it is about jobs of several. */
 export type About = {
+  /** Whose jobs, where more than one tenant has some. */
+  tenant?: string | undefined;
   queue: string | undefined;
   /** The job's id, for an operation on one. */
   id?: string | undefined;
@@ -62,8 +64,8 @@ export function startOperation(tracing: Tracing, name: OperationName, about: Abo
     end(error) {
       span.end(error);
       const told = error ? { ...common, [attribute.error_type]: error.type } : common;
-      tracing.measure(operation.duration, (performance.now() - clock) / 1_000, told);
-      if ("counts" in operation) tracing.measure(operation.counts, about.count ?? 1, told);
+      tracing.measure(operation.duration, (performance.now() - clock) / 1_000, told, about.tenant);
+      if ("counts" in operation) tracing.measure(operation.counts, about.count ?? 1, told, about.tenant);
     },
   };
 }
@@ -95,11 +97,11 @@ export function linksTo(contexts: readonly (TraceContext | undefined)[]): TraceC
 
 /** The class of an error from the text kept with an attempt, `Type: message`: few enough to group by. */
 export function errorTypeOf(error: string): string {
-  return /^([A-Za-z_$][\w$.]{0,127}): /.exec(error)?.[1] ?? other_error;
+  return /^([A-Za-z_$][\w$.]{0,127}): /.exec(error)?.[1] ?? other_name;
 }
 
 /** The same of anything thrown. */
 export function errorOf(thrown: unknown): { type: string; message?: string | undefined } {
-  if (!(thrown instanceof Error)) return { type: other_error };
-  return { type: thrown.name || other_error, message: thrown.message };
+  if (!(thrown instanceof Error)) return { type: other_name };
+  return { type: thrown.name || other_name, message: thrown.message };
 }

@@ -16,7 +16,8 @@ import {
   type Span,
   type SpanContext,
 } from "@opentelemetry/api";
-import { attribute, measures, type Measure } from "./conventions.ts";
+import { fewNames } from "../checks/few-names.ts";
+import { attribute, measures, other_name, type Measure } from "./conventions.ts";
 import type { TraceContext } from "./trace-context.ts";
 import type { ChildAttempts, SpanAttributes, SpanWish, TraceSpan, Tracing } from "./tracing.ts";
 
@@ -143,14 +144,36 @@ function given(attributes: SpanAttributes): Attributes {
 function createMeasures(): Tracing["measure"] {
   let provider: MeterProvider | undefined;
   const made = new Map<Measure, Histogram | Counter>();
-  return (name, value, attributes) => {
+  const few = createFewAttributes();
+  return (name, value, attributes, tenant = "") => {
     const now = metrics.getMeterProvider();
     if (now !== provider) made.clear();
     provider = now;
     let instrument = made.get(name);
     if (!instrument) made.set(name, (instrument = makeInstrument(now, name)));
-    if ("record" in instrument) instrument.record(value, given(attributes));
-    else instrument.add(value, given(attributes));
+    const told = given(few(attributes, tenant));
+    if ("record" in instrument) instrument.record(value, told);
+    else instrument.add(value, told);
+  };
+}
+
+/** Each of them makes a series of its own, in memory and at the collector, for as long as the process lives. */
+const queues_max = 200;
+const errors_max = 50;
+
+/** Queues and errors have names that anybody may make up: of those beyond a tenant's share only that there are others is told. */
+function createFewAttributes(): (attributes: SpanAttributes, tenant: string) => SpanAttributes {
+  const of = [
+    [attribute.destination, fewNames(queues_max, other_name)],
+    [attribute.error_type, fewNames(errors_max, other_name)],
+  ] as const;
+  return (attributes, tenant) => {
+    const few = { ...attributes };
+    for (const [name, nameOf] of of) {
+      const value = few[name];
+      if (typeof value === "string" && value !== other_name) few[name] = nameOf(tenant, value);
+    }
+    return few;
   };
 }
 

@@ -41,7 +41,8 @@ export type Tracing = {
   /** The span that is active here. */
   active(): TraceContext | undefined;
   start(wish: SpanWish): TraceSpan;
-  measure(measure: Measure, value: number, attributes: SpanAttributes): void;
+  /** Names that a tenant chooses freely are few in what is measured; in spans they are all there. */
+  measure(measure: Measure, value: number, attributes: SpanAttributes, tenant?: string): void;
   readonly child_attempts: ChildAttempts;
   /** Whether each job of a batch has a span of its own. */
   readonly create_spans: boolean;

@@ -1,6 +1,7 @@
+import { createShares } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
 import { finishedAmong } from "./finished-among.ts";
-import { createShares, takeOrThrow } from "../shares.ts";
+import { takeOrThrow } from "../shares.ts";
 import type { Signal } from "../signal/signal.ts";
 
 export type FinishedWaits = {

@@ -1,7 +1,7 @@
-import { limits, type LiveEvent } from "@atlasqueue/contract";
+import { createShares, limits, type LiveEvent } from "@atlasqueue/contract";
 import { isUuid } from "../database/literals.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { createShares, takeOrThrow } from "../shares.ts";
+import { takeOrThrow } from "../shares.ts";
 import type { Signal } from "../signal/signal.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { liveLook } from "./look.ts";

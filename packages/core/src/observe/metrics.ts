@@ -1,5 +1,5 @@
+import { fewNames } from "@atlasqueue/contract";
 import { Counter, Gauge, Registry, collectDefaultMetrics } from "prom-client";
-import { createShares } from "../shares.ts";
 import { Durations, type DurationsOptions } from "./durations.ts";
 import type { AtlasEvent, Observe } from "./events.ts";
 
@@ -104,14 +104,8 @@ export function createMetrics(): Metrics {
   });
   registry.registerMetric(requests);
 
-  const types = new Set<string>();
-  const shares = createShares(job_types_max);
-  const labelOf = ({ tenant, job_type }: { tenant: string; job_type: string }): string => {
-    if (types.has(job_type)) return job_type;
-    if (shares.take(tenant, 1) !== "taken") return "other";
-    types.add(job_type);
-    return job_type;
-  };
+  const nameOf = fewNames(job_types_max, "other");
+  const labelOf = ({ tenant, job_type }: { tenant: string; job_type: string }) => nameOf(tenant, job_type);
 
   const observe = (event: AtlasEvent): void => {
     switch (event.event) {

@@ -112,8 +112,13 @@ export function parseSettings<S extends z.ZodObject>(schema: S, env: Record<stri
   const accepts = describe(schema.shape[name]);
   if (value === undefined) throw new SettingError(`${name} is not set; it must be ${accepts}`);
   throw new SettingError(
-    `${name} must be ${accepts}; got ${secret.test(name) ? "something else (not shown)" : JSON.stringify(value)}`,
+    `${name} must be ${accepts}; got ${secret.test(name) ? "something else (not shown)" : JSON.stringify(withoutUser(value))}`,
   );
+}
+
+/** A URL that is no secret may still have a name and a password in it, or the query a key. */
+function withoutUser(text: string): string {
+  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1[hidden]@").replace(/([?&;][^=&#]*=)[^&#]*/g, "$1[hidden]");
 }
 
 /** The variable wins over its file, being closer to the program. */

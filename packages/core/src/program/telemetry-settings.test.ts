@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { loadTelemetry } from "./load-telemetry.ts";
-import { parseSettings, SettingError } from "./settings.ts";
+import { parseSettings, setting, SettingError } from "./settings.ts";
 import { telemetryConfig, telemetrySettings, withOwnTelemetry } from "./telemetry-settings.ts";
 
 const read = (env: Record<string, string>) =>
@@ -35,6 +35,23 @@ test.each([
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318", [name]: value };
   expect(() => read(env)).toThrow(SettingError);
   expect(() => read(env)).toThrow(RegExp(`^${name} must be [^\n]+$`));
+});
+
+test.each([
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "ftp://me:pass/w@rd@collector:4318", "ftp://[hidden]@collector:4318"],
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "me:password@collector:4318", "[hidden]@collector:4318"],
+  [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "gopher://collector?key=password&b=password#c",
+    "gopher://collector?key=[hidden]&b=[hidden]#c",
+  ],
+  ["TRACE_URL_TEMPLATE", "https://me:password@traces.example/", "https://[hidden]@traces.example/"],
+])("%s=%s is refused without what is secret in it", (name, value, shown) => {
+  const schema = z.object({ ...telemetrySettings, TRACE_URL_TEMPLATE: setting.traceUrlTemplate().optional() });
+  const parse = () => parseSettings(schema, { [name]: value });
+  expect(parse).toThrow(SettingError);
+  expect(parse).toThrow(JSON.stringify(shown));
+  expect(parse).not.toThrow(/pass/);
 });
 
 test("a package that is not installed is a setting that cannot be used", async () => {

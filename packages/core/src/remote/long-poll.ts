@@ -1,3 +1,4 @@
+import { createShares } from "@atlasqueue/contract";
 import { createAskedQueues } from "./asked-queues.ts";
 import { DatabaseTimeoutError, isUnavailable } from "../database/errors.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -7,7 +8,7 @@ import { createLeaseReturns } from "../lease/returns.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
 import { pause } from "../pause.ts";
 import { readyAmong } from "../queues/ready-queues.ts";
-import { createShares, takeOrThrow } from "../shares.ts";
+import { takeOrThrow } from "../shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "../signal/signal.ts";
 import type { LeasedJob } from "../lease/lease.ts";
 

@@ -51,8 +51,11 @@ async function sendTraced<T>(
   store: (submission: Submission) => Promise<T>,
   outcomeOf: (stored: T) => EnqueueOutcome,
 ): Promise<T> {
-  const { queue, type } = submission.request;
-  const span = startOperation(tracing, "send", { queue, type, parent: submission.trace });
+  const {
+    tenant,
+    request: { queue, type },
+  } = submission;
+  const span = startOperation(tracing, "send", { tenant, queue, type, parent: submission.trace });
   try {
     const stored = await store(carrying(submission, span));
     const outcome = outcomeOf(stored);
@@ -81,7 +84,14 @@ export async function sendAll<T>(
   const links = linksTo(carriers.map(({ trace }) => trace));
   const queue = onlyQueue(submissions.map(({ request }) => request));
   const kind = own ? "client" : "producer";
-  const span = startOperation(tracing, "send", { queue, count: submissions.length, kind, parent, links });
+  const span = startOperation(tracing, "send", {
+    tenant: submissions[0]?.tenant,
+    queue,
+    count: submissions.length,
+    kind,
+    parent,
+    links,
+  });
   try {
     const stored = await store(own ? carriers : submissions.map((one) => carrying(one, span)));
     span.end();
@@ -102,15 +112,27 @@ export function asInsert<T>(deps: Traced, submissions: readonly Submission[], in
 /** A schedule's job begins a trace of its own, which links to the request that stored the schedule. */
 export function asFired({ tracing }: Traced, submission: Submission): Submission {
   if (!tracing?.on()) return submission;
-  const { queue, type } = submission.request;
-  const span = startOperation(tracing, "create", { queue, type, parent: null, links: linksTo([submission.trace]) });
+  const {
+    tenant,
+    request: { queue, type },
+  } = submission;
+  const span = startOperation(tracing, "create", {
+    tenant,
+    queue,
+    type,
+    parent: null,
+    links: linksTo([submission.trace]),
+  });
   span.end();
   return carrying(submission, span);
 }
 
 function created(tracing: Tracing, submission: Submission): Submission {
-  const { queue, type } = submission.request;
-  const span = startOperation(tracing, "create", { queue, type, parent: submission.trace });
+  const {
+    tenant,
+    request: { queue, type },
+  } = submission;
+  const span = startOperation(tracing, "create", { tenant, queue, type, parent: submission.trace });
   span.end();
   return carrying(submission, span);
 }

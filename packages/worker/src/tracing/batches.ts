@@ -9,9 +9,10 @@ import { traceOf } from "./attempt.ts";
 export function traceReceived(tracing: Tracing, leases: readonly Lease[], began_at: number): void {
   const [first] = leases;
   if (!first) return;
-  const { worker_id } = first;
+  const { tenant, worker_id } = first;
   const links = linksTo(leases.map(traceOf));
   startOperation(tracing, "receive", {
+    tenant,
     queue: onlyQueue(leases),
     count: leases.length,
     worker_id,
@@ -35,6 +36,7 @@ export async function traceSettled<T>(
   const [first] = attempts;
   const one = attempts.length === 1 ? first : undefined;
   const span = startOperation(tracing, name, {
+    tenant: first?.lease.tenant,
     queue: onlyQueue(leases),
     ...(one ? { id: one.lease.id } : { count: leases.length }),
     worker_id: first?.lease.worker_id,

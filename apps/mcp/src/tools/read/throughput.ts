@@ -10,7 +10,7 @@ const counts = z.object({ submitted: count, succeeded: count, failed: count, ret
 const step = counts.extend({ at: z.iso.datetime() });
 const duration_ms = z.number().min(0).nullable();
 const durations = z.object({ count, p50_ms: duration_ms, p95_ms: duration_ms, p99_ms: duration_ms });
-const total = counts.extend({ wait: durations, run: durations });
+const sums = counts.extend({ wait: durations, run: durations });
 
 const { window, queue, type } = statsSeriesQuery.shape;
 
@@ -28,7 +28,7 @@ export const getThroughput = tool({
     window,
     from: z.iso.datetime(),
     to: z.iso.datetime(),
-    total,
+    total: sums,
     step_seconds: z.int(),
     steps: z.array(step),
   }),
