@@ -1,6 +1,6 @@
 import { connectDatabase, observeAll, redisSignal } from "@atlasqueue/core";
 import { defaultKeys } from "@atlasqueue/core/internal";
-import { defineHandler, startWorker } from "@atlasqueue/worker";
+import { defineHandler, startWorker, type WorkerDeps } from "@atlasqueue/worker";
 import { z } from "zod";
 import { productionObservers } from "./observers.ts";
 import type { Payload, ServerUrls } from "./variant.ts";
@@ -12,6 +12,8 @@ type Work = {
   queue: string;
   /** The whole handler. */
   handle(payload: Payload): void;
+  /** Default: none, as its users have it who do not trace. */
+  tracing?: WorkerDeps["tracing"];
   /** A job of it is settled in the database. */
   succeeded(): void;
 };
@@ -26,7 +28,7 @@ export function startAtlasWorker(servers: ServerUrls, work: Work): { stop(): Pro
   });
   const handlers = [defineHandler("noop", schema, (payload) => work.handle(payload as Payload))];
   const worker = startWorker(
-    { database, signal, logger, observe: counting },
+    { database, signal, logger, observe: counting, tracing: work.tracing },
     { handlers, queues: [work.queue], concurrency },
   );
   return {
