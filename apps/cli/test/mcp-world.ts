@@ -75,6 +75,8 @@ export async function mcpWorld() {
   return {
     api,
     tokens,
+    /** Its database, for what no request can do. */
+    sql: store.database.sql,
     /** The same API without MCP, to see what happened. */
     queue: (token: string): QueueClient => createClient({ url: api.url, token }),
     async speak(transport: Transport, wish: Wish): Promise<Speaker> {

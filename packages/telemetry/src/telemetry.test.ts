@@ -145,6 +145,20 @@ test("more than fits while the collector does not answer is dropped, and stoppin
   expect(performance.now() - began).toBeLessThan(10_000);
 });
 
+test("all that fits while nothing was sent yet is sent at the stop", async () => {
+  const collector = await collect();
+  const telemetry = startTelemetry(config(collector.url), "full");
+  const logger = createLogger("info", "full", { write: () => {} }, telemetry.tap);
+  // In one turn of the event loop: no timer sends a batch in between.
+  for (let at = 0; at < 4_096; at += 1) {
+    telemetry.tracing.start({ ...wish, name: `span ${at}` }).end();
+    logger.info(`line ${at}`);
+  }
+  await telemetry.stop();
+  expect(new Set(collector.spans().map(({ name }) => name)).size).toBe(4_096);
+  expect(new Set(collector.logs().map(({ body }) => body)).size).toBe(4_096);
+});
+
 test("what the SDK complains about is a line a minute, with how many it stands for", () => {
   const written: string[] = [];
   const stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => written.push(String(text)) > 0);

@@ -1,44 +1,20 @@
 import { fileURLToPath } from "node:url";
-import type { Job, LeaseAnswer } from "@atlasqueue/contract";
 import { createClient } from "@atlasqueue/client";
 import { openTelemetry } from "@atlasqueue/client/opentelemetry";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { eventually, otlpReceiver, type OtlpReceiver, type ReceivedSpan } from "../src/index.ts";
-import { startSystem, type Api, type System } from "./system.ts";
 import { startTelemetry } from "@atlasqueue/telemetry";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, type ReceivedSpan } from "../src/index.ts";
+import { startSystem, type System } from "./system.ts";
+import { begun, childOf, collect, exporting, reachable, submitTraced, to, traceparent } from "./traced.ts";
 
+// How spans hang together, by their parents and links.
 const handlers = fileURLToPath(new URL("../test/traced-handlers.ts", import.meta.url));
-/** As curl would send it: the ids of W3C's own example. */
-const begun = { trace_id: "0af7651916cd43dd8448eb211c80319c", span_id: "b7ad6b7169203331" };
-const traceparent = `00-${begun.trace_id}-${begun.span_id}-01`;
 
 let system: System;
 beforeAll(async () => {
   system = await startSystem();
 });
 afterAll(() => system.stop());
-
-const exporting = (collector: OtlpReceiver) => ({
-  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-  OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
-  OTEL_METRIC_EXPORT_INTERVAL: "500",
-});
-
-async function collect(): Promise<OtlpReceiver> {
-  const collector = await otlpReceiver();
-  onTestFinished(() => collector.close());
-  return collector;
-}
-
-async function submitTraced(api: Api, job: object, headers: Record<string, string>): Promise<Job> {
-  const answer = await fetch(`${api.url}/v1/jobs`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID(), ...headers },
-    body: JSON.stringify(job),
-  });
-  expect(answer.status).toBe(201);
-  return (await answer.json()) as Job;
-}
 
 test("a trace begun by a curl is one tree through submit, a failing attempt, its retry, a child job and a remote worker", async () => {
   const collector = await collect();
@@ -78,8 +54,6 @@ test("a trace begun by a curl is one tree through submit, a failing attempt, its
     return found[0] as ReceivedSpan;
   };
   const attempt = (number: number) => (span: ReceivedSpan) => span.attributes["atlasqueue.job.attempt"] === number;
-  const childOf = (parent: ReceivedSpan) => ({ trace_id: parent.trace_id, parent_id: parent.span_id });
-  const to = ({ trace_id, span_id }: { trace_id: string; span_id: string }) => ({ trace_id, span_id });
 
   // Submit: the curl's span (which no one exports) → the request → the submission → the insert.
   const request = find("atlasqueue-api", "POST /v1/jobs");
@@ -140,6 +114,38 @@ test("a trace begun by a curl is one tree through submit, a failing attempt, its
   expect(metric("atlasqueue.jobs.submitted", "atlasqueue-api")).toMatchObject({ kind: "sum" });
 });
 
+test("a trace goes on through a tool of an assistant: the message, what the tool asks, and the job", async () => {
+  const collector = await collect();
+  const api = await system.startApi(exporting(collector));
+  const call = { name: "enqueue_job", arguments: { queue_name: "tool", payload: {}, idempotency_key: "traced" } };
+  const answer = await fetch(`${api.url}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json", traceparent, tracestate: "vendor=opaque" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call }),
+  });
+  const { result } = (await answer.json()) as { result: { structuredContent: { job_id: string } } };
+  const { job_id } = result.structuredContent;
+  const job = await api.read(job_id);
+  api.process.kill();
+  await api.process.waitForExit();
+
+  const named = (name: string) => {
+    const found = collector.spans().filter((span) => span.name === name);
+    expect(found, name).toHaveLength(1);
+    return found[0] as ReceivedSpan;
+  };
+  const message = named("POST /mcp");
+  expect(message).toMatchObject({ kind: "server", trace_id: begun.trace_id, parent_id: begun.span_id });
+  const asked = named("POST /v1/jobs");
+  expect(asked).toMatchObject({ kind: "server", ...childOf(message) });
+  const send = named("send tool");
+  expect(send).toMatchObject({ ...childOf(asked), attributes: { "messaging.message.id": job_id } });
+  expect(job).toMatchObject({
+    traceparent: `00-${begun.trace_id}-${send.span_id}-01`,
+    tracestate: "vendor=opaque",
+  });
+});
+
 test("an isolated handler has the span of its attempt active in its own process; a batch has a span per job", async () => {
   const collector = await collect();
   const env = exporting(collector);
@@ -173,86 +179,4 @@ test("an isolated handler has the span of its attempt active in its own process;
   expect(attempts.map(({ parent_id }) => parent_id)).toEqual([undefined, undefined]);
   expect(ids(attempts.flatMap(({ links }) => links))).toEqual(ids(created));
   expect(results.map((one) => (one as { active: string }).active).toSorted()).toEqual(ids(attempts));
-});
-
-/** The ids of all spans on a way from this one along parents and links. */
-function reachable(spans: readonly ReceivedSpan[], from: ReceivedSpan): string[] {
-  const byId = new Map(spans.map((span) => [span.span_id, span]));
-  const seen = new Set<string>();
-  const open = [from.span_id];
-  for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    if (seen.has(id)) continue;
-    seen.add(id);
-    const span = byId.get(id);
-    if (span?.parent_id) open.push(span.parent_id);
-    for (const link of span?.links ?? []) open.push(link.span_id);
-  }
-  return [...seen];
-}
-
-test("without the setting nothing of OpenTelemetry is loaded, and a curl's trace still travels with the job", async () => {
-  const loads = fileURLToPath(new URL("../test/tell-loaded.ts", import.meta.url));
-  const NODE_OPTIONS = `--import ${loads}`;
-  const api = await system.startApi({
-    NODE_OPTIONS,
-    TRACE_URL_TEMPLATE: "https://traces.example/t/{trace_id}?from=queue",
-  });
-  const worker = await system.startWorker({ NODE_OPTIONS });
-  const { id } = await submitTraced(api, { type: "demo.echo" }, { traceparent, tracestate: "vendor=opaque" });
-  await eventually(async () => (await api.read(id)).status === "succeeded", { timeout_ms: 30_000 });
-  expect(await api.read(id)).toMatchObject({ traceparent, tracestate: "vendor=opaque" });
-  expect(await (await fetch(`${api.url}/v1/jobs/${id}/explain`)).json()).toMatchObject({
-    trace_id: begun.trace_id,
-    trace_url: `https://traces.example/t/${begun.trace_id}?from=queue`,
-  });
-
-  await submitTraced(api, { type: "elsewhere", queue: "far" }, { traceparent });
-  const leased = await fetch(`${api.url}/v1/queues/far/lease`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ worker_id: "any" }),
-  });
-  expect(((await leased.json()) as LeaseAnswer).jobs[0]?.job).toMatchObject({ traceparent, tracestate: null });
-
-  for (const process of [api.process, worker]) {
-    process.kill();
-    await process.waitForExit();
-    const loaded = process.errorLines.find((line) => line.startsWith("loaded "));
-    expect(loaded).toMatch(/^loaded \d+ modules/);
-    expect(process.errorLines.filter((line) => line.startsWith("file:"))).toEqual([]);
-  }
-});
-
-test.each([
-  ["that refuses everything", () => ({ status: 503 })],
-  ["that never answers", () => new Promise<never>(() => {})],
-  ["that hangs up", () => "hang_up" as const],
-])("a collector %s costs no job, and holds up no stop", async (_how, answer) => {
-  const collector = await otlpReceiver(answer);
-  onTestFinished(() => collector.close());
-  const env = exporting(collector);
-  const api = await system.startApi(env);
-  const worker = await system.startWorker(env);
-  const jobs = await Promise.all(Array.from({ length: 50 }, () => api.create({ type: "demo.echo" })));
-  for (const id of jobs)
-    await eventually(async () => (await api.read(id)).status === "succeeded", { timeout_ms: 30_000 });
-  await eventually(() => collector.requests.length > 0, { timeout_ms: 30_000 });
-  for (const process of [worker, api.process]) {
-    process.kill();
-    expect(await process.waitForExit(20_000)).toEqual({ code: 0, signal: null });
-  }
-});
-
-test("what is not sent yet is sent at SIGTERM, as protobuf unless told otherwise", async () => {
-  const collector = await collect();
-  const api = await system.startApi({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` });
-  await api.create({ type: "nobody-runs-it", queue: "idle" });
-  api.process.kill();
-  expect(await api.process.waitForExit()).toEqual({ code: 0, signal: null });
-  const got = (path: string) => collector.requests.filter((one) => one.path === path);
-  for (const path of ["/v1/traces", "/v1/metrics", "/v1/logs"]) {
-    expect(got(path).length, path).toBeGreaterThan(0);
-    expect(got(path)[0]?.headers["content-type"]).toBe("application/x-protobuf");
-  }
-  expect(got("/v1/traces").some(({ body }) => body.includes("send idle"))).toBe(true);
 });

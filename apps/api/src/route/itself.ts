@@ -1,3 +1,4 @@
+import type { TraceContext } from "@atlasqueue/contract";
 import type { Hono } from "hono";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 
@@ -9,17 +10,17 @@ export type Itself = {
   fetch: typeof fetch;
 };
 
-/** What says who the caller is, and which trace the call belongs to. */
-const carried = ["authorization", "cookie", "x-atlasqueue-dashboard", "traceparent", "tracestate"];
+/** What says who the caller is. */
+const carried = ["authorization", "cookie", "x-atlasqueue-dashboard"];
 
 /**
  * The app as a caller reaches it, but without the wire: the routes that are asked decide, limit and note everything as
  * they do for anyone. What they hand over is taken back if the caller hangs up.
  *
  * @example
- * const client = createClient({ ...itselfOf(c, app) });
+ * const client = createClient({ ...itselfOf(c, app, call.trace) });
  */
-export function itselfOf(c: ApiContext, app: Hono<ApiEnv>): Itself {
+export function itselfOf(c: ApiContext, app: Hono<ApiEnv>, trace: TraceContext | undefined): Itself {
   // hono's own default is undefined, whatever the type of `env` says.
   const env: ApiContext["env"] | undefined = c.env;
   return {
@@ -30,6 +31,10 @@ export function itselfOf(c: ApiContext, app: Hono<ApiEnv>): Itself {
       for (const name of carried) {
         const shown = c.req.header(name);
         if (shown !== undefined) request.headers.set(name, shown);
+      }
+      if (trace) {
+        request.headers.set("traceparent", trace.traceparent);
+        if (trace.tracestate !== null) request.headers.set("tracestate", trace.tracestate);
       }
       if (!request.headers.has("x-request-id")) request.headers.set("x-request-id", c.get("request_id"));
       return app.fetch(request, env?.outgoing ? { outgoing: env.outgoing } : {});

@@ -101,7 +101,7 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, letIn, 
       return visitorOf(c, deps);
     },
     get itself() {
-      return itselfOf(c, app);
+      return itselfOf(c, app, call.trace);
     },
     hungUp: delivery.hungUp,
     ifUndelivered: delivery.ifUndelivered,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mcpWorld, transports, type McpWorld } from "../../test/mcp-world.ts";
+import { admin, read, scopeOf, submit, work } from "../../test/tool-scopes.ts";
 
 // Who may do what: the API decides, by the token; the same over both transports.
 let world: McpWorld;
@@ -8,23 +9,6 @@ beforeAll(async () => {
   world = await mcpWorld();
 });
 afterAll(() => world.close());
-
-const read = [
-  "get_job_status",
-  "get_job_details",
-  "get_job_attempts",
-  "explain_job",
-  "list_jobs",
-  "list_queues",
-  "get_queue_stats",
-  "get_throughput",
-  "list_dead",
-  "list_workers",
-  "list_schedules",
-];
-const submit = ["enqueue_job", "enqueue_job_batch", "cancel_job", "retry_job"];
-const work = ["lease_job", "ack_job", "nack_job", "heartbeat"];
-const admin = ["replay_dead", "pause_queue", "resume_queue"];
 
 describe.each(transports)("over %s", (transport) => {
   test.each([
@@ -73,9 +57,6 @@ describe.each(transports)("over %s", (transport) => {
     ["replay_dead", {}],
     ["lease_job", { queue_name: "default" }],
   ];
-  const scopeOf = (name: string) =>
-    read.includes(name) ? "read" : submit.includes(name) ? "submit" : work.includes(name) ? "work" : "admin";
-
   test("a token that may only submit is told of its job at once, and why it cannot wait for the end", async () => {
     const speaker = await world.speak(transport, { token: world.tokens.submit });
     const wish = { payload: {}, wait: true, idempotency_key: `alone-${transport}` };

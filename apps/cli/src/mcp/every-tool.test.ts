@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eras, mcpWorld, transports, type McpWorld, type Speaker } from "../../test/mcp-world.ts";
 import { tour } from "../../test/mcp-tour.ts";
+import { admin, read, scopeOf, submit, work } from "../../test/tool-scopes.ts";
 import { newerApi } from "../../test/newer-api.ts";
 
 // The official client, over both transports and both protocols, against a real API.
@@ -25,6 +26,23 @@ describe.each(ways)("over %s, %s", (transport, era) => {
     const names = await speaker.names();
     expect(names).toHaveLength(22);
     expect((await tour(speaker, queue)).toSorted()).toEqual(names.toSorted());
+  });
+
+  test("a token with just the scope of a tool can do all that it does", async () => {
+    const one = (token: string) => world.speak(transport, { token, era, toolsets: all });
+    const { tokens } = world;
+    const speakers = {
+      read: await one(tokens.read),
+      submit: await one(tokens.submit),
+      work: await one(tokens.work),
+      admin: speaker,
+    };
+    for (const { names } of Object.values(speakers)) await names();
+    const called = await tour(
+      { ...speaker, call: (name, args) => speakers[scopeOf(name)].call(name, args) },
+      `${queue}-scoped`,
+    );
+    expect(called.toSorted()).toEqual([...read, ...submit, ...work, ...admin].toSorted());
   });
 
   test("each tool has a title, a description, four hints, and schemas that say what is meant", async () => {
@@ -66,15 +84,15 @@ describe.each(ways)("over %s, %s", (transport, era) => {
     ]);
     const uris = (await speaker.client.listResources()).resources.map(({ uri }) => uri);
     expect(uris).toContain(`atlasqueue://queues/${queue}`);
-    const read = async (uri: string) => {
+    const contentOf = async (uri: string) => {
       const [content] = (await speaker.client.readResource({ uri })).contents;
       return JSON.parse((content as { text: string }).text) as unknown;
     };
-    expect(await read(`atlasqueue://jobs/${id}`)).toMatchObject({
+    expect(await contentOf(`atlasqueue://jobs/${id}`)).toMatchObject({
       notice: expect.stringContaining("data") as string,
       job: { job_id: id, payload: '{"a":1}' },
     });
-    expect(await read(`atlasqueue://queues/${queue}`)).toMatchObject({ queue: { queue_name: queue } });
+    expect(await contentOf(`atlasqueue://queues/${queue}`)).toMatchObject({ queue: { queue_name: queue } });
     for (const uri of [
       "atlasqueue://jobs/00000000-0000-4000-8000-000000000000",
       "atlasqueue://jobs/nothing",
