@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { exampleId, exampleKey, exampleToken } from "../src/route/examples.ts";
-import type { Operation } from "../src/route/operation.ts";
+import { isOncePerKey, type Operation } from "../src/route/operation.ts";
 
 /** Things of a tenant, by their names. */
 export type Things = {
@@ -55,7 +55,10 @@ export function requestAbout(operation: Operation, things: Things): RequestAbout
     method: method.toUpperCase(),
     path: path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => byName[name] ?? "none") + query,
     body,
-    headers: request?.idempotency_key ? { "idempotency-key": operation.id } : {},
+    // An act on other things is another act, which needs a key of its own.
+    headers: request?.idempotency_key
+      ? { "idempotency-key": isOncePerKey(operation) ? `${operation.id} ${things.job}` : operation.id }
+      : {},
     names: inPath ? "in its path" : text?.includes(exampleId) ? "in its body" : "nothing",
   };
 }
