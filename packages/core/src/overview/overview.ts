@@ -1,11 +1,11 @@
 import type { Overview } from "@atlasqueue/contract";
-import { countDrift } from "../counts/drift.ts";
 import { createReadiness } from "../database/server/readiness.ts";
 import type { Deps } from "../deps.ts";
 import { createOutlook } from "../maintenance/outlook.ts";
 import { recentDeaths } from "../rollups/series.ts";
 import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
 import type { SeenWorker } from "../signal/presence.ts";
+import { driftingTenants } from "./compare.ts";
 import { problemsIn } from "./problems.ts";
 import { summaryOf } from "./summary.ts";
 
@@ -29,27 +29,30 @@ export function createOverview(deps: Deps & { signal: Signal }): OverviewReader 
   let compared_at = -Infinity;
   let drifting: ReadonlySet<string> = new Set();
 
-  // Nobody waits for it: what it finds is told with the next answer.
+  // Nobody waits for it, and it takes nothing from the answer: what it finds is told with the next one.
   const compare = async (): Promise<void> => {
     if (performance.now() - compared_at < compared_ms) return;
     compared_at = performance.now();
     try {
-      const { drifted } = await countDrift(deps, compared_jobs_max);
-      drifting = new Set(drifted.map(({ tenant }) => tenant));
+      drifting = await driftingTenants(deps, compared_jobs_max);
     } catch {
       // The database is away, or has too much to do: the next comparison is a minute away.
     }
   };
 
+  // Beside the summary, which takes longer than all of these: each statement at once would open a connection of its own.
+  const askBeside = async (tenant: string) => {
+    const checks = await readiness();
+    return { checks, deaths: await recentDeaths(deps, tenant), sweep_late_ms: await lateness(outlook) };
+  };
+
   return async (tenant) => {
-    void compare();
-    const [checks, summary, deaths, workers, sweep_late_ms] = await Promise.all([
-      readiness(),
+    const [{ checks, deaths, sweep_late_ms }, summary, workers] = await Promise.all([
+      askBeside(tenant),
       summaryOf(deps, tenant),
-      recentDeaths(deps, tenant),
       announced(deps.signal, tenant),
-      lateness(outlook),
     ]);
+    void compare();
     const [oldest] = summary.waiting;
     return {
       at: summary.at.toISOString(),

@@ -1,0 +1,17 @@
+import { countDrift } from "../counts/drift.ts";
+import { fleetCounts } from "../counts/fleet.ts";
+import type { Deps } from "../deps.ts";
+
+/**
+ * The tenants some of whose kept counts are not those of their jobs. Comparing reads every job: the kept counts, which
+ * cost a row for each queue, say first whether there are more than `jobs_max`, and then none is read.
+ *
+ * @example
+ * const drifting = await driftingTenants(deps, 20_000);
+ */
+export async function driftingTenants(deps: Pick<Deps, "database">, jobs_max: number): Promise<ReadonlySet<string>> {
+  const kept = Object.values(await fleetCounts(deps)).reduce((sum, count) => sum + count, 0);
+  if (kept > jobs_max) return new Set();
+  const { drifted } = await countDrift(deps, jobs_max);
+  return new Set(drifted.map(({ tenant }) => tenant));
+}
