@@ -30,13 +30,13 @@ test("counts are compared with the jobs only where the kept counts say that ther
 test("the overview asks two things of the database at once, as the first answer opens a connection for each", async () => {
   let under_way = 0;
   let most = 0;
-  const unsafe: typeof own.database.sql.unsafe = (...statement) => {
+  const unsafe = ((...statement: Parameters<typeof own.database.sql.unsafe>) => {
     const query = own.database.sql.unsafe(...statement);
     most = Math.max(most, (under_way += 1));
     const ended = () => (under_way -= 1);
     query.then(ended, ended);
     return query;
-  };
+  }) as typeof own.database.sql.unsafe;
   const database = { ...own.database, sql: { unsafe } as Database["sql"] };
   const observe = recordEvents().observe;
   const overviewOf = createOverview({ database, observe, signal: memorySignal() });
