@@ -7,6 +7,7 @@ const bytes_max = 10_000;
 let api: Awaited<ReturnType<typeof guardedApp>>;
 let token: string;
 let other: string;
+let id: string;
 beforeAll(async () => {
   api = await guardedApp((core) => ({
     storageQuota: createStorageQuota(core, { stored_bytes_per_tenant_max: bytes_max }),
@@ -16,7 +17,10 @@ beforeAll(async () => {
   // From before there was a quota.
   await putSchedule(api.deps, tenant, createSchedule.parse({ name: "old", ...template }));
   other = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
-  expect((await submit(token, "first")).status).toBe(201);
+  const first = await submit(token, "first");
+  expect(first.status).toBe(201);
+  ({ id } = (await first.json()) as { id: string });
+  expect((await api.send("POST", `/v1/jobs/${id}/cancel`, token)).status).toBe(200);
 });
 afterAll(() => api.stop());
 
@@ -32,6 +36,7 @@ const ways: Record<string, () => Promise<Response>> = {
     api.send("POST", "/v1/jobs/batch", token, {
       jobs: ["first", "third"].map((idempotency_key) => ({ type: "noop", payload, idempotency_key })),
     }),
+  "POST /v1/jobs/{id}/edit": () => api.send("POST", `/v1/jobs/${id}/edit`, token, { payload }),
   "POST /v1/schedules": () => api.send("POST", "/v1/schedules", token, { name: "nightly", ...template }),
   "PUT /v1/schedules/{name}": () => api.send("PUT", "/v1/schedules/nightly", token, template),
   "POST /v1/schedules/{name}/run": () => api.send("POST", "/v1/schedules/old/run", token, {}),

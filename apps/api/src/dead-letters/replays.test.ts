@@ -50,6 +50,46 @@ test("a replay is looked at first, then made, listed, steered, and over", async 
   expect((await api.send("POST", `${path}/${id}/resume`)).status).toBe(409);
 });
 
+test("PAYLOAD_BYTES_MAX bounds patched payloads too, in the look at one and in the replay", async () => {
+  await dead(1);
+  const config = readApiConfig({ DATABASE_URL: api.database_url, API_PORT: "0", PAYLOAD_BYTES_MAX: "40" });
+  const small = await startApi(config, { signal: memorySignal(), logger: createLogger("silent", "test") });
+  const ask = async (body?: object, of = "") => {
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    return (await fetch(`${small.url}${path}${of}`, body ? init : {})).json();
+  };
+  try {
+    const wish = { filter: { all: true }, patch: { fill: "x".repeat(40) } };
+    expect(replayPreview.parse(await ask({ ...wish, dry_run: true })).sample).toMatchObject({ fits: false });
+    const { id } = replay.parse(await ask(wish));
+    await eventually(async () => {
+      const seen = replay.parse(await ask(undefined, `/${id}`));
+      expect(seen).toMatchObject({ state: "done", replayed: 0, left_over: 1 });
+    });
+  } finally {
+    await small.stop();
+  }
+});
+
+test("a page of replays with large patches is cut at its bytes, and goes on there", async () => {
+  const patch = JSON.stringify({ fill: "x".repeat(500_000) });
+  await api.deps.database.sql`
+    INSERT INTO dead_letter_replays (id, tenant, state, filter, patch, matched, matched_complete, until_us, place, next_at, made_by, created_at, updated_at)
+    SELECT gen_random_uuid(), 'default', 'done', '{"all":true}', ${patch}::text::json, 0, true, 0, '{"start":true}', now(),
+           '{"kind":"anybody","token_id":null,"name":null}', now(), now() FROM generate_series(1, 20)`;
+  const seen: string[] = [];
+  let cursor: string | null = "";
+  do {
+    const answer = await api.get(`${path}?limit=200${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`);
+    const page: { items: { id: string }[]; next_cursor: string | null } = replayPage.parse(await answer.json());
+    expect(page.items.length).toBeLessThanOrEqual(9);
+    seen.push(...page.items.map(({ id }) => id));
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  expect(new Set(seen).size).toBe(20);
+  expect(seen).toEqual(seen.toSorted().reverse());
+});
+
 test.each([
   [{}, "/filter"],
   [{ filter: {} }, "/filter"],

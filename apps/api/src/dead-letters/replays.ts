@@ -101,9 +101,10 @@ const create = route(
     },
     problems: ["too_many_replays"],
   },
-  async ({ deps, tenant, caller, body: { dry_run, ...wish } }) => {
-    if (dry_run) return { status: 200, body: await previewReplay(deps, { tenant, ...wish }) };
-    const row = await createReplay(deps, { tenant, ...wish }, actorOf(caller));
+  async ({ deps, tenant, caller, body: { dry_run, ...asked } }) => {
+    const wish = { tenant, ...asked, payload_bytes_max: deps.payload_bytes_max };
+    if (dry_run) return { status: 200, body: await previewReplay(deps, wish) };
+    const row = await createReplay(deps, wish, actorOf(caller));
     if (!row) throw new ProblemError("too_many_replays", `A tenant may have ${limits.replays_max} unfinished ones`);
     return { status: 201, body: showReplay(row) };
   },
@@ -116,7 +117,7 @@ const list = route(
     id: "listReplays",
     tag: "Dead letters",
     summary: "List the replays, newest first",
-    description: "Those that are over are kept for 30 days.",
+    description: "Those that are over are kept for 30 days. A page of large patches ends after about 4 MiB.",
     scope: "read",
     request: { query: listReplaysQuery },
     answers: { 200: { description: "A page.", schema: replayPage, example: { items: [example], next_cursor: null } } },

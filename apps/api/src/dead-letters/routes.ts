@@ -71,6 +71,7 @@ const list = route(
     id: "listDeadLetters",
     tag: "Dead letters",
     summary: "List dead jobs, most recently dead first",
+    description: "A page of large jobs ends after about 4 MiB.",
     scope: "read",
     request: { query: listDeadQuery },
     answers: {

@@ -35,9 +35,11 @@ export const edit = route(
     scope: "admin",
     request: { path, body: { schema: editJob, example: { patch: { to: "ada@example.org" } } } },
     answers: { 200: { description: "The queued job.", schema: job } },
-    problems: ["not_found", "not_retryable"],
+    problems: ["not_found", "not_retryable", "storage_full"],
   },
-  async ({ deps, tenant, path: { id }, body: edited }) => {
+  async ({ deps, tenant, path: { id }, body: edited, bytes }) => {
+    // By what it brings, as if it were a job of its own: a patch makes a payload no larger than by itself.
+    await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys: [] });
     const outcome = await editAndRetry(deps, tenant, id, edited, deps.payload_bytes_max);
     switch (outcome.kind) {
       case "retried":

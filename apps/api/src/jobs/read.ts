@@ -47,7 +47,7 @@ export const list = route(
     description:
       "With `search`, those with a text in payload, result or error, in any case: it reads the newest that the other " +
       "parameters match for 0.4 s, and `searched` says how far it came; go on with the cursor. With `key`, the job an " +
-      "idempotency key names.",
+      "idempotency key names. A page of large jobs ends after about 4 MiB.",
     scope: "read",
     request: { query: listJobsQuery },
     answers: {

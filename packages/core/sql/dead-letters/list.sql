@@ -6,14 +6,28 @@
 -- $6 jobs_max
 -- $7 fingerprint
 WITH page AS MATERIALIZED (
-    SELECT id FROM (
-      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
+    SELECT id, dead_at, (
+      CASE WHEN pg_column_compression(payload) IS NULL THEN coalesce(pg_column_size(payload), 0)
+           ELSE octet_length(payload::text) END + 
+      CASE WHEN pg_column_compression(result) IS NULL THEN coalesce(pg_column_size(result), 0)
+           ELSE octet_length(result::text) END + 
+      CASE WHEN pg_column_compression(progress) IS NULL THEN coalesce(pg_column_size(progress), 0)
+           ELSE octet_length(progress::text) END + 
+      CASE WHEN pg_column_compression(last_error) IS NULL THEN coalesce(pg_column_size(last_error), 0)
+           ELSE octet_length(last_error::text) END) AS bytes FROM (
+      SELECT id, dead_at, payload, result, progress, last_error, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
                           AND ($7 = '' OR error_fingerprint = $7) AS found
       FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC LIMIT 20000
     ) AS stretch WHERE found ORDER BY dead_at DESC, id DESC LIMIT $6::int
+  ), fitting AS MATERIALIZED (
+    SELECT * FROM (
+      SELECT *, coalesce(sum(bytes) OVER (ORDER BY dead_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+      FROM page) AS weighed
+    WHERE before < 4194304
   )
-  SELECT jobs.*, CASE WHEN id IS NOT NULL THEN json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) END AS place, ends.reached FROM (
+  SELECT jobs.*, CASE WHEN id IS NOT NULL THEN json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) END AS place, ends.reached, ends.cut FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
-      SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC OFFSET 19999 LIMIT 1) END AS reached
-  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL) AS jobs ON true
+      SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC OFFSET 19999 LIMIT 1) END AS reached,
+      (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut
+  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND dead_at IS NOT NULL) AS jobs ON true
   ORDER BY jobs.dead_at DESC, jobs.id DESC;

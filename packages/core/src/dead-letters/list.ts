@@ -4,6 +4,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./pages.ts";
 import { withoutChance } from "../jobs/list.ts";
+import { fitting, isCut, jobBytes, largeColumns } from "../jobs/page-bytes.ts";
 
 export type DeadFields = { queue?: string | undefined; type?: string | undefined; fingerprint?: string | undefined };
 /** `next` is where the next page starts; undefined at the end. */
@@ -14,8 +15,8 @@ const newest: DeadPlace = { dead_us: 2 ** 53 - 1, id: "ffffffff-ffff-ffff-ffff-f
 
 /**
  * A tenant's dead letters, most recently dead first: the order of the list in Redis. A page looks at no more than
- * 20,000 dead jobs, of any tenant, so it may be short or empty and still have a next one. Those of one group, with its
- * type and fingerprint, are found by their own index.
+ * 20,000 dead jobs, of any tenant, and at so many bytes (`page_bytes_max`), so it may be short or empty and still have a
+ * next one. Those of one group, with its type and fingerprint, are found by their own index.
  *
  * @example
  * const { rows, next } = await listDead(deps, "default", { queue: "mail" }, 50, undefined);
@@ -27,15 +28,16 @@ export async function listDead(
   jobs_max: number,
   before: DeadPlace = newest,
 ): Promise<DeadRows> {
-  type Row = JobRow & { place: DeadPlace | null; reached: DeadPlace | null };
+  type Row = JobRow & { place: DeadPlace | null; reached: DeadPlace | null; cut: boolean };
   const { queue = "", type = "", fingerprint = "" } = filter;
   const rows = await executeOn(deps.database)<Row>({
     text: type === "" || fingerprint === "" ? ofAny : ofGroup,
     params: [tenant, queue, type, before.dead_us, before.id, jobs_max, fingerprint],
   });
   const end = rows[0]?.reached;
-  const jobs = rows.flatMap(({ place, reached: _reached, ...row }) => (place ? [{ row, place }] : []));
-  const last = jobs.length === jobs_max ? jobs.at(-1)?.place : end && { ...end, id: withoutChance(end.id) };
+  const jobs = rows.flatMap(({ place, reached: _reached, cut: _cut, ...row }) => (place ? [{ row, place }] : []));
+  const last =
+    jobs.length === jobs_max || rows[0]?.cut ? jobs.at(-1)?.place : end && { ...end, id: withoutChance(end.id) };
   return { rows: jobs.map(({ row }) => row), next: last ?? undefined };
 }
 
@@ -51,16 +53,17 @@ const textOf = (name: string, where: string) =>
     ["tenant", "queue", "type", "before_us", "before_id", "jobs_max", "fingerprint"],
     `
   WITH page AS MATERIALIZED (
-    SELECT id FROM (
-      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
+    SELECT id, dead_at, ${jobBytes} AS bytes FROM (
+      SELECT id, dead_at, ${largeColumns}, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
                           AND ($7 = '' OR error_fingerprint = $7) AS found
       FROM jobs WHERE ${where} ${newestFirst} LIMIT ${stretch_jobs_max}
     ) AS stretch WHERE found ${newestFirst} LIMIT $6::int
-  )
-  SELECT jobs.*, CASE WHEN id IS NOT NULL THEN ${placeOf} END AS place, ends.reached FROM (
+  ), ${fitting("dead_at DESC, id DESC")}
+  SELECT jobs.*, CASE WHEN id IS NOT NULL THEN ${placeOf} END AS place, ends.reached, ends.cut FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
-      SELECT ${placeOf} FROM jobs WHERE ${where} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached
-  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL) AS jobs ON true
+      SELECT ${placeOf} FROM jobs WHERE ${where} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached,
+      ${isCut} AS cut
+  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND dead_at IS NOT NULL) AS jobs ON true
   ORDER BY jobs.dead_at DESC, jobs.id DESC`,
   );
 const ofAny = textOf("dead-letters/list", within);

@@ -6,6 +6,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt } from "../maintenance/retention.ts";
 import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";
+import { fitting, isCut, jobBytes, largeColumns, page_bytes_max } from "./page-bytes.ts";
 
 export type JobFilter = {
   queue?: string | undefined;
@@ -36,8 +37,8 @@ const oldest = "00000000-0000-0000-0000-000000000000";
 /**
  * A tenant's jobs, newest first. No index serves it, as one that every insert and claim had to maintain would cost them
  * a fifth: it walks the primary key, which is in order of creation, in bounded stretches. A page may therefore be
- * short, or empty, and still have a next one. Rare statuses are looked up by their own partial index, while they stay
- * rare.
+ * short, or empty, and still have a next one; so may one of large jobs, as a page is bounded by its bytes too. Rare
+ * statuses are looked up by their own partial index, while they stay rare.
  *
  * @example
  * const { rows, next } = await listJobs(deps, "default", { status: "dead" }, 50, undefined);
@@ -56,7 +57,7 @@ export async function listJobs(
   if (held !== undefined) {
     const params = paramsOf(tenant, filter, jobs_max, below);
     const among = await executeOn(deps.database)<Row>({ text: held, params });
-    if (!among[0]?.too_many) return pageOf(jobsOf(among), jobs_max, undefined);
+    if (!among[0]?.too_many) return pageOf(jobsOf(among), jobs_max, undefined, among[0]?.cut);
   }
   return inStretches(deps, tenant, filter, jobs_max, below);
 }
@@ -72,19 +73,23 @@ async function inStretches(
   const rows: JobRow[] = [];
   const began = performance.now();
   let last = below;
+  let bytes_left = page_bytes_max;
+  let cut = false;
   let stretch = first_stretch_jobs;
   for (let looked_at = 0; looked_at < looked_at_max; looked_at += stretch, stretch = looked_at) {
-    const params = [...paramsOf(tenant, filter, jobs_max - rows.length, last), stretch];
+    const params = [...paramsOf(tenant, filter, jobs_max - rows.length, last), stretch, bytes_left];
     const found = await executeOn(deps.database)<Row>({ text: inStretch, params });
     rows.push(...jobsOf(found));
     last = found[0]?.last ?? undefined;
-    if (last === undefined || rows.length === jobs_max) break;
+    bytes_left -= found[0]?.bytes ?? 0;
+    cut = found[0]?.cut === true || (last !== undefined && bytes_left <= 0);
+    if (last === undefined || rows.length === jobs_max || cut) break;
     // The kept counts know of what no stretch would find.
     if (rows.length === 0 && looked_at === 0 && !(await mayHold(deps, tenant, filter)))
       return { rows, next: undefined };
     if (performance.now() - began > quick_ms) break;
   }
-  return pageOf(rows, jobs_max, last);
+  return pageOf(rows, jobs_max, last, cut);
 }
 
 /** Whether the tenant has jobs of the filter's queue and status at all. */
@@ -94,13 +99,15 @@ async function mayHold(deps: Pick<Deps, "database">, tenant: string, { queue, st
 }
 
 const jobsOf = (rows: readonly Row[]): JobRow[] =>
-  rows.flatMap(({ last: _last, too_many: _many, ...row }) => ((row.id as string | null) === null ? [] : [row]));
+  rows.flatMap(({ last: _last, too_many: _many, bytes: _bytes, cut: _cut, ...row }) =>
+    (row.id as string | null) === null ? [] : [row],
+  );
 
-function pageOf(rows: JobRow[], jobs_max: number, last: string | undefined): JobRows {
-  return { rows, next: rows.length === jobs_max ? rows.at(-1)?.id : last && withoutChance(last) };
+function pageOf(rows: JobRow[], jobs_max: number, last: string | undefined, cut = false): JobRows {
+  return { rows, next: rows.length === jobs_max || cut ? rows.at(-1)?.id : last && withoutChance(last) };
 }
 
-type Row = JobRow & { last: string | null; too_many: boolean };
+type Row = JobRow & { last: string | null; too_many: boolean; bytes: number; cut: boolean };
 
 /** Of a list's parameters, what is asked of a job besides its place. */
 export const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
@@ -133,30 +140,34 @@ export function paramsOf(tenant: string, filter: JobFilter, jobs_max: number, be
 // `id` would be the text beside it, and all jobs would be sorted.
 const inStretch = composed(
   "jobs/list-in-stretch",
-  [...listParameters, "stretch_jobs_max"],
+  [...listParameters, "stretch_jobs_max", "bytes_max"],
   `
   WITH page AS MATERIALIZED (
-    SELECT id FROM (
-      SELECT id, ${matches} AS found FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $11::int) AS stretch
+    SELECT id, ${jobBytes} AS bytes FROM (
+      SELECT id, ${largeColumns}, ${matches} AS found FROM jobs
+      WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $11::int) AS stretch
     WHERE found LIMIT $7::int
-  )
-  SELECT jobs.*, ends.last, false AS too_many FROM (
+  ), ${fitting("id DESC", "$12::int")}
+  SELECT jobs.*, ends.last, ends.bytes, ends.cut, false AS too_many FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $7::int THEN (
-      SELECT id::text FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $11::int - 1 LIMIT 1) END AS last
-  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page))) AS jobs ON true
+      SELECT id::text FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $11::int - 1 LIMIT 1) END AS last,
+      (SELECT coalesce(sum(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
+  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,
 );
 
 // One row with only `too_many` comes when no job matches, or when there are too many to use.
 const amongFew = (ids: string) => `
-  WITH ${few([ids])}, page AS MATERIALIZED (
+  WITH ${few([ids])}, chosen AS MATERIALIZED (
     SELECT id FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
     ORDER BY id DESC LIMIT $7::int
-  )
-  SELECT jobs.*, NULL AS last, ends.too_many FROM (
-    SELECT count(*) > ${held_apart_max} AS too_many FROM few
-  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page))) AS jobs ON true
+  ), page AS MATERIALIZED (
+    SELECT id, ${jobBytes} AS bytes FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM chosen))
+  ), ${fitting("id DESC")}
+  SELECT jobs.*, NULL AS last, ends.too_many, 0 AS bytes, ends.cut FROM (
+    SELECT count(*) > ${held_apart_max} AS too_many, ${isCut} AS cut FROM few
+  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`;
 
 const heldApart: Partial<Record<JobStatus, string>> = Object.fromEntries(

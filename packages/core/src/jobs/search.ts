@@ -4,6 +4,7 @@ import { textArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { fitting, isCut, jobBytes, page_bytes_max } from "./page-bytes.ts";
 import { listParameters, matches, paramsOf, withoutChance, type JobFilter } from "./list.ts";
 
 /** What a search found, and how far it looked: `jobs` is how many it read, `next` where it goes on. */
@@ -41,32 +42,37 @@ export async function searchJobs(
   let next = below;
   let jobs = 0;
   let read_jobs = read_jobs_min;
+  let bytes_left = page_bytes_max;
+  let cut = false;
   do {
     const started = performance.now();
-    const params = [...paramsOf(tenant, filter, jobs_max - rows.length, next), patterns, read_jobs];
+    const params = [...paramsOf(tenant, filter, jobs_max - rows.length, next), patterns, read_jobs, bytes_left];
     const found = await executeOn(deps.database)<Row>({ text: statement, params }).catch((error: unknown) => {
       // Small jobs were followed by large ones: the next search begins with few of them.
       if (error instanceof DatabaseTimeoutError && next !== below) return undefined;
       throw error;
     });
     if (!found) break;
-    const hits = found.flatMap(({ last: _last, read: _read, ...row }) =>
+    const hits = found.flatMap(({ last: _last, read: _read, bytes: _bytes, cut: _cut, ...row }) =>
       (row.id as string | null) === null ? [] : [row],
     );
     rows.push(...hits);
     jobs += found[0]?.read ?? 0;
-    next = rows.length === jobs_max ? rows.at(-1)?.id : (found[0]?.last ?? undefined);
+    const last = found[0]?.last ?? undefined;
+    bytes_left -= found[0]?.bytes ?? 0;
+    cut = rows.length === jobs_max || found[0]?.cut === true || (last !== undefined && bytes_left <= 0);
+    next = cut ? rows.at(-1)?.id : last;
     const took_ms = performance.now() - started;
     read_jobs = Math.max(
       read_jobs_min,
       Math.min(read_jobs_max, took_ms < statement_ms ? read_jobs * 2 : read_jobs / 2),
     );
     read_jobs = Math.floor(read_jobs);
-  } while (next !== undefined && rows.length < jobs_max && performance.now() < end);
-  return { rows, jobs, next: next && (rows.length === jobs_max ? next : withoutChance(next)) };
+  } while (next !== undefined && !cut && performance.now() < end);
+  return { rows, jobs, next: next && (cut ? next : withoutChance(next)) };
 }
 
-type Row = JobRow & { last: string | null; read: number };
+type Row = JobRow & { last: string | null; read: number; bytes: number; cut: boolean };
 
 /** The text as it is, and as JSON writes it, if that differs: quotes, backslashes and line ends are escaped there. */
 function patternsOf(text: string): string[] {
@@ -78,25 +84,26 @@ function patternsOf(text: string): string[] {
 // those are read whole. One row with only `last` and `read` comes when none has the text.
 const statement = composed(
   "jobs/search",
-  [...listParameters, "patterns", "read_jobs"],
+  [...listParameters, "patterns", "read_jobs", "bytes_max"],
   `
   WITH candidates AS MATERIALIZED (
     SELECT id FROM (
       SELECT id, ${matches} AS found FROM jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT ${stretch_jobs_max}) AS stretch
     WHERE found LIMIT $12::int
-  ), hits AS MATERIALIZED (
-    SELECT id FROM jobs
+  ), page AS MATERIALIZED (
+    SELECT id, ${jobBytes} AS bytes FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM candidates)) AND (
       payload::text ILIKE ANY ($11::text[]) OR last_error ILIKE ANY ($11::text[]) OR result::text ILIKE ANY ($11::text[]))
     ORDER BY id DESC LIMIT $7::int
-  )
-  SELECT jobs.*, ends.last, ends.read FROM (
+  ), ${fitting("id DESC", "$13::int")}
+  SELECT jobs.*, ends.last, ends.read, ends.bytes, ends.cut FROM (
     SELECT CASE WHEN count(*) = $12::int THEN min(id::text) ELSE (
              SELECT id::text FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid
              ORDER BY jobs.id DESC OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS last,
-           count(*)::int AS read
+           count(*)::int AS read,
+           (SELECT coalesce(sum(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
     FROM candidates
-  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM hits))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,
 );

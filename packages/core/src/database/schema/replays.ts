@@ -1,4 +1,4 @@
-import type { JsonObject, Replay, ReplayFilter } from "@atlasqueue/contract";
+import { limits, type JsonObject, type Replay, type ReplayFilter } from "@atlasqueue/contract";
 import { boolean, check, doublePrecision, index, integer, pgTable, smallint, sql, text, uuid } from "../drizzle.ts";
 import { json, time } from "./columns.ts";
 
@@ -15,6 +15,8 @@ export const deadLetterReplays = pgTable(
     filter: json<ReplayFilter>().notNull(),
     /** A JSON merge patch of each payload. */
     patch: json<JsonObject>(),
+    /** The bound on each patched payload, as it was where the replay was asked for: any process carries it on. */
+    payload_bytes_max: integer().notNull().default(limits.payload_bytes_max),
     /** Jobs a second. */
     rate: doublePrecision(),
     matched: integer().notNull(),

@@ -16,13 +16,17 @@ export type ReplayWish = {
   filter: ReplayFilter;
   patch?: JsonObject | undefined;
   rate?: number | undefined;
+  /** How large a patched payload may be; a job whose would be larger stays dead. Default 256 KiB. */
+  payload_bytes_max?: number | undefined;
 };
 
 /** What a replay would do: how many jobs, and what would become of the one that died first. Changes nothing. */
-export async function previewReplay(deps: Deps, { tenant, filter, patch }: ReplayWish): Promise<ReplayPreview> {
+export async function previewReplay(deps: Deps, wish: ReplayWish): Promise<ReplayPreview> {
+  const { tenant, filter, patch = null, payload_bytes_max = limits.payload_bytes_max } = wish;
   const page = await deadByNow(deps, deadFilterOf(tenant, filter));
   const { count, complete } = await countDead(deps, page, performance.now() + count_ms_max);
-  const found = page && count > 0 ? await readPatched(executeOn(deps.database), page, patch ?? null, 1) : undefined;
+  const found =
+    page && count > 0 ? await readPatched(executeOn(deps.database), page, { patch, payload_bytes_max }, 1) : undefined;
   return { matched: count, complete, sample: found?.jobs[0] ?? null };
 }
 
@@ -34,7 +38,7 @@ export async function previewReplay(deps: Deps, { tenant, filter, patch }: Repla
  * const row = await createReplay(deps, { tenant: "default", filter: { type: "mail.send" }, rate: 10 }, made_by);
  */
 export async function createReplay(deps: Deps, wish: ReplayWish, made_by: Actor): Promise<ReplayRow | undefined> {
-  const { tenant, filter, patch, rate } = wish;
+  const { tenant, filter, patch, rate, payload_bytes_max = limits.payload_bytes_max } = wish;
   const page = await deadByNow(deps, deadFilterOf(tenant, filter));
   const { count, complete } = await countDead(deps, page, performance.now() + count_ms_max);
   const [row] = await executeOn(deps.database)<ReplayRow>({
@@ -49,6 +53,7 @@ export async function createReplay(deps: Deps, wish: ReplayWish, made_by: Actor)
       String(complete),
       page?.until_us ?? 0,
       JSON.stringify(made_by),
+      payload_bytes_max,
     ],
   });
   if (row) deps.observe({ event: "replay_changed", change: "created", tenant, replay_id: row.id });
@@ -57,12 +62,23 @@ export async function createReplay(deps: Deps, wish: ReplayWish, made_by: Actor)
 
 const insert = composed(
   "dead-letters/create-replay",
-  ["id", "tenant", "filter", "patch", "rate", "matched", "matched_complete", "until_us", "made_by"],
+  [
+    "id",
+    "tenant",
+    "filter",
+    "patch",
+    "rate",
+    "matched",
+    "matched_complete",
+    "until_us",
+    "made_by",
+    "payload_bytes_max",
+  ],
   `
   INSERT INTO dead_letter_replays (id, tenant, state, filter, patch, rate, matched, matched_complete, until_us, place,
-                                   next_at, made_by, created_at, updated_at)
+                                   next_at, made_by, payload_bytes_max, created_at, updated_at)
   SELECT $1::text::uuid, $2, 'running', $3::text::json, nullif($4::text, '')::json, nullif($5::float8, 0), $6::int,
-         $7::text::boolean, $8::float8, '{"start":true}', now(), $9::text::json, now(), now()
+         $7::text::boolean, $8::float8, '{"start":true}', now(), $9::text::json, $10::int, now(), now()
   WHERE (SELECT count(*) FROM dead_letter_replays WHERE tenant = $2 AND state IN ('running', 'paused')) < ${limits.replays_max}
   RETURNING *`,
 );

@@ -1,7 +1,10 @@
-import { and, desc, eq, lt } from "../../database/drizzle.ts";
+import { and, eq } from "../../database/drizzle.ts";
+import { composed } from "../../database/composed.ts";
 import { plain } from "../../database/plain.ts";
 import { deadLetterReplays, type ReplayRow } from "../../database/schema/index.ts";
+import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
+import { bytesOf, fitting, isCut } from "../../jobs/page-bytes.ts";
 
 /** A replay of a tenant. */
 export async function findReplay(
@@ -18,23 +21,31 @@ export async function findReplay(
   return row;
 }
 
-/** A tenant's replays, newest first, below an id. */
+/** A tenant's replays, newest first, below an id. Each is shown whole, so a page is cut at its bytes, as one of jobs is. */
 export async function listReplays(
   deps: Pick<Deps, "database">,
   tenant: string,
   replays_max: number,
-  below: string | undefined,
+  below: string = newest,
 ): Promise<{ rows: ReplayRow[]; next: string | undefined }> {
-  const rows = await plain(deps.database, (db) =>
-    db
-      .select()
-      .from(deadLetterReplays)
-      .where(
-        and(eq(deadLetterReplays.tenant, tenant), below === undefined ? undefined : lt(deadLetterReplays.id, below)),
-      )
-      .orderBy(desc(deadLetterReplays.id))
-      .limit(replays_max + 1),
-  );
-  const shown = rows.slice(0, replays_max);
-  return { rows: shown, next: rows.length > replays_max ? shown.at(-1)?.id : undefined };
+  type Row = ReplayRow & { cut: boolean; bytes: number; before: string };
+  const found = await executeOn(deps.database)<Row>({ text: list, params: [tenant, below, replays_max + 1] });
+  const rows = found.slice(0, replays_max).map(({ cut: _cut, bytes: _bytes, before: _before, ...row }) => row);
+  return { rows, next: found[0]?.cut || found.length > replays_max ? rows.at(-1)?.id : undefined };
 }
+
+/** An id with all bits set: every replay is below it. */
+const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+// A patch, and a filter of a thousand ids, may be large. Of what is cut off nothing large is read: until it is returned, a
+// row has pointers to it.
+const list = composed(
+  "dead-letters/list-replays",
+  ["tenant", "below", "replays_max"],
+  `
+  WITH page AS MATERIALIZED (
+    SELECT *, ${bytesOf("patch")} + ${bytesOf("filter")} AS bytes FROM dead_letter_replays
+    WHERE tenant = $1 AND id < $2::text::uuid ORDER BY id DESC LIMIT $3::int
+  ), ${fitting("id DESC")}
+  SELECT *, ${isCut} AS cut FROM fitting ORDER BY id DESC`,
+);

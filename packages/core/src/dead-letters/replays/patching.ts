@@ -1,4 +1,4 @@
-import { findFaults, limits, mergePatch, type Json, type JsonObject } from "@atlasqueue/contract";
+import { findFaults, mergePatch, type Json, type JsonObject } from "@atlasqueue/contract";
 import { composed } from "../../database/composed.ts";
 import { uuidArray } from "../../database/literals.ts";
 import type { Execute } from "../../database/statement.ts";
@@ -9,6 +9,9 @@ import { pageBounded, reachedFrom } from "../take.ts";
 export type Patched = { id: string; type: string; queue: string; before: JsonObject; after: JsonObject; fits: boolean };
 export type PatchedPage = { found: number; reached: DeadPlace | null; jobs: Patched[] };
 
+/** A JSON merge patch, and how large a payload may be that it makes. */
+export type Patch = { patch: JsonObject | null; payload_bytes_max: number };
+
 /**
  * What a patch makes of the payloads of a page's dead letters, of which there are at most `rows_max`. Nothing is locked
  * for it: a payload stays what it is for as long as its job is dead.
@@ -16,14 +19,14 @@ export type PatchedPage = { found: number; reached: DeadPlace | null; jobs: Patc
 export async function readPatched(
   execute: Execute,
   page: DeadPage,
-  patch: JsonObject | null,
+  { patch, payload_bytes_max }: Patch,
   rows_max: number,
 ): Promise<PatchedPage> {
   type Row = Omit<PatchedPage, "jobs"> & { jobs: Pick<Patched, "id" | "type" | "queue" | "before">[] | null };
   const [row] = await execute<Row>({ text: texts[page.kind], params: [...pageParams(page), rows_max] });
   const jobs = (row?.jobs ?? []).map((job) => {
     const after = patch === null ? job.before : (mergePatch(job.before, patch) as JsonObject);
-    return { ...job, after, fits: fits(after) };
+    return { ...job, after, fits: fits(after, payload_bytes_max) };
   });
   return { found: row?.found ?? 0, reached: row?.reached ?? null, jobs };
 }
@@ -35,8 +38,8 @@ export async function writePatched(execute: Execute, jobs: readonly Pick<Patched
   await execute({ text: write, params: [uuidArray(jobs.map(({ id }) => id)), payloads] });
 }
 
-function fits(payload: Json): boolean {
-  return Buffer.byteLength(JSON.stringify(payload)) <= limits.payload_bytes_max && findFaults(payload).length === 0;
+function fits(payload: Json, bytes_max: number): boolean {
+  return Buffer.byteLength(JSON.stringify(payload)) <= bytes_max && findFaults(payload).length === 0;
 }
 
 const textOf = (kind: DeadPage["kind"]) => {

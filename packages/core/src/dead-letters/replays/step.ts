@@ -63,7 +63,7 @@ async function pageOfReplay(execute: Execute, row: ReplayRow) {
   const rows_max = Math.min(row.patch ? patched_rows_max : replay_rows_max, Math.ceil(row.rate ?? replay_rows_max));
   const filter = deadFilterOf(row.tenant, row.filter);
   const page = pageAt(filter, row.until_us, row.place, rows_max);
-  const looked = page && row.patch ? await readPatched(execute, page, row.patch, rows_max) : undefined;
+  const looked = page && row.patch ? await readPatched(execute, page, row, rows_max) : undefined;
   const patched = looked && new Map(looked.jobs.filter(({ fits }) => fits).map((job) => [job.id, job]));
   const wanted = page && patched ? pageOfIds(page, [...patched.keys()]) : page;
   const moved = wanted && (await startAnew(execute, wanted, "present", rows_max, patched));

@@ -1,0 +1,31 @@
+/**
+ * How large what is in the jobs of one page may be together, as its jobs are read whole: a page ends before the first
+ * that is too much, and the next one begins there. The first job is in it whatever its size.
+ */
+export const page_bytes_max = 4 * 1_048_576;
+
+/** The columns in which something large may be. */
+const large = ["payload", "result", "progress", "last_error"];
+export const largeColumns = large.join(", ");
+
+/** As of a claim's payloads (`lease/payload-bytes.ts`): what is stored outside the row is not read for its size. */
+export const bytesOf = (column: string) => `
+      CASE WHEN pg_column_compression(${column}) IS NULL THEN coalesce(pg_column_size(${column}), 0)
+           ELSE octet_length(${column}::text) END`;
+
+/** The size of a job, of whose columns only those above can be large. */
+export const jobBytes = `(${large.map(bytesOf).join(" + ")})`;
+
+/**
+ * A part of a WITH, after `page`, which has an id and its `bytes` in each row: `fitting` has the rows of it that fit,
+ * in an order, into a number of bytes.
+ */
+export const fitting = (order: string, bytes_max: string | number = page_bytes_max) => `fitting AS MATERIALIZED (
+    SELECT * FROM (
+      SELECT *, coalesce(sum(bytes) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+      FROM page) AS weighed
+    WHERE before < ${bytes_max}
+  )`;
+
+/** Whether the page was cut. */
+export const isCut = "(SELECT count(*) FROM fitting) < (SELECT count(*) FROM page)";
