@@ -127,6 +127,15 @@ test("a page of schedules, of replays and of the audit trail reads that page", a
     expect((await listActs(own, "default", filter, page, undefined)).rows).toHaveLength(page);
     expect(await read((deps) => listActs(deps, "default", filter, page, undefined))).toBeLessThanOrEqual(most);
   }
+  // Times bound what is looked at.
+  const day_ms = 86_400_000;
+  for (const filter of [
+    { before: new Date(Date.now() - day_ms).toISOString() },
+    { after: new Date(Date.now() + day_ms).toISOString() },
+  ]) {
+    expect(await listActs(own, "default", filter, page, undefined)).toEqual({ rows: [], next: undefined });
+    expect(await read((deps) => listActs(deps, "default", filter, page, undefined))).toBe(0);
+  }
 });
 
 test("a search reads the jobs it says it read, and shows those it found", async () => {
