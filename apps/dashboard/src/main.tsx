@@ -4,7 +4,7 @@ import { createRoot } from "react-dom/client";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { startLive } from "./api/live.ts";
-import { startSession } from "./app/start-session.ts";
+import { startSession, watchSession } from "./app/start-session.ts";
 import { queries } from "./api/queries.ts";
 import { router } from "./router.tsx";
 
@@ -12,6 +12,7 @@ const place = document.getElementById("page");
 if (!place) throw new Error("index.html has no #page");
 
 startSession();
+watchSession();
 startLive();
 createRoot(place).render(
   <StrictMode>

@@ -5,6 +5,7 @@ import { Page } from "./components/page.tsx";
 import { readDeadFilter } from "./pages/dead/filter.ts";
 import { readJobsFilter } from "./pages/jobs/filter.ts";
 import { Overview } from "./pages/overview/overview.tsx";
+import { readOrder } from "./pages/queues/order.ts";
 import { readWindow } from "./pages/overview/window.ts";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -16,6 +17,7 @@ const routes = root.addChildren([
     getParentRoute: () => root,
     path: "/ui/queues",
     component: lazyRouteComponent(() => import("./pages/queues/queues.tsx"), "Queues"),
+    validateSearch: readOrder,
   }),
   createRoute({
     getParentRoute: () => root,

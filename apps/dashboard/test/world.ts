@@ -101,6 +101,34 @@ export async function visit(
   return { page, context, complaints };
 }
 
+/** As long as a page waits at most before it asks by itself. */
+const poll_ms = 10_000;
+
+/**
+ * A page whose time can leap. That it asks by itself is what such a test looks at, not how long it takes.
+ *
+ * @example
+ * const { page, leapUntil } = await visitInTime(browser, url, /v1.queues/);
+ * await leapUntil(async () => expect(await page.getByText("mails").count()).toBe(1));
+ */
+export async function visitInTime(browser: Browser, url: string, asked: RegExp) {
+  const found = await visit(browser, "about:blank");
+  await found.page.clock.install();
+  await found.page.goto(url);
+  const leap = async () => {
+    // One leap for each answer: more of them would use up the time that a request may take.
+    const answer = found.page.waitForResponse(asked).catch(() => {});
+    await found.page.clock.fastForward(poll_ms);
+    await answer;
+  };
+  const leapUntil = (check: () => Promise<void>) =>
+    eventually(async () => {
+      await leap();
+      await check();
+    });
+  return { ...found, leapUntil };
+}
+
 /** Waits until a job has a status. */
 export async function becomes(client: Client, id: string, status: string): Promise<void> {
   await eventually(async () => (await client.get(id)).status === status, { message: `${id} is ${status}` });

@@ -47,7 +47,8 @@ export const list = route(
     description:
       "With `search`, those with a text in payload, result or error, in any case: it reads the newest that the other " +
       "parameters match for 0.4 s, and `searched` says how far it came; go on with the cursor. With `key`, the job an " +
-      "idempotency key names. A page of large jobs ends after about 4 MiB.",
+      "idempotency key names. A page of large jobs ends after about 4 MiB; one that ends since it looked at as many jobs as " +
+      "it may says in `searched` how many those were, and how far back it came.",
     scope: "read",
     request: { query: listJobsQuery },
     answers: {
@@ -69,8 +70,9 @@ export const list = route(
       return { items: row ? [showJob(row)] : [], next_cursor: null };
     }
     if (search === undefined) {
-      const { rows, next } = await listJobs(deps, tenant, filter, limit, below);
-      return { items: rows.map(showJob), next_cursor: nextOf(next) };
+      const { rows, next, looked_at: jobs } = await listJobs(deps, tenant, filter, limit, below);
+      const searched = jobs === undefined || next === undefined ? {} : { searched: { jobs, back_to: madeAt(next) } };
+      return { items: rows.map(showJob), next_cursor: nextOf(next), ...searched };
     }
     // It costs far more than a list: a few at once, of which each tenant has a share.
     const { rows, jobs, next } = await deps.searches.hold(tenant, 0, () =>

@@ -1,7 +1,17 @@
 import { noteFailure, noteSuccess } from "../api/link.ts";
-import { readSession } from "../api/session.ts";
+import { queries } from "../api/queries.ts";
+import { followTabs, readSession } from "../api/session.ts";
+import { toast } from "./toasts.ts";
 
 const again_ms = 2_000;
+
+/** From now on say when another tab signs in as somebody else, and show nothing of what was asked for before. */
+export function watchSession(): void {
+  followTabs(({ token, tenant }) => {
+    void queries.resetQueries();
+    toast({ tone: "bad", text: `Another tab signed in as ${token?.name} (tenant ${tenant}): this one now is, too` });
+  });
+}
 
 /** Ask who we are until there is an answer: the page may be opened while the API starts. */
 export function startSession(): void {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useLayoutEffect, useState, type CSSProperties, type ReactNode } from "react";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 
-type Column = { name: ReactNode; width: string; num?: boolean };
+type Column = { name: ReactNode; width: string; num?: boolean; sorted?: "ascending" | "descending" | undefined };
 
 type Props<T> = {
   label: string;
@@ -50,8 +50,8 @@ export function Rows<T>({ label, columns, items, idOf, min_width, current, isSel
       <div role="table" aria-label={label} aria-rowcount={items.length + 1} style={shape}>
         <div role="rowgroup">
           <div role="row" className="rows-head" aria-rowindex={1}>
-            {columns.map(({ name, num }, at) => (
-              <span key={at} role="columnheader" className={num ? "num" : undefined}>
+            {columns.map(({ name, num, sorted }, at) => (
+              <span key={at} role="columnheader" className={num ? "num" : undefined} aria-sort={sorted}>
                 {name}
               </span>
             ))}

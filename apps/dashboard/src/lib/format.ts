@@ -43,8 +43,8 @@ function pair(ms: number, large_ms: number, large: string, small_ms: number, sma
   return `${Math.floor(ms / large_ms)} ${large}${rest > 0 ? ` ${rest} ${small}` : ""}`;
 }
 
-/** A span in its largest unit only, for "… ago": it changes seldom, so that nothing flickers. */
-function coarse(ms: number): string {
+/** A span in its largest unit only: it changes seldom, so that nothing flickers. */
+export function coarse(ms: number): string {
   if (ms < minute_ms) return `${Math.floor(ms / second_ms)} s`;
   if (ms < hour_ms) return `${Math.floor(ms / minute_ms)} min`;
   if (ms < day_ms) return `${Math.floor(ms / hour_ms)} h`;

@@ -56,6 +56,30 @@ export function accessTests(world: () => World): void {
     await context.close();
   });
 
+  test("another tab that signs in as somebody else tells this one, which then shows what that one may see", async () => {
+    const reader = await world().token(["read"], "only reads");
+    const admin = await world().token(["admin"], "may do all");
+    const { page, context } = await signedIn(reader.token, "/ui/queues");
+    await page.getByRole("link", { name: "reports" }).waitFor();
+    expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
+    const other = await context.newPage();
+    await other.goto(`${world().guarded.url}/ui/queues`);
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await other.getByLabel("API token").fill(reader.token);
+    await other.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("link", { name: "reports" }).waitFor();
+    // Without a sign-out in between: by a program, or a page of before.
+    const headers = { "content-type": "application/json", "x-atlasqueue-dashboard": "1" };
+    const init = JSON.stringify({ method: "POST", headers, body: JSON.stringify({ token: admin.token }) });
+    await other.evaluate(
+      `fetch("/v1/session", ${init}).then(() => new BroadcastChannel("atlasqueue-session").postMessage(""))`,
+    );
+    await page.getByText("Another tab signed in as may do all").waitFor();
+    await page.getByRole("button", { name: "Pause" }).first().waitFor();
+    await context.close();
+  });
+
   test("when its token is revoked, the page asks for another one", async () => {
     const { token, id } = await world().token(["read"], "soon gone");
     const admin = createClient({ url: world().guarded.url, token: (await world().token(["admin"])).token });

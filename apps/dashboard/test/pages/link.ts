@@ -1,28 +1,32 @@
 import { eventually } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
-import { visit, type World } from "../world.ts";
+import { visit, visitInTime, type World } from "../world.ts";
 
 /** The page while its servers are away. */
 export function linkTests(world: () => World): void {
   test("PostgreSQL goes and comes back: the page says so, keeps what it showed, and goes on by itself", async () => {
-    const { page, context } = await visit(world().browser, `${world().open.url}/ui/queues`);
+    const { page, context, leapUntil } = await visitInTime(
+      world().browser,
+      `${world().open.url}/ui/queues`,
+      /\/v1\/queues/,
+    );
     await page.getByRole("link", { name: "mails" }).waitFor();
     world().postgres.refuse();
-    await page.getByText(/The database is away since/).waitFor();
+    await leapUntil(async () => expect(await page.getByText(/The database is away since/).count()).toBe(1));
     expect(await page.getByRole("link", { name: "mails" }).count()).toBe(1);
     world().postgres.heal();
-    await page.getByText(/is away since/).waitFor({ state: "detached" });
+    await leapUntil(async () => expect(await page.getByText(/is away since/).count()).toBe(0));
     await context.close();
   });
 
   test("Redis goes and comes back: the overview says so", async () => {
-    const { page, context } = await visit(world().browser, world().open.url);
+    const { page, context, leapUntil } = await visitInTime(world().browser, world().open.url, /\/v1\/overview/);
     const problems = page.getByRole("region", { name: "What is wrong" });
     await problems.waitFor();
     world().redis.refuse();
-    await problems.getByText(/Redis/).first().waitFor();
+    await leapUntil(async () => expect(await problems.getByText(/Redis/).count()).toBeGreaterThan(0));
     world().redis.heal();
-    await problems.getByText(/Redis/).first().waitFor({ state: "detached" });
+    await leapUntil(async () => expect(await problems.getByText(/Redis/).count()).toBe(0));
     await context.close();
   });
 

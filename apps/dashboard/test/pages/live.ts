@@ -1,6 +1,6 @@
 import { eventually } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
-import { visit, type World } from "../world.ts";
+import { visit, visitInTime, type World } from "../world.ts";
 
 /** The least time between two answers, and some more. */
 const between_ms = 2_100;
@@ -32,14 +32,15 @@ export function liveTests(world: () => World): void {
 
   test("without events the page asks by itself, and listens again when it can", async () => {
     const { client, url } = world().open;
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page, context, leapUntil } = await visitInTime(world().browser, "about:blank", /\/v1\/jobs/);
     await page.route(/\/v1\/events/, (route) => route.abort());
     await page.goto(`${url}/ui/jobs?type=asked`);
     await page.getByText("No job matches").waitFor();
     await client.submit({ type: "asked", queue: "elsewhere" });
-    await page.getByRole("link", { name: "asked" }).waitFor();
+    await leapUntil(async () => expect(await page.getByRole("link", { name: "asked" }).count()).toBe(1));
     const events = page.waitForResponse(/\/v1\/events/);
     await page.unroute(/\/v1\/events/);
+    await page.clock.fastForward(60_000);
     expect((await events).status()).toBe(200);
     await context.close();
   });

@@ -71,7 +71,10 @@ export const getJobQuery = z.strictObject({
 export const jobPage = z.strictObject({
   items: z.array(job),
   next_cursor: z.string().nullable(),
-  /** Of a search: how many jobs it read, and how far back it came; null when that was all of them. */
+  /**
+   * Of a search: how many jobs it read. Of a page that is short and has a `next_cursor`: how many it looked at. And how
+   * far back it came; null when that was all of them.
+   */
   searched: z.strictObject({ jobs: z.int().min(0), back_to: z.iso.datetime().nullable() }).optional(),
 });
 export type JobPage = z.infer<typeof jobPage>;

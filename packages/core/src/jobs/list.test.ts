@@ -37,6 +37,19 @@ test("pages that end inside a batch of another tenant's jobs skip none of ours, 
   }
 });
 
+test("a page that is short, and not the last, says how many jobs it looked at", async () => {
+  await own.database.sql`INSERT INTO queue_counts (tenant, queue, succeeded) VALUES ('ours', 'counted', 1)`;
+  const { rows, next, looked_at = 0 } = await listJobs(own, "ours", { type: "unknown" }, 50, undefined);
+  expect(rows).toEqual([]);
+  // A first stretch, or more where the machine is quick.
+  expect(looked_at).toBeGreaterThanOrEqual(1_250);
+  const [row] = await own.database.sql<{ n: number }[]>`
+    SELECT count(*)::int AS n FROM jobs WHERE id >= ${next ?? ""}::uuid`;
+  expect(row?.n).toBe(looked_at);
+  const full = await listJobs(own, "ours", { type: "a" }, 50, undefined);
+  expect([full.rows.length, full.looked_at]).toEqual([50, undefined]);
+});
+
 test("of a queue or a status without jobs the list looks at one short stretch, and knows that there are none", async () => {
   await own.database.sql`ANALYZE jobs`;
   for (const filter of [{ queue: "nothing" }, { queue: "default", status: "cancelled" }] as const) {

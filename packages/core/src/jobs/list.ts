@@ -22,8 +22,11 @@ export type JobFilter = {
   created_before?: string | undefined;
 };
 
-/** `next` is where the next page begins: below this id. Undefined at the end. */
-export type JobRows = { rows: JobRow[]; next: string | undefined };
+/**
+ * `next` is where the next page begins: below this id. Undefined at the end. `looked_at` is how many jobs, of any tenant,
+ * were looked at for a page that is not full and has a next one.
+ */
+export type JobRows = { rows: JobRow[]; next: string | undefined; looked_at?: number | undefined };
 
 /** How many jobs one page looks at, of any tenant, rather than a rare filter reading the whole history. */
 const looked_at_max = 20_000;
@@ -75,21 +78,23 @@ async function inStretches(
   let last = below;
   let bytes_left = page_bytes_max;
   let cut = false;
-  let stretch = first_stretch_jobs;
-  for (let looked_at = 0; looked_at < looked_at_max; looked_at += stretch, stretch = looked_at) {
+  let looked_at = 0;
+  for (let stretch = first_stretch_jobs; looked_at < looked_at_max; stretch = looked_at) {
     const params = [...paramsOf(tenant, filter, jobs_max - rows.length, last), stretch, bytes_left];
     const found = await executeOn(deps.database)<Row>({ text: inStretch, params });
     rows.push(...jobsOf(found));
     last = found[0]?.last ?? undefined;
     bytes_left -= found[0]?.bytes ?? 0;
     cut = found[0]?.cut === true || (last !== undefined && bytes_left <= 0);
+    const first = looked_at === 0;
+    looked_at += stretch;
     if (last === undefined || rows.length === jobs_max || cut) break;
     // The kept counts know of what no stretch would find.
-    if (rows.length === 0 && looked_at === 0 && !(await mayHold(deps, tenant, filter)))
-      return { rows, next: undefined };
+    if (rows.length === 0 && first && !(await mayHold(deps, tenant, filter))) return { rows, next: undefined };
     if (performance.now() - began > quick_ms) break;
   }
-  return pageOf(rows, jobs_max, last, cut);
+  const page = pageOf(rows, jobs_max, last, cut);
+  return page.next !== undefined && rows.length < jobs_max && !cut ? { ...page, looked_at } : page;
 }
 
 /** Whether the tenant has jobs of the filter's queue and status at all. */

@@ -17,20 +17,23 @@ export function More({
   const looked = list.data.pages.reduce((sum, page) => sum + (page.searched?.jobs ?? 0), 0);
   const back_to = list.data.pages.at(-1)?.searched?.back_to;
   const busy = list.isFetchingNextPage;
+  // A rare filter ends its look with few matches or none, though there may be more further back.
+  const partly = searching || (looked > 0 && list.hasNextPage);
+  const found = shown === 0 ? "None" : searching ? plural(shown, "match", "matches") : plural(shown, "job");
   return (
     <div className="rows-foot">
       <span>
-        {searching ? `${plural(shown, "match", "matches")} in the newest ${count(looked)} jobs` : plural(shown, "job")}
-        {searching && back_to && (
+        {partly ? `${found} in the newest ${count(looked)} jobs${searching ? "" : " looked at"}` : plural(shown, "job")}
+        {partly && back_to && (
           <>
-            , back to <Time at={back_to} />
+            , made since <Time at={back_to} />
           </>
         )}
         {!list.hasNextPage && shown > 0 && !searching && ", all there are"}
       </span>
       {list.hasNextPage && (
         <Button disabled={busy} onClick={() => void list.fetchNextPage()}>
-          {busy ? "Looking…" : searching ? "Look further back" : "Show more"}
+          {busy ? "Looking…" : partly ? "Look further back" : "Show more"}
         </Button>
       )}
     </div>

@@ -1,15 +1,21 @@
 import { useDeferredValue, useState } from "react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Queue } from "@atlasqueue/contract";
 import { Icon } from "../../components/icon.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { Answered, Empty } from "../../components/states.tsx";
 import { plural } from "../../lib/format.ts";
 import { useQueues } from "../../api/queues.ts";
+import { inOrder, type Order } from "./order.ts";
 import { QueueRows } from "./rows.tsx";
 
 /** All queues, those with trouble first if one wants. */
 export function Queues() {
   const queues = useQueues();
+  const { order = "name" } = useSearch({ from: "/ui/queues" });
+  const navigate = useNavigate();
+  const reorder = (next: Order) =>
+    void navigate({ to: "/ui/queues", search: next === "oldest" ? { order: next } : {}, replace: true });
   const [text, setText] = useState("");
   const wanted = useDeferredValue(text.trim().toLowerCase());
   return (
@@ -30,13 +36,15 @@ export function Queues() {
             </div>
           </div>
         </div>
-        <Answered to={queues}>{(all) => <Found all={all} wanted={wanted} />}</Answered>
+        <Answered to={queues}>{(all) => <Found all={all} wanted={wanted} order={order} onOrder={reorder} />}</Answered>
       </Card>
     </Page>
   );
 }
 
-function Found({ all, wanted }: { all: readonly Queue[]; wanted: string }) {
+type FoundProps = { all: readonly Queue[]; wanted: string; order: Order; onOrder: (order: Order) => void };
+
+function Found({ all, wanted, order, onOrder }: FoundProps) {
   const found = wanted === "" ? all : all.filter(({ queue }) => queue.toLowerCase().includes(wanted));
   if (all.length === 0)
     return (
@@ -45,5 +53,5 @@ function Found({ all, wanted }: { all: readonly Queue[]; wanted: string }) {
       </Empty>
     );
   if (found.length === 0) return <Empty icon="search" title="No queue is called that" />;
-  return <QueueRows of={found} />;
+  return <QueueRows of={inOrder(found, order)} order={order} onOrder={onOrder} />;
 }

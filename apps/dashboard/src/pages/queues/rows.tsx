@@ -1,4 +1,4 @@
-import { memo, useCallback, useState } from "react";
+import { memo, useCallback, useMemo, useState, type ReactNode } from "react";
 import { Link } from "@tanstack/react-router";
 import type { Queue } from "@atlasqueue/contract";
 import { useMay } from "../../api/session.ts";
@@ -6,27 +6,30 @@ import { useThroughput } from "../../api/throughput.ts";
 import { Button } from "../../components/button.tsx";
 import { Rows } from "../../components/rows.tsx";
 import { Line } from "../../components/spark.tsx";
-import { MaybeTime } from "../../components/time.tsx";
+import { For } from "../../components/time.tsx";
 import { compact, plural } from "../../lib/format.ts";
+import type { Order } from "./order.ts";
 import { usePausing } from "./pausing.ts";
 
 const columns = [
-  { name: "Queue", width: "minmax(10rem, 2fr)" },
+  { name: "Queue", width: "minmax(10rem, 2fr)", by: "name" },
   { name: "Queued", width: "5rem", num: true },
   { name: "Running", width: "5rem", num: true },
   { name: "Retrying", width: "5rem", num: true },
   { name: "Later", width: "5rem", num: true },
   { name: "Dead", width: "5rem", num: true },
   { name: "Succeeded", width: "6rem", num: true },
-  { name: "Oldest waits", width: "7rem" },
+  { name: "Oldest waits", width: "7rem", by: "oldest" },
   { name: "Last hour", width: "7rem" },
-  { name: "", width: "6.5rem" },
-] as const;
+  { name: <span className="unseen">What to do</span>, width: "6.5rem" },
+] satisfies { name: ReactNode; width: string; num?: boolean; by?: Order }[];
 
 /** Charts are asked for by so many rows, not anew with every row that comes into sight. */
 const block_rows = 25;
 
-export function QueueRows({ of }: { of: readonly Queue[] }) {
+type Props = { of: readonly Queue[]; order: Order; onOrder: (order: Order) => void };
+
+export function QueueRows({ of, order, onOrder }: Props) {
   const [block, setBlock] = useState<readonly [number, number]>([0, block_rows]);
   const show = useCallback((first: number, last: number) => {
     const from = Math.floor(first / block_rows) * block_rows;
@@ -36,8 +39,22 @@ export function QueueRows({ of }: { of: readonly Queue[] }) {
   const went = useThroughput(of.slice(...block).map(({ queue }) => queue));
   const { pause, resume } = usePausing();
   const may = useMay("admin");
+  const headed = useMemo(
+    () =>
+      columns.map(({ by, name, ...column }: (typeof columns)[number] & { by?: Order }) => {
+        if (!by) return { ...column, name };
+        const sort = (
+          <button type="button" className="sort" onClick={() => onOrder(by)}>
+            {name}
+          </button>
+        );
+        const direction = by === "name" ? ("ascending" as const) : ("descending" as const);
+        return { ...column, name: sort, sorted: by === order ? direction : undefined };
+      }),
+    [order, onOrder],
+  );
   return (
-    <Rows label="Queues" columns={columns} items={of} idOf={({ queue }) => queue} min_width="64rem" onShown={show}>
+    <Rows label="Queues" columns={headed} items={of} idOf={({ queue }) => queue} min_width="64rem" onShown={show}>
       {(queue) => (
         <Cells
           queue={queue}
@@ -81,7 +98,7 @@ const Cells = memo(function Cells({ queue, went, onPause, onResume }: CellsProps
       <Count of={counts.dead} tone="bad" />
       <Count of={counts.succeeded} />
       <span role="cell">
-        <MaybeTime at={queue.oldest_queued_at} />
+        <For since={queue.oldest_queued_at} />
       </span>
       <span role="cell">
         {went && <Line values={went} label={`${plural(sum(went), "job")} succeeded in the last hour`} />}
