@@ -109,7 +109,7 @@ const seedPart = composed(
     FROM planned
   ), made AS (
     INSERT INTO jobs (id, tenant, queue, type, status, run_at, ready_at, due_at, dead_at, created_at, updated_at, started_at,
-                      finished_at, attempts, worker_id, dead_reason, last_error, payload, result)
+                      finished_at, attempts, max_attempts, worker_id, dead_reason, last_error, payload, result)
     SELECT ${id}, $3, queue, type, status,
            CASE WHEN status = 'scheduled' THEN now() + interval '6 hours' * (0.1 + luck)
                 WHEN status = 'failed' THEN now() + interval '30 minutes' * (0.1 + luck) ELSE made_at END,
@@ -119,14 +119,14 @@ const seedPart = composed(
            CASE WHEN status = 'dead' THEN ended END, made_at,
            CASE WHEN status IN ('queued', 'scheduled') THEN made_at ELSE ended END,
            CASE WHEN attempts > 0 THEN started END, CASE WHEN status IN ('succeeded', 'dead', 'cancelled') THEN ended END,
-           attempts, CASE WHEN attempts > 0 THEN worker END, CASE WHEN status = 'dead' THEN 'attempts_exhausted' END,
+           attempts, CASE WHEN status = 'dead' THEN attempts ELSE 5 END, CASE WHEN attempts > 0 THEN worker END, CASE WHEN status = 'dead' THEN 'attempts_exhausted' END,
            CASE WHEN status IN ('dead', 'failed') THEN error_text END, replace(payload, '%n', n::text)::json,
            CASE WHEN status = 'succeeded' THEN '{"ok":true}'::json END
     FROM timed ORDER BY n
     RETURNING id, tenant, queue, status AS to_status, NULL::text AS from_status, status, attempts, worker_id, created_at, last_error
   ), history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
-    SELECT id, attempt, worker_id, created_at + attempt * interval '5 seconds', created_at + attempt * interval '5.4 seconds', 'failed',
+    SELECT id, attempt, worker_id, created_at + attempt * interval '5 seconds', created_at + attempt * interval '5 seconds' + interval '0.4 seconds', 'failed',
            coalesce(last_error, 'HttpError: 502 from https://api.example.com')
     FROM made, generate_series(1, attempts - CASE WHEN status IN ('dead', 'failed') THEN 0 ELSE 1 END) AS attempt
   ), ${countMixedMoves("made")}
