@@ -40,7 +40,9 @@ const browser = await startBrowser();
 for (const [width, height] of widths) {
   for (const colorScheme of ["light", "dark"] as const) {
     const options = { viewport: { width, height }, colorScheme };
-    const { page, context } = await visit(browser, values.url, options);
+    const { page, context } = await visit(browser, "about:blank", options);
+    // A connection that stays open is never idle.
+    await page.route(/\/v1\/events/, (route) => route.abort());
     for (const [name, path] of Object.entries(pages)) {
       if (values.only !== undefined && values.only !== name) continue;
       await page.goto(values.url + path);

@@ -1,11 +1,18 @@
-import { Link } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { Link, useLocation } from "@tanstack/react-router";
 import { Icon } from "../components/icon.tsx";
 import { places } from "./nav.ts";
 
 /** The way around. On a narrow screen it is a row that scrolls. */
 export function SideBar() {
+  const { pathname } = useLocation();
+  const row = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const here = row.current?.querySelector("li [aria-current=page]");
+    here?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [pathname]);
   return (
-    <nav className="side" aria-label="Pages">
+    <nav className="side" aria-label="Pages" ref={row}>
       <Link to="/" className="brand">
         <span className="brand-mark" aria-hidden="true" />
         AtlasQueue

@@ -5,12 +5,20 @@ import { useStore } from "../lib/store.ts";
 import { theme } from "../app/theme.ts";
 
 const sparse_points = 3;
+/** Beside the axis, and of a character there: what is written must fit. */
+const [axis_px, char_px] = [14, 6.2];
 
 type Line = { name: string; color: string; values: readonly (number | null)[]; fill?: boolean };
-type Props = { label: string; at: readonly number[]; lines: readonly Line[]; write: (value: number) => string };
+type Props = {
+  label: string;
+  at: readonly number[];
+  lines: readonly Line[];
+  write: (value: number) => string;
+  steps?: readonly number[];
+};
 
-/** Lines over time. The colours are names of tokens; the values under the pointer go into the legend. */
-export default function Chart({ label, at, lines, write }: Props) {
+/** Lines over time. `steps` are the distances that lines across may have, such as whole minutes. The colours are names of tokens; the values under the pointer go into the legend. */
+export default function Chart({ label, at, lines, write, steps }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot>(undefined);
   const chosen = useStore(theme);
@@ -19,7 +27,7 @@ export default function Chart({ label, at, lines, write }: Props) {
   useEffect(() => {
     const element = place.current;
     if (!element) return undefined;
-    const plot = new uPlot(optionsOf(element, lines, write), dataOf(at, lines), element);
+    const plot = new uPlot(optionsOf(element, lines, write, steps), dataOf(at, lines), element);
     drawn.current = plot;
     const fit = new ResizeObserver(() => plot.setSize(sizeOf(element)));
     fit.observe(element);
@@ -48,7 +56,12 @@ function sizeOf(element: HTMLElement): { width: number; height: number } {
   return { width: Math.max(120, element.clientWidth), height: Math.max(80, element.clientHeight) };
 }
 
-function optionsOf(element: HTMLElement, lines: readonly Line[], write: (value: number) => string): uPlot.Options {
+function optionsOf(
+  element: HTMLElement,
+  lines: readonly Line[],
+  write: Props["write"],
+  steps: Props["steps"],
+): uPlot.Options {
   const token = (name: string) => resolved(element, name);
   const font = `11px ${getComputedStyle(element).fontFamily}`;
   const axis: uPlot.Axis = {
@@ -60,7 +73,7 @@ function optionsOf(element: HTMLElement, lines: readonly Line[], write: (value: 
   return {
     ...sizeOf(element),
     legend: { show: false },
-    padding: [6, 8, 0, 0],
+    padding: [6, 20, 0, 0],
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.15 : 1] } },
     axes: [
@@ -71,7 +84,14 @@ function optionsOf(element: HTMLElement, lines: readonly Line[], write: (value: 
         size: 24,
         values: (_plot, splits, _at, _space, step) => splits.map((at) => tick(at, step)),
       },
-      { ...axis, size: 52, space: 34, values: (_plot, splits) => splits.map(write) },
+      {
+        ...axis,
+        size: (_plot, written: string[] | null) =>
+          axis_px + char_px * Math.max(0, ...(written ?? []).map((each) => each.length)),
+        space: 34,
+        ...(steps ? { incrs: [...steps] } : {}),
+        values: (_plot, splits) => splits.map(write),
+      },
     ],
     series: [
       {},

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useMemo } from "react";
 import type { StatsSeries } from "@atlasqueue/contract";
 import { Card } from "../../components/page.tsx";
-import { count, rate, span } from "../../lib/format.ts";
+import { plural, rate, span } from "../../lib/format.ts";
 import { ratesOf } from "./figures.ts";
 
 // Drawn after the figures: they are there before its code is.
@@ -24,13 +24,13 @@ export function Charts({ series }: { series: StatsSeries }) {
       <Card title="Throughput" note="jobs a second">
         <Legend
           of={[
-            ["In", tones.blue, count(total.submitted)],
-            ["Out", tones.green, count(total.succeeded)],
-            ["Failing", tones.red, count(total.failed)],
+            ["In", tones.blue, plural(total.submitted, "job")],
+            ["Out", tones.green, plural(total.succeeded, "job")],
+            ["Failing", tones.red, plural(total.failed, "attempt")],
           ]}
         />
         <Suspense fallback={<div className="chart" />}>
-          <Chart label="Jobs a second: in, out and failing" at={at} lines={flow} write={rate} />
+          <Chart label="Jobs a second: in, out and failing" at={at} lines={flow} write={rateTick} />
         </Suspense>
       </Card>
       <div className="grid-2">
@@ -40,6 +40,19 @@ export function Charts({ series }: { series: StatsSeries }) {
     </div>
   );
 }
+
+/** As exact as the lines are: 0.25 between 0 and 0.5, not 0.3. */
+const rateTick = (per_second: number) =>
+  per_second < 10 ? String(Number(per_second.toPrecision(3))) : rate(per_second);
+const spanTick = (ms: number) => (ms === 0 ? "0" : span(ms).replace(/\.0 s$/, " s"));
+const [minute_ms, hour_ms, day_ms] = [60_000, 3_600_000, 86_400_000];
+const span_steps_ms = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 20, 30].map((seconds) => seconds * 1_000),
+  ...[1, 2, 5, 10, 20, 30].map((minutes) => minutes * minute_ms),
+  ...[1, 2, 6, 12].map((hours) => hours * hour_ms),
+  ...[1, 2, 5, 10, 20].map((days) => days * day_ms),
+];
 
 type Lines = ReturnType<typeof percentileLines>;
 
@@ -67,7 +80,13 @@ function Percentiles({
         ]}
       />
       <Suspense fallback={<div className="chart" />}>
-        <Chart label={`${title} times: p50, p95 and p99`} at={at} lines={lines} write={span} />
+        <Chart
+          label={`${title} times: p50, p95 and p99`}
+          at={at}
+          lines={lines}
+          write={spanTick}
+          steps={span_steps_ms}
+        />
       </Suspense>
     </Card>
   );

@@ -19,7 +19,7 @@ const columns = [
   { name: "Later", width: "5rem", num: true },
   { name: "Dead", width: "5rem", num: true },
   { name: "Succeeded", width: "6rem", num: true },
-  { name: "Oldest waits", width: "7rem", by: "oldest" },
+  { name: "Oldest waits", width: "7rem", num: true, by: "oldest" },
   { name: "Last hour", width: "7rem" },
   { name: <span className="unseen">What to do</span>, width: "6.5rem" },
 ] satisfies { name: ReactNode; width: string; num?: boolean; by?: Order }[];
@@ -97,7 +97,7 @@ const Cells = memo(function Cells({ queue, went, onPause, onResume }: CellsProps
       <Count of={counts.scheduled + counts.blocked} />
       <Count of={counts.dead} tone="bad" />
       <Count of={counts.succeeded} />
-      <span role="cell">
+      <span role="cell" className="num">
         <For since={queue.oldest_queued_at} />
       </span>
       <span role="cell">
@@ -126,11 +126,11 @@ function PauseButton({
   return (
     <div className="row-actions">
       {paused ? (
-        <Button kind="ghost" icon="play" onClick={() => onResume(queue)}>
+        <Button kind="ghost" icon="play" aria-label="Resume" onClick={() => onResume(queue)}>
           Resume
         </Button>
       ) : (
-        <Button kind="ghost" icon="pause" onClick={() => onPause(queue)}>
+        <Button kind="ghost" icon="pause" aria-label="Pause" onClick={() => onPause(queue)}>
           Pause
         </Button>
       )}

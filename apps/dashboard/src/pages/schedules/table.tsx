@@ -98,6 +98,7 @@ function Row({
             <Button
               kind="ghost"
               icon="play"
+              aria-label="Run now"
               disabled={run.isPending}
               // A double click is one: its second half may come after the answer to the first.
               onClick={({ detail }) => detail < 2 && run.mutate(schedule)}

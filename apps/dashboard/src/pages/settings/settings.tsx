@@ -20,7 +20,7 @@ export function Settings() {
         <Card title="Signed in as">
           <Facts
             of={[
-              ["Token", token ? <bdi key="t">{clipped(token.name)}</bdi> : "nothing: tokens are not asked for"],
+              ["Token", token ? <bdi key="t">{clipped(token.name)}</bdi> : "none: this API asks for no token"],
               ["Tenant", tenant ?? "–"],
               ["May", scopes.join(", ") || "nothing"],
               ["Until", until === null ? "no end" : <Time key="u" at={until} />],
