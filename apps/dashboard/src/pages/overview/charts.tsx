@@ -46,13 +46,15 @@ const rateTick = (per_second: number) =>
   per_second < 10 ? String(Number(per_second.toPrecision(3))) : rate(per_second);
 const spanTick = (ms: number) => (ms === 0 ? "0" : span(ms).replace(/\.0 s$/, " s"));
 const [minute_ms, hour_ms, day_ms] = [60_000, 3_600_000, 86_400_000];
-const span_steps_ms = [
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
-  ...[1, 2, 5, 10, 20, 30].map((seconds) => seconds * 1_000),
-  ...[1, 2, 5, 10, 20, 30].map((minutes) => minutes * minute_ms),
-  ...[1, 2, 6, 12].map((hours) => hours * hour_ms),
-  ...[1, 2, 5, 10, 20].map((days) => days * day_ms),
-];
+const span_steps_ms = (
+  [
+    [1, [1, 2, 5, 10, 20, 50, 100, 200, 500]],
+    [1_000, [1, 2, 5, 10, 20, 30]],
+    [minute_ms, [1, 2, 5, 10, 20, 30]],
+    [hour_ms, [1, 2, 6, 12]],
+    [day_ms, [1, 2, 5, 10, 20]],
+  ] as const
+).flatMap(([unit_ms, counts]) => counts.map((each) => each * unit_ms));
 
 type Lines = ReturnType<typeof percentileLines>;
 
