@@ -13,7 +13,7 @@ import type * as PostgresJsMigrator from "drizzle-orm/postgres-js/migrator";
  */
 const load = createRequire(import.meta.url);
 
-export const { and, asc, desc, DrizzleQueryError, eq, getTableColumns, gt, isNull, lt, sql } = load(
+export const { and, asc, desc, DrizzleQueryError, eq, getTableColumns, gt, isNull, sql } = load(
   "drizzle-orm",
 ) as typeof Orm;
 
