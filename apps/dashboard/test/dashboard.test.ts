@@ -4,6 +4,7 @@ import { actTests } from "./pages/acts.ts";
 import { axeTests } from "./pages/axe.ts";
 import { hostileTests } from "./pages/hostile.ts";
 import { linkTests } from "./pages/link.ts";
+import { listTests } from "./pages/lists.ts";
 import { liveTests } from "./pages/live.ts";
 import { sizeTests } from "./pages/size.ts";
 import { traceTests } from "./pages/traces.ts";
@@ -19,6 +20,7 @@ afterAll(() => (world as World | undefined)?.stop());
 const now = () => world;
 
 actTests(now);
+listTests(now);
 accessTests(now);
 hostileTests(now);
 axeTests(now);

@@ -1,0 +1,84 @@
+import { eventually } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { becomes, visit, type World } from "../world.ts";
+
+/** As many as the page asks for at once. */
+const groups_of_a_page = 200;
+
+/** Lists that are long, ordered, narrow, or not at their end. */
+export function listTests(world: () => World): void {
+  const opened = (path: string) => visit(world().browser, `${world().open.url}${path}`);
+
+  test("more groups of dead letters are shown when asked for, and one of them is purged after a look at its count", async () => {
+    const { client } = world().open;
+    // More than a page of types that nobody handles; the last one died twice.
+    const types = Array.from({ length: groups_of_a_page + 1 }, (_, at) => `gone.${1_000 + at}`);
+    const last = types.at(-1) ?? "";
+    const jobs = await client.submitMany([...types, last].map((type) => ({ type, max_attempts: 1 })));
+    for (const { id } of jobs) await becomes(client, id, "dead");
+    const { page, context } = await opened("/ui/dead");
+    const group = page.getByRole("row", { name: new RegExp(last) });
+    const rows = page.getByRole("button", { name: "Purge this group" });
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(groups_of_a_page);
+    await page.getByRole("button", { name: "Show more groups" }).click();
+    await eventually(async () => expect(await rows.count()).toBeGreaterThan(groups_of_a_page));
+    await group.getByRole("button", { name: "Purge this group" }).click();
+    const dialog = page.getByRole("dialog", { name: "Purge" });
+    await dialog.getByText("2 jobs", { exact: true }).waitFor();
+    await dialog.getByRole("button", { name: "Leave them" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect((await client.page({ status: "dead", type: last })).items).toHaveLength(2);
+    await group.getByRole("button", { name: "Purge this group" }).click();
+    await dialog.getByRole("button", { name: "Delete 2 jobs" }).click();
+    await page.getByText("2 dead letters purged").waitFor();
+    await group.waitFor({ state: "detached" });
+    expect((await client.page({ status: "dead", type: last })).items).toEqual([]);
+    await client.deadLetters.purge({ all: true });
+    await context.close();
+  });
+
+  test("queues are listed by the age of what waits, and on a narrow screen a row's act is in sight", async () => {
+    const { client } = world().open;
+    // No worker takes from these.
+    for (const queue of ["z-first", "a-second"]) await client.submit({ type: "later", queue });
+    const { page, context } = await opened("/ui/queues");
+    const names = page.getByRole("table", { name: "Queues" }).getByRole("link");
+    await names.filter({ hasText: "z-first" }).waitFor();
+    await page.getByRole("button", { name: "Oldest waits" }).click();
+    await page.waitForURL(/order=oldest/);
+    await eventually(async () => {
+      const shown = await names.allTextContents();
+      expect(shown.indexOf("z-first")).toBeLessThan(shown.indexOf("a-second"));
+      expect(shown.indexOf("a-second")).toBeLessThan(shown.indexOf("reports"));
+    });
+    await page
+      .getByRole("columnheader", { name: "Oldest waits" })
+      .and(page.locator('[aria-sort="descending"]'))
+      .waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const pause = page.getByRole("row", { name: /z-first/ }).getByRole("button", { name: "Pause" });
+    await eventually(async () => {
+      const box = await pause.boundingBox();
+      expect((box?.x ?? 1_000) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+    });
+    await context.close();
+  });
+
+  test("a filter that found nothing yet says how far it looked, and looks further", async () => {
+    const { client } = world().open;
+    const { id } = await client.submit({ type: "rare", queue: "elsewhere" });
+    const { page, context } = await visit(world().browser, "about:blank");
+    const searched = { jobs: 20_000, back_to: new Date(Date.now() - 3_600_000).toISOString() };
+    await page.route(/\/v1\/jobs\?.*type=rare/, (route) =>
+      route.request().url().includes("cursor=")
+        ? route.continue({ url: `${world().open.url}/v1/jobs?type=rare` })
+        : route.fulfill({ json: { items: [], next_cursor: "further", searched } }),
+    );
+    await page.goto(`${world().open.url}/ui/jobs?type=rare`);
+    await page.getByText("None in the newest 20,000 jobs looked at").waitFor();
+    await page.getByRole("button", { name: "Look further back" }).click();
+    await page.locator(`a[href="/ui/jobs/${id}"]`).first().waitFor();
+    await context.close();
+  });
+}
