@@ -1,0 +1,1 @@
+ALTER TABLE "dead_letter_replays" ADD COLUMN "payload_bytes_max" integer DEFAULT 262144 NOT NULL;
