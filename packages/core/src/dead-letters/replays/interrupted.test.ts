@@ -1,0 +1,136 @@
+import { type Step, brokenConnection, eventually, steppingDatabase } from "@atlasqueue/testing";
+import { type Mock, expect, test, vi } from "vitest";
+import { replayWorld, tenant } from "../../../test/replay-world.ts";
+import type { Deps } from "../../deps.ts";
+import { type FollowUps, createFollowUps } from "../../follow-ups.ts";
+import { createLogger } from "../../observe/log.ts";
+import { memorySignal } from "../../signal/memory/signal.ts";
+import type { Signal } from "../../signal/signal.ts";
+import { replayAll } from "../bulk.ts";
+import { carryOnReplays } from "./carry-on.ts";
+
+const world = replayWorld();
+const { dead, start, step, carryOut, look, statuses } = world;
+
+test("eight processes that carry on at once replay each job once", async () => {
+  await dead(3_000);
+  const row = await start({ filter: { all: true }, patch: { old: null } });
+  const seen: string[] = [];
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (let idle = 0; idle < 3;) {
+        if (!(await step(world.deps, async ({ ids }) => void seen.push(...ids)))) idle += 1;
+      }
+    }),
+  );
+  await carryOut();
+  expect(await look(row)).toMatchObject({ state: "done", replayed: 3_000 });
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(await statuses()).toEqual({ queued: 3_000 });
+  const [attempts] = await world.sql`SELECT count(*)::int AS wrong FROM jobs WHERE payload ->> 'old' IS NOT NULL`;
+  expect(attempts?.wrong).toBe(0);
+});
+
+/** The steps of a page of jobs in groups, counted by a page that is let through. */
+async function stepsOfPage(): Promise<number> {
+  let steps = 0;
+  await step({ ...world.deps, database: steppingDatabase(world.deps.database, () => void (steps += 1)) });
+  return steps;
+}
+
+test(
+  "a process that dies at any step of a page loses nothing and leaves nothing done twice",
+  { timeout: 60_000 },
+  async () => {
+    const prepare = async () => {
+      await world.sql`TRUNCATE jobs, dead_letter_replays, job_groups`;
+      await dead(5);
+      await world.sql`UPDATE jobs SET group_key = 'g' WHERE payload ->> 'n' IN ('4', '5')`;
+      return start({ filter: { type: "mail" }, patch: { old: null } });
+    };
+    await prepare();
+    const steps = await stepsOfPage();
+    expect(steps).toBeGreaterThan(5);
+    for (let dies_at = 1; dies_at <= steps; dies_at += 1) {
+      const row = await prepare();
+      let at = 0;
+      const dying = steppingDatabase(world.deps.database, (_step: Step) => {
+        at += 1;
+        if (at === dies_at) throw new Error("the process died");
+      });
+      await step({ ...world.deps, database: dying }).catch(() => undefined);
+      await carryOut();
+      const { replayed, left_over, state } = await look(row);
+      expect({ dies_at, replayed, left_over, state }).toEqual({ dies_at, replayed: 5, left_over: 0, state: "done" });
+      const rows = await world.sql`SELECT status, payload FROM jobs ORDER BY payload ->> 'n'`;
+      expect(rows.map(({ payload }) => payload as unknown)).toEqual([1, 2, 3, 4, 5].map((n) => ({ n })));
+      expect(rows.filter(({ status }) => status === "dead")).toEqual([]);
+    }
+  },
+);
+
+test("while a page is under way, no lock of it outlives it, and a stopped one holds nobody up", async () => {
+  await dead(600);
+  const row = await start({ filter: { all: true } });
+  await step();
+  const locks = await world.sql`
+    SELECT relation::regclass AS on FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND mode = 'RowShareLock'`;
+  expect(locks).toEqual([]);
+  // One process stands still in the middle of a page: another does pages of another replay meanwhile.
+  const other = await start({ filter: { all: true } });
+  await world.sql`UPDATE dead_letter_replays SET next_at = now() - interval '1 hour' WHERE id = ${row.id}`;
+  await world.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM dead_letter_replays WHERE id = ${row.id} FOR UPDATE`;
+    expect(await step()).toBe(true);
+  });
+  expect((await look(other)).replayed).toBe(100);
+});
+
+type BrokenDeps = Deps & { signal: Signal; followUps: FollowUps; broken: Mock };
+
+test.each([
+  [
+    "of the background",
+    async (on: BrokenDeps) => {
+      const row = await start({ filter: { all: true } });
+      const stop = new AbortController();
+      const loop = carryOnReplays({ ...on, logger: createLogger("silent", "test") }, stop.signal);
+      await eventually(async () => expect((await look(row)).replayed).toBe(3));
+      await eventually(() => expect(on.broken).toHaveBeenCalled());
+      stop.abort();
+      await loop;
+    },
+  ],
+  [
+    "of a request",
+    async (on: BrokenDeps) => {
+      await expect(replayAll(on, { tenant }, { dry_run: false })).rejects.toThrow("CONNECTION_CLOSED");
+      expect(on.broken).toHaveBeenCalled();
+    },
+  ],
+])(
+  "what the first transaction of a page replayed is followed up even if the second one fails: %s",
+  async (_of, act) => {
+    await dead(5);
+    await world.sql`UPDATE jobs SET group_key = 'g' WHERE payload ->> 'n' IN ('4', '5')`;
+    const ids = (await world.sql`SELECT id FROM jobs WHERE group_key IS NULL`).map(({ id }) => String(id));
+    const signal = memorySignal();
+    await signal.deadLetters.add((await world.sql`SELECT id FROM jobs`).map(({ id }) => String(id)));
+    const followUps = createFollowUps({ ...world.deps, signal });
+    const broken = vi.fn<() => void>();
+    let transactions = 0;
+    // What takes jobs of groups without a row, in either form, comes after a commit of one that starts jobs anew.
+    const database = steppingDatabase(world.deps.database, (kind, _number, text) => {
+      if (kind === "statement" && transactions > 0 && /UPDATE jobs SET status|FOR UPDATE/.test(text)) {
+        broken();
+        throw brokenConnection();
+      }
+      if (kind === "answer" && /UPDATE jobs SET status|COMMIT/.test(text)) transactions += 1;
+    });
+    await act({ ...world.deps, database, signal, followUps, broken });
+    await followUps.stop();
+    expect(new Set(await signal.take([{ tenant, queue: "default" }], 100))).toEqual(new Set(ids));
+    expect((await signal.deadLetters.look()).length).toBe(2);
+  },
+);
