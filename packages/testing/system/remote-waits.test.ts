@@ -101,21 +101,25 @@ test("clients that hang up in the middle of a wait cost no job and no attempt", 
     if (round % 2 === 0) await creating;
     gone.abort();
     const [ids] = await Promise.all([creating, ...left]);
-    const answered = (await Promise.all(left)).flat().map(({ job }) => job.id);
-    const seen = new Set(answered);
+    const seen = new Set((await Promise.all(left)).flat().map(({ job }) => job.id));
     await eventually(async () => {
       for (const { job } of await lease(api.url, { worker_id: "stays", max_jobs: 100, wait_seconds: 0.2 })) {
         expect(job.attempts).toBe(1);
         seen.add(job.id);
       }
-      // Those whose answer was already written: only the lease shows that no one read it.
+      // Those whose answer was already written: only the lease shows that no one read it. Some of them are still on their
+      // way back, and come in the next round.
       const unread = await system.sql<{ id: string }[]>`
         SELECT id FROM jobs WHERE id = ANY(${ids}::uuid[]) AND worker_id = 'gone'`;
-      expect(new Set([...seen, ...unread.map(({ id }) => id)]).size).toBe(ids.length);
+      for (const { id } of unread) seen.add(id);
+      expect(ids.filter((id) => !seen.has(id))).toEqual([]);
     });
   }
   const [id] = await createMany(api.url, 1);
-  const [held] = await lease(api.url, { wait_seconds: 10 });
-  expect(held?.job).toMatchObject({ id, attempts: 1 });
-  if (held) expect((await ack(api.url, held)).status).toBe(200);
+  await eventually(async () => {
+    const held = await lease(api.url, { wait_seconds: 10 });
+    for (const { job } of held) expect(job.attempts).toBe(1);
+    expect(held).toMatchObject([{ job: { id } }]);
+    for (const one of held) expect((await ack(api.url, one)).status).toBe(200);
+  });
 });
