@@ -1,15 +1,15 @@
 import {
   connectDatabase,
   createMetrics,
-  isUnavailable,
   logEvents,
   memorySignal,
   observeAll,
   redisSignal,
+  SettingError,
   type Database,
   type Signal,
 } from "@atlasqueue/core";
-import { addServerGauges, isShutOut, requirePostgres, requireSignal, troubleLine } from "@atlasqueue/core/internal";
+import { addServerGauges, isShutOut, requirePostgres, requireSignal } from "@atlasqueue/core/internal";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
 import { demoHandlers, noopHandler } from "./handlers/demo.ts";
@@ -96,6 +96,6 @@ async function requireUsablePostgres(database: Database): Promise<void> {
   try {
     await requirePostgres(database);
   } catch (error) {
-    if (isShutOut(error) || (!isUnavailable(error) && troubleLine(error) !== undefined)) throw error;
+    if (error instanceof SettingError || isShutOut(error)) throw error;
   }
 }

@@ -110,7 +110,6 @@ export function connectDatabase(options: DatabaseOptions): Database {
       // The driver looks at this for each statement.
       const all = [sql, control].map((pool) => pool.options as { prepare: boolean });
       if (!all.some(({ prepare }) => prepare)) return;
-
       for (const each of all) each.prepare = false;
       options.onUnprepared?.();
     },
