@@ -39,8 +39,14 @@ export default defineConfig({
           // One process runs many files, as importing core for each took a third of the time. Modules keep nothing.
           isolate: false,
           include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
-          // `pnpm test:packages` runs the last.
-          exclude: ["**/node_modules/**", "**/dist/**", ...quick, "packages/testing/published/**"],
+          // `pnpm test:packages` and `pnpm topology` run the last.
+          exclude: [
+            "**/node_modules/**",
+            "**/dist/**",
+            ...quick,
+            "packages/testing/published/**",
+            "packages/testing/topology/*.test.ts",
+          ],
           // One PostgreSQL and one Redis for the whole run.
           globalSetup: `${root}packages/testing/src/servers/global-setup.ts`,
         },

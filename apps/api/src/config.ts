@@ -38,6 +38,8 @@ export const apiSettings = z.object({
   DASHBOARD: setting.flag().default(true),
   API_HOST: setting.text("an address to listen on, such as 127.0.0.1").default("127.0.0.1"),
   API_PORT: setting.port().default(8_000),
+  API_PROCESSES: setting.integer(1, 256).default(1),
+  API_HANG_SECONDS: setting.seconds(0, 86_400).default(30),
   BODY_BYTES_MAX: setting.integer(1_024, limits.body_bytes_max).default(limits.body_bytes_max),
   PAYLOAD_BYTES_MAX: setting.integer(2, limits.payload_bytes_max).default(limits.payload_bytes_max),
   QUEUES_PER_TENANT_MAX: setting.integer(1, 1_000_000).default(10_000),
@@ -65,6 +67,10 @@ export type ApiConfig = ServerConfig &
     admin_secret: string | undefined;
     rate_limit: RateLimit | undefined;
     listen: { host: string; port: number };
+    /** On the same port. */
+    processes: number;
+    /** One of several processes whose event loop is blocked for so long is killed and replaced; undefined: never. */
+    hang_ms: number | undefined;
     /** Which names requests may use; undefined: any. */
     allowed_hosts: HostRule | undefined;
     /** Whether the page is served at `/`. */
@@ -102,6 +108,8 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
     admin_secret: set.ADMIN_SECRET,
     rate_limit: limit === 0 ? undefined : { limit, period_ms: set.RATE_LIMIT_SECONDS * 1_000 },
     listen: { host: set.API_HOST, port: set.API_PORT },
+    processes: set.API_PROCESSES,
+    hang_ms: set.API_HANG_SECONDS === 0 ? undefined : set.API_HANG_SECONDS * 1_000,
     allowed_hosts: hostRule(set.ALLOWED_HOSTS, open, set.ALLOW_UNAUTHENTICATED),
     with_dashboard: set.DASHBOARD,
     body_bytes_max: set.BODY_BYTES_MAX,

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { migrateDatabase, redisSignal } from "@atlasqueue/core";
 import {
+  commandFile,
   eventually,
   inTime,
   ownServers,
@@ -13,7 +13,6 @@ import {
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { submission } from "../test/test-app.ts";
 
-const main = fileURLToPath(new URL("main.ts", import.meta.url));
 const { jobsKey, dlqKey } = uniqueKeys();
 
 let servers: Servers;
@@ -22,7 +21,8 @@ let url: string;
 beforeAll(async () => {
   servers = await ownServers();
   await migrateDatabase(servers.postgres.url);
-  api = await spawnProcess(main, {
+  api = await spawnProcess(commandFile, {
+    args: ["api"],
     env: {
       DATABASE_URL: servers.postgres.url,
       REDIS_URL: servers.redis.url,

@@ -12,7 +12,6 @@ import {
   type Signal,
 } from "@atlasqueue/core";
 import {
-  carryOnReplays,
   addFleetGauges,
   addServerGauges,
   loadTelemetry,
@@ -34,11 +33,16 @@ export type RunningApi = {
   port: number;
   /** Whether the page is served at `/`: it is wanted, and was built. */
   dashboard: boolean;
+  /** What `/metrics` shows, of this process alone. */
+  ownMetrics(): Promise<string>;
   stop(): Promise<void>;
 };
 
 /** If given, they are used and left open; otherwise they are made and closed again. `log`: where its lines go. */
-export type ApiParts = { signal?: Signal; logger?: Logger; log?: DestinationStream };
+export type ApiParts = { signal?: Signal; logger?: Logger; log?: DestinationStream; member?: ApiMember };
+
+/** One process of several: its metrics bear its number, and `/metrics` shows those of all. */
+export type ApiMember = { number: number; gatherMetrics(): Promise<string> };
 
 /**
  * Start the API: database, signal, metrics, server. Rejects when the database is away or has no tables, or the port
@@ -53,6 +57,9 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   const telemetry = await loadTelemetry(config.telemetry, service, () => import("@atlasqueue/telemetry"));
   const logger = parts.logger ?? createLogger(config.log_level, service, parts.log, telemetry?.tap);
   const { registry, observe: count } = createMetrics();
+  const { member } = parts;
+  if (member) registry.setDefaultLabels({ process: String(member.number) });
+  const ownMetrics = () => registry.metrics();
   const observe = observeAll(logEvents(logger), count);
   const database = connectDatabase({
     ...config.database,
@@ -75,7 +82,17 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     const authenticator = config.auth === "required" ? requireTokens(core) : noAuthentication;
     const cursor_key = await signingKey(core, "cursors");
     const dashboard = config.with_dashboard ? readDashboard() : undefined;
-    const app = createApp({ ...config, ...core, ...services, logger, registry, authenticator, cursor_key, dashboard });
+    const metricsPage = member?.gatherMetrics ?? ownMetrics;
+    const app = createApp({
+      ...config,
+      ...core,
+      ...services,
+      logger,
+      metricsPage,
+      authenticator,
+      cursor_key,
+      dashboard,
+    });
     const server = await listen(app, config, logger);
     // So that remote workers' jobs are recovered, retried and signalled again where none of our workers runs.
     const draining = new AbortController();
@@ -87,7 +104,6 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     // In turns with the workers, and alone where all of those are remote.
     const clearing = clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal);
     logger.info({ event: "api_started", url: server.url, host: config.listen.host }, "api_started");
-    const replaying = carryOnReplays({ ...core, logger, followUps }, draining.signal);
     const stop = async () => {
       // Waiting calls are answered first, or the server would wait for them.
       services.liveEvents.close();
@@ -96,14 +112,20 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       await server.stop(config.shutdown_ms);
       await services.longPoll.returned();
       await services.submitter.close();
-      await Promise.all([authenticator.close(), sweeping, clearing, replaying]);
+      await Promise.all([authenticator.close(), sweeping, clearing]);
       await services.followUps.stop();
       await closeParts();
       // Otherwise the rest would be written at exit, bit by bit.
       await new Promise((resolve) => logger.flush(resolve));
     };
     let stopped: Promise<void> | undefined;
-    return { url: server.url, port: server.port, dashboard: dashboard !== undefined, stop: () => (stopped ??= stop()) };
+    return {
+      url: server.url,
+      port: server.port,
+      dashboard: dashboard !== undefined,
+      ownMetrics,
+      stop: () => (stopped ??= stop()),
+    };
   } catch (error) {
     await closeParts();
     throw error;

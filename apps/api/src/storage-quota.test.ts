@@ -17,6 +17,9 @@ beforeAll(async () => {
   // From before there was a quota.
   await putSchedule(api.deps, tenant, createSchedule.parse({ name: "old", ...template }));
   other = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
+  await api.deps.database.sql`
+    INSERT INTO jobs (id, tenant, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload)
+    SELECT gen_random_uuid(), ${tenant}, 'noop', 'dead', now(), now(), now(), now(), now(), '{}' FROM generate_series(1, 100)`;
   const first = await submit(token, "first");
   expect(first.status).toBe(201);
   ({ id } = (await first.json()) as { id: string });
@@ -37,6 +40,8 @@ const ways: Record<string, () => Promise<Response>> = {
       jobs: ["first", "third"].map((idempotency_key) => ({ type: "noop", payload, idempotency_key })),
     }),
   "POST /v1/jobs/{id}/edit": () => api.send("POST", `/v1/jobs/${id}/edit`, token, { payload }),
+  "POST /v1/dlq/replays": () =>
+    api.send("POST", "/v1/dlq/replays", token, { filter: { all: true }, patch: { fill: "x".repeat(100) } }),
   "POST /v1/schedules": () => api.send("POST", "/v1/schedules", token, { name: "nightly", ...template }),
   "PUT /v1/schedules/{name}": () => api.send("PUT", "/v1/schedules/nightly", token, template),
   "POST /v1/schedules/{name}/run": () => api.send("POST", "/v1/schedules/old/run", token, {}),
@@ -46,7 +51,8 @@ const ways: Record<string, () => Promise<Response>> = {
 
 const rows = async () => {
   const [row] = await api.deps.database.sql<{ rows: number }[]>`
-    SELECT ((SELECT count(*) FROM jobs) + (SELECT count(*) FROM schedules) + (SELECT count(*) FROM idempotency_keys))::int AS rows`;
+    SELECT ((SELECT count(*) FROM jobs) + (SELECT count(*) FROM schedules) + (SELECT count(*) FROM idempotency_keys)
+            + (SELECT count(*) FROM dead_letter_replays))::int AS rows`;
   return row?.rows;
 };
 

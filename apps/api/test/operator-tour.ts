@@ -73,6 +73,7 @@ export async function tourActs(call: Called, submit: (key: string, body?: object
   await call("bulkJobs", 422, { body: { action: "cancel" } });
   await call("bulkJobs", 200, { body: { action: "purge", filter: { search: "tour", key: "acts" }, dry_run: true } });
   await call("getQueue", 200, { params: { queue: "acts" } });
+  await call("getQueueScaling", 200, { params: { queue: "acts" } });
   await call("getQueue", 404, { params: { queue: "nobodys" } });
   await call("editJob", 200, { params, body: { patch: { a: 1 } } });
   await call("editJob", 422, { params, body: {} });

@@ -36,7 +36,7 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
     idempotency_ttl_seconds: 86_400,
     backoff: { base_seconds: 5, max_seconds: 3_600, jitter_seconds_max: 2 },
     logger,
-    registry,
+    metricsPage: () => registry.metrics(),
     body_bytes_max: limits.body_bytes_max,
     payload_bytes_max: limits.payload_bytes_max,
     ...changes,

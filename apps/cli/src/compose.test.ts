@@ -15,6 +15,7 @@ const read = (file: string) => readFileSync(join(root, file), "utf8");
 const filled = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
 
 type Service = {
+  profiles?: string[];
   image?: string;
   logging?: { driver: string; options: Record<string, string> };
   build?: { context: string; dockerfile: string };
@@ -38,7 +39,12 @@ const ours = ["migrate", "api", "worker"];
 const servers = { DATABASE_URL: "postgres://u:p@h/d", REDIS_URL: "redis://h" };
 
 test("the system is these services, and each waits for what it needs", () => {
-  expect(Object.keys(services).sort()).toEqual(["api", "migrate", "postgres", "redis", "worker"]);
+  const profiles = Object.groupBy(Object.keys(services), (name) => service(name).profiles?.join() ?? "always");
+  expect(profiles).toEqual({
+    always: ["postgres", "redis", "migrate", "api", "worker"],
+    pooler: ["pooler"],
+    monitoring: ["prometheus", "grafana"],
+  });
   for (const [name, { depends_on = {} }] of Object.entries(services)) {
     for (const [other, { condition }] of Object.entries(depends_on)) {
       expect(services, `${name} waits for ${other}`).toHaveProperty(other);
@@ -68,6 +74,8 @@ test("every variable is one the program reads, with a value it accepts", () => {
   const known: Record<string, string[]> = {
     postgres: ["POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB"],
     redis: ["REDISCLI_AUTH"],
+    pooler: ["POSTGRES_PASSWORD"],
+    grafana: ["GF_SECURITY_ADMIN_PASSWORD"],
     migrate: Object.keys(apiSettings.shape),
     api: Object.keys(apiSettings.shape),
     worker: Object.keys(workerSettings.shape),
@@ -104,6 +112,14 @@ test("Redis asks for the password that the others send", () => {
 test("our programs may write nothing, and gain no privileges", () => {
   for (const name of Object.keys(services)) expect(service(name).security_opt).toEqual(["no-new-privileges:true"]);
   for (const name of ours) expect(service(name)).toMatchObject({ read_only: true, tmpfs: ["/tmp"], cap_drop: ["ALL"] });
+});
+
+test("what is mounted and copied for the other services exists", () => {
+  const mounted = Object.values(services).flatMap(({ volumes: all = [] }) => all.filter((one) => one.startsWith("./")));
+  expect(mounted.length).toBeGreaterThanOrEqual(5);
+  for (const one of mounted) expect(existsSync(join(root, one.split(":")[0] ?? "")), one).toBe(true);
+  for (const path of dockerfile("packages/deploy/pooler/Dockerfile").copied)
+    expect(existsSync(join(root, path)), path).toBe(true);
 });
 
 test("no log grows without end", () => {
@@ -166,8 +182,8 @@ test(".dockerignore lets through everything that is copied, for older builders t
       .replaceAll(/(?<!\.)\*/g, "[^/]*");
     return new RegExp(`^${text}(/|$)`);
   });
-  for (const path of dockerfile("apps/cli/Dockerfile").copied)
-    expect([path, shut.some((pattern) => pattern.test(path))]).toEqual([path, false]);
+  const all = ["apps/cli/Dockerfile", "packages/deploy/pooler/Dockerfile"].flatMap((file) => dockerfile(file).copied);
+  for (const path of all) expect([path, shut.some((pattern) => pattern.test(path))]).toEqual([path, false]);
 });
 
 function dockerfile(path: string) {

@@ -42,6 +42,7 @@ test("a user's handlers are loaded alongside the built-in ones and run", async (
   const metrics = await (await fetch(app.metrics_url)).text();
   expect(metrics).toContain('atlasqueue_jobs_succeeded_total{job_type="shout"} 1');
   expect(metrics).toContain("atlasqueue_worker_active_jobs 0");
+  expect(metrics).toMatch(/^atlasqueue_worker_slots \d+$/m);
   await app.stop();
 });
 
@@ -128,19 +129,22 @@ test("a worker whose consumer is stuck is not ready", async () => {
 });
 
 test("a worker whose event loop is stuck says so, while it is stuck", async () => {
-  const health = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0 });
+  const health = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0, hang_ms: 1_000 });
   const status = async (path: string) => (await fetch(`${health.url}${path}`)).status;
   expect([await status("/livez"), await status("/readyz"), await status("/metrics")]).toEqual([200, 200, 200]);
   // The probe must come from outside this event loop: a child asks while it is blocked.
   const { execFileSync } = await import("node:child_process");
-  const ask = `const end = Date.now() + 15000;
-    (async () => { while (Date.now() < end) { const r = await fetch("${health.url}/readyz"); if (r.status === 503) { console.log(await r.text()); return; } } })()`;
-  const answer = execFileSync(process.execPath, ["-e", ask], { encoding: "utf8" });
-  expect(JSON.parse(answer)).toMatchObject({
-    status: "unavailable",
-    reason: expect.stringContaining("event loop has been stuck"),
-  });
+  for (const path of ["/readyz", "/livez"]) {
+    const ask = `const end = Date.now() + 15000;
+    (async () => { while (Date.now() < end) { const r = await fetch("${health.url}${path}"); if (r.status === 503) { console.log(await r.text()); return; } } })()`;
+    const answer = execFileSync(process.execPath, ["-e", ask], { encoding: "utf8" });
+    expect(JSON.parse(answer)).toMatchObject({
+      status: "unavailable",
+      reason: expect.stringContaining("event loop has been stuck"),
+    });
+  }
   await eventually(async () => expect(await status("/readyz")).toBe(200));
+  expect(await status("/livez")).toBe(200);
   await health.stop();
 });
 

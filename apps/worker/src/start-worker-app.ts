@@ -37,7 +37,7 @@ export async function startWorkerApp(
   const builtIn = [noopHandler, ...demo, webhookHandler({ allow_private: config.webhook_allow_private })];
   const handlers = [...own, ...builtIn.filter((handler) => !own.some(({ type }) => type === handler.type))];
 
-  const metrics = createMetrics();
+  const metrics = createMetrics({ worker_slots: config.concurrency });
   const observe = observeAll(logEvents(logger), metrics.observe);
   const database = connectDatabase({
     ...config.database,
@@ -49,7 +49,7 @@ export async function startWorkerApp(
   telemetry?.addMetrics(metrics.registry);
   let worker: Worker | undefined;
   const ready = workerReadiness({ database, signal }, () => worker);
-  const address = { ...config.metrics, allowed_hosts: config.allowed_hosts };
+  const address = { ...config.metrics, allowed_hosts: config.allowed_hosts, hang_ms: config.hang_ms };
   const health = await startHealthServer(metrics, ready, address).catch(async (error: unknown) => {
     await Promise.all([telemetry?.stop(), database.close(), parts.signal ? undefined : signal.close()]);
     throw error;

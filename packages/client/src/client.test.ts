@@ -222,6 +222,7 @@ test("a queue is paused, explained, resumed and counted", async () => {
   expect(await client.queues()).toContainEqual(
     expect.objectContaining({ queue: "paused", paused: false, counts: expect.objectContaining({ running: 1 }) }),
   );
+  expect(await client.scaling("paused")).toMatchObject({ queue: "paused", running: 1, backlog: 1 });
   const { items, next_cursor } = await client.queuePage({ limit: 1 });
   expect(items).toHaveLength(1);
   const rest = await client.queuePage(next_cursor === null ? {} : { cursor: next_cursor });

@@ -6,10 +6,14 @@ let used = pool.length;
 let last_ms = -Infinity;
 let count = 0;
 
+/** A clock that went back further than this was wrong before, and is followed. */
+const back_ms_max = 60_000;
+
 /**
  * A new UUIDv7. Ids of one process sort in the order they were made: within a millisecond, and while the clock is
- * behind where it was, they count up from a random number (RFC 9562 §6.2, method 1). Random bytes are drawn for many
- * ids at once, as a draw costs twenty times as much as an id.
+ * behind where it was, they count up from a random number (RFC 9562 §6.2, method 1). That lasts a minute at most: a clock that was a year ahead for
+ * a moment must not date all later ids, by which retention goes, a year ahead. Random bytes are drawn for many ids at
+ * once, as a draw costs twenty times as much as an id.
  *
  * @example
  * const id = newId(); // "019aa1f9-de03-7328-b096-eaadbdcc78dd"
@@ -21,7 +25,7 @@ export function newId(): string {
   }
   const random = pool.subarray(used, (used += 16));
   const now = Date.now();
-  if (now > last_ms) {
+  if (now > last_ms || now < last_ms - back_ms_max) {
     last_ms = now;
     // Half the counter's range, so that counting up does not overflow.
     count = new DataView(random.buffer, random.byteOffset).getUint32(0) >>> 1;

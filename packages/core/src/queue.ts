@@ -19,6 +19,7 @@ import { createScheduleBook, type Schedules } from "./schedules/schedules.ts";
 import { announce } from "./signal/announce.ts";
 import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
 import { noSignal } from "./signal/none.ts";
+import type { RedisTls } from "./signal/redis/dial.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import { sendInside } from "./tracing/send.ts";
@@ -28,8 +29,13 @@ import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
 
 export type QueueOptions = {
   databaseUrl: string;
-  /** Without it, workers find the jobs by their sweep, within a second or two. */
+  /**
+   * `redis://`, `redis+sentinel://host:port,host:port/name` or `redis+cluster://host:port,host:port`, or the same with
+   * `rediss`. Without it, workers find the jobs by their sweep, within a second or two.
+   */
   redisUrl?: string | undefined;
+  /** In PEM, for `rediss`: the authorities that its certificate may be from, and our own certificate and key. */
+  redisTls?: RedisTls | undefined;
   keys?: SignalKeys;
   tenant?: string;
   /** A submit not committed by then rejects. Default 10,000. */
@@ -118,7 +124,7 @@ const bulk_lanes = 3;
 const announceable_max = 10_000;
 
 /**
- * Submit jobs from your own code, without HTTP. The database must be migrated.
+ * Submit jobs from your own code, without HTTP. The database must be migrated. Throws for a URL that cannot be used.
  *
  * @example
  * const queue = createQueue({ databaseUrl, redisUrl });
@@ -136,7 +142,7 @@ export function createQueue(options: QueueOptions): Queue {
     onUnprepared: () => observe({ event: "prepared_statements_off" }),
   });
   const signal: Signal = options.redisUrl
-    ? redisSignal({ url: options.redisUrl, keys: options.keys ?? defaultKeys, observe })
+    ? redisSignal({ url: options.redisUrl, tls: options.redisTls, keys: options.keys ?? defaultKeys, observe })
     : noSignal();
   const deps = { database, signal, observe, tracing: options.tracing };
   const enqueueOptions = { idempotency_ttl_seconds: options.idempotencyTtlSeconds ?? 86_400 };

@@ -1,5 +1,5 @@
-import { redisUrl, uniqueKeys } from "@atlasqueue/testing";
-import { afterEach, describe } from "vitest";
+import { minimalUser, redisCluster, redisUrl, uniqueKeys, type RedisCluster } from "@atlasqueue/testing";
+import { afterAll, afterEach, beforeAll, describe } from "vitest";
 import type { QueueRef } from "../src/deps.ts";
 import { hostSignal, type SignalHost } from "../src/signal/ipc/host.ts";
 import { ipcSignal } from "../src/signal/ipc/signal.ts";
@@ -11,12 +11,25 @@ export const main: QueueRef = { tenant: "default", queue: "default" };
 export const never: AbortSignal = new AbortController().signal;
 export const job = (id: string, priority = 0, queue = main): ReadyJob => ({ id, priority, ...queue });
 
+let cluster: RedisCluster;
+/** As a user who may do only what the operators' page says. */
+let cluster_url: string;
+
+async function startCluster(): Promise<void> {
+  cluster = await redisCluster();
+  const [user] = await Promise.all(cluster.servers.map(({ ask }) => minimalUser(ask)));
+  cluster_url = cluster.url.replace(/\/\/.*@/, `//${user}@`);
+}
+
+function openRedis(url: string, signals_max: number | undefined): Signal {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const options = { url, keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 };
+  return redisSignal(signals_max === undefined ? options : { ...options, signals_max });
+}
+
 const drivers = {
-  redis: (signals_max?: number) => {
-    const { jobsKey, dlqKey } = uniqueKeys();
-    const options = { url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 };
-    return redisSignal(signals_max === undefined ? options : { ...options, signals_max });
-  },
+  redis: (signals_max?: number) => openRedis(redisUrl(), signals_max),
+  cluster: (signals_max?: number) => openRedis(cluster_url, signals_max),
   memory: (signals_max?: number) => memorySignal(signals_max),
   ipc: (signals_max?: number) => {
     const host: SignalHost = hostSignal(
@@ -46,6 +59,8 @@ type Start = (signals_max?: number) => Signal;
  */
 export function withEachSignal(suite: (start: Start, driver: string) => void): void {
   const opened: Signal[] = [];
+  beforeAll(startCluster);
+  afterAll(() => cluster.stop());
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((signal) => signal.close()));
   });

@@ -48,12 +48,13 @@ const arrows: Record<string, string[]> = {
   "packages/telemetry": ["contract", "core"],
   "packages/worker": ["contract", "core"],
   "packages/testing": ["contract", "core", "embedded"],
+  "packages/deploy": [],
   "apps/api": ["contract", "core", "telemetry", "worker", "mcp"],
   "apps/worker": ["core", "telemetry", "worker"],
   "apps/dashboard": ["contract", "client"],
   "apps/mcp": ["contract", "client"],
   "apps/cli": ["contract", "client", "core", "embedded", "api", "worker-app", "mcp"],
-  "apps/bench": ["contract", "core", "worker", "embedded", "api", "worker-app"],
+  "apps/bench": ["contract", "core", "worker", "embedded", "api", "worker-app", "testing"],
 };
 
 test.each(Object.entries(arrows))("%s imports only what lies below it", (folder, below) => {

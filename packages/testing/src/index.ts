@@ -1,5 +1,4 @@
-export { pgBouncer, type PgBouncer } from "./programs/pgbouncer.ts";
-export { findProgram } from "./programs/programs.ts";
+export { findProgram, pgBouncer, startPrometheus, type PgBouncer, type Prometheus } from "./programs/index.ts";
 export { recordEvents, submission } from "./factories.ts";
 export { createDatabase, type CreatedDatabase } from "./servers/create-database.ts";
 export { eventually, inTime, type EventuallyOptions } from "./eventually.ts";
@@ -12,8 +11,20 @@ export {
   type ReceivedMetric,
   type ReceivedSpan,
 } from "./receivers/otlp-receiver.ts";
+export { startStandby, type Standby } from "./servers/standby.ts";
+export { certificateAuthority, type Authority, type Certificate } from "./redis/certificates.ts";
+export { minimalUser } from "./redis/minimal-user.ts";
+export { redisCluster, type ClusterServer, type RedisCluster } from "./redis/redis-cluster.ts";
+export { sentinelSet, type SentinelSet } from "./redis/sentinel-set.ts";
+export { tlsRedis, type TlsRedis } from "./redis/tls-redis.ts";
 export { postgresUrl, redisUrl, uniqueKeys } from "./servers/shared-servers.ts";
-export { spawnProcess, type Exit, type SpawnedProcess, type SpawnProcessOptions } from "./spawn-process.ts";
+export {
+  commandFile,
+  spawnProcess,
+  type Exit,
+  type SpawnedProcess,
+  type SpawnProcessOptions,
+} from "./spawn-process.ts";
 export { simulateClock, type SimulatedClock } from "./simulated-clock.ts";
 export { tcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 export { brokenConnection, steppingDatabase, type Step } from "./stepping-database.ts";

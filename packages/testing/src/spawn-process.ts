@@ -2,8 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { onTestFinished, TestRunner } from "vitest";
 import { eventually } from "./eventually.ts";
+
+/** The file of the `atlasqueue` command: every program of the system is one of its subcommands. */
+export const commandFile = fileURLToPath(new URL("../../../apps/cli/src/main.ts", import.meta.url));
 
 export type SpawnProcessOptions = {
   readonly args?: readonly string[] | undefined;
@@ -40,7 +44,7 @@ const said_lines_max = 20;
  * is killed when the test ends; anywhere else (beforeAll), stopping it is up to you.
  *
  * @example
- * const worker = await spawnProcess("apps/worker/src/main.ts", { env: { DATABASE_URL: url } });
+ * const worker = await spawnProcess(commandFile, { args: ["worker"], env: { DATABASE_URL: url } });
  * await worker.waitForLine("ready");
  */
 export async function spawnProcess(

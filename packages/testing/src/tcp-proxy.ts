@@ -89,7 +89,7 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
       if (pair.dead || pair.frozen) return;
       const passed = allowed(chunk);
       if (passed.length === chunk.length) {
-        if (!to.write(passed)) {
+        if (!to.write(passed) && !from.isPaused()) {
           from.pause();
           to.once("drain", () => pair.frozen || from.resume());
         }

@@ -1,14 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import type { Job, SubmitJobInput } from "@atlasqueue/contract";
 import { migrateDatabase } from "@atlasqueue/core";
 import { Redis } from "ioredis";
 import postgres from "postgres";
-import { onTestFinished } from "vitest";
 import { freePort } from "@atlasqueue/embedded";
-import { eventually, ownServers, spawnProcess, type Servers, type SpawnedProcess } from "../src/index.ts";
-
-const program = (path: string) => fileURLToPath(new URL(`../../../apps/${path}`, import.meta.url));
+import { commandFile, eventually, ownServers, spawnProcess, type Servers, type SpawnedProcess } from "../src/index.ts";
 
 /** Short delays, so that a test sees several attempts. */
 const brisk = {
@@ -37,7 +33,10 @@ export type Api = {
   read(id: string): Promise<Job>;
 };
 
-/** The whole system as an operator runs it: its own PostgreSQL and Redis, and each program as a process. */
+/**
+ * The whole system as an operator runs it: its own PostgreSQL and Redis, and each program as a process. A program started
+ * in a test ends with it, any other with the system.
+ */
 export async function startSystem(): Promise<System> {
   const servers = await ownServers();
   await migrateDatabase(servers.postgres.url);
@@ -46,9 +45,10 @@ export async function startSystem(): Promise<System> {
   redis.on("error", () => {});
   const base = { ...brisk, DATABASE_URL: servers.postgres.url, REDIS_URL: servers.redis.url };
 
-  const start = async (file: string, args: string[], env: Record<string, string>) => {
-    const started = await spawnProcess(program(file), { args, env: { ...base, ...env } });
-    onTestFinished(() => started.stop());
+  const processes: SpawnedProcess[] = [];
+  const start = async (args: string[], env: Record<string, string>) => {
+    const started = await spawnProcess(commandFile, { args, env: { ...base, ...env } });
+    processes.push(started);
     return started;
   };
 
@@ -58,18 +58,19 @@ export async function startSystem(): Promise<System> {
     redis,
     async startApi(env = {}) {
       const port = await freePort();
-      const api = await start("api/src/main.ts", [], { API_PORT: String(port), ...env });
+      const api = await start(["api"], { API_PORT: String(port), ...env });
       await isUp(`http://127.0.0.1:${port}/livez`, api);
       return client(`http://127.0.0.1:${port}`, api);
     },
     async startWorker(env = {}) {
-      const port = await freePort();
-      const worker = await start("worker/src/main.ts", [], { WORKER_METRICS_PORT: String(port), ...env });
+      const port = Number(env["WORKER_METRICS_PORT"] ?? (await freePort()));
+      const worker = await start(["worker"], { WORKER_METRICS_PORT: String(port), ...env });
       await isUp(`http://127.0.0.1:${port}/livez`, worker);
       return worker;
     },
-    cli: (args, env = {}) => start("cli/src/main.ts", args, env),
+    cli: (args, env = {}) => start(args, env),
     async stop() {
+      await Promise.all(processes.map((one) => one.stop()));
       redis.disconnect();
       await sql.end({ timeout: 1 });
       await servers.stop();

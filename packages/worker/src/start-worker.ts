@@ -5,7 +5,6 @@ import {
   aboutLease,
   allTenants,
   announce,
-  carryOnReplays,
   type Claimer,
   clearAway,
   createFollowUps,
@@ -151,7 +150,6 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const sweeping = Promise.all([
     sweeper.run(),
     clearAway(deps, config.retention ?? defaultRetention, config.result_ttl_seconds, draining.signal),
-    carryOnReplays({ ...deps, followUps }, draining.signal),
   ]);
   deps.observe({ event: "worker_started", worker_id: id, queues: names, handlers: [...handlers.keys()], concurrency });
 

@@ -23,6 +23,7 @@ import { z } from "zod";
 import { actorOf } from "../access/actor.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
+import type { RouteDeps } from "../route/deps.ts";
 import { exampleId } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";
@@ -99,16 +100,23 @@ const create = route(
         },
       },
     },
-    problems: ["too_many_replays"],
+    problems: ["too_many_replays", "storage_full"],
   },
   async ({ deps, tenant, caller, body: { dry_run, ...asked } }) => {
     const wish = { tenant, ...asked, payload_bytes_max: deps.payload_bytes_max };
     if (dry_run) return { status: 200, body: await previewReplay(deps, wish) };
-    const row = await createReplay(deps, wish, actorOf(caller));
+    const row = await createReplay(deps, { ...wish, admit: admitPatch(deps, tenant, asked.patch) }, actorOf(caller));
     if (!row) throw new ProblemError("too_many_replays", `A tenant may have ${limits.replays_max} unfinished ones`);
     return { status: 201, body: showReplay(row) };
   },
 );
+
+/** As for an edit of each: a patch makes a payload no larger than by itself. */
+function admitPatch({ storageQuota }: Pick<RouteDeps, "storageQuota">, tenant: string, patch: JsonObject | undefined) {
+  if (patch === undefined) return undefined;
+  const bytes = Buffer.byteLength(JSON.stringify(patch));
+  return (jobs: number) => storageQuota.admit(tenant, { bytes: jobs * bytes, jobs, keys: [] });
+}
 
 const list = route(
   {

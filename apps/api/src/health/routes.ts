@@ -104,7 +104,10 @@ const metrics = route(
       200: { description: "In the text format of Prometheus.", schema: z.string(), content_type: "text/plain" },
     },
   },
-  async ({ deps: { registry } }) => ({ body: await registry.metrics(), content_type: registry.contentType }),
+  async ({ deps }) => ({
+    body: await deps.metricsPage(),
+    content_type: "text/plain; version=0.0.4; charset=utf-8",
+  }),
 );
 
 /** What orchestrators, load balancers and Prometheus ask. */

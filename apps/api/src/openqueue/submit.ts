@@ -1,6 +1,4 @@
-import { hash } from "node:crypto";
 import {
-  canonicalJson,
   limits,
   openQueueSubmit,
   openQueueSubmitBatch,
@@ -11,6 +9,7 @@ import {
 import { enqueueAll, type EnqueueOutcome, type Submission } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
+import { underOneKey } from "../jobs/under-one-key.ts";
 import { exampleId, exampleOpenQueueSubmission } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 import { nativeRequest } from "./native.ts";
@@ -91,18 +90,6 @@ export const submitBatch = route(
     return again ? { status: 200, body: answer, headers: replay } : { status: 201, body: answer };
   },
 );
-
-/**
- * One key for the whole batch, although keys belong to jobs: each job gets one made from it and its position, and
- * standing for the whole batch, so that a different batch under this key is noticed whichever job differs.
- */
-function underOneKey(requests: readonly Submission[], key: string): Submission[] {
-  const fingerprint = sha256(canonicalJson(requests.map(({ request }) => request)));
-  const prefix = `openqueue-batch:${sha256(key)}`;
-  return requests.map((one, at) => ({ ...one, idempotency_key: `${prefix}:${at}`, fingerprint }));
-}
-
-const sha256 = (text: string) => hash("sha256", text, "hex");
 
 function mismatch(what: string): ProblemError {
   const rule = "a new request needs a new key";

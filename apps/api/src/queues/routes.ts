@@ -28,6 +28,7 @@ import type { Call } from "../route/call.ts";
 import { exampleId, exampleQueue } from "../route/examples.ts";
 import { noBody, type Operation } from "../route/operation.ts";
 import { route } from "../route/route.ts";
+import { scaling } from "./scaling.ts";
 
 const path = z.strictObject({ queue: queueName });
 const underKey =
@@ -203,7 +204,7 @@ const groups = route(
 );
 
 /** The state of the queues, and the switch and the limits of each. */
-export const queueRoutes = [listQueues, getQueue, pause, resume, limitQueue, groups];
+export const queueRoutes = [listQueues, getQueue, pause, resume, limitQueue, groups, scaling];
 
 type AboutQueue = Pick<Call<Operation>, "deps" | "repeated"> & { tenant: string; path: { queue: string } };
 

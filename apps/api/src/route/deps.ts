@@ -1,4 +1,4 @@
-import type { Metrics, Signal } from "@atlasqueue/core";
+import type { Signal } from "@atlasqueue/core";
 import type {
   Deps,
   EnqueueOptions,
@@ -24,9 +24,10 @@ import type { Cursors } from "../http/input/cursor.ts";
 /** What the process that serves the API gives it: settings, and services that live as long as it does. */
 export type Services = Deps &
   EnqueueOptions &
-  RemoteSettlementDeps &
-  Pick<Metrics, "registry"> & {
+  RemoteSettlementDeps & {
     signal: Signal;
+    /** What `/metrics` shows. */
+    metricsPage(): Promise<string>;
     submitter: Submitter;
     queueBound: QueueBound;
     storageQuota: StorageQuota;

@@ -61,7 +61,7 @@ export type Body = {
   schema: z.ZodType;
   /** It is in the document, and a test checks it against the schema. */
   example: unknown;
-  /** One that targets the examples' job, where `example` does not: a test tries it on another tenant's job. */
+  /** For a test that tries it on another tenant's job: one that targets the examples' job, or goes with a key in the header. */
   foreign?: unknown;
   /** The field with a long list whose items are checked a few at a time: no rule of the schema is about several. */
   list?: string;

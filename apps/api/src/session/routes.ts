@@ -10,8 +10,8 @@ import { route, type Guard } from "../route/route.ts";
 import { version } from "../docs/version.ts";
 
 /**
- * Failed ones, per network. Each is counted before it is known to be wrong, as those that come together would all be
- * through by then; a right one is given back.
+ * Failed ones, per network. A right one is never refused, as everybody behind a proxy is one network; how many are
+ * looked up at all is bounded where tokens are (see `createTokenCache`).
  */
 const attempts: RateLimit = { limit: 60, period_ms: 60_000 };
 
@@ -85,12 +85,12 @@ const open = route(
   },
   async ({ deps, body, visitor }) => {
     if (!deps.access.authenticator.required) return { status: 200, body: await describe(deps, undefined) };
-    const network = visitor.network();
-    spendAttempt(deps, network);
     const holder = await visitor.holderOf(body.token);
     const opened = holder?.token_id === undefined ? undefined : await openSession(deps, holder.token_id);
-    if (!holder || !opened) throw notSignedIn();
-    deps.signInPermits(network, [-1], attempts);
+    if (!holder || !opened) {
+      spendAttempt(deps, visitor.network());
+      throw notSignedIn();
+    }
     // It replaces the one this browser had.
     await end(deps, visitor.session_hash());
     const { session: text, hash, expires_in_ms: ends_in_ms } = opened;

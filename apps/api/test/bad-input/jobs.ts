@@ -62,6 +62,14 @@ export const jobRows: Row[] = [
   },
   {
     row: 25,
+    what: "a batch in which a job has no key",
+    v1: [
+      refused(batch(inBatch("kept"), '{"type":"a","queue":"batch"}'), "validation", "/jobs/1/idempotency_key"),
+      noneStored,
+    ],
+  },
+  {
+    row: 25,
     what: "a batch of 1,001",
     v1: [
       refused(batch(...Array.from({ length: 1_001 }, (_, at) => inBatch(`many-${at}`))), "validation", "/jobs"),

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { makePayload } from "../scenarios/payload.ts";
+import { makePayload } from "./payload.ts";
 import type { BenchQueue } from "../variants/variant.ts";
 
 export type SteadyLoad = {

@@ -1,5 +1,5 @@
 import type { BenchQueue } from "../variants/variant.ts";
-import { default_bytes, makePayload } from "./payload.ts";
+import { default_bytes, makePayload } from "../run/payload.ts";
 import type { Effort, Scenario } from "./scenario.ts";
 
 const warm_up_seconds_max = 0.5;

@@ -1,6 +1,6 @@
 import { atPace } from "../run/pace.ts";
 import { startSteadyLoad } from "../run/steady-load.ts";
-import { makePayload } from "./payload.ts";
+import { makePayload } from "../run/payload.ts";
 import { onlyOurs, type Scenario } from "./scenario.ts";
 
 const in_flight = 500;

@@ -1,5 +1,5 @@
 import { loadOverHttp } from "../run/http-load.ts";
-import { makePayload } from "./payload.ts";
+import { makePayload } from "../run/payload.ts";
 import type { Scenario } from "./scenario.ts";
 
 const warm_up_seconds_max = 1;

@@ -10,6 +10,7 @@ import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { mixed } from "./mixed.ts";
 import { payload4k } from "./payload-4k.ts";
+import { poolerScenario } from "./pooler.ts";
 import { processJobs } from "./process.ts";
 import { remote } from "./remote.ts";
 import { scaleOut } from "./scale-out.ts";
@@ -30,6 +31,7 @@ export const scenarios: readonly Scenario[] = [
   remote,
   payload4k,
   groupScenario,
+  poolerScenario,
   scaleOut,
   mixed,
   burst,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { percentile } from "../run/statistics.ts";
-import { makePayload } from "./payload.ts";
+import { makePayload } from "../run/payload.ts";
 import type { Figure, Scenario } from "./scenario.ts";
 
 /** Long enough for the worker to settle and to wait again. */

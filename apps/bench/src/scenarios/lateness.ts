@@ -1,7 +1,7 @@
 import { createQueue, migrateDatabase } from "@atlasqueue/core";
 import { percentile } from "../run/statistics.ts";
 import { startAtlasWorker } from "../variants/atlas-worker.ts";
-import { makePayload } from "./payload.ts";
+import { makePayload } from "../run/payload.ts";
 import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
 
 const jobs = 200;

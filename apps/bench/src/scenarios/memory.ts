@@ -2,7 +2,7 @@ import { startDeployed } from "../programs/start-deployed.ts";
 import { loadOverHttp } from "../run/http-load.ts";
 import { residentMb } from "../run/process-usage.ts";
 import { median } from "../run/statistics.ts";
-import { makePayload } from "./payload.ts";
+import { makePayload } from "../run/payload.ts";
 import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
 
 const connections = 50;

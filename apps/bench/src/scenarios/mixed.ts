@@ -2,7 +2,7 @@ import { atPace } from "../run/pace.ts";
 import { percentile } from "../run/statistics.ts";
 import { startSteadyLoad } from "../run/steady-load.ts";
 import type { BenchQueue } from "../variants/variant.ts";
-import { makePayload } from "./payload.ts";
+import { makePayload } from "../run/payload.ts";
 import { onlyOurs, type Scenario } from "./scenario.ts";
 
 const in_flight = 500;

@@ -1,5 +1,5 @@
 import type { BenchQueue } from "../variants/variant.ts";
-import { default_bytes, makeBatches } from "./payload.ts";
+import { default_bytes, makeBatches } from "../run/payload.ts";
 import type { Scenario } from "./scenario.ts";
 
 const batch_jobs = 1_000;

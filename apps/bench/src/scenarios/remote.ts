@@ -2,7 +2,7 @@ import { startProgram } from "../programs/start-program.ts";
 import { openHttpConnection, type HttpConnection } from "../run/http-connection.ts";
 import type { ServerUrls } from "../variants/variant.ts";
 import { openAtlas } from "../variants/atlas.ts";
-import { makeBatches } from "./payload.ts";
+import { makeBatches } from "../run/payload.ts";
 import { onlyOurs, type Scenario } from "./scenario.ts";
 
 /** The parts of the answers the client reads. */

@@ -1,5 +1,5 @@
 import { startFleet } from "../run/worker-fleet.ts";
-import { makeBatches } from "./payload.ts";
+import { makeBatches } from "../run/payload.ts";
 import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
 
 const batch_jobs = 1_000;

@@ -2,7 +2,7 @@ import { createQueue, migrateDatabase } from "@atlasqueue/core";
 import { openTelemetry } from "@atlasqueue/core/opentelemetry";
 import { Command } from "@commander-js/extra-typings";
 import { startServers } from "../run/servers.ts";
-import { makeBatches } from "../scenarios/payload.ts";
+import { makeBatches } from "../run/payload.ts";
 import { startAtlasWorker } from "../variants/atlas-worker.ts";
 import type { ServerUrls } from "../variants/variant.ts";
 

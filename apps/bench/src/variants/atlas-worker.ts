@@ -14,13 +14,20 @@ type Work = {
   handle(payload: Payload): void;
   /** Default: none, as its users have it who do not trace. */
   tracing?: WorkerDeps["tracing"];
+  /** Whether statements are prepared. Default: they are. */
+  prepared?: boolean;
   /** A job of it is settled in the database. */
   succeeded(): void;
 };
 
 /** Our worker in this process, for jobs of the type "noop". */
 export function startAtlasWorker(servers: ServerUrls, work: Work): { stop(): Promise<void> } {
-  const database = connectDatabase({ url: servers.postgres, connections_max: 5, timeout_ms: 5_000 });
+  const database = connectDatabase({
+    url: servers.postgres,
+    connections_max: 5,
+    timeout_ms: 5_000,
+    prepared_statements: work.prepared ?? true,
+  });
   const signal = redisSignal({ url: servers.redis_memory, keys: defaultKeys });
   const { logger, observe } = productionObservers();
   const counting = observeAll(observe, ({ event }) => {

@@ -22,16 +22,23 @@ type QueueOf = {
   queue?: string;
   /** The group of the n-th job. Default: none has one. */
   groupOf?: (n: number) => string;
+  /** Whether statements are prepared. Default: they are. */
+  prepared?: boolean;
 };
 
 /** Its producer and worker, on a queue of that name. */
 export async function openAtlas(
   servers: ServerUrls,
-  { queue = "default", groupOf }: QueueOf = {},
+  { queue = "default", groupOf, prepared = true }: QueueOf = {},
 ): Promise<BenchQueue> {
   await migrateDatabase(servers.postgres);
   const { observe } = productionObservers();
-  const producer = createQueue({ databaseUrl: servers.postgres, redisUrl: servers.redis_memory, observe });
+  const producer = createQueue({
+    databaseUrl: servers.postgres,
+    redisUrl: servers.redis_memory,
+    preparedStatements: prepared,
+    observe,
+  });
   let added = 0;
   let succeeded = 0;
   const count = () => void (succeeded += 1);
@@ -46,7 +53,7 @@ export async function openAtlas(
       await producer.submitMany(payloads.map(jobOf));
     },
     async work(handle) {
-      const worker = startAtlasWorker(servers, { queue, handle, succeeded: count });
+      const worker = startAtlasWorker(servers, { queue, prepared, handle, succeeded: count });
       // By its own events: no index in the database serves this question.
       return { settled: async () => succeeded >= added, stop: worker.stop };
     },

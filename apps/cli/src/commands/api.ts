@@ -1,18 +1,22 @@
 import type { Command } from "@commander-js/extra-typings";
-import { stopOnSignals } from "@atlasqueue/core/process";
+import { serveUntilStopped } from "@atlasqueue/core/process";
 import type { Env } from "../config.ts";
 import { listenTrouble, orExit } from "../exit.ts";
+import { integer } from "../submit/job-fields.ts";
 
 export function defineApi(command: Command, env: Env): void {
-  command.action(async () => {
-    const { readApiConfig, startApi } = await import("@atlasqueue/api");
-    const api = orExit(async () => {
-      const config = readApiConfig(env);
-      return startApi(config).catch((error: unknown) => {
-        throw listenTrouble(error, "API", config.listen);
-      });
+  command
+    .option("-p, --processes <n>", "processes on one port (API_PROCESSES)", (text) => integer(text, 1, 256))
+    .action(async ({ processes }) => {
+      const set = { ...env, ...(processes !== undefined && { API_PROCESSES: String(processes) }) };
+      const { readApiConfig, startApis } = await import("@atlasqueue/api");
+      await serveUntilStopped(async (stop) => {
+        const config = readApiConfig(set);
+        const apis = await startApis(config, set, { stop }).catch((error: unknown) => {
+          throw listenTrouble(error, "API", config.listen);
+        });
+        apis.speak();
+        return apis;
+      }, orExit);
     });
-    stopOnSignals(async () => (await api).stop());
-    await api;
-  });
 }

@@ -1,4 +1,4 @@
-import { limits as bounds, type HeldGroup } from "@atlasqueue/contract";
+import { limits as bounds, type HeldGroup, type QueueScaling } from "@atlasqueue/contract";
 import type { Command } from "@commander-js/extra-typings";
 import type { Env } from "../config.ts";
 import { orExit } from "../exit.ts";
@@ -16,6 +16,16 @@ const groupColumns: Columns<HeldGroup> = {
   status: ({ held_by: { status } }) => status,
   since: ({ held_by: { since } }) => second(since),
   waiting: ({ blocked, blocked_complete }) => (blocked_complete ? String(blocked) : `${blocked}+`),
+};
+
+const scalingColumns: Columns<QueueScaling> = {
+  queue: ({ queue }) => queue,
+  ready: ({ ready }) => String(ready),
+  running: ({ running }) => String(running),
+  backlog: ({ backlog }) => String(backlog),
+  "oldest ready": ({ oldest_ready_seconds }) => `${Math.round(oldest_ready_seconds)} s`,
+  workers: ({ workers }) => String(workers ?? "?"),
+  slots: ({ slots }) => String(slots ?? "?"),
 };
 
 export function defineQueues(queues: Command, env: Env): void {
@@ -50,6 +60,23 @@ export function defineQueues(queues: Command, env: Env): void {
           if (json) return writeJson(output, { items });
           if (items.length === 0) return output.tell("no group of this queue is held\n");
           showTable(output, groupColumns, items);
+        }),
+      ),
+    );
+
+  queues
+    .command("scaling")
+    .description("Show what an autoscaler of a queue's workers goes by: what could start, since when, and who works.")
+    .argument("<queue>", "its name", parseQueue)
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .action((queue, { url, json }) =>
+      orExit(() =>
+        withClient(env, { url }, async (client) => {
+          const output = outputOf({ json });
+          const figures = await client.scaling(queue);
+          if (json) writeJson(output, figures);
+          else showTable(output, scalingColumns, [figures]);
         }),
       ),
     );

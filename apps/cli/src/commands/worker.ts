@@ -1,5 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
-import { stopOnSignals } from "@atlasqueue/core/process";
+import { serveUntilStopped } from "@atlasqueue/core/process";
 import type { Env } from "../config.ts";
 import { listenTrouble, orExit } from "../exit.ts";
 import { integer } from "../submit/job-fields.ts";
@@ -19,13 +19,11 @@ export function defineWorker(command: Command, env: Env): void {
         ...(concurrency !== undefined && { WORKER_CONCURRENCY: String(concurrency) }),
       };
       const { readWorkerConfig, startWorkers } = await import("@atlasqueue/worker-app");
-      const worker = orExit(async () => {
+      await serveUntilStopped(async (stop) => {
         const config = readWorkerConfig(set);
-        return startWorkers(config, set).catch((error: unknown) => {
+        return await startWorkers(config, set, stop).catch((error: unknown) => {
           throw listenTrouble(error, "WORKER_METRICS", config.metrics);
         });
-      });
-      stopOnSignals(async () => (await worker).stop());
-      process.exit(await (await worker).finished);
+      }, orExit);
     });
 }

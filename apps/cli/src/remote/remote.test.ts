@@ -238,6 +238,8 @@ test("a held group shows its job, and a schedule runs now", async () => {
   await system.client.submit({ type: "a", queue: "grouped", group: "g" });
   const [row] = cells((await system.run("queues", "groups", "grouped")).stdout);
   expect(row).toEqual(["g", id, "queued", expect.any(String), "1"]);
+  const [figures] = cells((await system.run("queues", "scaling", "grouped")).stdout);
+  expect(figures).toEqual(["grouped", "1", "0", "1", expect.stringMatching(/^\d+ s$/), "0", "0"]);
   await system.client.schedules.put({ name: "nightly", cron: "0 0 1 1 *", job: { type: "a", queue: "ran" } });
   const made = (await system.run("schedules", "run", "nightly")).stdout.trim();
   expect(await system.client.get(made)).toMatchObject({ queue: "ran" });

@@ -1,11 +1,11 @@
 import type { Writable } from "node:stream";
-import { readApiConfig, startApi } from "@atlasqueue/api";
+import { readApiConfig, startApis } from "@atlasqueue/api";
 import { createLogger, memorySignal, migrateDatabase } from "@atlasqueue/core";
+import { heldLog } from "@atlasqueue/core/internal";
 import { readWorkerConfig, startWorkerProcesses, type WorkerProcesses } from "@atlasqueue/worker-app";
 import { readServerSettings, type Env } from "../config.ts";
 import { listenTrouble } from "../exit.ts";
 import { banner } from "./banner.ts";
-import { heldOutput } from "./held-output.ts";
 import { databaseServer, redisServer } from "./servers.ts";
 import { undoStack } from "./undo.ts";
 
@@ -21,7 +21,7 @@ export type StartOptions = { stdout: Writable; stop: AbortSignal };
 const notYetKnown = "postgres://127.0.0.1/atlasqueue";
 
 /**
- * The whole system: servers, migrations and the API in this process, the worker in its own. Rejects, after stopping
+ * The whole system: servers, migrations and the API (if it is one process) in this process, the worker in its own. Rejects, after stopping
  * what it had started, with what a person can fix (a setting, a port in use, a database that is away) or with a bug.
  *
  * @example
@@ -48,7 +48,9 @@ export async function startSystem(given: Env, options: StartOptions): Promise<Sy
     const urls = { DATABASE_URL: database.url, REDIS_URL: redis.kind === "none" ? undefined : redis.url };
     const api_config = readApiConfig({ ...env, ...urls });
     const worker_config = readWorkerConfig({ ...env, ...urls });
-    const output = heldOutput(options.stdout);
+    // Our reader may leave (`start | head`): a queue goes on without an audience.
+    options.stdout.on("error", () => {});
+    const output = heldLog(options.stdout);
     // One signal for both when it is in memory, lent to the worker; otherwise a connection each.
     const shared = redis.kind === "none" ? { signal: memorySignal() } : {};
     undo.add(async () => shared.signal?.close());
@@ -56,7 +58,7 @@ export async function startSystem(given: Env, options: StartOptions): Promise<Sy
     // The API starts first, so that a taken port is not found after jobs were claimed, and also stops first.
     let worker: WorkerProcesses | undefined;
     undo.add(async () => void (await worker?.stop()));
-    const api = await startApi(api_config, { ...shared, log: output }).catch((error: unknown) => {
+    const api = await startApis(api_config, { ...env, ...urls }, { ...shared, log: output }).catch((error: unknown) => {
       throw listenTrouble(error, "API", api_config.listen);
     });
     undo.add(() => api.stop());
@@ -79,6 +81,7 @@ export async function startSystem(given: Env, options: StartOptions): Promise<Sy
       }),
     );
     output.release();
+    api.speak();
     worker.speak();
     return { api_url: api.url, stop: () => undo.run() };
   } catch (error) {

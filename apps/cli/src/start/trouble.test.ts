@@ -32,7 +32,18 @@ test.each([
   ["API_PORT", "80000", 'API_PORT must be a port from 0 (any free one) to 65535; got "80000"'],
   ["WORKER_CONCURRENCY", "many", 'WORKER_CONCURRENCY must be an integer from 1 to 10000; got "many"'],
   ["LOG_LEVEL", "loud", 'LOG_LEVEL must be DEBUG, INFO, WARNING or ERROR; got "loud"'],
-  ["REDIS_URL", "localhost", "REDIS_URL must be a URL such as redis://host:6379; got something else (not shown)"],
+  [
+    "REDIS_URL",
+    "localhost",
+    "REDIS_URL must be a URL such as redis://host:6379, redis+sentinel://host:26379,host:26379/name or",
+  ],
+  ["REDIS_URL", "redis+cluster://:secret@a,b:x", 'got "redis+cluster://[hidden]@a,b:x"'],
+  ["REDIS_URL", "redis://:secret@localhost/one", "REDIS_URL must name its database as a number from 0 to 65535; got"],
+  [
+    "REDIS_TLS_CA_FILE",
+    "/nowhere",
+    'REDIS_TLS_CA_FILE must be the path of a PEM file with certificates; got "/nowhere": ENOENT',
+  ],
   ["API_HOST", "0.0.0.0", "API_HOST must be a loopback address"],
 ])("start with a wrong %s (%s) is one line", async (name, value, line) => {
   expect(await failure(["start"], { [name]: value })).toContain(line);

@@ -1,8 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { createLogger, type Logger, type Signal } from "@atlasqueue/core";
+import { apart, startFleet, whenStarted, type Fleet } from "@atlasqueue/core/internal";
 import { captureOutput } from "@atlasqueue/worker";
+import { z } from "zod";
 import type { WorkerAppConfig } from "../config.ts";
-import { startFleet, type Fleet } from "./fleet.ts";
 import { startWorkerApp } from "../start-worker-app.ts";
 import { startReporting } from "../reporting.ts";
 import { strayOutput } from "./stray-output.ts";
@@ -16,7 +17,9 @@ export type Workers = {
 };
 
 /** Workers in separate processes hold back their logs until `speak`. */
-export type WorkerProcesses = Workers & Pick<Fleet, "speak">;
+export type WorkerProcesses = Workers & Pick<Fleet<unknown>, "speak">;
+
+const about = z.object({ metrics_url: z.string() });
 
 // The source runs as .ts in the workspace and as .js when published.
 const member = fileURLToPath(
@@ -29,15 +32,19 @@ const farewell_ms_max = 15_000;
 
 /**
  * As many worker processes as the settings ask for: one is this process itself, several are its children, which get
- * `env`. Their metrics ports count up from the first.
+ * `env`. Their metrics ports count up from the first. Aborting `stop` ends the start of several.
  *
  * @example
  * const workers = await startWorkers(readWorkerConfig(process.env), process.env);
  */
-export async function startWorkers(config: WorkerAppConfig, env: NodeJS.ProcessEnv): Promise<Workers> {
+export async function startWorkers(
+  config: WorkerAppConfig,
+  env: NodeJS.ProcessEnv,
+  stop?: AbortSignal,
+): Promise<Workers> {
   if (config.processes > 1) {
     const logger = createLogger(config.log_level, "atlasqueue-worker");
-    const workers = await startWorkerProcesses(config, env, { logger });
+    const workers = await startWorkerProcesses(config, env, { logger, stop });
     workers.speak();
     return workers;
   }
@@ -48,13 +55,13 @@ export async function startWorkers(config: WorkerAppConfig, env: NodeJS.ProcessE
     throw error;
   });
   let stopped: Promise<number> | undefined;
-  const stop = () =>
+  const stopApp = () =>
     (stopped ??= app.stop().then(() => {
       letGo();
       return 0;
     }));
-  const finished = config.drain ? app.empty(config.drain).then(stop) : never;
-  return { metrics_url: app.metrics_url, stop, finished };
+  const finished = config.drain ? app.empty(config.drain).then(stopApp) : never;
+  return { metrics_url: app.metrics_url, stop: stopApp, finished };
 }
 
 /**
@@ -65,12 +72,13 @@ export async function startWorkers(config: WorkerAppConfig, env: NodeJS.ProcessE
 export async function startWorkerProcesses(
   config: WorkerAppConfig,
   env: NodeJS.ProcessEnv,
-  { logger, signal }: { logger: Logger; signal?: Signal | undefined },
+  { logger, signal, stop }: { logger: Logger; signal?: Signal | undefined; stop?: AbortSignal | undefined },
 ): Promise<WorkerProcesses> {
   const { port } = config.metrics;
   const fleet = startFleet({
     processes: config.processes,
-    file: member,
+    launch: apart(member),
+    about,
     env: (number) => ({ ...env, WORKER_PROCESSES: "1", WORKER_METRICS_PORT: String(port === 0 ? 0 : port + number) }),
     ends: config.drain !== undefined,
     signal,
@@ -78,12 +86,6 @@ export async function startWorkerProcesses(
     hang_ms: config.hang_ms,
     logger,
   });
-  try {
-    const { metrics_urls } = await fleet.started;
-    const stopped = () => fleet.stop();
-    return { metrics_url: metrics_urls[0] ?? "", stop: stopped, finished: fleet.finished, speak: fleet.speak };
-  } catch (error) {
-    await fleet.stop();
-    throw error;
-  }
+  const [first] = await whenStarted(fleet, stop);
+  return { metrics_url: first?.metrics_url ?? "", stop: fleet.stop, finished: fleet.finished, speak: fleet.speak };
 }

@@ -9,12 +9,13 @@ const beat_ms = 1_000;
 /**
  * /livez, /readyz and /metrics of a worker. They are answered on a separate thread, which watches this one's heartbeat:
  * a handler that blocks the event loop makes the worker "not ready" instead of silent. While the loop turns, `ask` says
- * what /readyz answers. Rejects when the port is not available.
+ * what /readyz answers. One that has not turned for `hang_ms` is not alive
+ * either: whoever restarts the process should. Rejects when the port is not available.
  */
 export async function startHealthServer(
   metrics: Metrics,
   ask: () => Promise<Readiness>,
-  address: Pick<HealthSettings, "host" | "port" | "allowed_hosts">,
+  address: Pick<HealthSettings, "host" | "port" | "allowed_hosts" | "hang_ms">,
 ): Promise<HealthServer> {
   const beats = new Int32Array(new SharedArrayBuffer(4));
   const settings: HealthSettings = { ...address, beats };

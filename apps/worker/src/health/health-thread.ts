@@ -10,7 +10,7 @@ const watch_ms = 1_000;
 const stuck_ms_min = 4_000;
 const answer_ms_max = 2_000;
 
-const { host, port, allowed_hosts, beats } = workerData as HealthSettings;
+const { host, port, allowed_hosts, hang_ms = Infinity, beats } = workerData as HealthSettings;
 const parent = parentPort;
 if (!parent) throw new Error("health-thread.ts is a worker thread of health-server.ts");
 
@@ -26,6 +26,7 @@ const stuckForMs = () => {
   const silent_ms = performance.now() - beat_at;
   return silent_ms >= stuck_ms_min ? silent_ms : 0;
 };
+const stuck = (seconds: number) => `the event loop has been stuck for ${Math.round(seconds)} s`;
 
 let asked = 0;
 const answers = new Map<number, (answer: unknown) => void>();
@@ -48,10 +49,13 @@ const app = new Hono()
     if (allowsHost(allowed_hosts, new URL(c.req.url).hostname)) return next();
     return c.json({ status: "refused", reason: "this name is not among ALLOWED_HOSTS" }, 400);
   })
-  .get("/livez", (c) => c.json({ status: "ok", service: "atlasqueue-worker" }))
+  .get("/livez", (c) => {
+    const stuck_ms = stuckForMs();
+    if (stuck_ms >= hang_ms) return c.json({ status: "unavailable", reason: stuck(stuck_ms / 1_000) }, 503);
+    return c.json({ status: "ok", service: "atlasqueue-worker" });
+  })
   .get("/readyz", async (c) => {
     const stuck_ms = stuckForMs();
-    const stuck = (seconds: number) => `the event loop has been stuck for ${Math.round(seconds)} s`;
     if (stuck_ms > 0) return c.json({ status: "unavailable", reason: stuck(stuck_ms / 1_000) }, 503);
     const answer = await askParent<Readiness>("readiness");
     if (!answer) return c.json({ status: "unavailable", reason: stuck(answer_ms_max / 1_000) }, 503);

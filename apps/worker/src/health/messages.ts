@@ -8,6 +8,8 @@ export type HealthSettings = {
   port: number;
   /** Which names requests may use; undefined: any. */
   allowed_hosts?: HostRule | undefined;
+  /** After how long without a turn of the event loop `/livez` is 503; undefined: never. */
+  hang_ms?: number | undefined;
   beats: Int32Array<SharedArrayBuffer>;
 };
 export type HealthStarted = { kind: "started"; port: number; error?: { message: string; code: string | undefined } };

@@ -5,6 +5,7 @@ import {
   type Queue,
   type QueueLimitsInput,
   type QueuePage,
+  type QueueScaling,
 } from "@atlasqueue/contract";
 import { listPages } from "../http/list-pages.ts";
 import { segment, type ActOptions, type CallOptions, type Send } from "../http/transport.ts";
@@ -16,6 +17,8 @@ export type QueueCalls = {
   queuePage(page?: { limit?: number; cursor?: string }, call?: CallOptions): Promise<QueuePage>;
   /** One queue, with the starts within the period of its rate. Rejects with NotFoundError. */
   queue(queue: string, call?: CallOptions): Promise<OneQueue>;
+  /** What an autoscaler of workers needs: what waits and could start, since when, and who works on it. */
+  scaling(queue: string, call?: CallOptions): Promise<QueueScaling>;
   /** Start no more jobs of a queue; jobs are still accepted, and running ones go on. Safe to repeat. */
   pause(queue: string, call?: ActOptions): Promise<Queue>;
   /** Undo `pause`. Safe to repeat. */
@@ -47,6 +50,10 @@ export function queueCalls(send: Send): QueueCalls {
     async queue(queue, call) {
       return (await send({ method: "GET", path: `/v1/queues/${segment(queue)}`, repeat: "always" }, call))
         .body as OneQueue;
+    },
+    async scaling(queue, call) {
+      const path = `/v1/queues/${segment(queue)}/scaling`;
+      return (await send({ method: "GET", path, repeat: "always" }, call)).body as QueueScaling;
     },
     pause: (queue, call) => post(queue, "pause", call),
     resume: (queue, call) => post(queue, "resume", call),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../checks/json.ts";
 import { idempotencyKey } from "../checks/idempotency-key.ts";
+import { idempotencyKeyAccepts } from "../checks/idempotency-text.ts";
 import { limits } from "../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
 import { jobStatuses } from "./status.ts";
@@ -156,11 +157,14 @@ export const jobTemplate = submitFields
 export type JobTemplateInput = z.input<typeof jobTemplate>;
 export type JobTemplate = z.output<typeof jobTemplate>;
 
-/** The body of `POST /v1/jobs/batch`, stored whole or not at all. */
+/** The body of `POST /v1/jobs/batch`, stored whole or not at all. Each job has a key, or a header the one for all. */
 export const submitBatch = z.strictObject({
   jobs: z
     .array(
-      submitFields.extend({ idempotency_key: idempotencyKey }).refine(oneStart, oneStartFault).meta(oneStartSchema),
+      submitFields
+        .extend({ idempotency_key: idempotencyKey.optional().describe(idempotencyKeyAccepts) })
+        .refine(oneStart, oneStartFault)
+        .meta(oneStartSchema),
     )
     .min(1)
     .max(limits.batch_items_max)

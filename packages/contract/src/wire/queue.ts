@@ -47,6 +47,24 @@ export type Queue = z.infer<typeof queue>;
 export const oneQueue = queue.extend({ starts: count.nullable() });
 export type OneQueue = z.infer<typeof oneQueue>;
 
+/**
+ * What an autoscaler needs to know of a queue. What waits only because of a pause or a limit is in `ready`, but not in
+ * `backlog` and `oldest_ready_seconds`: more workers would not help it.
+ */
+export const queueScaling = z.strictObject({
+  queue: z.string(),
+  ready: count,
+  running: count,
+  /** Running, and ready to start now: what would keep as many slots busy. */
+  backlog: count,
+  /** How long the longest-waiting job has been ready; 0 when none could start. */
+  oldest_ready_seconds: z.number().min(0),
+  /** Those that take jobs of the queue, and their slots; null while Redis is away. Remote workers are not seen. */
+  workers: count.nullable(),
+  slots: count.nullable(),
+});
+export type QueueScaling = z.infer<typeof queueScaling>;
+
 /** The query of `GET /v1/queues`: more at once than of other lists, as most tenants have fewer, and people look at all. */
 export const listQueuesQuery = z.strictObject({
   limit: wholeNumber(1, limits.queues_listed_max)

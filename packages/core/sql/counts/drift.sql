@@ -4,7 +4,7 @@ WITH looked AS MATERIALIZED (SELECT tenant, queue, status FROM jobs LIMIT $1::in
   truth AS (SELECT tenant, queue, status, count(*) AS jobs FROM looked GROUP BY tenant, queue, status),
   kept AS (
     SELECT tenant, queue, status, sum(jobs) AS jobs
-    FROM (SELECT * FROM queue_counts UNION ALL SELECT * FROM queue_changes) AS known,
+    FROM (SELECT tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM queue_counts UNION ALL SELECT tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM queue_changes) AS known,
          LATERAL (VALUES ('scheduled', scheduled), ('blocked', blocked), ('queued', queued), ('running', running), ('failed', failed), ('succeeded', succeeded), ('dead', dead), ('cancelled', cancelled)) AS of(status, jobs)
     GROUP BY tenant, queue, status
   ), drifted AS (

@@ -1,2 +1,2 @@
 SELECT coalesce(sum(scheduled), 0)::float8 AS scheduled, coalesce(sum(blocked), 0)::float8 AS blocked, coalesce(sum(queued), 0)::float8 AS queued, coalesce(sum(running), 0)::float8 AS running, coalesce(sum(failed), 0)::float8 AS failed, coalesce(sum(succeeded), 0)::float8 AS succeeded, coalesce(sum(dead), 0)::float8 AS dead, coalesce(sum(cancelled), 0)::float8 AS cancelled
-  FROM (SELECT * FROM queue_counts UNION ALL SELECT * FROM queue_changes) AS known;
+  FROM (SELECT queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM queue_counts UNION ALL SELECT queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM queue_changes) AS known;

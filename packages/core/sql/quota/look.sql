@@ -7,7 +7,7 @@ WITH sample AS MATERIALIZED (
     GROUP BY tenant
   ), known AS (
     SELECT tenant, sum(scheduled + blocked + queued + running + failed + succeeded + dead + cancelled) AS jobs FROM (
-      SELECT * FROM queue_counts WHERE tenant = ANY($1::text[]) UNION ALL SELECT * FROM queue_changes WHERE tenant = ANY($1::text[])) AS known
+      SELECT tenant, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM queue_counts WHERE tenant = ANY($1::text[]) UNION ALL SELECT tenant, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM queue_changes WHERE tenant = ANY($1::text[])) AS known
     GROUP BY tenant
   )
   SELECT asked.tenant, coalesce(known.jobs, 0)::float8 AS jobs, coalesce(sampled, 0)::int AS sampled, mean::float8 AS mean_bytes

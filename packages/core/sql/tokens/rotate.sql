@@ -5,7 +5,10 @@
 -- $5 hash
 -- $6 hint
 -- $7 made_by
-WITH maker AS (SELECT id, expires_at FROM tokens WHERE tenant = $1 AND id = nullif($7::text, '')::uuid AND (tokens.expires_at IS NULL OR tokens.expires_at > now())), before AS MATERIALIZED (
+WITH gone AS (
+    DELETE FROM tokens WHERE id = ANY(ARRAY(
+      SELECT id FROM tokens WHERE tenant = $1 AND NOT (tokens.expires_at IS NULL OR tokens.expires_at > now()) FOR UPDATE SKIP LOCKED))
+  ), maker AS (SELECT id, expires_at FROM tokens WHERE tenant = $1 AND id = nullif($7::text, '')::uuid AND (tokens.expires_at IS NULL OR tokens.expires_at > now())), before AS MATERIALIZED (
     SELECT * FROM tokens WHERE tenant = $1 AND id = $2::text::uuid AND (tokens.expires_at IS NULL OR tokens.expires_at > now()) FOR UPDATE
   ), made AS (
     INSERT INTO tokens (tenant, id, name, hash, hint, scopes, expires_at)

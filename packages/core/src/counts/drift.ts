@@ -25,6 +25,7 @@ export async function countDrift(deps: Pick<Deps, "database">, jobs_max: number)
   return { jobs: row?.jobs ?? 0, drifted: row?.drifted ?? [] };
 }
 
+const columns = jobStatuses.join(", ");
 const perStatus = jobStatuses.map((status) => `('${status}', ${status})`).join(", ");
 
 const compare = composed(
@@ -36,7 +37,7 @@ const compare = composed(
   truth AS (SELECT tenant, queue, status, count(*) AS jobs FROM looked GROUP BY tenant, queue, status),
   kept AS (
     SELECT tenant, queue, status, sum(jobs) AS jobs
-    FROM (SELECT * FROM queue_counts UNION ALL SELECT * FROM queue_changes) AS known,
+    FROM (SELECT tenant, queue, ${columns} FROM queue_counts UNION ALL SELECT tenant, queue, ${columns} FROM queue_changes) AS known,
          LATERAL (VALUES ${perStatus}) AS of(status, jobs)
     GROUP BY tenant, queue, status
   ), drifted AS (

@@ -15,11 +15,13 @@ export async function fleetCounts(deps: Pick<Deps, "database">): Promise<Record<
   return counts;
 }
 
+const columns = jobStatuses.join(", ");
+
 // Both in one snapshot, so that a concurrent fold is seen whole or not at all.
 const text = composed(
   "counts/fleet",
   [],
   `
   SELECT ${jobStatuses.map((status) => `coalesce(sum(${status}), 0)::float8 AS ${status}`).join(", ")}
-  FROM (SELECT * FROM queue_counts UNION ALL SELECT * FROM queue_changes) AS known`,
+  FROM (SELECT queue, ${columns} FROM queue_counts UNION ALL SELECT queue, ${columns} FROM queue_changes) AS known`,
 );

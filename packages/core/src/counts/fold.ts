@@ -54,10 +54,10 @@ const foldings: Record<Form, string> = {
 
 /**
  * Forget a bounded number of totals of queues without jobs: names come and go, and a table of all there ever were would
- * only grow. A total being added to is skipped.
+ * only grow. A total being added to is skipped. Returns how many.
  */
-export async function forgetEmptyQueues(deps: Pick<Deps, "database">, queues_max: number): Promise<void> {
-  await executeOn(deps.database)({ text: forget, params: [queues_max] });
+export async function forgetEmptyQueues(deps: Pick<Deps, "database">, queues_max: number): Promise<number> {
+  return (await executeOn(deps.database)({ text: forget, params: [queues_max] })).length;
 }
 
 const empty = `(${jobStatuses.join(", ")}) = (${jobStatuses.map(() => "0").join(", ")})`;
@@ -66,7 +66,8 @@ const forget = composed(
   ["queues_max"],
   `
   DELETE FROM queue_counts WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM queue_counts WHERE ${empty} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${empty}`,
+    SELECT ctid FROM queue_counts WHERE ${empty} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${empty}
+  RETURNING 1`,
 );
 
 /** One fold per this time across the whole fleet. */

@@ -21,6 +21,7 @@ export async function countJobs(
   return counts;
 }
 
+const columns = jobStatuses.join(", ");
 const sums = jobStatuses.map((status) => `coalesce(sum(${status}), 0)::float8 AS ${status}`).join(", ");
 const mine = "tenant = $1 AND ($2 = '' OR queue = $2)";
 
@@ -30,5 +31,5 @@ const text = composed(
   ["tenant", "queue"],
   `
   SELECT ${sums}
-  FROM (SELECT * FROM queue_counts WHERE ${mine} UNION ALL SELECT * FROM queue_changes WHERE ${mine}) AS known`,
+  FROM (SELECT ${columns} FROM queue_counts WHERE ${mine} UNION ALL SELECT ${columns} FROM queue_changes WHERE ${mine}) AS known`,
 );

@@ -21,6 +21,11 @@ export type Database = {
   onBreak(hear: () => void): () => void;
   /** From now on statements are sent unprepared: something between us and the server does not keep them. */
   stopPreparing(): void;
+  /**
+   * The pool's connections may all lead to where nobody is any more: the idle ones are closed now, those in use after
+   * what they do. What is asked next dials.
+   */
+  retire(): void;
   close(): Promise<void>;
 };
 
@@ -50,29 +55,35 @@ export type DatabaseOptions = {
   application_name?: string;
 };
 
-/** What our patch makes the driver report about its pool. */
-type Loaded = { load(): { idle: number; busy: number; waiting: number } };
+/** What our patch adds to the driver's pool. */
+type Patched = { load(): { idle: number; busy: number; waiting: number }; retire(): void };
 
 /** After this long in silence a connection is checked. */
 const keep_alive_seconds = 10;
 
+/** How much longer than a deadline a connection may say nothing while it is waited for. */
+const silence_ms_more_max = 2_000;
+
+/** So that who looks for a late statement does not do it over a connection that is as old. */
+const control_idle_seconds = 1;
+
 /**
  * Open a pool. Nothing is sent before the first query; a database that is away makes queries fail, not this call. A
- * connection that failed once, or takes no writes, is thrown away, and the next query dials again.
+ * connection that failed once is thrown away, and the next query dials again; one that takes no writes, or that the
+ * server knows nothing of, takes all the others with it.
  *
  * @example
  * const database = connectDatabase({ url, connections_max: 10, timeout_ms: 10_000 });
  * await database.close();
  */
 export function connectDatabase(options: DatabaseOptions): Database {
-  const silence_ms_max = options.timeout_ms * 2;
+  const silence_ms_max = options.timeout_ms + Math.min(options.timeout_ms, silence_ms_more_max);
   const listeners = new Set<() => void>();
   const settings = {
     prepare: options.prepared_statements ?? true,
     connect_timeout: Math.max(1, Math.ceil(options.timeout_ms / 1_000)),
     // Its default grows to 20 s, and would outlast a database outage by as much.
     backoff: (tries: number) => Math.min(0.025 * 2 ** tries, 0.5),
-    idle_timeout: options.idle_seconds ?? 20,
     keep_alive: keep_alive_seconds,
     // One query at a time per connection: another would wait behind a slow one, be cut with it, and be hit by a late
     // cancellation.
@@ -83,23 +94,29 @@ export function connectDatabase(options: DatabaseOptions): Database {
     // Of several hosts, the one that takes writes; a single host is used as it is, so that at least reads are answered.
     ...(namesSeveralHosts(options.url) && { target_session_attrs: "read-write" }),
     // What follows comes from our patch, in patches/.
-    discard: isReadOnly,
+    discard(error: unknown) {
+      if (!isReadOnly(error)) return false;
+      pool.retire();
+      return true;
+    },
     onclose: (_id: number, broke?: boolean) => {
       if (broke) for (const hear of listeners) hear();
     },
-    socket: (driver: { path?: string | false }, host: string, port: number) =>
-      openSocket({ host, port, path: driver.path ?? false }, silence_ms_max),
+    socket: (driver: { path?: string | false }, host: string, port: number, isWaiting: () => boolean) =>
+      openSocket({ host, port, path: driver.path ?? false }, { silence_ms_max, isWaiting }),
   };
-  const open = (max: number): Sql =>
-    postgres(options.url, { ...settings, max } as postgres.Options<Record<string, never>>);
-  const [sql, control] = [open(options.connections_max), open(1)];
+  const open = (max: number, idle_timeout: number): Sql =>
+    postgres(options.url, { ...settings, max, idle_timeout } as postgres.Options<Record<string, never>>);
+  const sql = open(options.connections_max, options.idle_seconds ?? 20);
+  const control = open(1, control_idle_seconds);
+  const pool = sql as unknown as Patched;
   return {
     sql,
     control,
     timeout_ms: options.timeout_ms,
     pulse: { answered_at: -Infinity },
     connections() {
-      const { idle, busy, waiting } = (sql as unknown as Loaded).load();
+      const { idle, busy, waiting } = pool.load();
       return { open: idle + busy, busy, max: options.connections_max, waiting };
     },
     onBreak(hear) {
@@ -108,11 +125,12 @@ export function connectDatabase(options: DatabaseOptions): Database {
     },
     stopPreparing() {
       // The driver looks at this for each statement.
-      const all = [sql, control].map((pool) => pool.options as { prepare: boolean });
+      const all = [sql, control].map(({ options: set }) => set as { prepare: boolean });
       if (!all.some(({ prepare }) => prepare)) return;
       for (const each of all) each.prepare = false;
       options.onUnprepared?.();
     },
+    retire: () => pool.retire(),
     close: async () => void (await Promise.all([sql.end({ timeout: 2 }), control.end({ timeout: 2 })])),
   };
 }

@@ -115,3 +115,25 @@ test("a connection that says it takes no writes is closed, and the next query di
   expect(await write(database)).toBe(portOf(there.postgres.url));
   expect(proxy.accepted()).toBe(2);
 });
+
+test("when one connection says it takes no writes, none of those opened with it answers a read any more", async () => {
+  const proxy = await tcpProxy(here.postgres.url);
+  onTestFinished(() => proxy.close());
+  const database = open(proxy.url, 3);
+  onTestFinished(() => database.close());
+  const ports = () =>
+    Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const rows = await database.sql<{ port: number }[]>`
+          SELECT current_setting('port')::int AS port FROM pg_sleep(0.05)`;
+        return rows[0]?.port;
+      }),
+    );
+  expect(await ports()).toEqual([1, 2, 3].map(() => portOf(here.postgres.url)));
+  await takesWrites(here, false);
+  proxy.pointAt(there.postgres.url);
+  const busy = ports();
+  expect(isReadOnly(await write(database).catch((error: unknown) => error))).toBe(true);
+  await busy;
+  expect(await ports()).toEqual([1, 2, 3].map(() => portOf(there.postgres.url)));
+});

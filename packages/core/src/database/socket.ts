@@ -6,23 +6,21 @@ export type WatchedSocket = Socket & { excuse(): void };
 const looks_max = 4;
 
 /**
- * A socket that closes itself when something was written and nothing came back for `silence_ms_max`. A server that is
+ * A socket that closes itself when an answer is waited for and nothing came for `silence_ms_max`. A server that is
  * stopped or cut off without a TCP reset would otherwise keep its pool entry forever. Watches the raw socket, as the
  * driver replaces its listeners when it starts TLS. Counts looks, not time: after a pause of the event loop the timer
  * runs before the socket is read, and an answer already waiting there must not be taken for silence.
  */
 export function openSocket(
   to: { host: string; port: number; path?: string | false },
-  silence_ms_max: number,
+  { silence_ms_max, isWaiting }: { silence_ms_max: number; isWaiting: () => boolean },
 ): WatchedSocket {
   const socket = new Socket();
   let read = 0;
-  let written = 0;
   let silent_looks = 0;
   const watch = setInterval(() => {
-    if (socket.bytesRead !== read || socket.bytesWritten === written) {
+    if (socket.bytesRead !== read || !isWaiting()) {
       read = socket.bytesRead;
-      written = socket.bytesWritten;
       silent_looks = 0;
       return;
     }

@@ -1,5 +1,5 @@
 import { bounded } from "./bounded.ts";
-import { cancelLate, type Sent } from "./server/cancel-late.ts";
+import { cancelLate, retireSilent, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
@@ -47,6 +47,7 @@ export async function inTransaction<T>(
         if (left_ms > 0) return allow(left_ms);
         late = true;
         reject(new DatabaseTimeoutError(ms, committing ? "unknown" : "not_applied"));
+        if (!begun) void retireSilent(database);
         // A COMMIT that waits for a standby must not lose its connection.
         if (committing && sent) void cancelLate(database, { query: sent, text: "commit", isOver: () => over });
       },

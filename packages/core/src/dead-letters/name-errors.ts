@@ -5,7 +5,7 @@ import { fingerprintOf } from "./fingerprint.ts";
 
 /**
  * Name the errors of dead letters that have no fingerprint: those that died before there were any, or in a process of
- * an older version. Returns how many it looked at; each is looked at once.
+ * an older version. Locked ones are passed over, and come next time. Returns how many it looked at.
  *
  * @example
  * while ((await nameErrors(deps, 500)) === 500);
@@ -20,9 +20,10 @@ export async function nameErrors(deps: Pick<Deps, "database">, jobs_max: number)
 }
 
 const unnamed = `
-  SELECT id, last_error FROM jobs WHERE dead_at IS NOT NULL AND error_fingerprint IS NULL LIMIT $1::int`;
+  SELECT id, last_error FROM jobs WHERE dead_at IS NOT NULL AND error_fingerprint IS NULL LIMIT $1::int
+  FOR NO KEY UPDATE SKIP LOCKED`;
 
-// A locked one is being replayed or removed, or comes next time.
+// One locked since the look is being replayed or removed.
 const name = `
   WITH free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND dead_at IS NOT NULL AND error_fingerprint IS NULL

@@ -56,6 +56,16 @@ test("a claim takes the job, counts the attempt and mints a token", async () => 
   expect((job?.locked_until?.getTime() ?? 0) - (job?.started_at?.getTime() ?? 0)).toBe(30_000);
 });
 
+test("the ids of a claim stay in its row, uncompressed", async () => {
+  const ids = await add(...Array.from({ length: 400 }, () => ({})));
+  expect(await claim(deps, ids, claimer)).toHaveLength(400);
+  const [kept] = await own.database.sql`
+    SELECT pg_column_compression(job_ids) AS compression, pg_column_size(job_ids)::int AS bytes,
+           pg_relation_size(reltoastrelid)::int AS moved_out
+    FROM lease_batches, pg_class WHERE oid = 'lease_batches'::regclass`;
+  expect(kept).toEqual({ compression: null, bytes: 20 + 4 + 400 * 16, moved_out: 0 });
+});
+
 test("a job is claimed once, however many claim it at once", async () => {
   const ids = await add(...Array.from({ length: 20 }, () => ({})));
   const claims = await Promise.all(Array.from({ length: 6 }, () => claim(deps, ids, claimer)));

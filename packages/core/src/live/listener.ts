@@ -25,13 +25,14 @@ export function createListener(tenant: string, queues: ReadonlySet<string> | und
         return [{ queue, counts: countsOf(row) }];
       });
       const text = JSON.stringify(counts);
-      if (changed.length > 0 || text !== told)
-        events.push({ event: "counts", data: { at: at.toISOString(), counts, queues: changed } });
+      const moved = changed.length > 0 || text !== told;
+      if (moved) events.push({ event: "counts", data: { at: at.toISOString(), counts, queues: changed } });
       told = text;
       // A queue that is not among the first any more, and comes back, is told again.
       for (const queue of toldOf.keys()) if (!shown.some((one) => one.queue === queue)) toldOf.delete(queue);
       const own = finished.filter((one) => one.tenant === tenant);
-      if (own.length > 0) {
+      // Another tenant's many may have pushed them out.
+      if (own.length > 0 || (more && moved)) {
         const items = own.slice(0, finished_max).map(({ tenant: _tenant, ...job }) => job);
         events.push({
           event: "finished",

@@ -5,26 +5,37 @@ import { nameErrors } from "../dead-letters/name-errors.ts";
 import { forgetReplays } from "../dead-letters/replays/forget.ts";
 import { forgetEmptyQueues } from "../counts/fold.ts";
 import { forgetPastStarts } from "../limits/note-starts.ts";
-import { firstId, prune, pruneKeys, pruneUniqueKeys } from "./prune.ts";
+import { firstId, prune, pruneAhead, pruneKeys, pruneUniqueKeys } from "./prune.ts";
 import { pause } from "../pause.ts";
 import { foldMinutes, forgetHours } from "../rollups/fold.ts";
 import { inside_rows_max, writeRollups } from "../rollups/write.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
+import { bringBack, firstSchedule } from "../schedules/bring-back.ts";
 import { hint } from "../signal/announce.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { createResultClearer } from "./clear-results.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;
-/** From one pass over the old jobs to the next, across the whole fleet. */
+/** Their next slots are reckoned here. */
+const schedules_max = 50;
+/** From one pass over the old rows to the next, across the whole fleet. */
 const pass_ms = 60_000;
+/** The same for what grows slowly, so that an idle system asks little. */
+const slow_pass_ms = 600_000;
 const rest_ms_min = 20;
+
+/** Removes some rows of one kind. True when more of them may be left. */
+type Step = () => Promise<boolean>;
 
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
- * keys no job holds, starts no rate counts any more, the totals of empty queues, and figures over time, whose minutes become
- * hours first. In steps of a few hundred rows,
- * with rests twice as long as the steps, so that it does not show in anyone's latency.
+ * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then old acts and replays, and
+ * figures over time, whose minutes become hours first; and brings back schedules that a clock sent ahead. In steps of a few hundred rows, with rests twice as long as
+ * the steps, so that it does not show in anyone's latency. A part that fails leaves the others alone.
+ *
+ * @example
+ * await clearAway(deps, { succeeded_hours: 24, dead_hours: 720 }, undefined, stop);
  */
 export async function clearAway(
   deps: LoopDeps,
@@ -34,62 +45,92 @@ export async function clearAway(
 ): Promise<void> {
   const clearOldResults = createResultClearer(deps, result_ttl_seconds, stop);
   while (!stop.aborted) {
-    try {
-      if (await takeTurn(deps, "prune", pass_ms)) {
-        await passOver(deps, retention, stop);
-        await clearOldResults();
-      }
-    } catch (error) {
-      if (isUnavailable(error))
-        deps.observe({ event: "database_unavailable", during: "retention", error: String(error) });
-      else deps.logger.error({ err: error }, "retention_failed");
-    }
+    const turn = async () => {
+      if (!(await takeTurn(deps, "prune", pass_ms))) return;
+      const slow = await takeTurn(deps, "prune-slow", slow_pass_ms);
+      const removed = { jobs: 0, keys: 0 };
+      await passOver(
+        deps,
+        { ...quickParts(deps, retention, removed), ...(slow && slowParts(deps, retention, removed)) },
+        stop,
+      );
+      if (removed.jobs + removed.keys > 0) deps.observe({ event: "jobs_pruned", ...removed });
+      await clearOldResults();
+    };
+    await turn().catch((error: unknown) => report(deps, "results", error));
     await pause(pass_ms, stop);
   }
 }
 
-async function passOver(deps: LoopDeps, retention: Retention, stop: AbortSignal): Promise<void> {
-  let after: string | undefined = firstId;
-  let keys_left = true;
-  let starts_left = true;
-  let unnamed_left = true;
-  let acts_left = true;
-  let figures_left = true;
-  let jobs = 0;
-  let keys = 0;
-  while (
-    (after !== undefined || keys_left || starts_left || unnamed_left || acts_left || figures_left) &&
-    !stop.aborted
-  ) {
+async function passOver(deps: LoopDeps, parts: Record<string, Step>, stop: AbortSignal): Promise<void> {
+  const left = new Map(Object.entries(parts));
+  while (left.size > 0 && !stop.aborted) {
     const started = performance.now();
-    if (after !== undefined) {
-      const pruned = await prune(deps, retention, after, rows_max);
-      if (pruned.dead.length > 0)
-        await hint(deps.observe, "dead letters", () => deps.signal.deadLetters.remove(pruned.dead));
-      after = pruned.next;
-      jobs += pruned.jobs;
-    }
-    if (keys_left) {
-      const gone = await pruneKeys(deps, rows_max);
-      const unique = await pruneUniqueKeys(deps, rows_max);
-      keys_left = gone === rows_max || unique === rows_max;
-      keys += gone;
-    }
-    if (acts_left)
-      acts_left = (await forgetActs(deps, retention.audit_hours ?? default_audit_hours, rows_max)) === rows_max;
-    if (unnamed_left) unnamed_left = (await nameErrors(deps, rows_max)) === rows_max;
-    if (starts_left) starts_left = (await forgetPastStarts(deps, rows_max)) === rows_max;
-    if (figures_left) {
-      const folded = await foldMinutes(deps, rows_max);
-      const gone = await forgetHours(deps, rows_max);
-      // Those no process has counted, as none has anything of its own to write.
-      const inside = await writeRollups(deps, [], 0);
-      figures_left = folded === rows_max || gone === rows_max || inside === inside_rows_max;
+    for (const [name, step] of left) {
+      if (stop.aborted) return;
+      const more = await step().catch((error: unknown) => report(deps, name, error));
+      if (!more) left.delete(name);
     }
     await pause(Math.max(rest_ms_min, 2 * (performance.now() - started)), stop);
   }
-  await forgetReplays(deps, rows_max);
-  await forgetEmptyQueues(deps, rows_max);
-  await forgetUndecidedQueues(deps, rows_max);
-  if (jobs + keys > 0) deps.observe({ event: "jobs_pruned", jobs, keys });
+}
+
+function bringBackStep(deps: LoopDeps): Step {
+  let after = firstSchedule;
+  return async () => {
+    const reached = await bringBack(deps, after, schedules_max);
+    after = reached ?? after;
+    return reached !== undefined;
+  };
+}
+
+type Removed = { jobs: number; keys: number };
+
+function jobsStep(deps: LoopDeps, retention: Retention, removed: Removed, pruneSome: typeof prune): Step {
+  let after: string = firstId;
+  return async () => {
+    const { dead, jobs, next } = await pruneSome(deps, retention, after, rows_max);
+    if (dead.length > 0) await hint(deps.observe, "dead letters", () => deps.signal.deadLetters.remove(dead));
+    removed.jobs += jobs;
+    after = next ?? after;
+    return next !== undefined;
+  };
+}
+
+function quickParts(deps: LoopDeps, retention: Retention, removed: Removed) {
+  return {
+    jobs: jobsStep(deps, retention, removed, prune),
+    keys: async () => {
+      const keys = await pruneKeys(deps, rows_max);
+      removed.keys += keys;
+      return keys === rows_max;
+    },
+    unique_keys: async () => (await pruneUniqueKeys(deps, rows_max)) === rows_max,
+    starts: async () => (await forgetPastStarts(deps, rows_max)) === rows_max,
+    // Those no process has counted, as none has anything of its own to write.
+    submissions_inside: async () => (await writeRollups(deps, [], 0)) === inside_rows_max,
+    empty_queues: async () => (await forgetEmptyQueues(deps, rows_max)) === rows_max,
+    undecided_queues: async () => (await forgetUndecidedQueues(deps, rows_max)) === rows_max,
+  } satisfies Record<string, Step>;
+}
+
+function slowParts(deps: LoopDeps, retention: Retention, removed: Removed): Record<string, Step> {
+  const { audit_hours = default_audit_hours } = retention;
+  return {
+    jobs_ahead: jobsStep(deps, retention, removed, pruneAhead),
+    acts: async () => (await forgetActs(deps, audit_hours, rows_max)) === rows_max,
+    error_names: async () => (await nameErrors(deps, rows_max)) === rows_max,
+    minutes: async () => (await foldMinutes(deps, rows_max)) === rows_max,
+    schedules: bringBackStep(deps),
+    hours: async () => (await forgetHours(deps, rows_max)) === rows_max,
+    replays: async () => (await forgetReplays(deps, rows_max)) === rows_max,
+  };
+}
+
+/** False: the part is left to the next pass. */
+function report(deps: LoopDeps, part: string, error: unknown): false {
+  const during = `retention: ${part}`;
+  if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
+  else deps.logger.error({ err: error, part }, "retention_failed");
+  return false;
 }

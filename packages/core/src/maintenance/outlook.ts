@@ -8,6 +8,7 @@ export type SweepOutlook = {
   due_in_ms: number | null;
   schedule_in_ms: number | null;
   lease_check_in_ms: number | null;
+  replay_in_ms: number | null;
   /** The server has run for three seconds: leases may be ended. */
   server_settled: boolean;
   any_queued: boolean;
@@ -29,6 +30,8 @@ const parts: Record<keyof SweepOutlook, string> = {
     (extract(epoch FROM (SELECT min(next_at) FROM schedules WHERE paused_at IS NULL) - now()) * 1000)::float8`,
   lease_check_in_ms: `
     (extract(epoch FROM (SELECT check_at FROM lease_batches ORDER BY check_at LIMIT 1) - now()) * 1000)::float8`,
+  replay_in_ms: `
+    (extract(epoch FROM (SELECT min(next_at) FROM dead_letter_replays WHERE state = 'running') - now()) * 1000)::float8`,
   server_settled: "now() >= pg_postmaster_start_time() + interval '3 seconds'",
   any_queued: "(SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",
   any_changes: "EXISTS (SELECT FROM queue_changes)",

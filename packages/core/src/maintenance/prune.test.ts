@@ -16,7 +16,7 @@ import { executeIn } from "../database/caller-transaction.ts";
 import { admit } from "../submit/arrivals/admit.ts";
 import { arrivedAfter } from "../submit/arrivals/arrived-ids.ts";
 import { submitInside } from "../submit/arrivals/submit-inside.ts";
-import { firstId, prune, pruneKeys } from "./prune.ts";
+import { firstId, prune, pruneAhead, pruneKeys } from "./prune.ts";
 
 let own: TestDatabase;
 let deps: Deps;
@@ -62,6 +62,19 @@ test("a finished job or key locked by another transaction keeps no other from go
   });
   expect(await prune(deps, { succeeded_hours: 1, dead_hours: 1 }, firstId, 10)).toMatchObject({ jobs: 1 });
   expect(await pruneKeys(deps, 10)).toBe(1);
+});
+
+test("jobs made by a clock that was far ahead go when their time is up, too", async () => {
+  const retention = { succeeded_hours: 24, dead_hours: 100 };
+  const gone = [await insert("succeeded", -9_000, 25), await insert("dead", -90_000, 101)];
+  const kept = [await insert("succeeded", -9_000, 23), await insert("queued", -9_000, null)];
+  const left = async () => (await own.database.sql`SELECT id FROM jobs ORDER BY id`).map(({ id }) => String(id));
+  expect(await prune(deps, retention, firstId, 10)).toMatchObject({ jobs: 0 });
+  const first = await pruneAhead(deps, retention, firstId, 3);
+  expect(first).toMatchObject({ jobs: 1 });
+  expect(await pruneAhead(deps, retention, first.next ?? "", 3)).toEqual({ jobs: 1, dead: [gone[1]], next: undefined });
+  expect(await left()).toEqual(kept.toSorted());
+  await own.database.sql`TRUNCATE jobs, job_attempts`;
 });
 
 test("finished jobs go when their time is up, with their attempts; the others stay", async () => {

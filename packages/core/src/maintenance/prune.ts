@@ -9,6 +9,7 @@ import { removeJobs } from "../jobs/remove.ts";
 export type Pruned = { jobs: number; dead: string[]; next: string | undefined };
 
 export const firstId = "00000000-0000-0000-0000-000000000000";
+const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**
  * succeeded | cancelled | dead → gone, with their attempts, when they finished longer ago than they are kept, and no
@@ -26,10 +27,40 @@ export async function prune(deps: Deps, retention: JobRetention, after: string, 
     text: "SELECT now() - make_interval(secs => $1::float8) AS before",
     params: [youngest_hours * 3_600],
   });
-  const before = firstIdAt(clock?.before ?? new Date(0));
+  return pruneBetween(deps, retention, after, firstIdAt(clock?.before ?? new Date(0)), jobs_max);
+}
+
+/**
+ * The same for jobs whose ids are of a time still to come: whatever made them had a clock that was far ahead, and they
+ * must not stay until the others get there. There are seldom any.
+ *
+ * @example
+ * const { next } = await pruneAhead(deps, retention, firstId, 1_000);
+ */
+export async function pruneAhead(
+  deps: Deps,
+  retention: JobRetention,
+  after: string,
+  jobs_max: number,
+): Promise<Pruned> {
+  const [clock] = await executeOn(deps.database)<{ ahead: Date }>({
+    text: "SELECT now() + interval '1 day' AS ahead",
+    params: [],
+  });
+  const first = firstIdAt(clock?.ahead ?? new Date(0));
+  return pruneBetween(deps, retention, after < first ? first : after, lastId, jobs_max);
+}
+
+async function pruneBetween(
+  deps: Deps,
+  { succeeded_hours, dead_hours }: JobRetention,
+  after: string,
+  before: string,
+  jobs_max: number,
+): Promise<Pruned> {
   const [step] = await executeOn(deps.database)<Step>({
     text: pruneStep,
-    params: [after, before, jobs_max, retention.succeeded_hours * 3_600, retention.dead_hours * 3_600],
+    params: [after, before, jobs_max, succeeded_hours * 3_600, dead_hours * 3_600],
   });
   const more = step !== undefined && step.looked_at === jobs_max;
   return { jobs: step?.jobs ?? 0, dead: step?.dead ?? [], next: more ? (step.last ?? undefined) : undefined };

@@ -3,6 +3,7 @@ import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import type { Connections, Database } from "../database/connect.ts";
 import type { QueueRef } from "../deps.ts";
 import { fleetCounts } from "../counts/fleet.ts";
+import { driftingTenants } from "../overview/compare.ts";
 import { oldestReady } from "../queues/oldest-ready.ts";
 import type { Signal, SignalState } from "../signal/signal.ts";
 
@@ -51,6 +52,8 @@ export function addServerGauges(
 /** However often these are read, Postgres is asked once per this time. */
 const kept_ms = 15_000;
 const asked_ms_max = 1_000;
+/** Comparing the counts reads every job. */
+const compared_ms = 300_000;
 const queues_max = 200;
 
 /**
@@ -69,6 +72,7 @@ export function addFleetGauges(
   const longestWait = createLongestWait({ database });
   const counts = kept<Record<JobStatus, number>>(() => fleetCounts({ database }), now);
   const wait_ms = kept(longestWait, now);
+  const drifted = kept(() => driftingTenants({ database }), now, compared_ms);
   const add = adderTo(registry);
   add({
     name: "atlasqueue_jobs",
@@ -89,6 +93,15 @@ export function addFleetGauges(
       if (known !== undefined) this.set(known / 1_000);
     },
   });
+  add({
+    name: "atlasqueue_counts_drifted_tenants",
+    help: "Tenants whose kept counts are not those of their jobs; compared every five minutes while there are few jobs",
+    async collect() {
+      const known = await drifted();
+      this.remove();
+      if (known) this.set(known.size);
+    },
+  });
 }
 
 function adderTo(registry: Registry) {
@@ -96,12 +109,12 @@ function adderTo(registry: Registry) {
     registry.registerMetric(new Gauge({ ...gauge, registers: [] }));
 }
 
-/** The answer of the last fifteen seconds, undefined when there was none; concurrent readers wait for the same one. */
-function kept<T>(ask: () => Promise<T>, now: () => number): () => Promise<T | undefined> {
+/** The last answer while it is young, undefined when there was none; concurrent readers wait for the same one. */
+function kept<T>(ask: () => Promise<T>, now: () => number, for_ms = kept_ms): () => Promise<T | undefined> {
   let answer: Promise<T | undefined> | undefined;
   let asked_at = -Infinity;
   return () => {
-    if (answer && now() - asked_at < kept_ms) return answer;
+    if (answer && now() - asked_at < for_ms) return answer;
     asked_at = now();
     // Those who need the answer report the failure.
     return (answer = ask().catch(() => undefined));

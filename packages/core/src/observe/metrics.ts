@@ -13,12 +13,13 @@ export type Metrics = { registry: Registry; observe: Observe };
 
 /**
  * Prometheus metrics fed by events. Each process makes one; `registry.metrics()` is what `/metrics` shows.
+ * `worker_slots`: where there is a worker, how many handlers may run at once.
  *
  * @example
  * const metrics = createMetrics();
  * const observe = observeAll(logEvents(logger), metrics.observe);
  */
-export function createMetrics(): Metrics {
+export function createMetrics({ worker_slots }: { worker_slots?: number } = {}): Metrics {
   const registry = new Registry();
   // It measures the event loop with a timer, which at the default of 10 ms was most of what an idle process cost. What
   // it calls lag is the time between firings, so 50 ms means "none".
@@ -60,6 +61,7 @@ export function createMetrics(): Metrics {
     registers,
   });
   const vanished = plain("workers_vanished_total", "Workers that were found dead and whose leases were ended");
+  const sweeps = plain("sweeps_total", "Sweeps by this process: of a fleet's, one about every 1.2 seconds");
   const slotsFired = plain("schedule_slots_fired_total", "Slots of schedules that got their job");
   const schedulesFailed = plain("schedule_failures_total", "Schedules that were due and could not be fired");
   const acquired = plain("lease_acquired_total", "Claims that got the job");
@@ -80,6 +82,12 @@ export function createMetrics(): Metrics {
     registers,
   });
   const active = new Gauge({ name: "atlasqueue_worker_active_jobs", help: "Handlers running now", registers });
+  if (worker_slots !== undefined)
+    new Gauge({
+      name: "atlasqueue_worker_slots",
+      help: "Handlers that may run at once",
+      registers,
+    }).set(worker_slots);
   const jobSeconds = durations({
     name: "atlasqueue_job_duration_seconds",
     help: "Time in the handler",
@@ -140,6 +148,8 @@ export function createMetrics(): Metrics {
         return retried.inc(event.retried);
       case "worker_vanished":
         return vanished.inc();
+      case "sweep_complete":
+        return sweeps.inc();
       case "schedule_fired":
         return slotsFired.inc();
       case "schedule_failed":
@@ -191,7 +201,6 @@ export function createMetrics(): Metrics {
       case "figures_unwritten":
       case "jobs_pruned":
       case "results_cleared":
-      case "sweep_complete":
       case "worker_started":
       case "worker_draining":
       case "worker_stopped":

@@ -55,3 +55,42 @@ export function stopOnSignals(stop: () => Promise<unknown>): void {
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
 }
+
+export type Serving = {
+  /** Finishes what is under way. May resolve with the exit code. */
+  stop(): Promise<unknown>;
+  /** Resolves with the exit code if it ends by itself. */
+  finished?: Promise<number>;
+};
+
+/**
+ * Run a program until it is told to stop by a signal, at any moment, or has ended by itself. Told to stop while it is
+ * starting, `stop` is aborted, and what comes of the start is only stopped: the exit code is 0 whatever that was.
+ * `orExit` reports what keeps it from starting.
+ *
+ * @example
+ * await serveUntilStopped((stop) => startWorkers(readWorkerConfig(process.env), process.env, stop));
+ */
+export async function serveUntilStopped(
+  start: (stop: AbortSignal) => Promise<Serving>,
+  orExit: (start: () => Promise<Serving>) => Promise<Serving> = exitOnTrouble,
+): Promise<void> {
+  const stopping = new AbortController();
+  let program: Promise<Serving | undefined> = Promise.resolve(undefined);
+  stopOnSignals(async () => {
+    stopping.abort();
+    const serving = await program.catch(() => undefined);
+    return serving?.stop();
+  });
+  program = start(stopping.signal);
+  const { finished } = await orExit(async () => {
+    try {
+      return (await program) as Serving;
+    } catch (error) {
+      // It was told to stop, and is about to exit.
+      if (stopping.signal.aborted) return await new Promise<never>(() => {});
+      throw error;
+    }
+  });
+  if (finished) process.exit(await finished);
+}

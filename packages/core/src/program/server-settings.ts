@@ -2,14 +2,16 @@ import { default_audit_hours, type Retention } from "../maintenance/retention.ts
 import type { z } from "zod";
 import type { BackoffPolicy } from "../settle/backoff.ts";
 import type { LogLevel } from "../observe/log-levels.ts";
+import { redisSettings, redisTls } from "./redis-settings.ts";
 import { setting } from "./settings.ts";
 import { defaultKeys, type SignalKeys } from "../signal/keys.ts";
+import type { RedisTls } from "../signal/redis/dial.ts";
 
 /** The settings of every program that talks to the servers. */
 export const serverSettings = {
   DATABASE_URL: setting.databaseUrl(),
   DATABASE_PREPARED_STATEMENTS: setting.flag().default(true),
-  REDIS_URL: setting.redisUrl().optional(),
+  ...redisSettings,
   JOB_QUEUE_KEY: setting.text().default(defaultKeys.jobs),
   DLQ_KEY: setting.text().default(defaultKeys.dead_letters),
   LOG_LEVEL: setting.logLevel().default("info"),
@@ -18,7 +20,7 @@ export const serverSettings = {
 export type ServerConfig = {
   database: { url: string; connections_max: number; timeout_ms: number; prepared_statements: boolean };
   /** Without it there are no signals between processes, and workers find jobs by their sweep. */
-  redis: { url: string; keys: SignalKeys } | undefined;
+  redis: { url: string; tls?: RedisTls; keys: SignalKeys } | undefined;
   log_level: LogLevel;
 };
 
@@ -33,6 +35,7 @@ type ServerValues = z.output<z.ZodObject<typeof serverSettings>> & {
  */
 export function serverConfig(set: ServerValues): ServerConfig {
   const keys = { jobs: set.JOB_QUEUE_KEY, dead_letters: set.DLQ_KEY };
+  const tls = redisTls(set);
   return {
     database: {
       url: set.DATABASE_URL,
@@ -40,7 +43,7 @@ export function serverConfig(set: ServerValues): ServerConfig {
       timeout_ms: set.DATABASE_TIMEOUT_SECONDS * 1_000,
       prepared_statements: set.DATABASE_PREPARED_STATEMENTS,
     },
-    redis: set.REDIS_URL === undefined ? undefined : { url: set.REDIS_URL, keys },
+    redis: set.REDIS_URL === undefined ? undefined : { url: set.REDIS_URL, ...(tls && { tls }), keys },
     log_level: set.LOG_LEVEL,
   };
 }

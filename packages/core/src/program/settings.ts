@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { queueName } from "@atlasqueue/contract";
 import { z } from "zod";
 import { logLevels, type LogLevel } from "../observe/log-levels.ts";
+import { parseRedisUrl, RedisUrlError, redisUrlAccepts } from "../signal/redis/address.ts";
 import { isTraceUrlTemplate } from "../tracing/trace-url.ts";
 
 /** What a setting takes, worded to complete "must be …" in the error. */
@@ -29,7 +30,13 @@ export const setting = {
   text: (accepts = "a text that is not empty") => described(z.string().min(1), accepts),
   databaseUrl: () =>
     described(z.string().refine(isDatabaseUrl), "a URL such as postgres://user:password@host:5432/database"),
-  redisUrl: () => described(z.url({ protocol: /^rediss?$/ }), "a URL such as redis://host:6379"),
+  redisUrl: () => described(z.string().superRefine(redisUrlFault), redisUrlAccepts),
+  /** The path of a PEM file; its value is what is in the file. */
+  pemFile: (what: "certificates" | "a private key") =>
+    described(
+      z.string().transform((file, context) => pem(file, what, context)),
+      `the path of a PEM file with ${what}`,
+    ),
   logLevel: () =>
     described(
       z
@@ -48,6 +55,11 @@ export const setting = {
     described(
       z.string().refine(isTraceUrlTemplate),
       "an http or https URL with {trace_id} after the host, such as https://jaeger.example.com/trace/{trace_id}",
+    ),
+  host: () =>
+    described(
+      z.string().regex(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/),
+      "the name of a host, such as redis.internal",
     ),
   /** Names of hosts, in lower case; `*` among them is any. */
   hosts: () =>
@@ -84,6 +96,38 @@ function isDatabaseUrl(text: string): boolean {
   );
 }
 
+/** An issue whose message completes "<setting> must …" by itself. */
+const told = { code: "custom", params: { told: true } } as const;
+
+function redisUrlFault(text: string, context: z.RefinementCtx): void {
+  try {
+    parseRedisUrl(text);
+  } catch (error) {
+    if (!(error instanceof RedisUrlError)) throw error;
+    context.addIssue({ ...told, input: undefined, message: error.fault });
+  }
+}
+
+const pemLabels = {
+  certificates: /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/,
+  "a private key": /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/,
+};
+
+function pem(file: string, what: keyof typeof pemLabels, context: z.RefinementCtx): string {
+  const wrong = (why: string) => {
+    const message = `be the path of a PEM file with ${what}; got ${JSON.stringify(file)}: ${why}`;
+    context.addIssue({ ...told, input: undefined, message });
+    return z.NEVER;
+  };
+  try {
+    if (statSync(file).size > pem_bytes_max) return wrong(`it is over ${pem_bytes_max} bytes`);
+    const text = readFileSync(file, "utf8");
+    return pemLabels[what].test(text) ? text : wrong("there is none in it");
+  } catch (error) {
+    return wrong((error as NodeJS.ErrnoException).code ?? "it cannot be read");
+  }
+}
+
 /** A setting that cannot be used. The message is one line: its name, its value, what it takes. */
 export class SettingError extends Error {
   override readonly name = "SettingError";
@@ -92,6 +136,8 @@ export class SettingError extends Error {
 const secret = /(?<!TRACE_)URL|PASSWORD|SECRET|TOKEN/;
 
 const file_bytes_max = 64 * 1_024;
+/** As large as the whole list of a system's authorities. */
+const pem_bytes_max = 1_024 * 1_024;
 
 /**
  * Parse the variables a schema names; others are left alone, and an empty one counts as absent. Secrets may be in a
@@ -107,10 +153,13 @@ export function parseSettings<S extends z.ZodObject>(schema: S, env: Record<stri
   );
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const name = String(parsed.error.issues[0]?.path[0]);
+  const [issue] = parsed.error.issues;
+  const name = String(issue?.path[0]);
   const value = given[name];
   const accepts = describe(schema.shape[name]);
   if (value === undefined) throw new SettingError(`${name} is not set; it must be ${accepts}`);
+  if (issue?.code === "custom" && issue.params?.["told"] === true)
+    throw new SettingError(`${name} must ${issue.message}`);
   throw new SettingError(
     `${name} must be ${accepts}; got ${secret.test(name) ? "something else (not shown)" : JSON.stringify(withoutUser(value))}`,
   );

@@ -5,10 +5,10 @@ import type { Deps } from "../deps.ts";
 /**
  * Forget a bounded number of queues' rows that hold no decision any more: the queue was paused and resumed, or its
  * limits removed. Such a row says no more than none would, and would count as a queue forever. One being changed is
- * skipped.
+ * skipped. Returns how many.
  */
-export async function forgetUndecidedQueues(deps: Pick<Deps, "database">, queues_max: number): Promise<void> {
-  await executeOn(deps.database)({ text: forget, params: [queues_max] });
+export async function forgetUndecidedQueues(deps: Pick<Deps, "database">, queues_max: number): Promise<number> {
+  return (await executeOn(deps.database)({ text: forget, params: [queues_max] })).length;
 }
 
 const undecided =
@@ -18,5 +18,6 @@ const forget = composed(
   ["queues_max"],
   `
   DELETE FROM queues WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM queues WHERE ${undecided} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${undecided}`,
+    SELECT ctid FROM queues WHERE ${undecided} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${undecided}
+  RETURNING 1`,
 );

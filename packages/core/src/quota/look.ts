@@ -1,3 +1,4 @@
+import { jobStatuses } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
@@ -16,7 +17,8 @@ export async function lookAtStored(deps: Pick<Deps, "database">, tenants: readon
   return [...(await executeOn(deps.database)<Stored>({ text: look, params: [textArray(tenants)] }))];
 }
 
-const all = "scheduled + blocked + queued + running + failed + succeeded + dead + cancelled";
+const columns = jobStatuses.join(", ");
+const all = jobStatuses.join(" + ");
 
 // Sizes of large values come from the pointers to them, so none is read.
 const look = composed(
@@ -31,7 +33,7 @@ const look = composed(
     GROUP BY tenant
   ), known AS (
     SELECT tenant, sum(${all}) AS jobs FROM (
-      SELECT * FROM queue_counts WHERE tenant = ANY($1::text[]) UNION ALL SELECT * FROM queue_changes WHERE tenant = ANY($1::text[])) AS known
+      SELECT tenant, ${columns} FROM queue_counts WHERE tenant = ANY($1::text[]) UNION ALL SELECT tenant, ${columns} FROM queue_changes WHERE tenant = ANY($1::text[])) AS known
     GROUP BY tenant
   )
   SELECT asked.tenant, coalesce(known.jobs, 0)::float8 AS jobs, coalesce(sampled, 0)::int AS sampled, mean::float8 AS mean_bytes

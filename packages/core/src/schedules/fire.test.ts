@@ -3,6 +3,7 @@ import { recordEvents, simulateClock, testDatabase, type SimulatedClock, type Te
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
+import { bringBack, firstSchedule } from "./bring-back.ts";
 import { findSchedule } from "./find.ts";
 import { createOutlook } from "../maintenance/outlook.ts";
 import { fireAll } from "./fire-due.ts";
@@ -52,6 +53,46 @@ const slots = async (name = "report") => {
     WHERE starts_with(key, ${`schedule:${name}:`}) ORDER BY key`;
   return rows.map(({ slot }) => slot.slice(5));
 };
+
+test("after a moment with a clock far ahead, schedules fire at their next slots again, none twice", async () => {
+  await createSchedule(deps, tenant, define());
+  await createSchedule(deps, tenant, define({ name: "all", cron: "*/30 * * * *", catch_up: "all" }));
+  await createSchedule(deps, tenant, define({ name: "none", catch_up: "none" }));
+  await createSchedule(deps, tenant, define({ name: "held" }));
+  await clock.set("2025-01-01T09:40:00Z");
+  await fireAll(deps);
+  await clock.set("2026-01-01T00:00:30Z");
+  await createSchedule(deps, tenant, define({ name: "made then" }));
+  await pauseSchedule(deps, { tenant, name: "made then" });
+  await fireAll(deps);
+  await clock.set("2025-01-01T09:41:00Z");
+  const next = async (name: string) => (await findSchedule(deps, { tenant, name }))?.next_at;
+  expect(await next("report")).toEqual(new Date("2026-01-01T01:00Z"));
+  await own.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM schedules WHERE name = 'held' FOR UPDATE`;
+    expect(await bringBack(deps, firstSchedule, 2)).toMatchObject({ name: "held" });
+    expect(await bringBack(deps, { tenant, name: "held" }, 3)).toBeUndefined();
+  });
+  for (const name of ["report", "none"]) expect(await next(name)).toEqual(new Date("2025-01-01T10:00Z"));
+  for (const name of ["held", "made then"]) expect(await next(name)).toEqual(new Date("2026-01-01T01:00Z"));
+  await bringBack(deps, firstSchedule, 10);
+  expect(await next("held")).toEqual(new Date("2025-01-01T10:00Z"));
+  await clock.set("2025-01-01T10:00:00Z");
+  await fireAll(deps);
+  expect(await slots()).toEqual(["01-01T09:00", "01-01T10:00", "01-01T00:00"]);
+  expect((await slots("all")).filter((slot) => slot === "01-01T10:00")).toHaveLength(1);
+  // Fired a little early, by a clock less far ahead: no second job.
+  await clock.set("2025-01-01T11:00:00Z");
+  await fireAll(deps);
+  await clock.set("2025-01-01T10:50:00Z");
+  await bringBack(deps, firstSchedule, 10);
+  expect(await next("report")).toEqual(new Date("2025-01-01T11:00Z"));
+  const before = await slots();
+  await clock.set("2025-01-01T11:00:10Z");
+  await fireAll(deps);
+  expect(await slots()).toEqual(before);
+  expect(await next("report")).toEqual(new Date("2025-01-01T12:00Z"));
+});
 
 test("a slot makes its job when it is due, ready and signalled, and the schedule says so", async () => {
   await createSchedule(deps, tenant, define({ payload: { n: 1 } }));

@@ -2,7 +2,12 @@ import { defaultTenant, type QueueRef } from "../deps.ts";
 import type { Topic } from "./signal.ts";
 
 /** The two names an operator chooses; a hash tag in them keeps all keys in one slot of a Redis Cluster. */
-export type SignalKeys = { jobs: string; dead_letters: string };
+export type SignalKeys = {
+  jobs: string;
+  dead_letters: string;
+  /** In a Redis Cluster: what the names of a queue's keys begin with, a hash tag, so that they share a slot. */
+  shardOf?: ((queue: QueueRef) => string) | undefined;
+};
 
 export const defaultKeys: SignalKeys = { jobs: "atlasqueue:jobs", dead_letters: "atlasqueue:dlq" };
 
@@ -17,44 +22,56 @@ export type QueueKeys = {
 };
 
 /** @example queueKeys(defaultKeys, { tenant: "default", queue: "mail" }).list; // "atlasqueue:jobs:queue:mail" */
-export function queueKeys({ jobs }: SignalKeys, { tenant, queue }: QueueRef): QueueKeys {
+export function queueKeys({ jobs, shardOf }: SignalKeys, { tenant, queue }: QueueRef): QueueKeys {
   const name =
     tenant === defaultTenant ? (queue === "default" ? "" : `:queue:${queue}`) : `:tenant:${tenant}:queue:${queue}`;
-  return { list: `${jobs}${name}`, priorities: `${jobs}:priority${name}`, overflow: `${jobs}:overflow${name}` };
+  const base = shardOf?.({ tenant, queue }) ?? jobs;
+  return { list: `${base}${name}`, priorities: `${base}:priority${name}`, overflow: `${base}:overflow${name}` };
 }
+
+/** The beginning of names that one script uses: in a cluster they must be in one slot, that of the plain name. */
+const together = ({ shardOf }: SignalKeys, name: string) => (shardOf && !hasTag(name) ? `{${name}}` : name);
+/** Whether only a part of the name decides its slot. */
+export const hasTag = (name: string): boolean => /\{[^}]+\}/.test(name);
 
 export const turnKey = (keys: SignalKeys, name: string) => `${keys.jobs}:turn:${name}`;
 /** A rate limit's bucket. */
 export const permitsKey = (keys: SignalKeys, name: string) => `${keys.jobs}:permits:${name}`;
-export const deadLetterMembersKey = (keys: SignalKeys) => `${keys.dead_letters}:members`;
+export const deadLetterMembersKey = (keys: SignalKeys) => `${together(keys, keys.dead_letters)}:members`;
 /** What one call is about to take out of the list of dead letters. */
-export const deadLetterLeavingKey = (keys: SignalKeys, call: string) => `${keys.dead_letters}:leaving:${call}`;
-export const deadLetterCursorKey = (keys: SignalKeys) => `${keys.dead_letters}:cursor`;
+export const deadLetterLeavingKey = (keys: SignalKeys, call: string) =>
+  `${together(keys, keys.dead_letters)}:leaving:${call}`;
+export const deadLetterCursorKey = (keys: SignalKeys) => `${together(keys, keys.dead_letters)}:cursor`;
 export const noticeChannel = (keys: SignalKeys, topic: Topic) => `${keys.jobs}:notices:${topic}`;
 /** The workers of a tenant, by their ids. */
 export const workersKey = (keys: SignalKeys, tenant: string) =>
-  tenant === defaultTenant ? `${keys.jobs}:workers` : `${keys.jobs}:workers:tenant:${tenant}`;
+  `${together(keys, `${keys.jobs}:workers`)}${tenant === defaultTenant ? "" : `:tenant:${tenant}`}`;
 /** All workers, by when they were last heard from. */
-export const workersSeenKey = (keys: SignalKeys) => `${keys.jobs}:workers-seen`;
-/** Written now and then to learn whether Redis takes writes. */
-export const probeKey = (keys: SignalKeys) => `${keys.jobs}:probe`;
-/** Where something foreign found under one of our keys is moved. */
-export const setAsideKey = (keys: SignalKeys, key: string) => `${keys.jobs}:set-aside:${key}`;
+export const workersSeenKey = (keys: SignalKeys) => `${together(keys, `${keys.jobs}:workers`)}-seen`;
+/** Written now and then to learn whether Redis takes writes; `base` is `jobs`, or what a queue's keys begin with. */
+export const probeKey = (base: string) => `${base}:probe`;
+/** Where something foreign found under one of our keys is moved: in a cluster, within the slot. */
+export const setAsideKey = (keys: SignalKeys, key: string) =>
+  keys.shardOf ? `${together(keys, key)}:set-aside` : `${keys.jobs}:set-aside:${key}`;
 
 /** What one of our keys holds; undefined for any other. */
 export function keyType(keys: SignalKeys, key: string): "list" | "zset" | "set" | "hash" | "string" | undefined {
   if (key === keys.dead_letters || key === keys.jobs) return "list";
   if (key === deadLetterCursorKey(keys)) return "string";
   if (key === deadLetterMembersKey(keys) || key.startsWith(deadLetterLeavingKey(keys, ""))) return "set";
-  if (!key.startsWith(`${keys.jobs}:`)) return undefined;
-  switch (key.slice(keys.jobs.length + 1).split(":")[0]) {
+  if (key === workersSeenKey(keys)) return "zset";
+  if (key.startsWith(workersKey(keys, defaultTenant))) return "hash";
+  // In a cluster, a queue's keys begin with one of several tags.
+  const tag_ends = keys.shardOf && key.startsWith(`{${keys.jobs}:`) ? key.indexOf("}") + 1 : 0;
+  if (tag_ends === 0 && !key.startsWith(`${keys.jobs}:`)) return undefined;
+  const rest = key.slice(tag_ends || keys.jobs.length);
+  if (rest === "") return "list";
+  switch (rest.split(":")[1]) {
     case "queue":
     case "tenant":
       return "list";
     case "priority":
-    case "workers-seen":
       return "zset";
-    case "workers":
     case "permits":
       return "hash";
     default:

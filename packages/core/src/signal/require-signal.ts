@@ -1,8 +1,9 @@
 import { SettingError } from "../program/settings.ts";
-import { SignalTooOldError, SignalUnavailableError, type Signal } from "./signal.ts";
+import { SignalMisfitError, SignalUnavailableError, type Signal } from "./signal.ts";
 
 /**
- * For a program's start, where a person reads what is wrong: throws `SettingError` when the Redis is too old. If it is
+ * For a program's start, where a person reads what is wrong: throws `SettingError` when the Redis is too old,
+ * or not of the kind that REDIS_URL says. If it is
  * away or takes no writes, the program runs and waits for it.
  *
  * @example
@@ -12,7 +13,7 @@ export async function requireSignal(signal: Signal): Promise<void> {
   try {
     await signal.check();
   } catch (error) {
-    if (error instanceof SignalTooOldError) throw new SettingError(`REDIS_URL: ${error.message}`);
+    if (error instanceof SignalMisfitError) throw new SettingError(`REDIS_URL: ${error.message}`);
     if (!(error instanceof SignalUnavailableError)) throw error;
   }
 }

@@ -89,8 +89,8 @@ export class SignalUnavailableError extends Error {
   override readonly name: string = "SignalUnavailableError";
 }
 
-/** The server's version cannot do what a signal needs, and waiting will not change that. */
-export class SignalTooOldError extends SignalUnavailableError {}
+/** The server is too old, or not of the kind that its URL says: waiting will not change that. */
+export class SignalMisfitError extends SignalUnavailableError {}
 
 /** Wakes a waiting worker for jobs that are not in the list itself. */
 export const wakeMark = "wake";

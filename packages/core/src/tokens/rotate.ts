@@ -46,13 +46,17 @@ type Answer = { maker: boolean; found: boolean; successor: string | null; made: 
 
 /**
  * The old row is locked, so that of two simultaneous rotations the second sees what the first did: only the row itself
- * is re-read after the wait, so what the second must know is in that row.
+ * is re-read after the wait, so what the second must know is in that row. The tenant's expired tokens go, as when one is
+ * made.
  */
 const rotate = composed(
   "tokens/rotate",
   ["tenant", "id", "overlap_seconds", "new_id", "hash", "hint", "made_by"],
   `
-  WITH maker AS ${madeBy("$7")}, before AS MATERIALIZED (
+  WITH gone AS (
+    DELETE FROM tokens WHERE id = ANY(ARRAY(
+      SELECT id FROM tokens WHERE tenant = $1 AND NOT ${isLive} FOR UPDATE SKIP LOCKED))
+  ), maker AS ${madeBy("$7")}, before AS MATERIALIZED (
     SELECT * FROM tokens WHERE tenant = $1 AND id = $2::text::uuid AND ${isLive} FOR UPDATE
   ), made AS (
     INSERT INTO tokens (tenant, id, name, hash, hint, scopes, expires_at)

@@ -77,6 +77,16 @@ test("rotating gives a token of the same kind, and the old one works during the 
   expect(left).toBeLessThanOrEqual(600_000);
 });
 
+test("rotated again and again, a token leaves no rows behind but the last two", async () => {
+  let { id } = (await create()).row;
+  for (let time = 0; time < 4; time += 1) {
+    const rotated = await rotateToken(deps, { tenant, id, overlap_seconds: 0 });
+    if (rotated.kind !== "rotated") throw new Error(rotated.kind);
+    id = rotated.row.id;
+  }
+  expect(await store.database.sql`SELECT FROM tokens`).toHaveLength(2);
+});
+
 test("of five simultaneous rotations one wins and the others name the successor; once that is revoked, it can be rotated again", async () => {
   const old = await create();
   const wish = { tenant, id: old.row.id, overlap_seconds: 600 };

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -14,6 +15,8 @@ import { serverHandle, type ServerHandle } from "../process/server-handle.ts";
 import { spawnServer, stopServer, type ServerProcess, type StopStep } from "../process/server-process.ts";
 
 export type RedisOptions = {
+  /** The server's program. Default: `redis-server` or `valkey-server`, in that order. */
+  readonly program?: string | undefined;
   /** Default: a free port, a different one on every start. */
   readonly port?: number | undefined;
   /** Its working directory; if given, a server left there by a killed process is stopped first. */
@@ -62,7 +65,7 @@ const redisFolder: FolderKind = {
  * const redis = new Redis(server.url);
  */
 export async function startRedis(options: RedisOptions = {}): Promise<EmbeddedRedis> {
-  const command = findRedisServer();
+  const command = options.program ?? findRedisServer();
   if (!command) throw new Error(`no redis-server or valkey-server on PATH; install one: ${installCommand()}`);
   const folder = options.dir === undefined ? undefined : placeFolder(options.dir, redisFolder);
   const identity = folder ? folder.identity : serverIdentity(undefined);
@@ -118,7 +121,9 @@ async function start(
   firstPort: number,
   { port: asked, args = [], log }: RedisOptions,
 ): Promise<Started> {
-  const place = folder ? ["--dir", folder.dataDir, "--pidfile", pidFile(folder.dataDir)] : ["--dir", tmpdir()];
+  // Elsewhere a file of this name may lie, which a replica leaves when it follows its master, and would be loaded.
+  const nowhere = ["--dir", tmpdir(), "--dbfilename", `${randomUUID()}.rdb`];
+  const place = folder ? ["--dir", folder.dataDir, "--pidfile", pidFile(folder.dataDir)] : nowhere;
   let port = firstPort;
   for (let tried = 1; ; tried++) {
     const fixed = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];

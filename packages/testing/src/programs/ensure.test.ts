@@ -12,13 +12,12 @@ const canInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version")
 let bin = "";
 afterEach(() => rmSync(bin, { recursive: true, force: true }));
 
-/** A PATH with a shell, and an apt-get that records its arguments and puts a browser there, or fails; the pooler is there. */
+/** A PATH with a shell, and an apt-get that records its arguments and puts a browser there, or fails. */
 function machine(aptGet: "works" | "fails"): string {
   bin = mkdtempSync(join(tmpdir(), "ensure-programs-"));
   for (const name of ["sh", "env"])
     symlinkSync(existsSync(`/bin/${name}`) ? `/bin/${name}` : `/usr/bin/${name}`, join(bin, name));
   const does = aptGet === "works" ? `echo > ${bin}/chromium; /bin/chmod +x ${bin}/chromium` : "exit 100";
-  program("pgbouncer", "");
   program("apt-get", `echo "$DEBIAN_FRONTEND $*" >> ${bin}/asked\n${does}`);
   return bin;
 }
@@ -28,16 +27,17 @@ function program(name: string, does: string): void {
   chmodSync(join(bin, name), 0o755);
 }
 
-const run = (path: string) => spawnSync(process.execPath, [script], { encoding: "utf8", env: { PATH: path } });
+const run = (path: string, ...names: string[]) =>
+  spawnSync(process.execPath, [script, ...names], { encoding: "utf8", env: { PATH: path } });
 
 test.each(["chromium", "google-chrome"])("with %s present nothing is printed", (name) => {
   const path = machine("fails");
   program(name, "");
-  expect(run(path)).toMatchObject({ status: 0, stdout: "", stderr: "" });
+  expect(run(path, "chromium")).toMatchObject({ status: 0, stdout: "", stderr: "" });
 });
 
 test.runIf(canInstall)("without a browser, root on Debian gets one", () => {
-  const { status, stdout, stderr } = run(machine("works"));
+  const { status, stdout, stderr } = run(machine("works"), "chromium");
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout).toContain("installing chromium with apt-get");
   expect(readFileSync(join(bin, "asked"), "utf8").trim().split("\n")).toEqual([
@@ -47,7 +47,14 @@ test.runIf(canInstall)("without a browser, root on Debian gets one", () => {
 });
 
 test.runIf(process.platform === "linux")("where none can be installed, the command to install one is printed", () => {
-  const { status, stderr } = run(machine("fails"));
+  const { status, stderr } = run(machine("fails"), "chromium");
   expect(status).toBe(1);
   expect(stderr).toContain(`Install with:\n  ${installCommand(["chromium"])}`);
+});
+
+test("what nobody asks for is not looked for, and a name it does not know is refused", () => {
+  expect(run(machine("fails"))).toMatchObject({ status: 0, stdout: "", stderr: "" });
+  const { status, stderr } = run(machine("fails"), "netscape");
+  expect(status).toBe(1);
+  expect(stderr).toContain('"netscape" is none of chromium, pgbouncer');
 });

@@ -1,11 +1,14 @@
-// Run before the tests, as they look at pages in a real browser and connect through a real pooler. Silent when all is
-// there; as root on Debian it installs what is missing; otherwise it prints the command that does, and fails.
+// ensure.ts <name> …: run before tests that need these programs. Silent when all are there; as root on Debian it installs
+// what is missing; otherwise it prints the command that does, and fails.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { findProgram, installCommand, programs, type ProgramName } from "./programs.ts";
 
-const missing = (): ProgramName[] =>
-  (Object.keys(programs) as ProgramName[]).filter((name) => findProgram(name) === undefined);
+const asked = process.argv.slice(2).map((name) => {
+  if (!Object.hasOwn(programs, name)) throw new Error(`"${name}" is none of ${Object.keys(programs).join(", ")}`);
+  return name as ProgramName;
+});
+const missing = () => asked.filter((name) => findProgram(name) === undefined);
 const called = (names: readonly ProgramName[]) => names.map((name) => programs[name].what).join(" and ");
 
 const wanted = missing();
@@ -19,14 +22,14 @@ if (wanted.length > 0) {
 }
 
 function install(names: readonly ProgramName[]): void {
-  const packages = names.map((name) => programs[name].package.debian);
+  const packages: string[] = names.map((name) => programs[name].package.debian);
   console.log(`No ${called(names)} here: installing ${packages.join(" ")} with apt-get.`);
   // A stale list names packages gone from the mirror; after a failed update it may still be good enough.
   aptGet("update");
   aptGet("install", "-y", "--no-install-recommends", ...packages);
-  // Debian starts what it installs, and no one asked for a pooler that stays.
-  if (names.includes("pgbouncer"))
-    spawnSync("sh", ["-c", "{ systemctl disable --now pgbouncer || service pgbouncer stop; } >/dev/null 2>&1"]);
+  // Debian starts what it installs, and no one asked for a server that stays.
+  for (const service of ["pgbouncer", "valkey-server", "prometheus"].filter((name) => packages.includes(name)))
+    spawnSync("sh", ["-c", `{ systemctl disable --now ${service} || service ${service} stop; } >/dev/null 2>&1`]);
 }
 
 function aptGet(...args: string[]): void {

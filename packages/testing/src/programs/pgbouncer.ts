@@ -11,8 +11,13 @@ import { findProgram } from "./programs.ts";
 export type PgBouncer = {
   /** The server's URL with the pooler's address in place of the server's. */
   readonly url: string;
+  /** Kills it with all its connections, and starts it on the same port. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 };
+
+/** What is in its file besides, such as `query_wait_timeout`; the names are PgBouncer's. */
+export type PgBouncerOptions = { pool_size: number; settings?: Readonly<Record<string, string | number>> };
 
 /**
  * A PgBouncer in transaction mode in front of a test's server: each transaction runs on whichever of `pool_size`
@@ -22,9 +27,12 @@ export type PgBouncer = {
  * const pooler = await pgBouncer(servers.postgres.url, { pool_size: 4 });
  * afterAll(() => pooler.stop());
  */
-export async function pgBouncer(server_url: string, { pool_size }: { pool_size: number }): Promise<PgBouncer> {
+export async function pgBouncer(
+  server_url: string,
+  { pool_size, settings = {} }: PgBouncerOptions,
+): Promise<PgBouncer> {
   const program = findProgram("pgbouncer");
-  if (program === undefined) throw new Error("there is no pgbouncer here; `pnpm test` installs it");
+  if (program === undefined) throw new Error("there is no pgbouncer here; `pnpm topology pooler` installs it");
   const url = new URL(server_url);
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "pgbouncer-"));
@@ -45,26 +53,42 @@ export async function pgBouncer(server_url: string, { pool_size }: { pool_size: 
     ...(keepsStatements(program) ? ["max_prepared_statements = 0"] : []),
     // It refuses to run as root.
     ...(process.getuid?.() === 0 ? ["user = nobody"] : []),
+    ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`),
   ];
   const file = join(folder, "pgbouncer.ini");
   writeFileSync(file, lines.join("\n"));
+  let end = await start(program, file, port);
+  url.host = `127.0.0.1:${port}`;
+  return {
+    url: url.href,
+    async restart() {
+      await end();
+      end = await start(program, file, port);
+    },
+    async stop() {
+      await end();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Returns what ends it. */
+async function start(program: string, file: string, port: number): Promise<() => Promise<void>> {
   const child = spawn(program, ["-q", file], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
   const gone = once(child, "exit");
-  const stop = async () => {
+  const end = async () => {
     child.kill("SIGKILL");
     await gone;
-    rmSync(folder, { recursive: true, force: true });
   };
   try {
     await eventually(() => answers(port));
+    return end;
   } catch (error) {
-    await stop();
+    await end();
     throw new Error(`pgbouncer did not start: ${said}`, { cause: error });
   }
-  url.host = `127.0.0.1:${port}`;
-  return { url: url.href, stop };
 }
 
 /** Whether this version has a setting for prepared statements, which is on by default in the newest. */

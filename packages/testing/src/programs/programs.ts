@@ -25,6 +25,37 @@ export const programs = {
     paths: ["/usr/sbin/pgbouncer"],
     package: { debian: "pgbouncer", fedora: "pgbouncer", mac: "pgbouncer" },
   },
+  openssl: {
+    what: "OpenSSL",
+    names: ["openssl"],
+    paths: [],
+    package: { debian: "openssl", fedora: "openssl", mac: "openssl" },
+  },
+  valkey: {
+    what: "Valkey",
+    names: ["valkey-server"],
+    paths: [],
+    package: { debian: "valkey-server", fedora: "valkey", mac: "valkey" },
+  },
+  docker: {
+    what: "a container engine",
+    names: ["dockerd"],
+    paths: ["/usr/sbin/dockerd", "/usr/bin/dockerd"],
+    package: { debian: "docker.io", fedora: "moby-engine", mac: "docker" },
+  },
+  debootstrap: {
+    what: "debootstrap",
+    names: ["debootstrap"],
+    paths: ["/usr/sbin/debootstrap"],
+    package: { debian: "debootstrap", fedora: "debootstrap", mac: "debootstrap" },
+  },
+  // With promtool.
+  prometheus: {
+    what: "Prometheus",
+    names: ["prometheus"],
+    paths: [],
+    package: { debian: "prometheus", fedora: "golang-github-prometheus", mac: "prometheus" },
+  },
 } as const satisfies Record<string, Program>;
 
 export type ProgramName = keyof typeof programs;

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createDatabase } from "./create-database.ts";
 import { ownServers } from "./servers.ts";
 import { postgresUrl, redisUrl, uniqueKeys } from "./shared-servers.ts";
+import { startStandby } from "./standby.ts";
 
 function connect(url: string) {
   const sql = postgres(url, { max: 1 });
@@ -43,4 +44,21 @@ test("own servers differ from the shared ones, and go away", async () => {
   await stop();
   expect(() => process.kill(own.pid, 0)).toThrow("ESRCH");
   expect(() => process.kill(redis.pid, 0)).toThrow("ESRCH");
+});
+
+test("a standby follows its server, and takes writes when it is promoted", async () => {
+  const servers = await ownServers();
+  onTestFinished(() => servers.stop());
+  const sql = connect(servers.postgres.url);
+  await sql`create table kept (number int)`;
+  const standby = await startStandby(servers.postgres);
+  onTestFinished(() => standby.stop());
+  await standby.makeSynchronous();
+  await sql`insert into kept values (1)`;
+  await standby.catchUp();
+  const there = connect(standby.postgres.url);
+  expect(await there`select number from kept`).toEqual([{ number: 1 }]);
+  await expect(there`insert into kept values (2)`).rejects.toThrow("read-only");
+  await standby.promote();
+  expect(await there`insert into kept values (2) returning number`).toEqual([{ number: 2 }]);
 });

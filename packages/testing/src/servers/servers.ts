@@ -55,6 +55,6 @@ export async function ownServers(template: ClusterTemplate = inject("clusterTemp
  * const redis = await ownRedis();
  * afterAll(() => redis.stop());
  */
-export async function ownRedis(options: { password?: string } = {}): Promise<EmbeddedRedis> {
+export async function ownRedis(options: { password?: string; args?: readonly string[] } = {}): Promise<EmbeddedRedis> {
   return startRedis(options);
 }

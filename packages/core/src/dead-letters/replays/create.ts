@@ -18,6 +18,8 @@ export type ReplayWish = {
   rate?: number | undefined;
   /** How large a patched payload may be; a job whose would be larger stays dead. Default 256 KiB. */
   payload_bytes_max?: number | undefined;
+  /** Called with how many jobs there are, before anything is stored; rejects if a replay of so many may not be made. */
+  admit?: ((jobs: number) => Promise<void>) | undefined;
 };
 
 /** What a replay would do: how many jobs, and what would become of the one that died first. Changes nothing. */
@@ -31,16 +33,17 @@ export async function previewReplay(deps: Deps, wish: ReplayWish): Promise<Repla
 }
 
 /**
- * Start a replay of the dead letters there are now, which some process carries on with within a second or so (see
- * `carryOnReplays`). Undefined when the tenant has as many unfinished ones as it may.
+ * Start a replay of the dead letters there are now, which the sweep of some process carries on with within a second or so
+ * (see `carryOnReplays`). Undefined when the tenant has as many unfinished ones as it may.
  *
  * @example
  * const row = await createReplay(deps, { tenant: "default", filter: { type: "mail.send" }, rate: 10 }, made_by);
  */
 export async function createReplay(deps: Deps, wish: ReplayWish, made_by: Actor): Promise<ReplayRow | undefined> {
-  const { tenant, filter, patch, rate, payload_bytes_max = limits.payload_bytes_max } = wish;
+  const { tenant, filter, patch, rate, payload_bytes_max = limits.payload_bytes_max, admit } = wish;
   const page = await deadByNow(deps, deadFilterOf(tenant, filter));
   const { count, complete } = await countDead(deps, page, performance.now() + count_ms_max);
+  await admit?.(count);
   const [row] = await executeOn(deps.database)<ReplayRow>({
     text: insert,
     params: [

@@ -4,12 +4,13 @@ import type { Deps } from "../../deps.ts";
 /** How long a replay that is over can be looked up. */
 const kept_days = 30;
 
-/** Forget a bounded number of replays that were over long ago. */
-export async function forgetReplays(deps: Pick<Deps, "database">, replays_max: number): Promise<void> {
-  await executeOn(deps.database)({ text, params: [replays_max] });
+/** Forget a bounded number of replays that were over long ago. Returns how many. */
+export async function forgetReplays(deps: Pick<Deps, "database">, replays_max: number): Promise<number> {
+  return (await executeOn(deps.database)({ text, params: [replays_max] })).length;
 }
 
 const text = `
   DELETE FROM dead_letter_replays WHERE id = ANY(ARRAY(
     SELECT id FROM dead_letter_replays WHERE finished_at < now() - interval '${kept_days} days' LIMIT $1::int
-    FOR UPDATE SKIP LOCKED))`;
+    FOR UPDATE SKIP LOCKED))
+  RETURNING 1`;

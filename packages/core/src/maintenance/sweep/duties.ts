@@ -1,6 +1,7 @@
 import { isUnavailable } from "../../database/errors.ts";
 import { foldAll } from "../../counts/fold.ts";
 import { refreshStatistics, statisticsAreStale } from "../../database/server/refresh-statistics.ts";
+import { carryOnReplays } from "../../dead-letters/replays/carry-on.ts";
 import { advanceAll } from "../../groups/advancer.ts";
 import { type SweepOutlook } from "../outlook.ts";
 import { promoteAll } from "../promote.ts";
@@ -26,18 +27,19 @@ export type SweepMoment = { asked: boolean; settled_in: boolean };
 export type Swept = { fired: number; promoted: number; recovered: number; resignalled: number };
 
 /**
- * The duties of a sweep, run concurrently. Each fails on its own, and one that takes long is left running: the next
+ * The duties of a sweep, run concurrently until stopped. Each fails on its own, and one that takes long is left running: the next
  * sweep starts the others without it. A duty is not skipped because its part of the outlook was not answered in time.
  *
  * @example
- * const swept = await createDuties(deps, served).start(outlook, { asked: false, settled_in: true });
+ * const swept = await createDuties(deps, served, stop).start(outlook, { asked: false, settled_in: true });
  */
-export function createDuties(deps: SweepDeps, served: ServedBySweep) {
+export function createDuties(deps: SweepDeps, served: ServedBySweep, stop: AbortSignal) {
   const checkDeadLetters = createDeadLetterCheck(deps);
   const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);
   const arrivals: ArrivalsCursor = { after: firstId };
   const underWay = new Set<string>();
+  let replaying: Promise<void> | undefined;
 
   /** Resolves with nothing when it failed, or is still under way. */
   const duty = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
@@ -85,6 +87,9 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep) {
       const { any_queued = true, any_handovers = true, any_arrivals = true, any_changes = true, newest_dead } = outlook;
       const ready = any_queued && !asked;
       if (ready) await markReady(deps);
+      // It may take hours, so the sweep does not wait for it.
+      if (isPast(outlook.replay_in_ms) && !underWay.has("replays"))
+        replaying = duty("replays", () => carryOnReplays(deps, stop));
       const [fired, promoted, recovered, served_again, others_again] = await Promise.all([
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
         count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps)),
@@ -105,6 +110,8 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep) {
       ]);
       return { fired, promoted, recovered, resignalled: served_again + others_again };
     },
+    /** Resolves when no replay is carried on any more; soon, once stopped. */
+    replayed: async () => replaying,
   };
 }
 

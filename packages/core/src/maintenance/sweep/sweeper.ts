@@ -21,7 +21,7 @@ const sweep_ms_max = 2_500;
 
 /**
  * The safety net under everything: due retries and scheduled jobs, slots of schedules, expired leases, lost signals,
- * the list of dead letters. Runs on a timer whatever the queues are doing, sleeps until the next job is due when that
+ * the list of dead letters, replays. Runs on a timer whatever the queues are doing, sleeps until the next job is due when that
  * is sooner, and takes turns with the other workers' sweepers, so that a fleet asks the database no more often than one
  * worker. `served` are the queues this process takes jobs from: they are looked after first.
  */
@@ -32,7 +32,7 @@ export function createSweeper(
   outage = createOutageWatch(deps),
 ) {
   const outlook = createOutlook(deps);
-  const duties = createDuties(deps, served);
+  const duties = createDuties(deps, served, stop);
   let wake = new AbortController();
   let due_at = Infinity;
 
@@ -42,9 +42,11 @@ export function createSweeper(
     deps.observe({ event: "sweep_complete", ...swept, duration_ms: performance.now() - started });
     const changed = swept.promoted + swept.fired + swept.recovered > 0;
     const { due_in_ms, schedule_in_ms } = changed ? await outlook.nextDue() : found;
+    const { replay_in_ms } = found;
     // A due schedule that cannot be fired waits for the next turn.
     const slot_in_ms = isPast(schedule_in_ms) && swept.fired === 0 ? null : schedule_in_ms;
-    const next_in_ms = Math.min(due_in_ms ?? Infinity, slot_in_ms ?? Infinity);
+    const page_in_ms = isPast(replay_in_ms) ? null : replay_in_ms;
+    const next_in_ms = Math.min(due_in_ms ?? Infinity, slot_in_ms ?? Infinity, page_in_ms ?? Infinity);
     if (next_in_ms < period_ms) expectIn(Math.max(rest_ms_min, next_in_ms));
   };
 
@@ -102,6 +104,7 @@ export function createSweeper(
     async run(): Promise<void> {
       const hearNoMore = deps.database.onBreak(outage.broke);
       await Promise.all([sweepOnTime(), findStrays(deps, stop), watchMachine(deps, period_ms, stop)]);
+      await duties.replayed();
       hearNoMore();
     },
     /** The queues are empty: sweep now, if it is our turn. */

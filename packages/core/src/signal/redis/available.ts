@@ -1,8 +1,8 @@
 import type { Redis } from "ioredis";
 import { SignalUnavailableError } from "../signal.ts";
 
-/** Runs a command; any failure means that Redis cannot be used now. */
-export type Available = <T>(command: () => Promise<T>) => Promise<T>;
+/** Runs a command, or several, for keys on the same server as `key`; any failure means that it cannot be used now. */
+export type Available = <T>(key: string, command: () => Promise<T>) => Promise<T>;
 
 /** What the caller gets for any failed command. */
 export function unavailable(error: unknown): SignalUnavailableError {

@@ -1,6 +1,6 @@
-import type { Redis } from "ioredis";
 import { ready, unavailable } from "./available.ts";
 import { dialAnew } from "./dial.ts";
+import type { Opened } from "./servers.ts";
 
 /** How much later than its own timeout a blocking pop may answer before its connection is presumed dead. */
 const late_ms_max = 1_000;
@@ -21,7 +21,7 @@ export type BlockingConnection = {
  * connection ends a pop early, so that anything popped at that very moment is answered, not lost with a broken socket.
  * `command_ms_max` is how long a command of the other connection may take.
  */
-export function blockingConnection(redis: Redis, commands: Redis, command_ms_max: number): BlockingConnection {
+export function blockingConnection({ redis, unblock: end }: Opened, command_ms_max: number): BlockingConnection {
   let own_id: Promise<number | undefined> | undefined;
   redis.on("close", () => (own_id = undefined));
   return {
@@ -32,8 +32,7 @@ export function blockingConnection(redis: Redis, commands: Redis, command_ms_max
       const hangUp = () => dialAnew(redis);
       const timers: NodeJS.Timeout[] = [setTimeout(hangUp, timeout_ms + late_ms_max)];
       const id = (own_id ??= redis.client("ID").catch(() => undefined));
-      const order = () =>
-        id.then((own) => (own === undefined ? undefined : commands.client("UNBLOCK", own))).catch(() => {});
+      const order = () => id.then((own) => (own === undefined ? undefined : end(own))).catch(() => {});
       const unblock = () => {
         timers.push(setTimeout(hangUp, unblock_ms_max), setInterval(order, unblock_again_ms));
         void order();
@@ -42,6 +41,7 @@ export function blockingConnection(redis: Redis, commands: Redis, command_ms_max
       try {
         return (await redis.blpop([...lists], timeout_ms / 1_000)) ?? undefined;
       } catch (error) {
+        if (isElsewhere(error)) hangUp();
         if (stop.aborted) return undefined;
         throw unavailable(error);
       } finally {
@@ -51,3 +51,6 @@ export function blockingConnection(redis: Redis, commands: Redis, command_ms_max
     },
   };
 }
+
+/** The lists are on another server of the cluster by now, or on none: the connection follows them. */
+const isElsewhere = (error: unknown) => error instanceof Error && /^(MOVED|ASK|CLUSTERDOWN)\b/.test(error.message);

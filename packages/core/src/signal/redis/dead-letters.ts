@@ -14,14 +14,14 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
   const removeMany = async (ids: readonly string[]): Promise<number> => {
     const leaving = deadLetterLeavingKey(keys, randomUUID());
     const noted = await inParts(ids, added_max, (part) =>
-      available(() => redis.deadLettersNoteLeaving(leaving, members, ...part)),
+      available(list, () => redis.deadLettersNoteLeaving(leaving, members, ...part)),
     );
     let removed = 0;
     for (let pass = 0; pass < passes_max && removed < noted; pass += 1) {
       let kept = 0;
       for (let more = true; more && removed < noted;) {
         const from = kept;
-        const [gone, seen] = await available(() =>
+        const [gone, seen] = await available(list, () =>
           redis.deadLettersRemoveLeaving(list, members, leaving, from, stretch_ids_max),
         );
         removed += gone;
@@ -29,30 +29,31 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
         more = seen > 0;
       }
     }
-    if (noted > 0) await available(() => redis.del(leaving));
+    if (noted > 0) await available(list, () => redis.del(leaving));
     return removed;
   };
 
   return {
-    add: (ids) => inParts(ids, added_max, (part) => available(() => redis.deadLettersAdd(list, members, ...part))),
+    add: (ids) =>
+      inParts(ids, added_max, (part) => available(list, () => redis.deadLettersAdd(list, members, ...part))),
     remove: (ids) =>
       ids.length <= searched_max
         ? ids.length === 0
           ? Promise.resolve(0)
-          : available(() => redis.deadLettersRemove(list, members, ...ids))
+          : available(list, () => redis.deadLettersRemove(list, members, ...ids))
         : removeMany(ids),
-    page: (offset, ids_max) => available(() => redis.lrange(list, offset, offset + ids_max - 1)),
+    page: (offset, ids_max) => available(list, () => redis.lrange(list, offset, offset + ids_max - 1)),
     async look() {
-      const [length, known, at] = await available(() =>
+      const [length, known, at] = await available(list, () =>
         Promise.all([redis.llen(list), redis.scard(members), redis.get(cursor)]),
       );
       return { length, consistent: length === known, cursor: at ?? undefined };
     },
     async setCursor(value) {
-      await available(() => redis.set(cursor, value));
+      await available(list, () => redis.set(cursor, value));
     },
     async clear() {
-      await available(() => redis.del(list, members, cursor));
+      await available(list, () => redis.del(list, members, cursor));
     },
   };
 }

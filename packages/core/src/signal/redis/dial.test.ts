@@ -1,8 +1,14 @@
 import { eventually, redisUrl } from "@atlasqueue/testing";
 import { afterEach, expect, test } from "vitest";
-import { dial, dialAnew } from "./dial.ts";
+import { parseRedisUrl } from "./address.ts";
+import { dial as dialAddress, dialAnew } from "./dial.ts";
 
-const opened: ReturnType<typeof dial>[] = [];
+const opened: ReturnType<typeof dialAddress>[] = [];
+function dial(url: string) {
+  const to = parseRedisUrl(url);
+  if (to.kind === "cluster") throw new Error("a cluster");
+  return dialAddress(to);
+}
 afterEach(() => {
   for (const redis of opened.splice(0)) redis.disconnect();
 });

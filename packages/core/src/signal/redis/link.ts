@@ -1,60 +1,91 @@
-import { ReplyError, type Redis } from "ioredis";
+import { ReplyError } from "ioredis";
 import type { Observe } from "../../observe/events.ts";
+import type { RedisAddress } from "./address.ts";
 import { ready, unavailable, type Available } from "./available.ts";
-import { dial, dialAnew } from "./dial.ts";
-import { probeKey, type SignalKeys } from "../keys.ts";
+import { clusterServers } from "./cluster.ts";
+import { clusterKeys } from "./cluster-keys.ts";
 import type { ScriptedRedis } from "./commands.ts";
+import type { RedisTls } from "./dial.ts";
+import type { SignalKeys } from "../keys.ts";
+import { oneServer } from "./one-server.ts";
 import { readFacts, unfitness } from "./server-facts.ts";
+import type { Opened } from "./servers.ts";
 import { isWrongType, setAside } from "./set-aside.ts";
 import { SignalUnavailableError, type SignalState } from "../signal.ts";
 
-export type LinkOptions = { url: string; keys: SignalKeys; timeout_ms: number; observe: Observe };
+export type LinkOptions = {
+  to: RedisAddress;
+  tls?: RedisTls | undefined;
+  keys: SignalKeys;
+  timeout_ms: number;
+  observe: Observe;
+};
 
 export type RedisLink = {
+  /** The names to use there. */
+  keys: SignalKeys;
   /** The connection for commands, all of which go through `available`. */
   commands: ScriptedRedis;
   available: Available;
-  /** A second connection, to the same server: redialled when the one for commands finds a different server. */
-  open(kind: "blocking" | "subscriber"): Redis;
+  /** Keys with the same answer may be named by one command. */
+  slotOf(key: string): number;
+  /** A connection of its own to the server that has a key: it follows the key, or the name, to another server. */
+  open(kind: "blocking" | "subscriber", key: string): Opened;
   state(): SignalState;
-  /** Rejects unless Redis answers and takes writes. */
-  usable(): Promise<void>;
+  /** Rejects unless the servers that have these keys answer and take writes. */
+  usable(keys: readonly string[]): Promise<void>;
   /** Aborts when `usable` begins to reject. */
   troubled(): AbortSignal;
-  /** Write something. Rejects unless it was answered. */
+  /** Write something on each server. Rejects unless it was answered. */
   probe(): Promise<void>;
   close(): void;
+};
+
+/** What is known about one server. */
+type Health = {
+  /** After a late command. */
+  resting_until: number;
+  /** Why it takes no writes. */
+  refusal: string | undefined;
+  /** Writes refused in a row. */
+  refusals: number;
 };
 
 /** After a late command, none is tried for this long, so that callers do not all wait for the deadline in turn. */
 const rest_after_failure_ms = 500;
 /** How often Redis is asked whether it answers and takes writes. */
 const beat_ms = 2_000;
-/** After this many refused writes in a row the connections are redialled, as the name may point elsewhere by now. */
+/** After this many refused writes in a row a server is redialled, as the name may point elsewhere by now. */
 const refusals_max = 5;
 /** How long to wait after finding an unusable server before looking again. */
 const redial_ms = 1_000;
 
 /**
- * The connections to one Redis, and what is known about it. A server that does not answer, refuses writes, is a replica
- * or too old is noticed within seconds even when idle, by our own write at each beat.
+ * The connections to a Redis, and what is known about its server or servers. One that does not answer, refuses writes,
+ * is a replica or too old is noticed within seconds even when idle, by our own write at each beat.
  *
  * @example
- * const link = redisLink({ url, keys, timeout_ms: 250, observe });
- * await link.available(() => link.commands.llen(list));
+ * const link = redisLink({ to: parseRedisUrl(url), keys, timeout_ms: 250, observe });
+ * await link.available(list, () => link.commands.llen(list));
  */
-export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): RedisLink {
-  const commands = dial(url, { command_ms_max: timeout_ms });
-  const others: { kind: "blocking" | "subscriber"; redis: Redis }[] = [];
-  let resting_until = -Infinity;
-  /** Why the server cannot be used: found when connecting, or by a refused write. */
+export function redisLink({ to, tls, keys: names, timeout_ms, observe }: LinkOptions): RedisLink {
+  const { servers, keys } = connect(to, names, { tls, command_ms_max: timeout_ms });
+  const { commands } = servers;
+  const healths = new Map<string, Health>();
+  /** Why no server can be used: found when connecting. */
   let unfit: SignalUnavailableError | undefined;
-  let refusal: string | undefined;
-  let refusals = 0;
+  /** Why the last attempt to connect failed. */
+  let failure: string | undefined;
   let run_id: string | undefined;
   let trouble = new AbortController();
   let redialling: NodeJS.Timeout | undefined;
 
+  const healthOf = (key: string): Health => {
+    const server = servers.serverOf(key);
+    let health = healths.get(server);
+    if (!health) healths.set(server, (health = { resting_until: -Infinity, refusal: undefined, refusals: 0 }));
+    return health;
+  };
   const inTrouble = () => {
     trouble.abort();
     trouble = new AbortController();
@@ -62,80 +93,87 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
 
   /** Before anything else is sent on a new connection. */
   const inspect = async (): Promise<void> => {
-    const facts = readFacts(await commands.info().catch(() => ""));
-    unfit = unfitness(facts);
+    const facts = (await servers.infos().catch(() => [])).map(readFacts);
+    unfit = facts.map((each) => unfitness(each, to.kind)).find(Boolean);
+    failure = undefined;
     // Connections still to the previous server would go on without ever hearing from this one.
-    if (run_id !== undefined && facts.run_id !== run_id) for (const { redis } of others) dialAnew(redis);
-    run_id = facts.run_id ?? run_id;
-    resting_until = -Infinity;
+    if (to.kind !== "cluster") {
+      if (run_id !== undefined && facts[0]?.run_id !== run_id) servers.redialOpened();
+      run_id = facts[0]?.run_id ?? run_id;
+    }
+    for (const health of healths.values()) health.resting_until = -Infinity;
     if (unfit === undefined) return;
     inTrouble();
     clearTimeout(redialling);
-    redialling = setTimeout(redial, redial_ms);
-  };
-  const redial = () => {
-    clearTimeout(redialling);
-    for (const redis of [commands, ...others.map((other) => other.redis)]) dialAnew(redis);
+    redialling = setTimeout(servers.redialAll, redial_ms);
   };
 
   let inspecting: Promise<void> | undefined;
   commands.on("ready", () => {
     inspecting = inspect().finally(() => (inspecting = undefined));
-    inspecting.then(() => (unfit === undefined ? probe() : undefined)).catch(() => {});
+    inspecting.then(() => (unfit === undefined ? probeAll() : undefined)).catch(() => {});
   });
-  commands.on("close", inTrouble);
+  commands.on("error", (error: Error & { lastNodeError?: Error }) => {
+    failure = (error.lastNodeError ?? error).message;
+  });
+  servers.onLost(inTrouble);
   // The first commands wait for the first connection as long as they would for an answer.
   let opening: Promise<void> | undefined = ready(commands, timeout_ms, new AbortController().signal)
     .then(() => inspecting)
     .catch(() => {})
     .then(() => void (opening = undefined));
 
-  const noteRefusal = (error: Error): void => {
-    const begins = refusal === undefined;
-    refusal = `Redis refuses writes: ${error.message}`;
+  const down = (key = "") => {
+    const server = commands.status === "ready" && to.kind === "cluster" ? servers.serverOf(key) : "";
+    const what = server === "" ? "Redis" : `${server} of the Redis cluster`;
+    return `there is no connection to ${what}${failure === undefined ? "" : `: ${failure}`}`;
+  };
+  const noteRefusal = (health: Health, error: Error): void => {
+    const begins = health.refusal === undefined;
+    health.refusal = `Redis refuses writes: ${error.message}`;
     if (begins) inTrouble();
   };
 
-  const probe = async (): Promise<void> => {
+  const probe = async (key: string): Promise<void> => {
+    const health = healthOf(key);
     try {
-      await commands.set(probeKey(keys), "1", "PX", 5 * beat_ms);
-      refusal = undefined;
-      refusals = 0;
+      await commands.set(key, "1", "PX", 5 * beat_ms);
+      health.refusal = undefined;
+      health.refusals = 0;
     } catch (error) {
       // Unanswered, it ends with its connection, which the silence ends.
       if (!isReply(error)) throw error;
-      noteRefusal(error);
-      refusals += 1;
-      if (refusals % refusals_max === 0) redial();
-      throw new SignalUnavailableError(refusal, { cause: error });
+      noteRefusal(health, error);
+      health.refusals += 1;
+      if (health.refusals % refusals_max === 0) servers.redial(key);
+      throw new SignalUnavailableError(health.refusal, { cause: error });
     }
   };
+  const probeAll = () => Promise.all(servers.probeKeys().map(probe));
   const beat = setInterval(() => {
-    // Ended for good, but not by us: the beat ends with `close`.
-    for (const redis of [commands, ...others.map((other) => other.redis)])
-      if (redis.status === "end") redis.connect().catch(() => {});
-    if (commands.status === "ready" && unfit === undefined && !inspecting) probe().catch(() => {});
-    for (const { kind, redis } of others)
-      if (kind === "subscriber" && redis.status === "ready") redis.ping().catch(() => {});
+    servers.beat();
+    if (commands.status === "ready" && unfit === undefined && !inspecting) probeAll().catch(() => {});
   }, beat_ms);
   beat.unref();
 
-  const ensureUsable = (): void => {
-    if (unfit !== undefined) throw unfit;
-    if (commands.status !== "ready") throw new SignalUnavailableError(down);
+  const ensureUsable = (key: string): void => {
+    if (!servers.connected(key)) throw new SignalUnavailableError(down(key));
+    const { refusal } = healthOf(key);
     if (refusal !== undefined) throw new SignalUnavailableError(refusal);
   };
 
-  const attempt = async <T>(command: () => Promise<T>, mended: number): Promise<T> => {
+  const attempt = async <T>(key: string, command: () => Promise<T>, mended: number): Promise<T> => {
+    const health = healthOf(key);
     try {
       return await command();
     } catch (error) {
       // An answer, if a bad one: other commands are not in danger.
       if (error instanceof SignalUnavailableError) throw error;
-      if (!isReply(error)) resting_until = performance.now() + rest_after_failure_ms;
-      else if (refusesWrites(error)) noteRefusal(error);
-      else if (isWrongType(error) && mended < mended_max && (await mend(error))) return attempt(command, mended + 1);
-      throw commands.status === "ready" ? unavailable(error) : new SignalUnavailableError(down, { cause: error });
+      if (!isReply(error)) health.resting_until = performance.now() + rest_after_failure_ms;
+      else if (refusesWrites(error)) noteRefusal(health, error);
+      else if (isWrongType(error) && mended < mended_max && (await mend(error)))
+        return attempt(key, command, mended + 1);
+      throw servers.connected(key) ? unavailable(error) : new SignalUnavailableError(down(key), { cause: error });
     }
   };
   const mend = async (wrongType: Error): Promise<boolean> => {
@@ -144,45 +182,61 @@ export function redisLink({ url, keys, timeout_ms, observe }: LinkOptions): Redi
     return moved.length > 0;
   };
 
-  const available: Available = async (command) => {
+  const available: Available = async (key, command) => {
     if (opening || inspecting) await (opening ?? inspecting);
     if (unfit !== undefined) throw unfit;
-    if (performance.now() < resting_until) throw new SignalUnavailableError("Redis did not answer a moment ago");
-    return attempt(command, 0);
+    if (performance.now() < healthOf(key).resting_until)
+      throw new SignalUnavailableError("Redis did not answer a moment ago");
+    return attempt(key, command, 0);
   };
 
   return {
+    keys,
     commands,
     available,
-    open(kind) {
-      const redis = dial(url, { blocking: kind === "blocking" });
-      others.push({ kind, redis });
-      return redis;
-    },
+    slotOf: servers.slotOf,
+    open: servers.open,
     state() {
       if (unfit !== undefined) return "refusing";
       if (commands.status !== "ready") return "down";
-      return refusal === undefined ? "up" : "refusing";
+      const probed = servers.probeKeys();
+      if (!probed.some(servers.connected)) return "down";
+      return probed.every((key) => servers.connected(key) && healthOf(key).refusal === undefined) ? "up" : "refusing";
     },
-    async usable() {
+    async usable(of) {
       if (opening || inspecting) await (opening ?? inspecting);
-      ensureUsable();
+      if (unfit !== undefined) throw unfit;
+      for (const key of of) ensureUsable(key);
     },
     troubled: () => trouble.signal,
-    probe: () => available(probe),
+    async probe() {
+      if (opening || inspecting) await (opening ?? inspecting);
+      if (unfit !== undefined) throw unfit;
+      if (commands.status !== "ready") throw new SignalUnavailableError(down());
+      await Promise.all(servers.probeKeys().map((key) => available(key, () => probe(key))));
+    },
     close() {
       clearInterval(beat);
       clearTimeout(redialling);
-      for (const redis of [commands, ...others.map((other) => other.redis)]) redis.disconnect();
+      servers.close();
     },
   };
 }
 
-const down = "there is no connection to Redis";
-const isReply = (error: unknown): error is Error => error instanceof ReplyError;
+function connect(to: RedisAddress, names: SignalKeys, options: { tls: RedisTls | undefined; command_ms_max: number }) {
+  if (to.kind !== "cluster") return { servers: oneServer(to, names, options), keys: names };
+  const keys = clusterKeys(names);
+  return { servers: clusterServers(to, keys, options), keys };
+}
+
+/** A cluster's client tries again while a slot is being moved, before it gives up. */
+const isReply = (error: unknown): error is Error =>
+  error instanceof ReplyError ||
+  (error instanceof Error && /^Too many Cluster redirections\..* (TRYAGAIN|ASK) /.test(error.message));
 
 /** One command may name several keys, and others sent with it still more. */
 const mended_max = 4;
 
 /** Redis 6 says so in the middle of a script's error. */
-const refusesWrites = (error: Error): boolean => /\b(READONLY|OOM|MISCONF|NOREPLICAS|MASTERDOWN)\b/.test(error.message);
+const refusesWrites = (error: Error): boolean =>
+  /\b(READONLY|OOM|MISCONF|NOREPLICAS|MASTERDOWN|CLUSTERDOWN)\b/.test(error.message);

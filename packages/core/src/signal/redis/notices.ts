@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
-import type { Available } from "./available.ts";
-import { noticeChannel, type SignalKeys } from "../keys.ts";
+import type { RedisLink } from "./link.ts";
+import { noticeChannel } from "../keys.ts";
 import { listeners } from "../notices.ts";
 import type { Notices, Topic } from "../signal.ts";
 
@@ -9,9 +9,10 @@ const message_ids_max = 1_000;
 
 /**
  * Notices through Redis' publish and subscribe: a message names the ids, separated by commas. Listening opens a
- * separate connection, as a subscribed one takes no other commands; it resubscribes whenever it reconnects.
+ * separate connection, as a subscribed one takes no other commands; it resubscribes whenever it reconnects. In a cluster
+ * a message reaches all servers, and so listeners on any of them.
  */
-export function redisNotices(commands: Redis, open: () => Redis, keys: SignalKeys, available: Available): Notices {
+export function redisNotices({ commands, open, keys, available }: RedisLink): Notices {
   const { tell, listen } = listeners();
   const channels = new Map<string, Topic>();
   let subscriber: Redis | undefined;
@@ -19,7 +20,7 @@ export function redisNotices(commands: Redis, open: () => Redis, keys: SignalKey
     if (subscriber?.status === "ready") void subscriber.subscribe(...channels.keys()).catch(() => {});
   };
   const openSubscriber = () => {
-    const redis = open();
+    const { redis } = open("subscriber", keys.jobs);
     redis.on("ready", subscribe);
     redis.on("message", (channel: string, message: string) => {
       const topic = channels.get(channel);
@@ -31,7 +32,8 @@ export function redisNotices(commands: Redis, open: () => Redis, keys: SignalKey
     async tell(topic, ids) {
       for (let at = 0; at < ids.length; at += message_ids_max) {
         const message = ids.slice(at, at + message_ids_max).join(",");
-        await available(() => commands.publish(noticeChannel(keys, topic), message));
+        const channel = noticeChannel(keys, topic);
+        await available(channel, () => commands.publish(channel, message));
       }
     },
     listen(topic, hear) {

@@ -1,15 +1,11 @@
-import { eventually, ownRedis, recordEvents, redisUrl, tcpProxy, uniqueKeys, type TcpProxy } from "@atlasqueue/testing";
+import { eventually, ownRedis, recordEvents, redisUrl, tcpProxy, type TcpProxy } from "@atlasqueue/testing";
 import { Redis } from "ioredis";
 import { afterEach, expect, test } from "vitest";
+import { job, main, never } from "../../../test/signal-drivers.ts";
+import { expectAllToWork, newKeys, soon } from "../../../test/working-signal.ts";
 import type { SignalKeys } from "../keys.ts";
 import { redisSignal } from "./signal.ts";
-import type { ReadyJob, Signal } from "../signal.ts";
-
-const main = { tenant: "default", queue: "default" };
-const job = (id: string): ReadyJob => ({ id, priority: 0, ...main });
-const never = new AbortController().signal;
-/** Seconds, where TCP alone would take a quarter of an hour. */
-const soon = { timeout_ms: 25_000, interval_ms: 50 };
+import type { Signal } from "../signal.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -21,10 +17,6 @@ function open(url: string, keys: SignalKeys = newKeys()): Signal {
   const signal = redisSignal({ url, keys, timeout_ms: 1_000, observe });
   closing.push(() => signal.close());
   return signal;
-}
-function newKeys(): SignalKeys {
-  const { jobsKey, dlqKey } = uniqueKeys();
-  return { jobs: jobsKey, dead_letters: dlqKey };
 }
 async function proxyTo(url: string): Promise<TcpProxy> {
   const proxy = await tcpProxy(url);
@@ -40,24 +32,6 @@ async function startRedis() {
     await server.stop();
   });
   return Object.assign(server, { ask });
-}
-
-/** Everything that goes through a signal: commands, waits, notices, presence. */
-async function expectAllToWork(signal: Signal): Promise<void> {
-  const heard: string[] = [];
-  closing.push(signal.notices.listen("finished", (ids) => void heard.push(...ids)));
-  await eventually(async () => {
-    await signal.take([main], 100);
-    const waiting = signal.wait([main], 5_000, never).catch((error: Error) => error);
-    await signal.push([job("a")]);
-    expect(await waiting).toEqual({ queue: main, id: "a" });
-  }, soon);
-  await eventually(async () => {
-    await signal.notices.tell("finished", ["told"]);
-    expect(heard).toContain("told");
-  }, soon);
-  await eventually(async () => signal.presence.list("default"), soon);
-  expect(signal.state()).toBe("up");
 }
 
 test("connections that no longer get answers are dropped and redialled", async () => {

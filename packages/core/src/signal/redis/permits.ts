@@ -31,8 +31,9 @@ return out`;
 /** Draws from the bucket shared by all processes. */
 export function redisPermits(redis: ScriptedRedis, keys: SignalKeys, available: Available) {
   return async (name: string, costs: readonly number[], { limit, period_ms }: RateLimit): Promise<Permit[]> => {
-    const numbers = await available(() =>
-      redis.permitsDraw(permitsKey(keys, name), limit, Math.round(period_ms * 1_000), ...costs),
+    const bucket = permitsKey(keys, name);
+    const numbers = await available(bucket, () =>
+      redis.permitsDraw(bucket, limit, Math.round(period_ms * 1_000), ...costs),
     );
     return costs.map((_, at) => {
       const [retry_after_ms = 0, remaining = 0, reset_ms = 0] = numbers.slice(at * 3, at * 3 + 3);

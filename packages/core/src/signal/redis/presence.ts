@@ -69,7 +69,7 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
   let passed = 0;
 
   const withdraw = async (worker: WorkerRef): Promise<void> => {
-    await available(() =>
+    await available(seen, () =>
       Promise.all([redis.zrem(seen, memberOf(worker)), redis.hdel(workersKey(keys, worker.tenant), worker.id)]),
     );
   };
@@ -77,14 +77,14 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
   return {
     async announce(worker) {
       const { tenant, ...facts } = shortened(worker);
-      await available(async () => {
+      await available(seen, async () => {
         const text = JSON.stringify({ ...facts, process: own });
         await redis.workersAnnounce(seen, workersKey(keys, tenant), memberOf(worker), facts.id, text, workers_max);
       });
     },
     withdraw,
     async list(tenant) {
-      const lists = await available(() =>
+      const lists = await available(seen, () =>
         Promise.all([tenant, allTenants].map((of) => redis.workersList(workersKey(keys, of)))),
       );
       return lists
@@ -97,7 +97,9 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
         .sort(byId);
     },
     async vanished() {
-      const [now, ...members] = await available(() => redis.workersSilent(seen, presence_ttl_ms, passed, silent_max));
+      const [now, ...members] = await available(seen, () =>
+        redis.workersSilent(seen, presence_ttl_ms, passed, silent_max),
+      );
       passed = members.length < silent_max ? 0 : passed + silent_max;
       if (members.length === 0) return [];
       const silent = (await Promise.all(members.map(find))).filter((worker) => worker !== undefined);
@@ -113,9 +115,9 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
   async function find(member: string): Promise<Stored | undefined> {
     const parsed = z.tuple([z.string(), z.string()]).safeParse(parseJson(member));
     const [tenant, id] = parsed.data ?? ["", ""];
-    const entry = parsed.success ? await available(() => redis.hget(workersKey(keys, tenant), id)) : null;
+    const entry = parsed.success ? await available(seen, () => redis.hget(workersKey(keys, tenant), id)) : null;
     const found = entry === null ? undefined : read(tenant, entry);
-    if (!found) await available(() => redis.zrem(seen, member));
+    if (!found) await available(seen, () => redis.zrem(seen, member));
     return found;
   }
 }

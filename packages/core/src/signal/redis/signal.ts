@@ -1,16 +1,21 @@
 import type { QueueRef } from "../../deps.ts";
 import type { Observe } from "../../observe/events.ts";
+import { parseRedisUrl } from "./address.ts";
 import { defaultKeys, queueKeys, turnKey, type SignalKeys } from "../keys.ts";
-import { blockingConnection, type BlockingConnection } from "./blocking-connection.ts";
 import { redisDeadLetters } from "./dead-letters.ts";
 import { redisLink } from "./link.ts";
 import { redisNotices } from "./notices.ts";
 import { redisPermits } from "./permits.ts";
 import { redisPresence } from "./presence.ts";
-import { SignalUnavailableError, signals_max, type ReadyJob, type Signal, type Woken } from "../signal.ts";
+import { signals_max, type ReadyJob, type Signal } from "../signal.ts";
+import type { RedisTls } from "./dial.ts";
+import { redisWait } from "./wait.ts";
 
 export type RedisSignalOptions = {
+  /** `redis://`, `redis+sentinel://…/name` or `redis+cluster://`, or the same with `rediss`. */
   url: string;
+  /** For `rediss`. */
+  tls?: RedisTls | undefined;
   /** Default: `atlasqueue:jobs` and `atlasqueue:dlq`, as in our programs. */
   keys?: SignalKeys;
   /** A command that has not answered by then has failed. */
@@ -26,26 +31,26 @@ const push_ids_max = 1_000;
 /**
  * Signals through Redis lists. Never waits for a Redis that is away: commands fail at once while the connection is down
  * or was late a moment ago, otherwise after `timeout_ms` (250). It reconnects by itself when the connection ends, when
- * nothing is answered, and when the server takes no writes (`link.ts`).
+ * nothing is answered, and when the server takes no writes (`link.ts`). Throws `RedisUrlError`.
  *
  * @example
  * const signal = redisSignal({ url: "redis://localhost:6379", keys: defaultKeys });
  */
 export function redisSignal(options: RedisSignalOptions): Signal {
-  const { keys = defaultKeys, url, timeout_ms = 250, observe = () => {} } = options;
+  const { url, tls, timeout_ms = 250, observe = () => {} } = options;
   const list_length_max = options.signals_max ?? signals_max;
-  const link = redisLink({ url, keys, timeout_ms, observe });
-  const { commands, available } = link;
-  // A second connection, as a blocking pop holds up whatever is sent after it; opened by the first wait.
-  let blocking: BlockingConnection | undefined;
+  const link = redisLink({ to: parseRedisUrl(url), tls, keys: options.keys ?? defaultKeys, timeout_ms, observe });
+  const { commands, available, keys } = link;
 
   const pushTo = (queue: QueueRef, jobs: readonly ReadyJob[], front: boolean): Promise<number> => {
     const { list, priorities, overflow } = queueKeys(keys, queue);
     const plain = jobs.filter((job) => job.priority === 0).map((job) => job.id);
     const prioritised = jobs.filter((job) => job.priority !== 0).flatMap((job) => [-job.priority, job.id]);
-    return front
-      ? commands.signalPushFront(list, priorities, plain.length, ...plain.toReversed(), ...prioritised)
-      : commands.signalPush(list, priorities, overflow, list_length_max, plain.length, ...plain, ...prioritised);
+    return available(list, () =>
+      front
+        ? commands.signalPushFront(list, priorities, plain.length, ...plain.toReversed(), ...prioritised)
+        : commands.signalPush(list, priorities, overflow, list_length_max, plain.length, ...plain, ...prioritised),
+    );
   };
 
   const pushAll = async (jobs: readonly ReadyJob[], front: boolean): Promise<number> => {
@@ -54,7 +59,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
       for (let at = 0; at < group.length; at += push_ids_max) pushes.push(group.slice(at, at + push_ids_max));
     // The part to be handed out first is pushed to the front last.
     if (front) pushes.reverse();
-    const counts = await available(() => Promise.all(pushes.map((part) => pushTo(part[0] as ReadyJob, part, front))));
+    const counts = await Promise.all(pushes.map((part) => pushTo(part[0] as ReadyJob, part, front)));
     return counts.reduce((sum, count) => sum + count, 0);
   };
 
@@ -63,36 +68,20 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     for (const queue of queues) {
       if (ids.length >= ids_max) break;
       const { list, priorities } = queueKeys(keys, queue);
-      ids.push(...(await available(() => commands.signalTake(list, priorities, ids_max - ids.length))));
+      ids.push(...(await available(list, () => commands.signalTake(list, priorities, ids_max - ids.length))));
     }
     return ids;
   };
-
-  const wait = async (queues: readonly QueueRef[], wait_ms: number, stop: AbortSignal): Promise<Woken | undefined> => {
-    await link.usable();
-    const troubled = link.troubled();
-    blocking ??= blockingConnection(link.open("blocking"), commands, timeout_ms);
-    const byList = new Map(queues.map((queue) => [queueKeys(keys, queue).list, queue]));
-    const popped = await blocking.pop([...byList.keys()], wait_ms, AbortSignal.any([stop, troubled]));
-    if (!popped && troubled.aborted && !stop.aborted) {
-      await link.usable();
-      throw new SignalUnavailableError("the connection to Redis was lost");
-    }
-    const queue = popped && byList.get(popped[0]);
-    return queue && { queue, id: popped[1] };
-  };
-
-  const notices = redisNotices(commands, () => link.open("subscriber"), keys, available);
 
   return {
     heard: true,
     push: (jobs) => pushAll(jobs, false),
     pushFront: (jobs) => pushAll(jobs, true),
     take,
-    wait,
+    wait: redisWait(link, timeout_ms),
     async look(queue) {
       const { list, priorities, overflow: flag } = queueKeys(keys, queue);
-      const [length, prioritised, next, overflowed] = await available(() =>
+      const [length, prioritised, next, overflowed] = await available(list, () =>
         Promise.all([
           commands.llen(list),
           commands.zcard(priorities),
@@ -103,20 +92,24 @@ export function redisSignal(options: RedisSignalOptions): Signal {
       return { length: length + prioritised, next: next ?? undefined, overflowed: overflowed === 1 };
     },
     async endOverflow(queue) {
-      await available(() => commands.del(queueKeys(keys, queue).overflow));
+      const { overflow } = queueKeys(keys, queue);
+      await available(overflow, () => commands.del(overflow));
     },
     async takeTurn(name, period_ms) {
-      return (await available(() => commands.signalTurn(turnKey(keys, name), Math.ceil(period_ms)))) === 1;
+      const key = turnKey(keys, name);
+      return (await available(key, () => commands.signalTurn(key, Math.ceil(period_ms)))) === 1;
     },
     async mark(name, lasts_ms) {
-      await available(() => commands.signalMark(turnKey(keys, `mark:${name}`), Math.ceil(lasts_ms)));
+      const key = turnKey(keys, `mark:${name}`);
+      await available(key, () => commands.signalMark(key, Math.ceil(lasts_ms)));
     },
     async isMarked(name) {
-      return (await available(() => commands.exists(turnKey(keys, `mark:${name}`)))) === 1;
+      const key = turnKey(keys, `mark:${name}`);
+      return (await available(key, () => commands.exists(key))) === 1;
     },
     takePermits: redisPermits(commands, keys, available),
     deadLetters: redisDeadLetters(commands, keys, available),
-    notices,
+    notices: redisNotices(link),
     presence: redisPresence(commands, keys, available),
     state: link.state,
     check: link.probe,

@@ -1,0 +1,49 @@
+import { findProgram, pgBouncer } from "@atlasqueue/testing/programs";
+import { openAtlas } from "../variants/atlas.ts";
+import type { ServerUrls } from "../variants/variant.ts";
+import { measureAdds } from "./add.ts";
+import { measureProcess } from "./process.ts";
+import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
+
+const callers = 50;
+/** As many as the producer and the worker have together. */
+const pool_size = 15;
+
+/**
+ * What prepared statements are worth, and what a PgBouncer costs that keeps none: adds and `process` with them, without
+ * them, and without them through it.
+ */
+export const poolerScenario: Scenario = {
+  name: "pooler",
+  suits: (variant) => onlyOurs(variant) && findProgram("pgbouncer") !== undefined,
+  async run(_variant, servers, effort) {
+    const pooler = await pgBouncer(servers.postgres, { pool_size });
+    const figures: Figure[] = [];
+    const measure = async (how: string, urls: ServerUrls, prepared: boolean) => {
+      const queue = await openAtlas(urls, { queue: `bench-${figures.length}`, prepared });
+      const adding = await openAtlas(urls, { queue: `bench-add-${figures.length}`, prepared });
+      try {
+        figures.push({
+          scenario: `add, ${callers} callers, ${how}`,
+          unit: "per second",
+          value: await measureAdds(adding, callers, effort),
+        });
+        figures.push({
+          scenario: `process, ${how}`,
+          unit: "per second",
+          value: await measureProcess(queue, effort.jobs),
+        });
+      } finally {
+        await Promise.all([queue.close(), adding.close()]);
+      }
+    };
+    try {
+      await measure("prepared", servers, true);
+      await measure("unprepared", servers, false);
+      await measure("unprepared, through PgBouncer", { ...servers, postgres: pooler.url }, false);
+      return figures;
+    } finally {
+      await pooler.stop();
+    }
+  },
+};

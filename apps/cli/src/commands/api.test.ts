@@ -1,0 +1,112 @@
+import { createServer } from "node:net";
+import { once } from "node:events";
+import {
+  createDatabase,
+  postgresUrl,
+  redisUrl,
+  spawnProcess,
+  tcpProxy,
+  testDatabase,
+  uniqueKeys,
+  type TestDatabase,
+} from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { mainFile } from "../../test/run-start.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.drop());
+
+async function start(env: Record<string, string | undefined>) {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  return spawnProcess(mainFile, {
+    args: ["api"],
+    env: {
+      DATABASE_URL: database.url,
+      REDIS_URL: redisUrl(),
+      JOB_QUEUE_KEY: jobsKey,
+      DLQ_KEY: dlqKey,
+      API_PORT: "0",
+      ...env,
+    },
+  });
+}
+
+const posted = (key: string, job: object, headers: Record<string, string> = {}) => ({
+  method: "POST",
+  headers: { "content-type": "application/json", "idempotency-key": key, ...headers },
+  body: JSON.stringify(job),
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)("it serves, and %s ends it with 0", async (signal) => {
+  const api = await start({});
+  await api.waitForLine("api_started");
+  const { url } = api.logs[0] as { url: string };
+  const response = await fetch(
+    `${url}/v1/jobs`,
+    posted(`main ${signal}`, { type: "a" }, { "x-request-id": "from-main" }),
+  );
+  expect(response.status).toBe(201);
+  api.kill(signal);
+  expect(await api.waitForExit()).toEqual({ code: 0, signal: null });
+  // The sweep may have found another test's job; the signal follows the commit, concurrently with the answer.
+  const events = new Set(api.logs.map(({ event }) => event).filter((event) => event !== "jobs_resignalled"));
+  expect([...events].toSorted()).toEqual(["api_started", "http_request", "job_created", "job_enqueued"]);
+  expect(api.logs.find(({ event }) => event === "http_request")).toMatchObject({
+    level: "info",
+    request_id: "from-main",
+    path_template: "/v1/jobs",
+    status_code: 201,
+  });
+  expect(api.errorLines).toEqual([]);
+});
+
+test("it also serves without Redis", async () => {
+  const api = await start({ REDIS_URL: undefined });
+  await api.waitForLine("api_started");
+  const { url } = api.logs[0] as { url: string };
+  expect((await fetch(`${url}/v1/jobs`, posted("no redis", { type: "a" }))).status).toBe(201);
+});
+
+test.each([
+  [{ DATABASE_URL: undefined }, /^DATABASE_URL is not set/],
+  [{ DATABASE_URL: "postgres://127.0.0.1:1/x" }, /^the database in DATABASE_URL cannot be reached: .*ECONNREFUSED/],
+  [{ API_HOST: "0.0.0.0" }, /^API_HOST must be a loopback address/],
+  [{ API_HOST: "203.0.113.1", ALLOW_UNAUTHENTICATED: "true" }, /^API_HOST must be an address of this machine/],
+])("what a person can fix is one line and exit code 1: %j", async (env, line) => {
+  const api = await start(env);
+  expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
+  expect(api.errorLines).toEqual([expect.stringMatching(line)]);
+});
+
+test("a port in use is one line and exit code 1", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as { port: number };
+  const api = await start({ API_PORT: String(port) });
+  expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
+  expect(api.errorLines).toEqual([expect.stringContaining(`127.0.0.1:${port} is in use`)]);
+  taken.close();
+});
+
+test("a PostgreSQL that is too old is one line naming the oldest supported version", async () => {
+  const proxy = await tcpProxy(database.url);
+  const [row] = await database.database.sql<
+    { number: string }[]
+  >`SELECT current_setting('server_version_num') AS number`;
+  proxy.alterAnswers((text) => text.replaceAll(row?.number ?? "", "150004"));
+  const api = await start({ DATABASE_URL: proxy.url });
+  expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
+  expect(api.errorLines).toEqual(["DATABASE_URL: AtlasQueue needs PostgreSQL 16 or newer; the server is 15.4"]);
+  await proxy.close();
+});
+
+test("a database without our tables is one line saying how to create them", async () => {
+  const empty = await createDatabase(postgresUrl());
+  const api = await start({ DATABASE_URL: empty.url });
+  expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
+  expect(api.errorLines).toEqual([expect.stringContaining("atlasqueue migrate")]);
+  await empty.drop();
+});

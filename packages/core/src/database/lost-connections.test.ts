@@ -1,0 +1,90 @@
+import { eventually, ownServers, tcpProxy, type Servers, type TcpProxy } from "@atlasqueue/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { bounded } from "./bounded.ts";
+import { connectDatabase, type Database } from "./connect.ts";
+import { DatabaseTimeoutError } from "./errors.ts";
+import { executeOn } from "./statement.ts";
+import { inTransaction } from "./transaction.ts";
+
+// A pool with all its connections open, none of which leads anywhere any more, while new ones are served: a firewall forgot
+// them. What finds out must be one call, not one for each connection.
+
+const connections_max = 4;
+const timeout_ms = 1_000;
+
+let servers: Servers;
+let proxy: TcpProxy;
+let database: Database;
+beforeAll(async () => {
+  servers = await ownServers();
+});
+beforeEach(async () => {
+  proxy = await tcpProxy(servers.postgres.url);
+  database = connectDatabase({ url: proxy.url, connections_max, timeout_ms });
+  const pools = Array.from({ length: connections_max }, () => bounded(database, database.sql`SELECT pg_sleep(0.1)`));
+  await Promise.all(pools);
+  expect(proxy.accepted()).toBe(connections_max);
+});
+afterEach(async () => {
+  await database.close();
+  await proxy.close();
+});
+afterAll(() => servers.stop());
+
+const forget = () => {
+  proxy.blackhole();
+  proxy.heal();
+};
+const one = () => executeOn(database)({ text: "SELECT $1::int AS one", params: [1] });
+const transact = () => inTransaction(database, (execute) => execute({ text: "SELECT $1::int AS one", params: [1] }));
+
+test.each([
+  ["a statement", one],
+  ["a transaction", transact],
+])("after %s that found its connection silent, the others are not tried", async (_, work) => {
+  forget();
+  await expect(work()).rejects.toBeInstanceOf(DatabaseTimeoutError);
+  // What asks the server about it, and then gives the connections up, is not waited for.
+  await eventually(() => expect(database.connections().open).toBeLessThanOrEqual(1));
+  const tries = await Promise.allSettled(Array.from({ length: connections_max }, work));
+  expect(tries.map(({ status }) => status)).toEqual(tries.map(() => "fulfilled"));
+  expect(proxy.accepted()).toBeGreaterThan(connections_max);
+});
+
+test.each([
+  ["a statement", one],
+  ["a transaction", transact],
+])("the connection on which %s found silence is given up itself", async (_, work) => {
+  forget();
+  await expect(work()).rejects.toBeInstanceOf(DatabaseTimeoutError);
+  await eventually(() => expect(database.connections()).toMatchObject({ open: 0, busy: 0 }));
+});
+
+test("a late statement that the server knows of keeps its connection, and the others theirs", async () => {
+  const late = bounded(database, database.sql`SELECT pg_sleep(600)`);
+  await expect(late).rejects.toBeInstanceOf(DatabaseTimeoutError);
+  await eventually(() => expect(database.connections()).toMatchObject({ open: connections_max, busy: 0 }));
+  await one();
+  // One to ask the server.
+  expect(proxy.accepted()).toBe(connections_max + 1);
+});
+
+test("a late statement is cancelled behind a pooler too, whose process numbers may be larger than any of the server's", async () => {
+  const behind = await tcpProxy(servers.postgres.url);
+  // BackendKeyData, in which PgBouncer puts numbers of its own.
+  const head = "K\0\0\0\x0c";
+  behind.alterAnswers((text) => {
+    const at = text.indexOf(head) + head.length;
+    return at < head.length ? text : `${text.slice(0, at)}\xf0\0\0\x01${text.slice(at + 4)}`;
+  });
+  let cancellations = 0;
+  behind.splitQuestions((chunk) => {
+    if (chunk.length === 16 && chunk.readUInt32BE(4) === 80_877_102) cancellations += 1;
+    return [chunk];
+  });
+  const pool = connectDatabase({ url: behind.url, connections_max: 1, timeout_ms });
+  await expect(bounded(pool, pool.sql`SELECT pg_sleep(600)`)).rejects.toBeInstanceOf(DatabaseTimeoutError);
+  await eventually(() => expect(cancellations).toBe(1), { timeout_ms: 10_000 });
+  await pool.close();
+  await behind.close();
+});

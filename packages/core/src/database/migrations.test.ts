@@ -1,0 +1,77 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+
+// Expand, then contract: while a release rolls out, the one before it still runs, on the newer schema. So a migration
+// only adds, and what is no longer used goes in the release after the next. `packages/testing/system/rolling.test.ts`
+// has a running system take what is allowed.
+const folder = new URL("../../../../drizzle/", import.meta.url);
+
+/** What the version before would stumble over, in a table that it has. */
+const forbidden: [RegExp, string][] = [
+  [/\bDROP (TABLE|COLUMN|SCHEMA|TYPE|FUNCTION)\b/i, "takes away what the version before reads"],
+  [/\bRENAME\b/i, "takes a name away; add the new one, fill both, drop the old one a release later"],
+  [/\bALTER COLUMN \S+ (SET DATA )?TYPE\b/i, "rewrites the table under a lock, and changes what plans return"],
+  [/\bSET NOT NULL\b/i, "refuses what the version before writes"],
+  [/\bDROP DEFAULT\b/i, "refuses what the version before leaves out"],
+  [/\bADD COLUMN (?!.*\bDEFAULT\b).*\bNOT NULL\b/i, "refuses rows of the version before, which has no value for it"],
+  [/\bADD CONSTRAINT\b/i, "may refuse what the version before writes, and reads the whole table under a lock"],
+  [/\bCREATE UNIQUE INDEX\b/i, "may refuse what the version before writes"],
+];
+
+/** Before the first release nobody ran a version before. These may not be repeated. */
+const exceptions: Record<string, string[]> = {
+  "0003_byte_order.sql": ["ALTER TABLE jobs", "ALTER TABLE idempotency_keys", "ALTER TABLE queues"],
+  "0004_groups.sql": ["ALTER COLUMN", "jobs_holds_group", "jobs_blocked_seq", "jobs_holds_group_open"],
+  "0009_starts-byte-order.sql": ["ALTER TABLE queue_starts"],
+  "0010_token-successor.sql": ["tokens_rotated_to_tokens_id_fk"],
+  "0020_act_keys.sql": ["audit_log_key"],
+};
+exceptions["0003_byte_order.sql"]?.push("ALTER TABLE queue_counts", "ALTER TABLE queue_changes");
+
+function faultsOf(text: string): string[] {
+  const withoutComments = text.replaceAll(/^\s*--(?!> statement-breakpoint).*$/gm, "");
+  const statements = withoutComments.split("--> statement-breakpoint").flatMap((part) => part.split(/;\s*$/m));
+  const made = [...withoutComments.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/gi)].map(([, name]) => name);
+  return statements
+    .map((statement) => statement.trim().replaceAll(/\s+/g, " "))
+    .filter((statement) => {
+      const [, table] = /(?:ALTER TABLE(?: ONLY)?|\bON) "?(\w+)"?/i.exec(statement) ?? [];
+      return statement !== "" && !made.includes(table);
+    })
+    .flatMap((statement) => {
+      const found = forbidden.find(([pattern]) => pattern.test(statement));
+      return found ? [`${statement}: ${found[1]}`] : [];
+    });
+}
+
+test("a migration only adds, so that the version before goes on running", () => {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".sql"));
+  expect(files.length).toBeGreaterThan(20);
+  for (const file of files.filter((name) => name !== "0000_initial.sql")) {
+    const known = exceptions[file] ?? [];
+    const faults = faultsOf(readFileSync(new URL(file, folder), "utf8"));
+    expect([file, faults.filter((fault) => !known.some((part) => fault.includes(part)))]).toEqual([file, []]);
+    expect([file, known.filter((part) => !faults.some((fault) => fault.includes(part)))]).toEqual([file, []]);
+  }
+});
+
+test.each([
+  'ALTER TABLE "jobs" DROP COLUMN "payload";',
+  'ALTER TABLE "jobs" RENAME COLUMN "type" TO "kind";',
+  'ALTER TABLE "jobs" ADD COLUMN "size" integer NOT NULL;',
+  'ALTER TABLE "jobs" ALTER COLUMN "priority" SET DATA TYPE bigint;',
+  'ALTER TABLE "jobs" ALTER COLUMN "result" SET NOT NULL;',
+  'ALTER TABLE "jobs" ADD CONSTRAINT "positive" CHECK (priority > 0);',
+  'CREATE UNIQUE INDEX "one" ON "jobs" USING btree ("type");',
+])("%s is refused", (statement) => {
+  expect(faultsOf(`CREATE TABLE "other" ("id" uuid);--> statement-breakpoint\n${statement}`)).toHaveLength(1);
+});
+
+test.each([
+  'ALTER TABLE "jobs" ADD COLUMN "note" text;',
+  'ALTER TABLE "jobs" ADD COLUMN "flag" boolean DEFAULT false NOT NULL;',
+  'CREATE INDEX "jobs_note" ON "jobs" USING btree ("note");',
+  'CREATE TABLE "new" ("id" uuid NOT NULL);--> statement-breakpoint\nCREATE UNIQUE INDEX "new_id" ON "new" ("id");',
+])("%s is fine", (text) => {
+  expect(faultsOf(text)).toEqual([]);
+});

@@ -1,0 +1,97 @@
+import { brokenConnection, eventually, recordEvents, steppingDatabase, testDatabase } from "@atlasqueue/testing";
+import { expect, test, vi } from "vitest";
+import { createLogger } from "../observe/log.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import { clearAway } from "./cleaner.ts";
+import { defaultRetention } from "./retention.ts";
+
+/** As left by a tenant that made and removed things all day; more than one step takes. */
+const many = 1_100;
+
+test("a pass takes all there is of each kind, and passes over what somebody keeps locked", async () => {
+  const own = await testDatabase();
+  const { sql } = own.database;
+  await sql`INSERT INTO queue_counts (tenant, queue) SELECT 'default', 'gone-' || n FROM generate_series(1, ${many}::int) AS n`;
+  await sql`INSERT INTO queues (tenant, queue) SELECT 'default', 'resumed-' || n FROM generate_series(1, ${many}::int) AS n`;
+  await sql`
+    INSERT INTO dead_letter_replays (id, tenant, state, filter, matched, matched_complete, until_us, place, next_at,
+                                     made_by, payload_bytes_max, created_at, updated_at, finished_at)
+    SELECT gen_random_uuid(), 'default', 'done', '{}', 0, true, 0, '{}', now(), '{}', 1, now(), now(),
+           now() - interval '31 days' FROM generate_series(1, ${many}::int)`;
+  await sql`
+    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload)
+    SELECT gen_random_uuid(), 'noop', 'dead', now(), now(), now(), now(), now(), '{}' FROM generate_series(1, ${many}::int)`;
+  const stop = new AbortController();
+  const deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
+  await sql.begin(async (stranger) => {
+    const locked = await stranger`SELECT id FROM jobs WHERE error_fingerprint IS NULL LIMIT 600 FOR UPDATE`;
+    const cleaning = clearAway(
+      { ...deps, logger: createLogger("silent", "test") },
+      defaultRetention,
+      undefined,
+      stop.signal,
+    );
+    const left = async () => ({
+      totals: (await sql`SELECT FROM queue_counts`).length,
+      queues: (await sql`SELECT FROM queues`).length,
+      replays: (await sql`SELECT FROM dead_letter_replays`).length,
+      unnamed: (await sql`SELECT FROM jobs WHERE error_fingerprint IS NULL`).length,
+    });
+    await eventually(async () =>
+      expect(await left()).toEqual({ totals: 0, queues: 0, replays: 0, unnamed: locked.length }),
+    );
+    stop.abort();
+    await cleaning;
+  });
+  await own.drop();
+});
+
+test("a stop ends the pass after the part that is under way", async () => {
+  const own = await testDatabase();
+  const stop = new AbortController();
+  const after = vi.fn();
+  const database = steppingDatabase(own.database, (kind) => {
+    if (kind !== "statement") return;
+    if (stop.signal.aborted) after();
+    stop.abort();
+    throw brokenConnection();
+  });
+  const deps = { database, observe: recordEvents().observe, signal: memorySignal() };
+  await clearAway({ ...deps, logger: createLogger("silent", "test") }, defaultRetention, undefined, stop.signal);
+  expect(stop.signal.aborted).toBe(true);
+  expect(after).not.toHaveBeenCalled();
+  await own.drop();
+});
+
+test("a part of the cleaner that fails keeps no other from its rows", async () => {
+  const own = await testDatabase();
+  const { sql } = own.database;
+  await sql`
+    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+    VALUES ('default', 'old', '', gen_random_uuid(), now() - interval '1 hour')`;
+  await sql`
+    INSERT INTO dead_letter_replays (id, tenant, state, filter, matched, matched_complete, until_us, place, next_at,
+                                     made_by, payload_bytes_max, created_at, updated_at, finished_at)
+    VALUES (gen_random_uuid(), 'default', 'done', '{}', 0, true, 0, '{}', now(), '{}', 1, now(), now(),
+            now() - interval '31 days')`;
+  const failing = ["job_attempts", "unique_keys", "audit_log", "hour_rollups"];
+  const database = steppingDatabase(own.database, (kind, _number, text) => {
+    if (kind === "statement" && failing.some((table) => text.includes(table))) throw brokenConnection();
+  });
+  const events = recordEvents();
+  const deps = { database, observe: events.observe, signal: memorySignal(), logger: createLogger("silent", "test") };
+  const stop = new AbortController();
+  const cleaning = clearAway(deps, defaultRetention, undefined, stop.signal);
+  const left = async () => ({
+    keys: (await sql`SELECT FROM idempotency_keys`).length,
+    replays: (await sql`SELECT FROM dead_letter_replays`).length,
+  });
+  await eventually(async () => expect(await left()).toEqual({ keys: 0, replays: 0 }));
+  stop.abort();
+  await cleaning;
+  const told = events.named("database_unavailable").map((event) => "during" in event && event.during);
+  expect(told.toSorted()).toEqual(
+    ["acts", "hours", "jobs", "jobs_ahead", "minutes", "unique_keys"].map((part) => `retention: ${part}`),
+  );
+  await own.drop();
+});

@@ -1,0 +1,60 @@
+import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
+import cluster from "node:cluster";
+
+/** Starts a process with these arguments and this environment. Our channel to it is its descriptor 3. */
+export type Launch = (args: readonly string[], env: NodeJS.ProcessEnv) => ChildProcess;
+
+/** The argument of a process to which its fleet lends a signal. */
+export const lentSignal = "lent-signal";
+
+const stdio = ["ignore", "inherit", "inherit", "pipe"] as const;
+
+/** Processes that have nothing in common. Code they run may send what it likes: Node's IPC is not open to it. */
+export function apart(file: string): Launch {
+  return (args, env) => spawn(process.execPath, [...process.execArgv, file, ...args], { env, stdio: [...stdio] });
+}
+
+/**
+ * Processes that listen on the same ports (node:cluster): this process accepts, and hands connections to them in turn,
+ * passing over one whose event loop is stuck. They get this process' environment with `env` on top. For code of our own
+ * only, as Node's IPC trusts what it is sent.
+ */
+export function sharingPorts(file: string): Launch {
+  return (args, env) => {
+    cluster.schedulingPolicy = cluster.SCHED_RR;
+    cluster.setupPrimary({ exec: file, args: [...args], stdio: [...stdio, "ipc"] satisfies StdioOptions as never });
+    const { process: child } = cluster.fork(env);
+    closeWhatItNeverTook(child);
+    return child;
+  };
+}
+
+/** In a process so started: it decides itself what to do when the one that started it is gone. */
+export function outliveParent(): void {
+  // node:cluster would otherwise exit at once, with requests in flight.
+  if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
+}
+
+type Handle = { close(): void };
+/** To which process a connection was offered last. */
+const offeredTo = new WeakMap<object, ChildProcess>();
+
+/**
+ * node:cluster forgets the connection it was handing to a process that ends before taking it: the caller would wait for
+ * ever. One is offered at a time; for one that was taken, closing it again does nothing.
+ */
+function closeWhatItNeverTook(child: ChildProcess): void {
+  let last: Handle | undefined;
+  const send = child.send.bind(child) as (...given: unknown[]) => boolean;
+  child.send = (...given: unknown[]) => {
+    const [, handle] = given;
+    if (typeof handle === "object" && handle !== null && "close" in handle) {
+      last = handle as Handle;
+      offeredTo.set(handle, child);
+    }
+    return send(...given);
+  };
+  child.once("exit", () => {
+    if (last && offeredTo.get(last) === child) last.close();
+  });
+}

@@ -1,0 +1,67 @@
+import type { ChildProcess } from "node:child_process";
+import type { Duplex } from "node:stream";
+import { hostSignal } from "../../signal/ipc/host.ts";
+import type { Signal } from "../../signal/signal.ts";
+import { openChannel } from "../process-channel.ts";
+import { lentSignal, type Launch } from "./launch.ts";
+import { fromMember, type FromMember, type ToMember } from "./messages.ts";
+
+export type Ended = { code: number | null; by: NodeJS.Signals | null; error?: Error };
+export type MemberProcess = {
+  pid: number | undefined;
+  send(message: ToMember): void;
+  kill(): void;
+  /** Resolves when the process is gone, or never came into being. */
+  ended: Promise<Ended>;
+};
+
+export type MemberProcessOptions = {
+  launch: Launch;
+  number: number;
+  env: NodeJS.ProcessEnv;
+  hear(message: FromMember): void;
+  /** Lent to it. */
+  signal: Signal | undefined;
+};
+
+/** Start a process of a fleet, and talk with it. */
+export function openMember({ launch, number, env, hear, signal }: MemberProcessOptions): MemberProcess {
+  let child: ChildProcess;
+  try {
+    child = launch([String(number), ...(signal ? [lentSignal] : [])], env);
+  } catch (error) {
+    // When memory or processes run out, some failures are thrown at once instead of emitted.
+    return neverStarted(error instanceof Error ? error : new Error(String(error)));
+  }
+  // There is no pipe if the system had no room for it.
+  const pipe = (child.stdio as (Duplex | null)[] | undefined)?.[3];
+  const channel =
+    pipe &&
+    openChannel(pipe, {
+      hear(heard) {
+        if (host?.hear(heard)) return;
+        const message = fromMember.safeParse(heard);
+        if (message.success) hear(message.data);
+      },
+      closed: () => host?.close(),
+    });
+  const host = signal && channel ? hostSignal(signal, channel) : undefined;
+  const ended = new Promise<Ended>((resolve) => {
+    child.once("exit", (code, by) => resolve({ code, by }));
+    child.once("error", (error) => {
+      // It was never started, so it will not exit.
+      if (child.pid === undefined) resolve({ code: 1, by: null, error });
+    });
+  });
+  return {
+    pid: child.pid,
+    send: (message) => channel?.send(message),
+    kill: () => void child.kill("SIGKILL"),
+    ended,
+  };
+}
+
+function neverStarted(error: Error): MemberProcess {
+  const ended = async (): Promise<Ended> => ({ code: 1, by: null, error });
+  return { pid: undefined, send: () => {}, kill: () => {}, ended: ended() };
+}

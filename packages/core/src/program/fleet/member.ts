@@ -1,0 +1,120 @@
+import { ipcSignal } from "../../signal/ipc/signal.ts";
+import type { Signal } from "../../signal/signal.ts";
+import { parentChannel } from "../process-channel.ts";
+import { exitOnTrouble, troubleLine } from "../process.ts";
+import { SettingError } from "../settings.ts";
+import { beatMs } from "./hang-watch.ts";
+import { logDestination } from "../../observe/log.ts";
+import { heldLog } from "./held-log.ts";
+import { lentSignal, outliveParent } from "./launch.ts";
+import { isToMember, type FromMember } from "./messages.ts";
+
+/** What a process of a fleet is given. */
+export type MemberParts = {
+  /** From 0 on; its successor has the same. */
+  number: number;
+  /** Where its log goes: held back until the fleet lets it speak. */
+  log: { write(line: string): void };
+  /** What the fleet lends, if it does. */
+  signal: Signal | undefined;
+  /** What all processes of the fleet that are working answer to `says`, this one included; nothing without a fleet. */
+  gather(): Promise<string[]>;
+};
+
+export type RunningMember = {
+  /** Told to whoever started the fleet. */
+  about: unknown;
+  hang_ms: number | undefined;
+  stop(): Promise<void>;
+  /** When it resolves, everything is done: the process stops, and ends with 0. */
+  finished?: Promise<void> | undefined;
+  /** Its part in a `gather`. */
+  says?(): Promise<string>;
+};
+
+/**
+ * A process of a fleet (fleet.ts): started, woken (when signals are in the fleet's memory) and stopped over a channel. A
+ * terminal or a service manager may signal the whole group; the parent decides what that means.
+ *
+ * @example
+ * await runMember(async ({ log }) => ({ about: {}, hang_ms: undefined, stop: (await serve(log)).stop }));
+ */
+export async function runMember(start: (parts: MemberParts) => Promise<RunningMember>): Promise<void> {
+  let stopping: Promise<void> | undefined;
+  let program: Promise<RunningMember | undefined> = Promise.resolve(undefined);
+  const stop = () =>
+    (stopping ??= (async () => {
+      const running = await program.catch(() => undefined);
+      await running?.stop();
+      process.exit(0);
+    })());
+
+  const log = heldLog(logDestination());
+  const gathers = new Map<number, (texts: string[]) => void>();
+  const fleet = parentChannel({
+    hear(message) {
+      if (lent.hear(message) || !isToMember(message)) return;
+      switch (message.fleet) {
+        case "speak":
+          return log.release();
+        case "stop":
+          return void stop();
+        case "ask":
+          return void sayOwn(message.id);
+        case "said":
+          return gathers.get(message.id)?.(message.texts);
+        default:
+          message satisfies never;
+      }
+    },
+    // Its parent is gone, and nothing else would stop it.
+    closed() {
+      for (const resolve of gathers.values()) resolve([]);
+      void stop();
+    },
+  });
+  const lent = ipcSignal(fleet);
+  const say = (message: FromMember) => fleet.send(message);
+  const sayOwn = async (id: number): Promise<void> => {
+    const running = await program.catch(() => undefined);
+    say({ member: "says", id, text: (await running?.says?.()) ?? "" });
+  };
+  let gathered = 0;
+  const gather = () =>
+    new Promise<string[]>((resolve) => {
+      const id = (gathered += 1);
+      gathers.set(id, (texts) => {
+        gathers.delete(id);
+        resolve(texts);
+      });
+      say({ member: "asks", id });
+    });
+
+  outliveParent();
+  process.on("SIGINT", () => {}).on("SIGHUP", () => {});
+  process.on("SIGTERM", () => void stop());
+
+  await exitOnTrouble(async () => {
+    try {
+      const [number, ...words] = process.argv.slice(2);
+      const signal = words.includes(lentSignal) ? lent : undefined;
+      program = start({ number: Number(number), log, signal, gather });
+      const running = await program;
+      if (!running) return;
+      const { about, hang_ms, finished } = running;
+      say({ member: "started", about });
+      if (hang_ms !== undefined) setInterval(() => say({ member: "beat" }), beatMs(hang_ms));
+      if (!finished) return;
+      await finished;
+      await stop();
+    } catch (error) {
+      log.drop();
+      if (troubleLine(error) === undefined || !(error instanceof Error)) throw error;
+      const { code, address, port, syscall } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+      const setting = error instanceof SettingError;
+      say({ member: "trouble", message: error.message, setting, code, address, port, syscall });
+      await fleet.end();
+      process.exit(1);
+    }
+  });
+}

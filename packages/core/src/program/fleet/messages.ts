@@ -1,0 +1,33 @@
+import { z } from "zod";
+
+/** What a process of a fleet sends to the one that started it; code it runs may forge it, so it is not trusted. */
+export const fromMember = z.union([
+  /** It works. What there is to say about it is for whoever started the fleet to understand. */
+  z.object({ member: z.literal("started"), about: z.unknown() }),
+  /** Its event loop turns. */
+  z.object({ member: z.literal("beat") }),
+  /** It cannot start, for a reason a person can fix: the relevant parts of the error. */
+  z.object({
+    member: z.literal("trouble"),
+    message: z.string(),
+    setting: z.boolean(),
+    code: z.string().optional(),
+    address: z.string().optional(),
+    port: z.number().optional(),
+    syscall: z.string().optional(),
+  }),
+  /** It wants to know what all of them say. */
+  z.object({ member: z.literal("asks"), id: z.int() }),
+  z.object({ member: z.literal("says"), id: z.int(), text: z.string() }),
+]);
+export type FromMember = z.infer<typeof fromMember>;
+
+/** `speak`: from now on its log is written; until then it is held back. `said`: the answers to `asks`. */
+export type ToMember =
+  | { fleet: "speak" }
+  | { fleet: "stop" }
+  | { fleet: "ask"; id: number }
+  | { fleet: "said"; id: number; texts: string[] };
+
+export const isToMember = (message: unknown): message is ToMember =>
+  typeof message === "object" && message !== null && "fleet" in message;

@@ -1,0 +1,27 @@
+import { testDatabase } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { rowsRead } from "../../test/rows-read.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import { queueScaling } from "./scaling.ts";
+
+test("an autoscaler may ask every few seconds: however many jobs wait, a handful of them is read", async () => {
+  const own = await testDatabase();
+  onTestFinished(() => own.drop());
+  const jobs = 20_000;
+  await own.database.sql`
+    INSERT INTO jobs (id, type, status, queue, priority, run_at, ready_at, created_at, updated_at, payload)
+    SELECT gen_random_uuid(), 'a', 'queued', 'mails', n % 3, now(), now() - n * interval '1 second', now(), now(), '{}'
+    FROM generate_series(1, ${jobs}::int) AS n`;
+  await own.database.sql`INSERT INTO queue_counts (tenant, queue, queued) VALUES ('default', 'mails', ${jobs})`;
+  await own.database.sql`VACUUM ANALYZE jobs`;
+  const signal = memorySignal();
+  let found: Awaited<ReturnType<typeof queueScaling>> | undefined;
+  const read = await rowsRead(
+    own.database,
+    async (deps) => void (found = await queueScaling({ ...deps, signal }, { tenant: "default", queue: "mails" })),
+    "jobs",
+  );
+  expect(found).toMatchObject({ ready: jobs, backlog: jobs });
+  expect(found?.oldest_ready_seconds).toBeGreaterThanOrEqual(jobs);
+  expect(read).toBeLessThanOrEqual(10);
+});

@@ -1,0 +1,56 @@
+import type { QueueScaling } from "@atlasqueue/contract";
+import type { Deps, QueueRef } from "../deps.ts";
+import { startsOf } from "../limits/starts.ts";
+import type { SeenWorker } from "../signal/presence.ts";
+import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
+import { queueStats, type QueueStats } from "./stats.ts";
+
+/**
+ * What an autoscaler needs to know of a queue, from counts that are kept: as fast with millions of jobs as with none.
+ * A queue that does not exist yet is one with nothing to do. `workers` and `slots` are null while Redis is away.
+ *
+ * @example
+ * const { backlog, oldest_ready_seconds } = await queueScaling(deps, { tenant: "default", queue: "mail" });
+ */
+export async function queueScaling(
+  deps: Pick<Deps, "database"> & { signal: Signal },
+  { tenant, queue }: QueueRef,
+  now: () => number = Date.now,
+): Promise<QueueScaling> {
+  const [[stats], starts, workers] = await Promise.all([
+    queueStats(deps, tenant, { queue }),
+    startsOf(deps, { tenant, queue }),
+    serving(deps.signal, tenant, queue),
+  ]);
+  const ready = stats?.counts.queued ?? 0;
+  const running = stats?.counts.running ?? 0;
+  const startable = stats ? Math.min(ready, roomIn(stats, starts ?? 0)) : 0;
+  const since = startable > 0 ? stats?.oldest_queued_at?.getTime() : undefined;
+  return {
+    queue,
+    ready,
+    running,
+    backlog: running + startable,
+    oldest_ready_seconds: since === undefined ? 0 : Math.max(0, now() - since) / 1_000,
+    workers: workers?.length ?? null,
+    slots: workers?.reduce((sum, { concurrency }) => sum + concurrency, 0) ?? null,
+  };
+}
+
+/** How many more jobs its pause and its limits let start now: beyond that, no worker would be of use. */
+function roomIn({ paused_at, counts, limits: { concurrency, rate } }: QueueStats, starts: number): number {
+  if (paused_at !== null) return 0;
+  const left = (limit: number | undefined, used: number) => Math.max(0, (limit ?? Infinity) - used);
+  return Math.min(left(concurrency ?? undefined, counts.running), left(rate?.limit, starts));
+}
+
+/** Those that take jobs of the queue; undefined when Redis, which knows them, is away. */
+async function serving(signal: Signal, tenant: string, queue: string): Promise<readonly SeenWorker[] | undefined> {
+  try {
+    const seen = await signal.presence.list(tenant);
+    return seen.filter(({ queues, state }) => state === "running" && queues.includes(queue));
+  } catch (error) {
+    if (error instanceof SignalUnavailableError) return undefined;
+    throw error;
+  }
+}

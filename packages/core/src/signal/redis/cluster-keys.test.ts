@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import {
+  deadLetterCursorKey,
+  deadLetterLeavingKey,
+  deadLetterMembersKey,
+  defaultKeys,
+  keyType,
+  queueKeys,
+  setAsideKey,
+  workersKey,
+  workersSeenKey,
+} from "../keys.ts";
+import { clusterKeys, slotOf } from "./cluster-keys.ts";
+
+const keys = clusterKeys(defaultKeys);
+const refs = Array.from({ length: 1_000 }, (_, at) => ({
+  tenant: at % 3 === 0 ? "default" : `t${at}`,
+  queue: `q${at}`,
+}));
+const slotsOf = (...names: string[]) => new Set(names.map(slotOf)).size;
+
+test("the keys that one script names share a slot", () => {
+  for (const ref of refs) {
+    const { list, priorities, overflow } = queueKeys(keys, ref);
+    expect(slotsOf(list, priorities, overflow, setAsideKey(keys, list))).toBe(1);
+  }
+  const dead = [deadLetterMembersKey(keys), deadLetterLeavingKey(keys, "call"), deadLetterCursorKey(keys)];
+  expect(slotsOf(defaultKeys.dead_letters, ...dead, setAsideKey(keys, defaultKeys.dead_letters))).toBe(1);
+  expect(slotsOf(workersSeenKey(keys), workersKey(keys, "default"), workersKey(keys, "acme"))).toBe(1);
+});
+
+test("queues are spread over eight slots, one in each eighth of the range", () => {
+  const slots = [...new Set(refs.map((ref) => slotOf(queueKeys(keys, ref).list)))].toSorted((a, b) => a - b);
+  expect(slots.map((slot) => Math.floor((slot * 8) / 16_384))).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  const perSlot = Map.groupBy(refs, (ref) => slotOf(queueKeys(keys, ref).list));
+  for (const queues of perSlot.values()) expect(queues.length).toBeGreaterThan(60);
+});
+
+test("with a hash tag of the operator's, everything is in its slot and names are as they are elsewhere", () => {
+  const own = { jobs: "{acme}:jobs", dead_letters: "{acme}:dlq" };
+  const tagged = clusterKeys(own);
+  for (const ref of refs) expect(queueKeys(tagged, ref)).toEqual(queueKeys(own, ref));
+  expect(workersSeenKey(tagged)).toBe("{acme}:jobs:workers-seen");
+  expect(slotsOf(own.jobs, own.dead_letters, deadLetterMembersKey(tagged), workersSeenKey(tagged))).toBe(1);
+});
+
+test("the type of each key is known by its name", () => {
+  const types = (all: typeof defaultKeys) => {
+    const { list, priorities } = queueKeys(all, { tenant: "default", queue: "default" });
+    const theirs = queueKeys(all, { tenant: "acme", queue: "mail" });
+    const others = [all.dead_letters, deadLetterMembersKey(all), workersSeenKey(all), workersKey(all, "acme")];
+    return [list, priorities, theirs.list, theirs.priorities, ...others].map((key) => keyType(all, key));
+  };
+  const expected = ["list", "zset", "list", "zset", "list", "set", "zset", "hash"];
+  expect(types(defaultKeys)).toEqual(expected);
+  expect(types(keys)).toEqual(expected);
+  expect(types(clusterKeys({ jobs: "{acme}:jobs", dead_letters: "{acme}:dlq" }))).toEqual(expected);
+  for (const foreign of ["{other}:queue:mail", "atlasqueue:jobsies:queue:x", "0198-an-id"])
+    expect(keyType(keys, foreign)).toBeUndefined();
+});

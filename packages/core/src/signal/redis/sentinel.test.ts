@@ -1,0 +1,77 @@
+import { minimalUser, eventually, sentinelSet, type SentinelSet } from "@atlasqueue/testing";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { main, never } from "../../../test/signal-drivers.ts";
+import { expectAllToWork, newKeys, soon } from "../../../test/working-signal.ts";
+import { defaultKeys } from "../keys.ts";
+import { redisSignal } from "./signal.ts";
+import type { Signal } from "../signal.ts";
+
+let set: SentinelSet;
+beforeAll(async () => void (set = await sentinelSet()));
+afterAll(() => set.stop());
+
+const opened: Signal[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((signal) => signal.close()));
+});
+function open(url = set.url, keys = newKeys()): Signal {
+  const signal = redisSignal({ url, keys, timeout_ms: 1_000 });
+  opened.push(signal);
+  return signal;
+}
+test("the master is found through the sentinels, under the same names as on a single server", async () => {
+  const signal = open(set.url, defaultKeys);
+  await signal.push([{ ...main, id: "a", priority: 0 }]);
+  await signal.deadLetters.add(["dead"]);
+  const { ask } = await set.master();
+  expect(await ask.lrange("atlasqueue:jobs", 0, -1)).toEqual(["a"]);
+  expect(await ask.lrange("atlasqueue:dlq", 0, -1)).toEqual(["dead"]);
+  await expectAllToWork(signal);
+});
+
+test("a demoted master is left for the new one", async () => {
+  const signal = open();
+  await expectAllToWork(signal);
+  const waiting = signal.wait([main], 60_000, never).catch((error: Error) => error.name);
+  await set.failover();
+  // Without a word from the sentinels it takes writes for ten seconds more.
+  expect(await waiting).toBe("SignalUnavailableError");
+  await expectAllToWork(signal);
+});
+
+test("a user with no more rights on the sentinels than the operators' page gives finds the master", async () => {
+  for (const { ask } of set.sentinels) {
+    await minimalUser(ask, { of: "sentinel" });
+    await ask.acl("LOG", "RESET");
+  }
+  const login = "sentinel_username=atlasqueue&sentinel_password=of-the-user";
+  const signal = open(set.url.replace(/sentinel_password=.*/, login));
+  await expectAllToWork(signal);
+  const logs = await Promise.all(set.sentinels.map(({ ask }) => ask.acl("LOG") as Promise<string[][]>));
+  const denied = logs.flat().map((entry) => entry[entry.indexOf("object") + 1]);
+  expect(denied.filter((object) => !object?.startsWith("client|set"))).toEqual([]);
+});
+
+test("sentinels that are away or say nothing are passed over, and all of them gone changes nothing until then", async () => {
+  const [frozen, killed, last] = set.sentinels;
+  frozen?.kill("SIGSTOP");
+  killed?.kill("SIGKILL");
+  const signal = open();
+  await expectAllToWork(signal);
+  last?.kill("SIGKILL");
+  await expectAllToWork(signal);
+  // A new one, with no sentinel to ask, fails in time and says why.
+  const late = open(set.url.replace(/@[^/]*/, `@127.0.0.1:${killed?.port},127.0.0.1:${last?.port}`));
+  await eventually(() => expect(late.check()).rejects.toThrow("All sentinels are unreachable"), soon);
+  expect(late.state()).toBe("down");
+  frozen?.kill("SIGCONT");
+});
+
+test("a sentinel's address without the set's name is told apart from a server's", async () => {
+  const { port } = set.sentinels[0] ?? {};
+  const signal = open(`redis://:of-the-sentinels@127.0.0.1:${port}`);
+  await eventually(
+    () => expect(signal.check()).rejects.toThrow("the server at REDIS_URL is a sentinel: use redis+sentinel://"),
+    soon,
+  );
+});

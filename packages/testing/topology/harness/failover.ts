@@ -1,0 +1,38 @@
+import { startSystem } from "../../system/system.ts";
+import type { Suite } from "./core-suite.ts";
+import { startPair, type Pair, type PairOptions } from "./pair.ts";
+import { startProcesses, type Topology } from "./topology.ts";
+
+type WithPair = Topology & { pair: Pair };
+
+/** What loses the claims of jobs that are in no group and no limited queue: they are not waited for. */
+const reruns = "a job without an order whose claim the other server never saw may start beside itself";
+
+/** A primary and its standby, found by this URL of theirs; first the primary is demoted, then the next one is killed. */
+export function failover(
+  urlOf: (pair: Pair) => string,
+  options: PairOptions & { gives_up?: string },
+): Pick<Suite<WithPair>, "start" | "outages"> {
+  return {
+    async start() {
+      const system = await startSystem();
+      const pair = await startPair(system.servers.postgres, options);
+      const topology = await startProcesses(system, { env: { DATABASE_URL: urlOf(pair) } });
+      const stop = async () => {
+        await topology.stop();
+        await pair.stop();
+      };
+      return { ...topology, pair, stop };
+    },
+    outages: [
+      { name: "the primary is demoted", fault: ({ pair }) => pair.demote() },
+      {
+        name: "the primary is killed",
+        prepare: ({ pair }) => pair.refill(),
+        fault: ({ pair }) => pair.kill(),
+        reruns,
+        ...(options.gives_up !== undefined && { gives_up: options.gives_up }),
+      },
+    ],
+  };
+}

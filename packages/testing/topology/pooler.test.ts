@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import { migrateDatabase } from "@atlasqueue/core";
+import postgres from "postgres";
+import { expect, test } from "vitest";
+import { createDatabase, eventually, pgBouncer } from "../src/index.ts";
+import { inParallel, startSystem } from "../system/system.ts";
+import { ask } from "./harness/ask.ts";
+import { coreSuite } from "./harness/core-suite.ts";
+import { startProcesses } from "./harness/topology.ts";
+
+/** What operators are told to set. */
+function recommended(): Record<string, string> {
+  const text = readFileSync(new URL("../../deploy/pgbouncer.ini", import.meta.url), "utf8");
+  const [, pooling = ""] = text.split("; pooling\n");
+  return Object.fromEntries(
+    pooling
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" = ") as [string, string]),
+  );
+}
+
+async function start() {
+  const system = await startSystem();
+  // Fewer connections than one of the processes has: hardly a statement meets the connection it was prepared on.
+  const settings = { ...recommended(), default_pool_size: 4 };
+  const pooler = await pgBouncer(system.servers.postgres.url, { pool_size: 4, settings });
+  const topology = await startProcesses(system, { env: { DATABASE_URL: pooler.url } });
+  return {
+    ...topology,
+    pooler,
+    async stop() {
+      await topology.stop();
+      await pooler.stop();
+    },
+  };
+}
+
+/** What our transactions set for themselves. */
+const ours = [
+  "idle_in_transaction_session_timeout",
+  "transaction_timeout",
+  "tcp_user_timeout",
+  "lock_timeout",
+  "synchronous_commit",
+];
+
+coreSuite({
+  start,
+  outages: [
+    { name: "PgBouncer is killed and started again", fault: ({ pooler }) => pooler.restart() },
+    {
+      name: "PostgreSQL is restarted behind it",
+      fault: ({ system }) => system.servers.postgres.restart(),
+    },
+  ],
+  tests(topology) {
+    test("a pooler that keeps no prepared statements is noticed, and each process says so once", () => {
+      const { apis, workers } = topology();
+      const processes = [...apis.map((api) => api.process), ...workers];
+      const said = processes.map(({ logs }) => logs.filter(({ event }) => event === "prepared_statements_off").length);
+      expect(said).toEqual(processes.map(() => 1));
+    });
+
+    test("what our transactions set ends with them: the next one on the connection finds the defaults", async () => {
+      const { pooler, system } = topology();
+      const look = `SELECT ${ours.map((name) => `current_setting('${name}') AS ${name}`).join(", ")}, pg_sleep(0.05)::text`;
+      const [defaults] = await system.sql.unsafe(look);
+      const sql = postgres(pooler.url, { max: 4, prepare: false, onnotice: () => {} });
+      const seen = await inParallel(20, 4, () => sql.unsafe(look).then(([row]) => row));
+      await sql.end();
+      expect(seen).toEqual(seen.map(() => defaults));
+    });
+
+    test("a statement that waits too long is answered 503, and ends on the server behind the pooler too", async () => {
+      const { apis, system } = topology();
+      // The sweep of the workers meets the lock too, and tries again.
+      const waiting = async () => {
+        const rows = await system.sql<{ one: string }[]>`
+          SELECT pid || ' ' || query_start AS one FROM pg_stat_activity
+          WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO jobs%'`;
+        return rows.map(({ one }) => one);
+      };
+      await system.sql.begin(async (lock) => {
+        await lock`LOCK TABLE jobs IN EXCLUSIVE MODE`;
+        const asked = ask(apis[0]?.url ?? "", "POST", "/v1/jobs", { type: "topology.step" });
+        const met = await eventually(async () => {
+          const found = await waiting();
+          return found.length > 0 && found;
+        });
+        expect(await asked).toMatchObject({ status: 503, retry_after: expect.any(String) });
+        await eventually(async () => expect((await waiting()).filter((one) => met.includes(one))).toEqual([]));
+      });
+    });
+
+    test("migrations run through it", async () => {
+      const { pooler, system } = topology();
+      const created = await createDatabase(system.servers.postgres.url);
+      const url = new URL(pooler.url);
+      url.pathname = `/${created.name}`;
+      await migrateDatabase(url.href);
+      const sql = postgres(created.url, { max: 1 });
+      expect(await sql`SELECT count(*)::int AS n FROM jobs`).toEqual([{ n: 0 }]);
+      await sql.end();
+    });
+  },
+});
