@@ -74,8 +74,11 @@ test("one that is killed is replaced, and meanwhile the others serve", async () 
     { timeout_ms: slow_ms, interval_ms: 5 },
   );
   expect([...statuses]).toEqual([200]);
-  const page = await (await fetch(`${api.url}/metrics`)).text();
-  expect(page.match(/^process_start_time_seconds\{process="\d"\} /gm)).toHaveLength(3);
+  // It writes that it has started before whoever started it has heard so.
+  await eventually(async () => {
+    const page = await (await fetch(`${api.url}/metrics`)).text();
+    expect(page.match(/^process_start_time_seconds\{process="\d"\} /gm)).toHaveLength(3);
+  });
 });
 
 test("one that hangs is passed over, killed and replaced; who was given to it is cut off, and does not wait for ever", async () => {

@@ -17,14 +17,14 @@ export function accessTests(world: () => World): void {
     await page.getByText("This token is not valid").waitFor();
     await page.getByLabel("API token").fill(token);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await page.getByRole("heading", { name: "Settings", exact: true }).waitFor();
     // The cookie is the browser's alone, and nothing of the token is kept in the page.
     const kept = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
     expect(kept).not.toContain(token.slice(0, 9));
     const [cookie] = await context.cookies();
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict" });
     await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.getByRole("heading", { name: "Sign in", exact: true }).waitFor();
     await context.close();
   });
 
@@ -65,7 +65,7 @@ export function accessTests(world: () => World): void {
     const other = await context.newPage();
     await other.goto(`${world().guarded.url}/ui/queues`);
     await other.getByRole("button", { name: "Sign out" }).click();
-    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.getByRole("heading", { name: "Sign in", exact: true }).waitFor();
     await other.getByLabel("API token").fill(reader.token);
     await other.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("link", { name: "reports" }).waitFor();
@@ -86,7 +86,7 @@ export function accessTests(world: () => World): void {
     const { page, context } = await signedIn(token, "/ui/queues");
     await page.getByRole("link", { name: "reports" }).waitFor();
     await admin.tokens.revoke(id);
-    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.getByRole("heading", { name: "Sign in", exact: true }).waitFor();
     await context.close();
   });
 

@@ -184,12 +184,12 @@ export function actTests(world: () => World): void {
     await page.getByText("Jobs by status").waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("w");
-    await page.getByRole("heading", { name: "Workers" }).waitFor();
+    await page.getByRole("heading", { name: "Workers", exact: true }).waitFor();
     await page.getByText("mail.send, report.build").waitFor();
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").fill("dead l");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Dead letters" }).waitFor();
+    await page.getByRole("heading", { name: "Dead letters", exact: true }).waitFor();
     expect(complaints).toEqual([]);
     await context.close();
   });

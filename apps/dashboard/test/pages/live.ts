@@ -51,7 +51,7 @@ export function liveTests(world: () => World): void {
     const events = page.waitForResponse(/\/v1\/events/);
     await page.goto(`${world().open.url}/ui/queues`);
     await events;
-    await page.getByRole("heading", { name: "Queues" }).waitFor();
+    await page.getByRole("heading", { name: "Queues", exact: true }).waitFor();
     await page.keyboard.press("p");
     await ended;
     await context.close();
