@@ -12,6 +12,7 @@ export * from "./checks/idempotency-key.ts";
 export { idempotencyKeyAccepts, isIdempotencyKey, parseIdempotencyKey } from "./checks/idempotency-text.ts";
 export * from "./wire/job.ts";
 export * from "./checks/json.ts";
+export * from "./wire/flow.ts";
 export * from "./wire/lease.ts";
 export * from "./checks/limits.ts";
 export * from "./wire/listing.ts";

@@ -72,5 +72,8 @@ export function newRow(
     result: null,
     traceparent: trace?.traceparent ?? null,
     tracestate: trace?.tracestate ?? null,
+    flow_id: null,
+    has_children: null,
+    waits_for: null,
   };
 }

@@ -26,6 +26,7 @@ import { bytes, time, json } from "./columns.ts";
 
 export * from "./arrivals.ts";
 export * from "./audit.ts";
+export * from "./flows.ts";
 export * from "./groups.ts";
 export * from "./keys.ts";
 export * from "./replays.ts";
@@ -92,6 +93,12 @@ export const jobs = pgTable(
     /** Where the request that submitted it belongs in a trace (W3C Trace Context): no part of what it asked for. */
     traceparent: text(),
     tracestate: text(),
+    /** The flow it was submitted in, if any. */
+    flow_id: uuid(),
+    /** Jobs wait for it, or did: when it ends they must hear of it. */
+    has_children: boolean(),
+    /** While it is parked: the name of the signal it waits for. */
+    waits_for: text(),
   },
   (job) => [
     check("jobs_status_known", sql.raw(`status IN (${jobStatuses.map((status) => `'${status}'`).join(", ")})`)),

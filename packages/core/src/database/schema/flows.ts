@@ -1,0 +1,99 @@
+import { boolean, index, integer, pgTable, primaryKey, smallint, text, uuid } from "../drizzle.ts";
+import type { OnParentFailure } from "@atlasqueue/contract";
+import { json, time } from "./columns.ts";
+
+/** Jobs that were submitted together and wait for one another. See decisions/2026-11-22-flows.md. */
+export const flows = pgTable(
+  "flows",
+  {
+    id: uuid().primaryKey(),
+    tenant: text().notNull(),
+    created_at: time().notNull(),
+  },
+  (row) => [index("flows_of_tenant").on(row.tenant, row.id)],
+);
+
+/** What a job is in its flow: written when it is submitted. */
+export const flowJobs = pgTable(
+  "flow_jobs",
+  {
+    job_id: uuid().primaryKey(),
+    flow_id: uuid().notNull(),
+    /** Its place in the request; those that a running job adds come after. */
+    place: integer().notNull(),
+    ref: text(),
+    on_parent_failure: text().$type<OnParentFailure>().notNull(),
+    /** Whom it waits for, in the order of the request; `ref` is the id for one that was there before. */
+    parents: json<{ ref: string; id: string }[]>().notNull(),
+    /** The parent because of which it was cancelled: should that one succeed after all, it comes back. */
+    cancelled_by: uuid(),
+  },
+  (row) => [index("flow_jobs_of_flow").on(row.flow_id, row.place)],
+);
+
+/**
+ * One row for each parent that a job still waits for. A job is ready when none is left. Rows are only added by the
+ * statement that makes the child, and those behind it only remove them.
+ */
+export const flowEdges = pgTable(
+  "flow_edges",
+  {
+    parent: uuid().notNull(),
+    child: uuid().notNull(),
+    on_parent_failure: text().$type<OnParentFailure>().notNull(),
+    /** The parent failed, and the child was cancelled for it. */
+    failed: boolean().notNull().default(false),
+  },
+  (row) => [primaryKey({ columns: [row.parent, row.child] }), index("flow_edges_of_child").on(row.child)],
+);
+
+/**
+ * Jobs to look at, written in the transaction that gave the reason, and deleted when that was done. `parent`: it ended,
+ * or started anew, and its children must hear of it. `child`: something it waited for is over.
+ */
+export const flowNotes = pgTable(
+  "flow_notes",
+  {
+    job_id: uuid().notNull(),
+    role: text().$type<"parent" | "child">().notNull(),
+  },
+  (row) => [index("flow_notes_of_role").on(row.role)],
+);
+
+/** What a job's handler has done already, and need not do again when it runs once more. */
+export const jobSteps = pgTable(
+  "job_steps",
+  {
+    job_id: uuid().notNull(),
+    name: text().notNull(),
+    result: json().notNull(),
+    /** The attempt that did it. */
+    attempt: smallint().notNull(),
+    finished_at: time().notNull(),
+  },
+  (row) => [primaryKey({ columns: [row.job_id, row.name] })],
+);
+
+/** What was sent to a job, whether or not it waits for it yet. The first of a name counts. */
+export const jobSignals = pgTable(
+  "job_signals",
+  {
+    job_id: uuid().notNull(),
+    name: text().notNull(),
+    payload: json().notNull(),
+    sent_at: time().notNull(),
+  },
+  (row) => [primaryKey({ columns: [row.job_id, row.name] })],
+);
+
+/** What jobs wait for that are parked, or were: until when, from the first time on. */
+export const jobWaits = pgTable(
+  "job_waits",
+  {
+    job_id: uuid().notNull(),
+    name: text().notNull(),
+    /** Then it runs without the signal. */
+    until: time().notNull(),
+  },
+  (row) => [primaryKey({ columns: [row.job_id, row.name] })],
+);
