@@ -2,6 +2,7 @@ import { deadLetterRoutes } from "./dead-letters/routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
 import { replayRoutes } from "./dead-letters/replays.ts";
 import { docsRoutes } from "./docs/routes.ts";
+import { flowRoutes } from "./flows/routes.ts";
 import { healthRoutes } from "./health/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { leaseRoutes } from "./leases/routes.ts";
@@ -18,6 +19,7 @@ import { workerRoutes } from "./workers/routes.ts";
 /** Every route of the API, in the document's order. */
 export const routes: readonly Route[] = [
   ...jobRoutes,
+  ...flowRoutes,
   ...leaseRoutes,
   ...queueRoutes,
   ...workerRoutes,

@@ -4,6 +4,8 @@ import { createEvents } from "./http/event-stream.ts";
 import { createTransport, type TransportOptions } from "./http/transport.ts";
 import { auditCalls, type AuditCalls } from "./resources/audit.ts";
 import { deadLetterCalls, type DeadLetterCalls } from "./resources/dead-letters.ts";
+import { createFlowBuilder, type FlowBuilder } from "./flows/builder.ts";
+import { flowCalls, type FlowCalls } from "./resources/flows.ts";
 import { jobCalls, type JobCalls } from "./resources/jobs.ts";
 import { leaseCalls, type LeaseCalls } from "./resources/leases.ts";
 import { queueCalls, type QueueCalls } from "./resources/queues.ts";
@@ -47,6 +49,10 @@ export type Client = JobCalls &
   WorkerCalls &
   AuditCalls & {
     readonly deadLetters: DeadLetterCalls;
+    /** Flows as a whole: look at them, cancel them, run again what failed. */
+    readonly flows: FlowCalls;
+    /** Put together jobs that wait for one another, and submit them as one. */
+    flow(): FlowBuilder;
     readonly schedules: ScheduleCalls;
     readonly tokens: TokenCalls;
     /** What happens, now and over time. */
@@ -83,12 +89,18 @@ export function createClient(options: ClientOptions): Client {
   };
   const send = createTransport(transport);
   const leases = leaseCalls(send);
+  const jobs = jobCalls(send, options.waitsMax ?? 32, options.tracing);
   return {
-    ...jobCalls(send, options.waitsMax ?? 32, options.tracing),
+    ...jobs,
     ...leases,
     ...queueCalls(send),
     ...workerCalls(send),
     ...auditCalls(send),
+    flows: flowCalls(send),
+    flow: () =>
+      createFlowBuilder(send, (id, definition) =>
+        definition ? jobs.handle(id, definition) : (jobs.handle(id) as never),
+      ),
     schedules: scheduleCalls(send),
     tokens: tokenCalls(send),
     stats: statsCalls(send, createEvents(transport)),

@@ -8,6 +8,8 @@ export type {
 } from "./resources/dead-letters.ts";
 export * from "./errors.ts";
 export type { ActOptions, CallOptions } from "./http/transport.ts";
+export type { FlowBuilder, FlowLinks, FlowMember, SubmittedFlow } from "./flows/builder.ts";
+export type { FlowCalls } from "./resources/flows.ts";
 export type { JobCalls, ListFilter, PageFilter, SubmittedJob } from "./resources/jobs.ts";
 export type { Held, LeaseCalls, LeasedJob, LeaseOptions } from "./resources/leases.ts";
 export type { QueueCalls } from "./resources/queues.ts";
@@ -47,6 +49,12 @@ export {
   type AuditEntry,
   type AuditPage,
   type Explanation,
+  type Flow,
+  type FlowActAnswer,
+  type FlowGraph,
+  type FlowJob,
+  type FlowPage,
+  type FlowState,
   type Job,
   type JobDefinition,
   type JobError,

@@ -13,6 +13,7 @@ export { idempotencyKeyAccepts, isIdempotencyKey, parseIdempotencyKey } from "./
 export * from "./wire/job.ts";
 export * from "./checks/json.ts";
 export * from "./wire/flow.ts";
+export * from "./wire/flow-graph.ts";
 export * from "./wire/lease.ts";
 export * from "./checks/limits.ts";
 export * from "./wire/listing.ts";

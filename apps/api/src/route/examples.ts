@@ -1,6 +1,8 @@
 import type { Job, OpenQueueJob, OpenQueueSubmitInput, Queue, SubmitJobInput } from "@atlasqueue/contract";
 
 export const exampleId = "01920000-0000-7000-8000-000000000000";
+/** Another job's. */
+export const exampleOther = "01920000-0000-7000-8000-000000000001";
 export const exampleToken = "6f2c1f5e-3c52-4c0e-9d0c-0d6a5a0f9b11";
 /** A request that may be sent twice has it. */
 export const exampleKey = "order-17";

@@ -29,6 +29,8 @@ export const limits = {
   list_items_max: 200,
   list_items_default: 50,
   queues_listed_max: 1_000,
+  flows_listed_max: 50,
+  flows_listed_default: 20,
   /** Queues one listener to events may follow by name. */
   event_queues_max: 100,
   list_offset_max: 10_000,

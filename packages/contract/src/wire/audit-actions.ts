@@ -8,6 +8,8 @@ export const auditActions = [
   "job.edit",
   "job.delete",
   "jobs.bulk",
+  "flow.cancel",
+  "flow.retry",
   "dlq.replay",
   "dlq.purge",
   "replay.create",

@@ -9,6 +9,8 @@ const words: Record<AuditAction, string> = {
   "job.edit": "Edited and retried a job",
   "job.delete": "Deleted a job",
   "jobs.bulk": "Changed jobs in bulk",
+  "flow.cancel": "Cancelled a flow",
+  "flow.retry": "Retried a flow",
   "dlq.replay": "Replayed dead letters",
   "dlq.purge": "Purged dead letters",
   "replay.create": "Started a replay",
