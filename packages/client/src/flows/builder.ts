@@ -30,8 +30,8 @@ export type FlowBuilder = {
     payload: NoInfer<Input>,
     options?: Omit<JobOptions, "idempotency_key" | keyof FlowLinks> & FlowLinks,
   ): FlowMember<Result>;
-  /** One more job, when all of them have ended, however they did. It is told how many ended how. */
-  then(job: InFlow): void;
+  /** One more job, which runs when all of them have ended, however they did. It is told how many ended how. */
+  afterAll(job: InFlow): void;
   /**
    * Store the whole flow, or nothing; resolves when it is durable. Without an idempotency key one is generated, so that
    * a repeated try makes no second flow. Rejects like `client.submit`; the ValidationError names every bad job.
@@ -46,7 +46,7 @@ export type SubmittedFlow = {
   readonly created: boolean;
   /** Of the jobs, in the order in which they were added. */
   readonly jobs: readonly Handle[];
-  /** Of the job given to `then`. */
+  /** Of the job given to `afterAll`. */
   readonly last: Handle | undefined;
   /** Of one of the jobs. */
   handle<Result>(member: FlowMember<Result>): Handle<Result>;
@@ -100,7 +100,7 @@ export function createFlowBuilder(send: Send, handleOf: HandleOf): FlowBuilder {
       const definition = first as unknown as Definition;
       return add<Result>({ ref, depends_on, on_parent_failure } as FlowLinks, { request, definition, payload });
     },
-    then(job) {
+    afterAll(job) {
       last = job;
     },
     async submit({ idempotencyKey = randomKey(), ...call } = {}) {
