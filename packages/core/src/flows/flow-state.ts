@@ -22,7 +22,7 @@ export const countedOf = (flow_id: string) => `LATERAL (
   )`;
 
 /** What the statuses of its jobs say about a flow. */
-export function flowState(counts: Readonly<Partial<Record<JobStatus, number>>>): FlowState {
+function flowState(counts: Readonly<Partial<Record<JobStatus, number>>>): FlowState {
   const has = (status: JobStatus) => (counts[status] ?? 0) > 0;
   const failed = has("dead") || has("cancelled");
   const open = jobStatuses.filter((status) => !isFinal(status) && has(status));
