@@ -1,6 +1,7 @@
 import { addScenario } from "./add.ts";
 import { bulkAdd } from "./bulk-add.ts";
 import { burst } from "./burst.ts";
+import { flows } from "./flows.ts";
 import { groupScenario } from "./groups.ts";
 import { history } from "./history.ts";
 import { httpScenario } from "./http.ts";
@@ -31,6 +32,7 @@ export const scenarios: readonly Scenario[] = [
   remote,
   payload4k,
   groupScenario,
+  flows,
   poolerScenario,
   scaleOut,
   mixed,
