@@ -4,6 +4,14 @@ import type { Execute } from "../database/statement.ts";
 import { unique_check_seconds } from "./unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { groupedColumns, inputParameters, inputParams, type Draft } from "./insert-jobs.ts";
+import {
+  flowColumns,
+  flowParameters,
+  flowParams,
+  parentsLocked,
+  storeFlow,
+  waitsForParents,
+} from "../flows/store-flow.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 import { lockTargets, replaceTargets } from "./unique/replace.ts";
@@ -40,9 +48,10 @@ type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date 
 
 /**
  * Carry out what a look at the keys decided, in one statement that checks whether what was seen still holds: so no lock
- * outlives it, and a process that stops between look and statement holds nothing. `insert` stores new jobs; `admit` is
- * for arrived jobs, and does nothing for those another process is admitting. With `strict` it is all or nothing: it
- * throws when something was lost (see `isTakenMeanwhile`).
+ * outlives it, and a process that stops between look and statement holds nothing. `insert` stores new jobs; `flow` those
+ * that wait for one another as well; `admit` is for arrived jobs, and does nothing for those another process is
+ * admitting. With `strict` it is all or nothing: it throws when something was lost (see `isTakenMeanwhile`). A flow is
+ * always that.
  *
  * The lock order is the same in all statements that take jobs in: jobs to be replaced, which no one waits for; then
  * unique keys, idempotency keys and groups, each sorted.
@@ -50,10 +59,11 @@ type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date 
 export async function carryOut(
   execute: Execute,
   steps: readonly Step[],
-  mode: "insert" | "admit",
+  mode: Mode,
   { strict = false }: { strict?: boolean | undefined } = {},
 ): Promise<CarriedOut> {
-  const [row] = await execute<Row>({ text: texts[mode][strict ? "strict" : "lenient"], params: paramsOf(steps) });
+  const text = texts[mode][strict ? "strict" : "lenient"];
+  const [row] = await execute<Row>({ text, params: paramsOf(steps, mode) });
   if (!row) throw new Error("the statement gave no row");
   const times = <T extends { run_at: string }>(one: T) => ({ ...one, run_at: new Date(one.run_at) });
   const date = (time: string | null) => (time === null ? null : new Date(time));
@@ -70,6 +80,7 @@ export async function carryOut(
   };
 }
 
+type Mode = "insert" | "flow" | "admit";
 type InText<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] };
 type Row = {
   created_at: Date | string;
@@ -78,11 +89,12 @@ type Row = {
   replaced: InText<ReplacedJob>[] | null;
 };
 
-function paramsOf(steps: readonly Step[]) {
+function paramsOf(steps: readonly Step[], mode: Mode) {
+  const drafts = steps.map(({ draft }) => draft);
   const of = (read: (step: Step) => string | number | boolean | null | undefined) =>
     textArray(steps.map((one) => read(one)?.toString()));
   return [
-    ...inputParams(steps.map(({ draft }) => draft)),
+    ...inputParams(drafts),
     of(({ draft }) => draft.key),
     of(({ draft }) => draft.hash),
     of((one) => one.key_ttl_seconds),
@@ -95,10 +107,11 @@ function paramsOf(steps: readonly Step[]) {
     of((one) => one.target),
     of((one) => one.writes ?? false),
     of((one) => one.reason),
+    ...(mode === "flow" ? flowParams(drafts) : []),
   ];
 }
 
-const asked = `
+const asked = (mode: Mode) => `
   asked AS MATERIALIZED (
     SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
     FROM ROWS FROM (
@@ -106,15 +119,16 @@ const asked = `
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
       json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
       unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
-             $23::float8[], $24::uuid[], $25::boolean[], $26::text[])
+             $23::float8[], $24::uuid[], $25::boolean[], $26::text[])${mode === "flow" ? ", unnest($27::text[], $28::text[]), json_array_elements($29::text::json)" : ""}
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
+      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason${mode === "flow" ? ", ref, on_parent_failure, parents" : ""}, place)
   )`;
 
 /** Skips what another process is admitting, or has ended. The job's row comes before all others, as with targets. */
 const ours = {
-  insert: `${asked}, ours AS MATERIALIZED (SELECT * FROM asked)`,
-  admit: `${asked}, waiting AS MATERIALIZED (
+  insert: `${asked("insert")}, ours AS MATERIALIZED (SELECT * FROM asked)`,
+  flow: `${asked("flow")}, ours AS MATERIALIZED (SELECT * FROM asked)`,
+  admit: `${asked("admit")}, waiting AS MATERIALIZED (
     SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND blocked_seq = 0 FOR UPDATE SKIP LOCKED
@@ -127,7 +141,7 @@ const ours = {
 // that one left it. `check_at` is the version of the row: replacing a key's job moves it as well, so that no one takes
 // the key from a job that was about to start and now is not. Unique keys come before idempotency keys, as an
 // idempotency key taken in vain names no job, and so is free.
-const keys = `
+const keys = (mode: Mode) => `
   ${lockTargets("ours")}, able AS MATERIALIZED (
     SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
   ), named AS (
@@ -156,20 +170,36 @@ const keys = `
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
-  ), ${joinGroups("SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL")}`;
+  ), ${joinGroups(`SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL${mode === "flow" ? ` AND NOT ${waitsForParents}` : ""}`)}`;
 
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
 
-const made = {
-  insert: `
+const flow_id = "$30::uuid";
+const ofFlow = flowColumns(flow_id);
+
+const insertInto = (columns: Record<string, string>, seats: string) => `
   made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group)
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group${Object.keys(
+                        columns,
+                      )
+                        .map((name) => `, ${name}`)
+                        .join("")})
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}
-    FROM makes LEFT JOIN seated USING (id)
+           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}${Object.values(columns)
+             .map((value) => `, ${value}`)
+             .join("")}
+    FROM makes LEFT JOIN ${seats} USING (id)
     RETURNING id, tenant, queue, run_at, status
-  )`,
+  )`;
+
+const made = {
+  insert: insertInto({}, "seated"),
+  // Those that wait for others have no place in their groups yet.
+  flow: `${storeFlow("asked", "makes", flow_id)}, seats AS MATERIALIZED (
+    SELECT id, seq, may_run, is_strict FROM seated
+    UNION ALL SELECT id, 0, false, false FROM makes WHERE ${waitsForParents}
+  ), ${insertInto(ofFlow, "seats")}`,
   admit: `
   seats AS MATERIALIZED (
     SELECT id, ${keptUntil} AS kept, ${groupedColumns}
@@ -189,15 +219,17 @@ const made = {
   )`,
 };
 
+const new_jobs = "SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made";
 const moved = {
-  insert: "SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made",
+  insert: new_jobs,
+  flow: new_jobs,
   admit: `
     SELECT tenant, queue, 'blocked' AS from_status, status AS to_status FROM made
     UNION ALL SELECT tenant, queue, 'blocked', 'cancelled' FROM ended`,
 };
 
-const build = (mode: "insert" | "admit", strict: boolean) => `
-  WITH ${ours[mode]}, ${keys}, ${made[mode]}, contents AS MATERIALIZED (
+const build = (mode: Mode, strict: boolean) => `
+  WITH ${ours[mode]}, ${keys(mode)}, ${made[mode]}, contents AS MATERIALIZED (
     SELECT * FROM clear WHERE writes
   ), ${replaceTargets("contents")}, moved AS (
     ${moved[mode]}
@@ -209,7 +241,7 @@ const build = (mode: "insert" | "admit", strict: boolean) => `
          (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
-         ${refuseIf(strict ? lostAny : replacedForNothing)}`;
+         ${refuseIf(mode === "flow" ? `${lostAny} OR ${parentsLocked}` : strict ? lostAny : replacedForNothing)}`;
 
 const lostAny = "EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settled))";
 // Another request has just taken this one's idempotency key: what it was to replace must stay as it is.
@@ -222,4 +254,5 @@ const textsOf = (mode: "insert" | "admit") => ({
   strict: composed(`submit/${mode}-unique-strict`, parameters, build(mode, true)),
   lenient: composed(`submit/${mode}-unique`, parameters, build(mode, false)),
 });
-const texts = { insert: textsOf("insert"), admit: textsOf("admit") };
+const flowText = composed("submit/insert-flow", [...parameters, ...flowParameters], build("flow", true));
+const texts = { insert: textsOf("insert"), admit: textsOf("admit"), flow: { strict: flowText, lenient: flowText } };
