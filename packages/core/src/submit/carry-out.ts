@@ -8,6 +8,7 @@ import {
   flowColumns,
   flowParameters,
   flowParams,
+  flowValues,
   parentsLocked,
   storeFlow,
   waitsForParents,
@@ -111,6 +112,9 @@ function paramsOf(steps: readonly Step[], mode: Mode) {
   ];
 }
 
+const ofFlow = (mode: Mode, text: string) => (mode === "flow" ? text : "");
+const flowInput = "unnest($27::text[], $28::text[]), json_array_elements($29::text::json)";
+
 const asked = (mode: Mode) => `
   asked AS MATERIALIZED (
     SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
@@ -119,23 +123,22 @@ const asked = (mode: Mode) => `
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
       json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
       unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
-             $23::float8[], $24::uuid[], $25::boolean[], $26::text[])${mode === "flow" ? ", unnest($27::text[], $28::text[]), json_array_elements($29::text::json)" : ""}
+             $23::float8[], $24::uuid[], $25::boolean[], $26::text[])${ofFlow(mode, `, ${flowInput}`)}
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason${mode === "flow" ? ", ref, on_parent_failure, parents" : ""}, place)
+      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason${ofFlow(mode, ", ref, on_parent_failure, parents")}, place)
   )`;
 
 /** Skips what another process is admitting, or has ended. The job's row comes before all others, as with targets. */
-const ours = {
-  insert: `${asked("insert")}, ours AS MATERIALIZED (SELECT * FROM asked)`,
-  flow: `${asked("flow")}, ours AS MATERIALIZED (SELECT * FROM asked)`,
-  admit: `${asked("admit")}, waiting AS MATERIALIZED (
+const ours = (mode: Mode) =>
+  mode !== "admit"
+    ? `${asked(mode)}, ours AS MATERIALIZED (SELECT * FROM asked)`
+    : `${asked(mode)}, waiting AS MATERIALIZED (
     SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND blocked_seq = 0 FOR UPDATE SKIP LOCKED
   ), ours AS MATERIALIZED (
     SELECT * FROM asked WHERE id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting)
-  )`,
-};
+  )`;
 
 // ON CONFLICT DO UPDATE, and not NOTHING: it waits for a statement that is taking the key, and then looks at the row as
 // that one left it. `check_at` is the version of the row: replacing a key's job moves it as well, so that no one takes
@@ -170,36 +173,25 @@ const keys = (mode: Mode) => `
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
-  ), ${joinGroups(`SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL${mode === "flow" ? ` AND NOT ${waitsForParents}` : ""}`)}`;
+  ), ${joinGroups(`SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL${ofFlow(mode, ` AND NOT ${waitsForParents}`)}`)}`;
 
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
 
 const flow_id = "$30::uuid";
-const ofFlow = flowColumns(flow_id);
 
-const insertInto = (columns: Record<string, string>, seats: string) => `
+const insertInto = (seats: string, columns = "", values = "") => `
   made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group${Object.keys(
-                        columns,
-                      )
-                        .map((name) => `, ${name}`)
-                        .join("")})
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group${columns})
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}${Object.values(columns)
-             .map((value) => `, ${value}`)
-             .join("")}
+           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}${values}
     FROM makes LEFT JOIN ${seats} USING (id)
     RETURNING id, tenant, queue, run_at, status
   )`;
 
 const made = {
-  insert: insertInto({}, "seated"),
-  // Those that wait for others have no place in their groups yet.
-  flow: `${storeFlow("asked", "makes", flow_id)}, seats AS MATERIALIZED (
-    SELECT id, seq, may_run, is_strict FROM seated
-    UNION ALL SELECT id, 0, false, false FROM makes WHERE ${waitsForParents}
-  ), ${insertInto(ofFlow, "seats")}`,
+  insert: insertInto("seated"),
+  flow: `${storeFlow(flow_id)}, ${insertInto("seats", flowColumns, flowValues(flow_id))}`,
   admit: `
   seats AS MATERIALIZED (
     SELECT id, ${keptUntil} AS kept, ${groupedColumns}
@@ -219,17 +211,17 @@ const made = {
   )`,
 };
 
-const new_jobs = "SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made";
+const stored = "SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made";
 const moved = {
-  insert: new_jobs,
-  flow: new_jobs,
+  insert: stored,
+  flow: stored,
   admit: `
     SELECT tenant, queue, 'blocked' AS from_status, status AS to_status FROM made
     UNION ALL SELECT tenant, queue, 'blocked', 'cancelled' FROM ended`,
 };
 
 const build = (mode: Mode, strict: boolean) => `
-  WITH ${ours[mode]}, ${keys(mode)}, ${made[mode]}, contents AS MATERIALIZED (
+  WITH ${ours(mode)}, ${keys(mode)}, ${made[mode]}, contents AS MATERIALIZED (
     SELECT * FROM clear WHERE writes
   ), ${replaceTargets("contents")}, moved AS (
     ${moved[mode]}
