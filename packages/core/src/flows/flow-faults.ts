@@ -45,7 +45,7 @@ function refFaults(jobs: readonly FlowJob[]): Fault[] {
 function parentFaults(jobs: readonly FlowJob[]): Fault[] {
   const edges = jobs.reduce((sum, { depends_on = [] }) => sum + depends_on.length, 0);
   if (edges > limits.flow_edges_max) {
-    const message = `must not depend on more than ${limits.flow_edges_max} jobs in all, those named twice counted twice; got ${edges}`;
+    const message = `must not wait for more than ${limits.flow_edges_max} jobs, counting each as often as it is named; got ${edges}`;
     return [{ pointer: "/jobs", message }];
   }
   const places = placesOf(jobs);
