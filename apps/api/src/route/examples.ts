@@ -1,4 +1,11 @@
-import type { Job, OpenQueueJob, OpenQueueSubmitInput, Queue, SubmitJobInput } from "@atlasqueue/contract";
+import type {
+  Job,
+  OpenQueueJob,
+  OpenQueueSubmitInput,
+  Queue,
+  SubmitBatchInput,
+  SubmitJobInput,
+} from "@atlasqueue/contract";
 
 export const exampleId = "01920000-0000-7000-8000-000000000000";
 /** Another job's. */
@@ -14,6 +21,14 @@ export const exampleSubmission: SubmitJobInput = {
   payload: { to: "a@b.c" },
   queue: "mails",
   max_attempts: 3,
+};
+
+export const exampleFlow: SubmitBatchInput = {
+  jobs: [
+    { ref: "fetch", type: "report.fetch", payload: { month: 1 } },
+    { ref: "sum", type: "report.sum", depends_on: ["fetch"], on_parent_failure: "cancel" },
+  ],
+  then: exampleSubmission,
 };
 
 export const exampleJob: Job = {
@@ -40,6 +55,7 @@ export const exampleJob: Job = {
   dead_reason: null,
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   tracestate: null,
+  flow_id: null,
 };
 
 export const exampleQueue: Queue = {

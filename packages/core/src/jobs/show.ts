@@ -27,5 +27,6 @@ export function showJob(row: JobRow): Job {
     dead_reason: row.dead_reason,
     traceparent: row.traceparent,
     tracestate: row.tracestate,
+    flow_id: row.flow_id,
   };
 }
