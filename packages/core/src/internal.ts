@@ -22,7 +22,7 @@ export { showReplay } from "./dead-letters/replays/rows.ts";
 export { steerReplay, type Steering } from "./dead-letters/replays/steer.ts";
 export { defaultTenant, type Deps, type QueueRef } from "./deps.ts";
 export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
-export { advanceAll } from "./groups/advancer.ts";
+export { advanceAll } from "./groups/advance-all.ts";
 export { listAttempts } from "./jobs/attempts.ts";
 export { heldGroups } from "./groups/held.ts";
 export { startsOf } from "./limits/starts.ts";
