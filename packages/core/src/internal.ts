@@ -29,7 +29,7 @@ export { isFlow, type Flow, type FlowJob } from "./flows/flow.ts";
 export { flowFaults, unknownParent } from "./flows/flow-faults.ts";
 export { submitFlow, type FlowOutcome } from "./flows/submit-flow.ts";
 export { tiesOf, underOneKey } from "./flows/under-one-key.ts";
-export { advanceAll } from "./groups/advancer.ts";
+export { advanceAll } from "./groups/advance-all.ts";
 export { listAttempts } from "./jobs/attempts.ts";
 export { heldGroups } from "./groups/held.ts";
 export { startsOf } from "./limits/starts.ts";

@@ -88,7 +88,7 @@ const pruneStep = composed(
     SELECT id FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
     ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
-    SELECT id FROM jobs
+    SELECT id, has_children, xmin AS version FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND (
       (status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))

@@ -68,6 +68,11 @@ export type AtlasEvent =
   | { event: "refill_failed"; queue: string; error: string }
   | { event: "groups_advanced"; count: number }
   | { event: "groups_failed"; error: string }
+  /** What they waited for is over. */
+  | { event: "children_released"; count: number }
+  /** A parent they were cancelled for was replayed. */
+  | { event: "children_revived"; count: number }
+  | { event: "flows_failed"; error: string }
   | { event: "follow_up_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }

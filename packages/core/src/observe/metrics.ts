@@ -196,6 +196,9 @@ export function createMetrics({ worker_slots }: { worker_slots?: number } = {}):
       case "refill_failed":
       case "groups_advanced":
       case "groups_failed":
+      case "children_released":
+      case "children_revived":
+      case "flows_failed":
       case "follow_up_failed":
       case "counts_failed":
       case "figures_unwritten":

@@ -95,8 +95,12 @@ async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[]): Promise
     deps,
     known.map(({ item, lease }) => ({ lease, result: item.result ?? null })),
   );
-  const applied = known.filter((_, at) => outcomes[at]?.kind === "applied");
-  await deps.followUps.settled(applied.map(({ lease }) => settledAs(lease, "succeeded")));
+  await deps.followUps.settled(
+    known.flatMap(({ lease }, at) => {
+      const outcome = outcomes[at];
+      return outcome?.kind === "applied" ? settledAs(lease, "succeeded", outcome.has_children) : [];
+    }),
+  );
   return outcomes.map(({ kind }) => (kind === "applied" ? "succeeded" : kind));
 }
 
@@ -111,17 +115,24 @@ async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]): Promis
   const outcomes = await fail(deps, failures);
   await deps.followUps.settled(
     failures.flatMap(({ lease, verdict }, at) => {
-      const kind = outcomes[at]?.kind;
-      if (kind === "dead") return settledAs(lease, "dead");
-      if (kind === "retrying" && verdict.kind === "retry") return settledAs(lease, { due_in_ms: verdict.delay_ms });
+      const outcome = outcomes[at];
+      if (outcome?.kind === "dead") return settledAs(lease, "dead", outcome.has_children);
+      if (outcome?.kind === "retrying" && verdict.kind === "retry")
+        return settledAs(lease, { due_in_ms: verdict.delay_ms });
       return [];
     }),
   );
   return outcomes.map(({ kind }) => (kind === "retrying" ? "failed" : kind));
 }
 
-function settledAs(lease: Known<unknown>["lease"], became: Settled["became"]): Settled {
+function settledAs(lease: Known<unknown>["lease"], became: Settled["became"], has_children?: boolean): Settled {
   const { ran_ms, lease_token } = lease;
   // One that was not running any more was counted when it ended.
-  return { job: lease, became, claim: lease_token, ...(ran_ms === null ? { repeated: true } : { ran_ms }) };
+  return {
+    job: lease,
+    became,
+    has_children,
+    claim: lease_token,
+    ...(ran_ms === null ? { repeated: true } : { ran_ms }),
+  };
 }

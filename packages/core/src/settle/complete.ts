@@ -4,6 +4,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, leaseEvent, type Lease } from "../lease/lease.ts";
 import { countMoves } from "../counts/changes.ts";
+import { noteParents } from "../flows/note-parents.ts";
 import { handOver } from "../groups/join.ts";
 import { byJob, holdsLease, leaseInput, leaseParameters, leaseParams, ofJob, textOfJob } from "../lease/fence.ts";
 import { settledBefore } from "./settled-before.ts";
@@ -12,10 +13,13 @@ import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../da
 /** `log` is what the handler logged, if anything. */
 export type Completion = { lease: Lease; result: Json; log?: readonly LogLine[] | undefined };
 /**
- * What happened to each settlement, in the order given. `locked`: nothing yet, as another transaction has the job's row
+ * What happened to each settlement, in the order given; other jobs wait for one that `has_children`. `locked`: nothing yet, as another transaction has the job's row
  * locked; repeat it.
  */
-export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" } | { kind: "locked" };
+export type SettleOutcome = { kind: "applied"; has_children?: boolean } | { kind: "lease_lost" } | { kind: "locked" };
+
+const applied: SettleOutcome = { kind: "applied" };
+const applied_parent: SettleOutcome = { kind: "applied", has_children: true };
 
 /**
  * running → succeeded. Only the holder of the current lease may do this; others get `lease_lost` and their result is
@@ -37,9 +41,10 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
   );
   const params = [...leaseParams(leases), results, ...(logs === undefined ? [] : [logs])];
   const [answer] = await passingOverLocked((form) =>
-    executeOn(deps.database)<{ refused: string[] | null }>({ text: forms[form], params }),
+    executeOn(deps.database)<{ refused: string[] | null; parents: string[] | null }>({ text: forms[form], params }),
   );
   const refused = new Set(answer?.refused);
+  const parents = new Set(answer?.parents);
   const before = await settledBefore(
     deps,
     leases.filter(({ id }) => refused.has(id)),
@@ -52,7 +57,7 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
       return { kind: "lease_lost" };
     }
     deps.observe(leaseEvent("job_succeeded", lease));
-    return { kind: "applied" };
+    return parents.has(lease.id) ? applied_parent : applied;
   });
 }
 
@@ -63,9 +68,9 @@ const settling = (grouped: boolean, logged: boolean, form: Form) => `
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     ${grouped ? "holds_group = NULL," : ""} result = ${textOfJob("$4")}::json
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
-    RETURNING jobs.id, tenant, queue ${grouped ? ", group_key" : ""} ${logged ? ", attempts, worker_id, started_at" : ""}
-  ), ${countMoves("settled", "running", "succeeded")} ${grouped ? `, ${handOver("settled")}` : ""} ${logged ? `, ${history}` : ""}
-  SELECT json_agg(input.id) AS refused FROM ${leaseInput}
+    RETURNING jobs.id, tenant, queue, has_children ${grouped ? ", group_key" : ""} ${logged ? ", attempts, worker_id, started_at" : ""}
+  ), ${countMoves("settled", "running", "succeeded")}, ${noteParents("settled")} ${grouped ? `, ${handOver("settled")}` : ""} ${logged ? `, ${history}` : ""}
+  SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents FROM ${leaseInput}
   WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND input.id NOT IN (SELECT id FROM settled)`;
 
 const history = `history AS (

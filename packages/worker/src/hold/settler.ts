@@ -83,9 +83,11 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     const outcomes = await traced("ack", successes, () => complete(deps, completions));
     const settled: Settled[] = [];
     for (const [at, { job }] of successes.entries()) {
-      const kind = outcomes[at]?.kind;
-      ended(job, kind);
-      if (kind === "applied") settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms });
+      const outcome = outcomes[at];
+      ended(job, outcome?.kind);
+      if (outcome?.kind !== "applied") continue;
+      const { has_children } = outcome;
+      settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children });
     }
     follow(settled);
   };
@@ -96,10 +98,11 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     for (const [at, { job }] of faults.entries()) ended(job, outcomes[at]?.kind);
     follow(
       failures.flatMap(({ lease, verdict }, at): Settled[] => {
-        const kind = outcomes[at]?.kind;
+        const outcome = outcomes[at];
         const ran_ms = faults[at]?.job.ran_ms;
-        if (kind === "dead") return [{ job: lease, became: "dead", ran_ms }];
-        if (kind !== "retrying" || verdict.kind !== "retry") return [];
+        if (outcome?.kind === "dead")
+          return [{ job: lease, became: "dead", ran_ms, has_children: outcome.has_children }];
+        if (outcome?.kind !== "retrying" || verdict.kind !== "retry") return [];
         return [{ job: lease, became: { due_in_ms: verdict.delay_ms }, ran_ms }];
       }),
     );

@@ -1,4 +1,4 @@
-import { boolean, index, integer, pgTable, primaryKey, smallint, text, uuid } from "../drizzle.ts";
+import { sql, boolean, index, integer, pgTable, primaryKey, smallint, text, uuid } from "../drizzle.ts";
 import type { OnParentFailure } from "@atlasqueue/contract";
 import { json, time } from "./columns.ts";
 
@@ -41,10 +41,16 @@ export const flowEdges = pgTable(
     parent: uuid().notNull(),
     child: uuid().notNull(),
     on_parent_failure: text().$type<OnParentFailure>().notNull(),
-    /** The parent failed, and the child was cancelled for it. */
+    /** The parent failed, and the child is to be cancelled for it, unless a person had that one start anew since. */
     failed: boolean().notNull().default(false),
   },
-  (row) => [primaryKey({ columns: [row.parent, row.child] }), index("flow_edges_of_child").on(row.child)],
+  (row) => [
+    primaryKey({ columns: [row.parent, row.child] }),
+    index("flow_edges_of_child").on(row.child),
+    index("flow_edges_failed")
+      .on(row.child)
+      .where(sql`failed`),
+  ],
 );
 
 /**

@@ -1,7 +1,8 @@
 import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { memorySignal } from "../signal/memory/signal.ts";
-import { createGroupAdvancer } from "./advancer.ts";
+import { advanceAll } from "../groups/advance-all.ts";
+import { createAdvancer } from "./advancer.ts";
 
 let own: TestDatabase;
 beforeAll(async () => {
@@ -10,11 +11,13 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 
 test("a caller that asks for a pass gets one, however much others go on asking", async () => {
-  const groups = createGroupAdvancer({
-    database: own.database,
-    observe: recordEvents().observe,
-    signal: memorySignal(),
-  });
+  const deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
+  const groups = createAdvancer(
+    deps,
+    "handing groups on",
+    () => advanceAll(deps),
+    (error) => expect.fail(error),
+  );
   let over = false;
   let asked = 0;
   const ask = async () => {
