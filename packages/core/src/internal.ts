@@ -22,7 +22,7 @@ export { showReplay } from "./dead-letters/replays/rows.ts";
 export { steerReplay, type Steering } from "./dead-letters/replays/steer.ts";
 export { defaultTenant, type Deps, type QueueRef } from "./deps.ts";
 export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
-export { isFlow, type Flow, type FlowJob } from "./flows/flow.ts";
+export { answerOf, flowOf, isFlow, type Flow, type FlowJob } from "./flows/flow.ts";
 export { flowFaults, unknownParent } from "./flows/flow-faults.ts";
 export { submitFlow, type FlowOutcome } from "./flows/submit-flow.ts";
 export { tiesOf, underOneKey } from "./flows/under-one-key.ts";
