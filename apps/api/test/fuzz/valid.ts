@@ -46,11 +46,13 @@ export function validFor(schema: JsonSchema, name = ""): fc.Arbitrary<unknown> {
       return fc.boolean();
     case "null":
       return fc.constant(null);
-    case "array":
-      return fc.array(validFor(schema.items ?? {}, name), {
+    case "array": {
+      const list = fc.array(validFor(schema.items ?? {}, name), {
         minLength: schema.minItems ?? 0,
         maxLength: Math.min(schema.maxItems ?? items_max, items_max),
       });
+      return schema.items?.properties?.["depends_on"] ? fc.oneof(list, list.map(asFlow)) : list;
+    }
     case "object":
       if (name === "params") return fc.oneof(toolCall, fc.dictionary(fc.string(), json, { maxKeys: 4 }));
       return schema.properties ? object(schema, schema.properties) : fc.dictionary(fc.string(), json, { maxKeys: 4 });
@@ -58,6 +60,13 @@ export function validFor(schema: JsonSchema, name = ""): fc.Arbitrary<unknown> {
       return json;
   }
 }
+
+/** Made at random, jobs seldom wait for one another as they may. */
+const asFlow = (jobs: unknown[]) =>
+  jobs.map((job, at) => {
+    const { idempotency_key: _key, unique: _unique, ...rest } = job as Record<string, unknown>;
+    return { ...rest, ref: `r${at}`, depends_on: at === 0 ? [] : [`r${at - 1}`] };
+  });
 
 const anyJson = fc.jsonValue({ maxDepth: 3, stringUnit: "grapheme" });
 /** Mostly without the numbers that are refused: half of all values have one. */

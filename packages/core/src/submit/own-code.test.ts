@@ -56,6 +56,31 @@ describe("a queue in your own code", () => {
     await close();
   });
 
+  test("a flow is stored whole, what is ready in it is signalled, and the same key gives the same flow", async () => {
+    const { queue, signal, close } = open();
+    const flow = {
+      jobs: [
+        { ref: "a", type: "noop" },
+        { type: "noop", depends_on: ["a"] },
+      ],
+      then: { type: "noop" },
+      idempotency_key: "flow",
+    };
+    const first = await queue.submitFlow(flow);
+    expect([...first.jobs, first.then].map((one) => one?.status)).toEqual(["queued", "blocked", "blocked"]);
+    expect(await queue.submitFlow(flow)).toMatchObject({ flow_id: first.flow_id, then: { id: first.then?.id } });
+    await eventually(async () => expect(await signal.take([main], 5)).toEqual([first.jobs[0]?.id]));
+    await expect(queue.submitFlow({ ...flow, jobs: flow.jobs.slice(0, 1) })).rejects.toThrow(IdempotencyMismatchError);
+    const nobody = "01920000-0000-7000-8000-000000000000";
+    for (const parent of ["b", nobody])
+      await expect(queue.submitFlow({ jobs: [{ type: "noop", depends_on: [parent] }] })).rejects.toThrow(
+        `/jobs/0/depends_on/0 must be the ref of a job in this batch, or the id of one that exists; got "${parent}"`,
+      );
+    await expect(queue.submitFlow({ ...flow, idempotency_key: "" })).rejects.toThrow(InvalidJobError);
+    expect((await queue.submitFlow({ jobs: [{ type: "noop" }] })).flow_id).toBeNull();
+    await close();
+  });
+
   /** Thousands of jobs: their ids, and which were signalled; `late` when Redis took too long for a signal. */
   const submitThousands = async () => {
     const { events, observe } = recordEvents();
