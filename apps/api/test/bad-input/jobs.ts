@@ -5,20 +5,6 @@ const batch = (...jobs: string[]) => post("/v1/jobs/batch", `{"jobs":[${jobs.joi
 const inBatch = (key: string, more = "") => `{"type":"a","queue":"batch","idempotency_key":"${key}"${more}}`;
 const noneStored: Step = { send: get("/v1/jobs?queue=batch"), status: 200, shows: { items: [] } };
 
-const waitingFor = (parent: string, more = "") => `{${more}"type":"a","queue":"batch","depends_on":["${parent}"]}`;
-const badFlow = (what: string, jobs: string, pointer: string): Row => ({
-  row: 25,
-  what: `a batch with ${what}`,
-  v1: [
-    refused(
-      post("/v1/jobs/batch", `{"jobs":[${jobs}]}`, ["Content-Type: application/json", "Idempotency-Key: bad-flow"]),
-      "validation",
-      pointer,
-    ),
-    noneStored,
-  ],
-});
-
 const openQueueBatch = (...jobs: string[]) => post("/jobs/batch", `{"jobs":[${jobs.join(",")}]}`);
 const inOpenQueueBatch = (more = "") => `{"queue_name":"batch","payload":{}${more}}`;
 const noneThere: Step = { send: get("/jobs?queue_name=batch"), status: 200, shows: { items: [], total: 0 } };
@@ -117,16 +103,6 @@ export const jobRows: Row[] = [
       ),
       noneThere,
     ],
-  },
-  badFlow("a job that waits for what is no ref", waitingFor("b"), "/jobs/0/depends_on/0"),
-  badFlow("a job that waits for one that does not exist", waitingFor(wrong), "/jobs/0/depends_on/0"),
-  badFlow("a job that waits for itself", waitingFor("a", '"ref":"a",'), "/jobs/0/depends_on/0"),
-  badFlow("a circle", `${waitingFor("b", '"ref":"a",')},${waitingFor("a", '"ref":"b",')}`, "/jobs/0/depends_on/0"),
-  badFlow("a policy without parents", '{"type":"a","on_parent_failure":"run"}', "/jobs/0/on_parent_failure"),
-  {
-    row: 25,
-    what: "a job that waits for one that does not exist",
-    v1: [refused(submit(waitingFor(wrong)), "validation", "/depends_on/0"), noneStored],
   },
   badLease('"worker_id":"w","lease_seconds":0', "lease_seconds"),
   badLease('"worker_id":"w","lease_seconds":-1', "lease_seconds"),
