@@ -159,3 +159,22 @@ describe.each(ofTenants)("%s", (_route, operation) => {
     expect(text.replaceAll(theirs.job, nobody)).toBe(await unknown.text());
   });
 });
+
+test("another tenant's job is no parent: it is refused like one that does not exist, and not touched", async () => {
+  const before = await everything();
+  const refusalOf = async (path: string, body: object, about: string) => {
+    const headers = { "x-request-id": "same", "idempotency-key": `waits for ${about}` };
+    const response = await api.send("POST", path, intruder, body, headers);
+    expect(response.status).toBe(422);
+    return (await response.text()).replaceAll(about, "");
+  };
+  const [job, unknown] = [theirs.job, nobody].map((id) => ({ type: "x", depends_on: [id] }));
+  const bodies = [
+    ["/v1/jobs", job, unknown],
+    ["/v1/jobs/batch", { jobs: [job] }, { jobs: [unknown] }],
+  ] as const;
+  for (const [path, foreign, absent] of bodies)
+    expect(await refusalOf(path, foreign ?? {}, theirs.job)).toBe(await refusalOf(path, absent ?? {}, nobody));
+  expect(await everything()).toEqual(before);
+  expect(await api.deps.database.sql`SELECT FROM flow_notes WHERE job_id = ${theirs.job}`).toHaveLength(0);
+});

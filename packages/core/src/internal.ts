@@ -25,7 +25,7 @@ export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
 export { actOnFlow } from "./flows/act-on-flow.ts";
 export { listFlows } from "./flows/list-flows.ts";
 export { findFlow, viewFlow } from "./flows/show-flow.ts";
-export { isFlow, type Flow, type FlowJob } from "./flows/flow.ts";
+export { answerOf, flowOf, isFlow, type Flow, type FlowJob } from "./flows/flow.ts";
 export { flowFaults, unknownParent } from "./flows/flow-faults.ts";
 export { submitFlow, type FlowOutcome } from "./flows/submit-flow.ts";
 export { tiesOf, underOneKey } from "./flows/under-one-key.ts";

@@ -1,10 +1,5 @@
-import {
-  submitBatch as submitBatchBody,
-  submittedBatch,
-  type SubmitBatch,
-  type SubmittedBatch,
-} from "@atlasqueue/contract";
-import { flowFaults, isFlow, submitFlow, underOneKey, type EnqueueOutcome, type Flow } from "@atlasqueue/core/internal";
+import { submitBatch as submitBatchBody, submittedBatch, type SubmitBatch } from "@atlasqueue/contract";
+import { answerOf, flowFaults, flowOf, submitFlow, underOneKey } from "@atlasqueue/core/internal";
 import { invalid } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleFlow, exampleId } from "../route/examples.ts";
@@ -53,12 +48,7 @@ export const submitBatch = route(
     problems: ["idempotency_mismatch", "unique_conflict", "too_many_queues", "storage_full"],
   },
   async ({ deps, tenant, body, bytes, idempotency_key: key, trace }) => {
-    const asked: Flow = {
-      jobs: body.jobs.map(({ idempotency_key, ref, depends_on, on_parent_failure, ...request }) => {
-        return { tenant, request, idempotency_key, trace, ref, depends_on, on_parent_failure };
-      }),
-      then: body.then && { tenant, request: body.then, trace },
-    };
+    const asked = flowOf(body, { tenant, trace });
     const faults = [...keyFaults(asked, key), ...flowFaults(asked)];
     if (faults.length > 0) throw invalid(faults);
     const flow = key === undefined ? asked : underOneKey(asked, key);
@@ -77,18 +67,6 @@ export const submitBatch = route(
     deps.followUps.submitted(outcome.outcomes);
     const again = key !== undefined && outcome.outcomes.every(({ kind }) => kind === "replayed");
     const headers: Record<string, string> = again ? { "idempotency-replayed": "true" } : {};
-    return { status: 201, body: bodyOf(outcome.outcomes, asked), headers };
+    return { status: 201, body: answerOf(flow, outcome.outcomes), headers };
   },
 );
-
-function bodyOf(outcomes: readonly EnqueueOutcome[], { jobs, then }: Flow): SubmittedBatch {
-  const all = outcomes.map((outcome) => {
-    if (!("job" in outcome)) throw new Error("a stored batch has a refusal");
-    const { id, status, flow_id } = outcome.job;
-    return { flow_id, submitted: { id, status, created: outcome.kind === "created" } };
-  });
-  const submitted = all.map((one) => one.submitted);
-  const last = then && submitted[jobs.length];
-  const flow_id = isFlow({ jobs, then }) ? (all[0]?.flow_id ?? null) : null;
-  return { jobs: submitted.slice(0, jobs.length), flow_id, ...(last && { then: last }) };
-}

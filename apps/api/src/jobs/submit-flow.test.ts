@@ -1,4 +1,4 @@
-import { submittedBatch, type Problem, type SubmittedBatch } from "@atlasqueue/contract";
+import { submittedBatch, type Problem, type SubmitSingleInput, type SubmittedBatch } from "@atlasqueue/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
@@ -82,7 +82,7 @@ test("a job may wait for jobs that exist, in any case of their ids, alone or in 
   const id = jobs[0]?.id ?? "";
   const { flow_id } = await store({ jobs: [{ type: "y", depends_on: [id.toUpperCase()] }] });
   expect(flow_id).not.toBeNull();
-  const single = { type: "y", depends_on: [id], on_parent_failure: "wait" } as const;
+  const single: SubmitSingleInput = { type: "y", depends_on: [id], on_parent_failure: "wait" };
   const [first, again] = [await api.post("single", single), await api.post("single", single)];
   expect([first.status, again.status, again.headers.get("idempotency-replayed")]).toEqual([201, 200, "true"]);
   const job = (await first.json()) as Record<string, unknown>;
@@ -215,16 +215,8 @@ describe("nothing is stored of a flow with", () => {
   test("a unique key that is held", async () => {
     const unique = { key: "held", on_conflict: "reject" };
     const { jobs } = await store({ jobs: [{ type: "x", unique }] });
-    const refusal = await send({ jobs: [x], then: { ...x, unique: { ...unique } } });
-    expect(
-      (await store({ jobs: [{ ...x, queue: "apart" }], then: { type: "x", queue: "apart", unique } })).flow_id,
-    ).not.toBeNull();
-    expect(refusal.status).toBe(201);
-    const held = await problemOf(await send({ jobs: [{ ...x, queue: "default" }], then: { type: "x", unique } }));
-    expect(held).toMatchObject({
-      type: "/problems/unique-conflict",
-      errors: [`/then/unique is held by the job ${jobs[0]?.id}`],
-    });
+    const { type, errors } = await problemOf(await send({ jobs: [{ type: "x" }], then: { type: "x", unique } }));
+    expect([type, errors]).toEqual(["/problems/unique-conflict", [`/then/unique is held by the job ${jobs[0]?.id}`]]);
   });
 });
 

@@ -59,6 +59,17 @@ test("submitting is answered as documented", async () => {
   await call("submitJobs", 201, { body: { jobs: [{ type: "tour", idempotency_key: "batch" }] } });
   await call("submitJobs", 422, { body: { jobs: [{ type: "other", idempotency_key: "batch" }] } });
   await call("submitJobs", 422, { body: { jobs: [] } });
+  const flow = {
+    jobs: [
+      { ref: "a", type: "tour" },
+      { type: "tour", depends_on: ["a"] },
+    ],
+    then: { type: "tour" },
+  };
+  for (const _time of ["first", "again"])
+    await call("submitJobs", 201, { headers: { "Idempotency-Key": "flow" }, body: flow });
+  const parent = await submit("parent", { queue: "flow" });
+  await call("getJob", 200, { params: { id: await submit("child", { depends_on: [parent] }) } });
   await call("submitJobs", 413, { body: " ".repeat(1_100_000) });
 });
 

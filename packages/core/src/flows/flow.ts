@@ -1,5 +1,5 @@
-import type { OnParentFailure } from "@atlasqueue/contract";
-import type { Submission } from "../submit/outcome.ts";
+import type { OnParentFailure, SubmitBatch, SubmittedBatch } from "@atlasqueue/contract";
+import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
 
 /** Jobs submitted together, some of which wait for others. `then` waits for all of them, however they end. */
 export type Flow = { jobs: readonly FlowJob[]; then?: Submission | undefined };
@@ -24,4 +24,26 @@ export type Parent = { ref: string; id: string };
 /** Whether any of its jobs waits for another. Otherwise it is a batch like any other, and its refs are for no one. */
 export function isFlow({ jobs, then }: Flow): boolean {
   return then !== undefined || jobs.some(({ depends_on = [] }) => depends_on.length > 0);
+}
+
+/** A batch as it was sent, by whom and where in a trace. */
+export function flowOf({ jobs, then }: SubmitBatch, by: Pick<Submission, "tenant" | "trace">): Flow {
+  return {
+    jobs: jobs.map(({ idempotency_key, ref, depends_on, on_parent_failure, ...request }) => {
+      return { ...by, request, idempotency_key, ref, depends_on, on_parent_failure };
+    }),
+    then: then && { ...by, request: then },
+  };
+}
+
+/** The answer to it, once all is stored. */
+export function answerOf(flow: Flow, outcomes: readonly EnqueueOutcome[]): SubmittedBatch {
+  const stored = outcomes.map((outcome) => {
+    if (!("job" in outcome)) throw new Error("what was stored has no job");
+    return { ...outcome, created: outcome.kind === "created" };
+  });
+  const all = stored.map(({ job: { id, status }, created }) => ({ id, status, created }));
+  const then = all[flow.jobs.length];
+  const flow_id = isFlow(flow) ? (stored[0]?.job.flow_id ?? null) : null;
+  return { jobs: all.slice(0, flow.jobs.length), flow_id, ...(then && { then }) };
 }

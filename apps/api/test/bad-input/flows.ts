@@ -1,0 +1,31 @@
+import { get, post, refused, submit, type Row, type Step } from "./row.ts";
+
+const nobody = "01920000-0000-4000-8000-000000000000";
+const noneStored: Step = { send: get("/v1/jobs?queue=flow"), status: 200, shows: { items: [] } };
+const waitingFor = (parent: string, more = "") => `{${more}"type":"a","queue":"flow","depends_on":["${parent}"]}`;
+const badFlow = (what: string, jobs: string, pointer: string): Row => ({
+  row: 25,
+  what: `a batch with ${what}`,
+  v1: [
+    refused(
+      post("/v1/jobs/batch", `{"jobs":[${jobs}]}`, ["Content-Type: application/json", "Idempotency-Key: bad-flow"]),
+      "validation",
+      pointer,
+    ),
+    noneStored,
+  ],
+});
+
+/** More of row 25: batches in which jobs wait for others. OpenQueue has none. */
+export const flowRows: Row[] = [
+  badFlow("a job that waits for what is no ref", waitingFor("b"), "/jobs/0/depends_on/0"),
+  badFlow("a job that waits for one that does not exist", waitingFor(nobody), "/jobs/0/depends_on/0"),
+  badFlow("a job that waits for itself", waitingFor("a", '"ref":"a",'), "/jobs/0/depends_on/0"),
+  badFlow("a circle", `${waitingFor("b", '"ref":"a",')},${waitingFor("a", '"ref":"b",')}`, "/jobs/0/depends_on/0"),
+  badFlow("a policy without parents", '{"type":"a","on_parent_failure":"run"}', "/jobs/0/on_parent_failure"),
+  {
+    row: 25,
+    what: "a job that waits for one that does not exist",
+    v1: [refused(submit(waitingFor(nobody)), "validation", "/depends_on/0"), noneStored],
+  },
+];
