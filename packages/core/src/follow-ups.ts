@@ -46,7 +46,7 @@ export type FollowUps = {
   /** Jobs came in. Nothing has to wait for this: they are durable. */
   submitted(outcomes: readonly EnqueueOutcome[]): void;
   /** Jobs that arrived with callers' transactions were admitted, or ended. Resolves when they have been signalled. */
-  admitted(admitted: Pick<Admitted, "outcomes" | "ended">): Promise<void>;
+  admitted(admitted: Pick<Admitted, "outcomes" | "released" | "ended">): Promise<void>;
   /** Attempts ended, one way or another. Resolves when Redis has been brought up to date. */
   settled(settled: readonly Settled[]): Promise<void>;
   /** Attempts ended with their leases; the jobs are queued again, and signalled already. */
@@ -135,10 +135,10 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     });
   };
 
-  const follow = (outcomes: readonly EnqueueOutcome[]): Promise<unknown> => {
+  const follow = (outcomes: readonly EnqueueOutcome[], counted?: ReadonlySet<string>): Promise<unknown> => {
     // Without a sweep, the table of changes would grow as long as jobs come in.
     counts.touch();
-    for (const one of outcomes) if (one.kind === "created") rollups.submitted(one.job);
+    for (const one of outcomes) if (one.kind === "created" && !counted?.has(one.job.id)) rollups.submitted(one.job);
     if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
     return announce(deps, readyAmong(outcomes));
   };
@@ -151,11 +151,11 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     }
   };
 
-  const admitted: FollowUps["admitted"] = async ({ outcomes, ended }) => {
+  const admitted: FollowUps["admitted"] = async ({ outcomes, released, ended }) => {
     if (outcomes.length === 0) return;
     // Any of those that ended may have children.
     if (ended.length > 0) void flows.kick();
-    await track(Promise.all([follow(outcomes), tell("finished", ended)]));
+    await track(Promise.all([follow(outcomes, released), tell("finished", ended)]));
   };
 
   return {

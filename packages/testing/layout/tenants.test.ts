@@ -22,6 +22,8 @@ const exempt: Record<string, string> = {
   "dead-letters/count.ts": "its conditions are those of dead-pages.ts, which name the tenant",
   "dead-letters/purge.ts": "its conditions are those of pages.ts, which name the tenant",
   "dead-letters/among.ts": "for the list in Redis, which covers all tenants",
+  "flows/awaited.ts": "part of statements, over a job that the rest of them chose by tenant",
+  "flows/forget-empty.ts": "the cleaner's, over all tenants",
   "flows/close-edges.ts": "the sweep's and the follow-ups', over the notes of all tenants",
   "flows/note-parents.ts": "part of statements, over jobs that the rest of them chose by tenant",
   "jobs/finished-among.ts": "says only that ids have finished; the caller looks the job up before and after",

@@ -1,3 +1,4 @@
+import { forgetEmptyFlows } from "../flows/forget-empty.ts";
 import { isUnavailable } from "../database/errors.ts";
 import { default_audit_hours, type Retention } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
@@ -30,7 +31,7 @@ type Step = () => Promise<boolean>;
 
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
- * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then old acts and replays, and
+ * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then empty flows, old acts and replays, and
  * figures over time, whose minutes become hours first; and brings back schedules that a clock sent ahead. In steps of a few hundred rows, with rests twice as long as
  * the steps, so that it does not show in anyone's latency. A part that fails leaves the others alone.
  *
@@ -84,6 +85,15 @@ function bringBackStep(deps: LoopDeps): Step {
   };
 }
 
+function flowsStep(deps: LoopDeps): Step {
+  let after: string = firstId;
+  return async () => {
+    const { next } = await forgetEmptyFlows(deps, after, rows_max);
+    after = next ?? after;
+    return next !== undefined;
+  };
+}
+
 type Removed = { jobs: number; keys: number };
 
 function jobsStep(deps: LoopDeps, retention: Retention, removed: Removed, pruneSome: typeof prune): Step {
@@ -122,6 +132,7 @@ function slowParts(deps: LoopDeps, retention: Retention, removed: Removed): Reco
     error_names: async () => (await nameErrors(deps, rows_max)) === rows_max,
     minutes: async () => (await foldMinutes(deps, rows_max)) === rows_max,
     schedules: bringBackStep(deps),
+    flows: flowsStep(deps),
     hours: async () => (await forgetHours(deps, rows_max)) === rows_max,
     replays: async () => (await forgetReplays(deps, rows_max)) === rows_max,
   };

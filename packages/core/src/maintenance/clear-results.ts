@@ -12,7 +12,8 @@ import { takeTurn } from "./take-turn.ts";
 export type Cleared = { jobs: number; last: string | undefined; more: boolean };
 
 /**
- * succeeded → succeeded, without its result, when it finished longer than `ttl_seconds` ago. A step looks at `jobs_max`
+ * succeeded → succeeded, without its result, when it finished longer than `ttl_seconds` ago and no job is still to hear
+ * that it did. A step looks at `jobs_max`
  * jobs in id order, with ids between `after` and `before`. A job without a result is not written, so none is written
  * twice.
  *
@@ -44,6 +45,7 @@ const text = composed(
     SELECT id FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL
       AND finished_at < now() - make_interval(secs => $4::float8)
+      AND (has_children IS NULL OR NOT EXISTS (SELECT FROM flow_edges WHERE parent = jobs.id))
     FOR NO KEY UPDATE SKIP LOCKED
   ), cleared AS (
     UPDATE jobs SET result = NULL

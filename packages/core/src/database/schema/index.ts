@@ -67,7 +67,7 @@ export const jobs = pgTable(
     due_at: time(),
     /** While dead: since when. */
     dead_at: time(),
-    /** While blocked: its place in its group; 0 before it has one, see `arrivals`. */
+    /** While blocked: its place in its group; 0 before it has one, see `arrivals` and `flowEdges`. */
     blocked_seq: bigint({ mode: "number" }),
     /** While it is the one job of its group that may run: the group. */
     holds_group: text(),

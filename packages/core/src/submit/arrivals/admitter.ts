@@ -7,7 +7,7 @@ import { firstId } from "../../maintenance/prune.ts";
 
 /** `admitted` is what follows the commit. */
 export type AdmitterDeps = Deps & {
-  followUps: { admitted(admitted: Pick<Admitted, "outcomes" | "ended">): Promise<void> };
+  followUps: { admitted(admitted: Pick<Admitted, "outcomes" | "released" | "ended">): Promise<void> };
 };
 
 const jobs_max = 200;
