@@ -28,6 +28,7 @@ export * from "./wire/schedule.ts";
 export * from "./wire/stats.ts";
 export * from "./wire/session.ts";
 export * from "./wire/status.ts";
+export * from "./handlers/spawn.ts";
 export * from "./handlers/storable.ts";
 export * from "./handlers/thrown.ts";
 export * from "./wire/token.ts";

@@ -5,6 +5,7 @@ export {
   isHandler,
   PayloadError,
   RetryAfterError,
+  SpawnError,
   type Handler,
   type HandlerFunction,
   type HandlerOptions,

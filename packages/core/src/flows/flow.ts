@@ -18,6 +18,8 @@ export type FlowPart = {
   on_parent_failure: OnParentFailure;
   parents: readonly Parent[];
   has_children: boolean;
+  /** By the job that added it. */
+  spawned?: { by: string; first_place: number } | undefined;
 };
 export type Parent = { ref: string; id: string };
 

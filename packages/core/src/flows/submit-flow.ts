@@ -8,12 +8,12 @@ import { look, type EnqueueOptions } from "../submit/enqueue.ts";
 import { settleConflicts } from "../submit/idempotency.ts";
 import type { Draft } from "../submit/insert-jobs.ts";
 import { lookAgain } from "../submit/look-again.ts";
-import type { EnqueueOutcome } from "../submit/outcome.ts";
+import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
 import { enqueueUnique } from "../submit/unique/enqueue.ts";
 import { uniqueNameOf } from "../submit/unique/plan.ts";
 import { asInsert, sendAll } from "../tracing/send.ts";
 import { placesOf } from "./flow-faults.ts";
-import { isFlow, type Flow, type Parent } from "./flow.ts";
+import { isFlow, type Flow, type FlowPart, type Parent } from "./flow.ts";
 
 export type FlowOutcome =
   | EnqueueAllOutcome
@@ -34,17 +34,34 @@ export async function submitFlow(deps: Deps, flow: Flow, options: EnqueueOptions
   const submissions = flow.then ? [...flow.jobs, flow.then] : flow.jobs;
   return sendAll(deps, submissions, (all) =>
     asInsert(deps, all, async () => {
-      const drafts = tied(flow, await draftsOf(all));
-      const outcomes = await lookAgain(() => store(executeOn(deps.database), drafts, options));
-      if (outcomes instanceof Map) return answerAll(deps, all, drafts, outcomes);
-      return { kind: "unknown_parents", places: placesAmong(flow, outcomes.unknown) };
+      const drafts = tied(flow, await draftsOf(all), { flow_id: newId() });
+      const outcomes = await lookAgain(() => storeTied(executeOn(deps.database), drafts, options));
+      return answerFlow(deps, flow, all, drafts, outcomes);
     }),
   );
 }
 
-/** The drafts, each with its part in the flow. */
-function tied({ jobs, then }: Flow, drafts: readonly Draft[]): Draft[] {
-  const flow_id = newId();
+/** Reports what became of its jobs, or why nothing did. */
+export function answerFlow(
+  deps: Pick<Deps, "observe">,
+  flow: Flow,
+  submissions: readonly Submission[],
+  drafts: readonly Draft[],
+  stored: StoredFlow,
+): FlowOutcome {
+  if (stored instanceof Map) return answerAll(deps, submissions, drafts, stored);
+  return { kind: "unknown_parents", places: placesAmong(flow, stored.unknown) };
+}
+
+/** What all jobs of it have in common. `others_wait` when jobs that were there before are to wait for each of them. */
+type InFlow = Pick<FlowPart, "flow_id" | "spawned"> & { others_wait?: boolean };
+
+/** The drafts, each with its part in the flow. None waits for the job that adds them, as that one ends with it. */
+export function tied(
+  { jobs, then }: Flow,
+  drafts: readonly Draft[],
+  { flow_id, spawned, others_wait = false }: InFlow,
+): Draft[] {
   const places = placesOf(jobs);
   const idAt = (place: number) => drafts[place]?.id ?? "";
   const parentOf = (ref: string): Parent => {
@@ -55,25 +72,29 @@ function tied({ jobs, then }: Flow, drafts: readonly Draft[]): Draft[] {
   const ties = jobs.map(({ ref = null, depends_on = [], on_parent_failure = "cancel" as const }) => ({
     ref,
     on_parent_failure,
-    parents: depends_on.map(parentOf),
+    parents: depends_on.filter((one) => one !== spawned?.by).map(parentOf),
   }));
   const last = then && { ref: null, on_parent_failure: "run" as const, parents: everyone() };
   const all = last ? [...ties, last] : ties;
   const waited_for = new Set(all.flatMap(({ parents }) => parents.map(({ id }) => id)));
   return drafts.map((draft, at) => {
     const tie = all[at];
-    return tie ? { ...draft, flow: { ...tie, flow_id, has_children: waited_for.has(draft.id) } } : draft;
+    const has_children = others_wait || waited_for.has(draft.id);
+    return tie ? { ...draft, flow: { ...tie, flow_id, has_children, spawned } } : draft;
   });
 }
 
 type Outcomes = Map<Draft, EnqueueOutcome>;
 
-/** One look and one statement; undefined when a key was taken in between. */
-async function store(
+/** Of each job, or the parents that do not exist: then nothing was stored, and neither when some are refused. */
+export type StoredFlow = Outcomes | { unknown: ReadonlySet<string> };
+
+/** One look and one statement, which undoes itself when a key was taken in between. */
+export async function storeTied(
   execute: Execute,
   drafts: readonly Draft[],
   { idempotency_ttl_seconds }: EnqueueOptions,
-): Promise<Outcomes | { unknown: ReadonlySet<string> } | undefined> {
+): Promise<StoredFlow> {
   const known = await look(execute, drafts);
   const outcomes: Outcomes = new Map();
   settleConflicts(drafts, known.keyed, outcomes);

@@ -178,7 +178,7 @@ const keys = (mode: Mode) => `
 
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
 
-const flow_id = "$30::uuid";
+const ofTheFlow = { flow_id: "$30::uuid", spawned_by: "$31::text", first_place: "$32::int" };
 
 const insertInto = (seats: string, columns = "", values = "") => `
   made AS (
@@ -192,7 +192,7 @@ const insertInto = (seats: string, columns = "", values = "") => `
 
 const made = {
   insert: insertInto("seated"),
-  flow: `${storeFlow(flow_id)}, ${insertInto("seats", flowColumns, flowValues(flow_id))}`,
+  flow: `${storeFlow(ofTheFlow)}, ${insertInto("seats", flowColumns, flowValues(ofTheFlow.flow_id))}`,
   admit: `
   seats AS MATERIALIZED (
     SELECT id, ${keptUntil} AS kept, ${groupedColumns}

@@ -1,4 +1,4 @@
-import { limits, type TraceContext } from "@atlasqueue/contract";
+import { limits, spawnedJob, type TraceContext } from "@atlasqueue/contract";
 import type { Lease } from "@atlasqueue/core/internal";
 import { z } from "zod";
 
@@ -26,7 +26,13 @@ const word = [
 
 /** How a handler ended. The worker decides what of it can be stored. */
 const outcome = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("succeeded"), result: z.unknown() }),
+  z.object({
+    kind: z.literal("succeeded"),
+    result: z.unknown(),
+    spawned: z
+      .object({ children: z.array(spawnedJob).max(limits.batch_items_max), dependants_wait: z.boolean() })
+      .optional(),
+  }),
   z.object({
     kind: z.literal("failed"),
     error: z.string(),

@@ -1,4 +1,4 @@
-import { limits, storableText, type Json, type LogLine } from "@atlasqueue/contract";
+import { createSpawn, limits, storableText, type Json, type LogLine, type SpawnedJobs } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
 import type { JobContext } from "../handler.ts";
@@ -26,6 +26,7 @@ export class Context implements JobContext {
   readonly #sinks: Sinks;
   #logger: Logger | undefined;
   #lines: LogLine[] | undefined;
+  #spawn: ReturnType<typeof createSpawn> | undefined;
 
   constructor(lease: Lease, lazy: LazyAbort, sinks: Sinks) {
     const { id, type, queue, attempts, max_attempts, last_error } = lease;
@@ -45,6 +46,10 @@ export class Context implements JobContext {
   get lines(): LogLine[] | undefined {
     return this.#lines;
   }
+  /** What was added so far; undefined if nothing. */
+  get spawned(): SpawnedJobs | undefined {
+    return this.#spawn?.spawned();
+  }
   // Functions without `this`: handlers destructure the context.
   get progress(): JobContext["progress"] {
     return (done, note) => {
@@ -53,6 +58,9 @@ export class Context implements JobContext {
       const noted = note === undefined ? told : { ...told, note: storableText(String(note), progress_note_chars_max) };
       this.#sinks.progress(this.#lease, noted);
     };
+  }
+  get spawn(): JobContext["spawn"] {
+    return (this.#spawn ??= createSpawn()).spawn;
   }
   get log(): JobContext["log"] {
     return (line) => {
