@@ -1,5 +1,5 @@
 import { limits, type Tracing } from "@atlasqueue/contract";
-import { AuthError, LeaseLostError, NotFoundError, UniqueConflictError } from "../errors.ts";
+import { AuthError, ConflictError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
@@ -54,7 +54,7 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
       try {
         return await send(batch);
       } catch (error) {
-        if (isRefusal(error) || isSpawnRefusal(error)) return await refused(batch, error);
+        if (isRefusal(error) || (batch.some(addsJobs) && isRefusalToAdd(error))) return await refused(batch, error);
         observe({ event: "api_unavailable", during: "settle", error });
         for (const { job } of batch) if (performance.now() >= job.ends_at_ms) lost(job);
         await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), giveUp.signal);
@@ -155,17 +155,17 @@ function nackFields({ error, error_data, retryable, delay_ms }: Extract<Outcome,
 }
 
 /** A unique key that another job has, or a token that may not submit: to ask again does not help. */
-const isSpawnRefusal = (error: unknown) => error instanceof UniqueConflictError || error instanceof AuthError;
+const isRefusalToAdd = (error: unknown) => error instanceof AuthError || error instanceof ConflictError;
+const addsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
 
 function takeBatch(waiting: Settlement[]): Settlement[] {
   let rows = 0;
   for (let bytes = 0; rows < waiting.length && rows < batch_max; rows += 1) {
-    const outcome = waiting[rows]?.outcome;
-    bytes += surrounding_bytes + (outcome?.kind === "succeeded" ? outcome.bytes : error_bytes_max);
-    // An ack that adds jobs goes alone.
-    const adds = outcome?.kind === "succeeded" && outcome.spawned !== undefined;
-    if (rows > 0 && (adds || bytes > batch_bytes_max)) break;
-    if (adds) return waiting.splice(0, 1);
+    const { outcome } = waiting[rows] as Settlement;
+    bytes += surrounding_bytes + (outcome.kind === "succeeded" ? outcome.bytes : error_bytes_max);
+    if (rows > 0 && (bytes > batch_bytes_max || addsJobs(waiting[rows] as Settlement))) break;
+    // It goes alone.
+    if (addsJobs(waiting[rows] as Settlement)) return waiting.splice(0, 1);
   }
   return waiting.splice(0, rows);
 }

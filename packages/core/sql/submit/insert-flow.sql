@@ -28,6 +28,8 @@
 -- $28 policies
 -- $29 parents
 -- $30 flow_id
+-- $31 spawned_by
+-- $32 first_place
 WITH 
   asked AS MATERIALIZED (
     SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
@@ -107,10 +109,13 @@ WITH
   ), noted AS (
     INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM found
   ), the_flow AS (
-    INSERT INTO flows (id, tenant, created_at) SELECT $30::uuid, tenant, now() FROM asked LIMIT 1
+    INSERT INTO flows (id, tenant, created_at) SELECT $30::uuid, tenant, now() FROM asked LIMIT 1 ON CONFLICT DO NOTHING
   ), the_jobs AS (
     INSERT INTO flow_jobs (job_id, flow_id, place, ref, on_parent_failure, parents)
-    SELECT id, $30::uuid, place - 1, ref, on_parent_failure, parents FROM makes
+    SELECT id, $30::uuid, $32::int + place - 1, ref, on_parent_failure,
+           CASE WHEN $31::text = '' THEN parents ELSE (
+             jsonb_build_array(jsonb_build_object('ref', $31::text, 'id', $31::text)) || parents::jsonb)::json END
+    FROM makes
   ), the_edges AS (
     INSERT INTO flow_edges (parent, child, on_parent_failure) SELECT parent, child, on_parent_failure FROM edges
   ), seats AS MATERIALIZED (

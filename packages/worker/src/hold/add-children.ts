@@ -38,7 +38,7 @@ const unfit = (faults: readonly Fault[]) => {
 
 /** The attempt that adds them, if it is traced, or else what its job belongs to. */
 function traceOf({ span, lease: { traceparent, tracestate } }: RunningJob) {
-  return span?.context ?? (traceparent ? { traceparent, tracestate: tracestate ?? undefined } : undefined);
+  return span?.context ?? (traceparent ? { traceparent, tracestate: tracestate ?? null } : undefined);
 }
 
 function faultsOf(refusal: SpawnRefusal): Fault[] {
