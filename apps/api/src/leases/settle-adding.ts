@@ -9,7 +9,7 @@ import {
   type Spawned,
   type SpawnRefusal,
 } from "@atlasqueue/core/internal";
-import { invalid, ProblemError } from "../http/answers/problem.ts";
+import { invalid, type ProblemError } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { conflicts } from "../jobs/batch-refusals.ts";
 import type { RouteDeps } from "../route/deps.ts";

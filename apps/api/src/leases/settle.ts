@@ -54,11 +54,11 @@ export const ack = route(
   },
   async ({ deps, tenant, caller, path: { id }, body, bytes, trace }) => {
     requireSmall(body.result, "/result", bytes, limits.result_bytes_max);
-    const { children = [], dependants_wait = false, ...ack } = body;
-    if (children.length === 0) return settled(deps, tenant, id, [{ id, ...ack }], []);
+    const { children = [], dependants_wait = false, ...done } = body;
+    if (children.length === 0) return settled(deps, tenant, id, [{ id, ...done }], []);
     requireScope(caller, "submit");
     const spawned = { children: flowOf({ jobs: children }, { tenant, trace }).jobs, dependants_wait };
-    return shown(deps, tenant, id, await settleAdding(deps, tenant, { id, ...ack }, spawned, bytes));
+    return shown(deps, tenant, id, await settleAdding(deps, tenant, { id, ...done }, spawned, bytes));
   },
 );
 

@@ -1,5 +1,5 @@
 import { limits, type Tracing } from "@atlasqueue/contract";
-import { AuthError, ConflictError, LeaseLostError, NotFoundError } from "../errors.ts";
+import { AtlasQueueError, AuthError, ConflictError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
@@ -110,7 +110,7 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
     const { job, outcome } = first;
     observe({ event: "settlement_refused", job: job.leased.job, error });
     if (outcome.kind === "failed") return held.leave(job);
-    const told = error instanceof Error ? error.message : String(error);
+    const told = (error instanceof AtlasQueueError && error.problem?.detail) || String(error);
     const text = outcome.spawned ? `SpawnError: ${told}` : "Refused: the API would not store the result";
     await deliver([{ job, outcome: { kind: "failed", error: text, retryable: true } }]);
   };

@@ -158,7 +158,7 @@ test("a child that fails cancels the dependant that waits for it, as the job its
 test("fifty that add at once to one fan-in are all waited for", async () => {
   const refs = Array.from({ length: 50 }, (_, at) => `p${at}`);
   const members = Object.fromEntries(refs.map((ref) => [ref, {}]));
-  const { sum = "", ...parents } = await addFlow(deps, { ...members, sum: { after: refs } });
+  const { sum = "", ...parents } = await addFlow<string>(deps, { ...members, sum: { after: refs } });
   const leases = await Promise.all(Object.values(parents).map(take));
   const added: string[] = [];
   const until = async (lease: Lease): Promise<void> => {

@@ -9,7 +9,8 @@ import {
 import type { RunningJob } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
 
-type Success = {
+/** What a handler that succeeded left to be stored. */
+export type Success = {
   job: RunningJob;
   result: Json;
   log?: LogLine[] | undefined;

@@ -8,11 +8,10 @@ import {
   type Failure,
   type Settled,
 } from "@atlasqueue/core/internal";
-import type { Json, LogLine, SpawnedJobs } from "@atlasqueue/contract";
 import type { Outcome } from "../run/outcome.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
-import { addChildren } from "./add-children.ts";
+import { addChildren, type Success } from "./add-children.ts";
 import { traceSettled } from "../tracing/batches.ts";
 
 const batch_max = 500;
@@ -21,12 +20,6 @@ const batch_bytes_max = 4 * 1_048_576;
 const retry_ms = 250;
 
 type Settlement = { job: RunningJob; outcome: Outcome };
-type Success = {
-  job: RunningJob;
-  result: Json;
-  log?: LogLine[] | undefined;
-  spawned?: SpawnedJobs | undefined;
-};
 type Fault = { job: RunningJob } & Omit<Extract<Outcome, { kind: "failed" }>, "kind">;
 
 /**
