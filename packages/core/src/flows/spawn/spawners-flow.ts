@@ -1,5 +1,5 @@
-import type { Execute } from "../database/statement.ts";
-import { newId } from "../ids.ts";
+import type { Execute } from "../../database/statement.ts";
+import { newId } from "../../ids.ts";
 
 /** Where in a flow the jobs go that a running job adds. */
 export type SpawnersFlow = { flow_id: string; first_place: number; is_new: boolean };

@@ -1,6 +1,6 @@
-import { composed } from "../database/composed.ts";
-import { uuidArray } from "../database/literals.ts";
-import type { Execute } from "../database/statement.ts";
+import { composed } from "../../database/composed.ts";
+import { uuidArray } from "../../database/literals.ts";
+import type { Execute } from "../../database/statement.ts";
 
 /** A job that waits for another one, and for how many in all it was ever to wait. */
 export type Dependant = { id: string; parents: number };
