@@ -43,15 +43,15 @@ export const storeFlow = (flow_id: string) => `
     INSERT INTO flow_edges (parent, child, on_parent_failure) SELECT parent, child, on_parent_failure FROM edges
   ), seats AS MATERIALIZED (
     SELECT id, seq, may_run, is_strict FROM seated
-    UNION ALL SELECT id, 0, false, false FROM makes WHERE ${waitsForParents}
+    UNION ALL SELECT id, 0, false, false FROM makes WHERE ${hasParents}
   )`;
 
 /** Whether a job waits for others. Then it gets its place in its group, and the group's row is touched, once it is ready. */
-export const waitsForParents = "json_array_length(parents) > 0";
+export const hasParents = "json_array_length(parents) > 0";
 
 /** True when a parent is locked by another, or gone: nothing may be stored. */
 export const parentsLocked = "(SELECT count(*) FROM earlier) <> (SELECT count(*) FROM found)";
 
-/** What a job's row says of its flow. */
-export const flowColumns = ", flow_id, has_children";
-export const flowValues = (flow_id: string) => `, ${flow_id}, CASE WHEN id IN (SELECT parent FROM edges) THEN true END`;
+/** What a job's row says of its flow: columns, and their values. */
+export const flowColumns = (flow_id: string) =>
+  [", flow_id, has_children", `, ${flow_id}, CASE WHEN id IN (SELECT parent FROM edges) THEN true END`] as const;

@@ -4,15 +4,7 @@ import type { Execute } from "../database/statement.ts";
 import { unique_check_seconds } from "./unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { groupedColumns, inputParameters, inputParams, type Draft } from "./insert-jobs.ts";
-import {
-  flowColumns,
-  flowParameters,
-  flowParams,
-  flowValues,
-  parentsLocked,
-  storeFlow,
-  waitsForParents,
-} from "../flows/store-flow.ts";
+import { flowColumns, flowParameters, flowParams, hasParents, parentsLocked, storeFlow } from "../flows/store-flow.ts";
 import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
@@ -174,7 +166,7 @@ const keys = (mode: Mode) => `
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
-  ), ${joinGroups(`SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL${ofFlow(mode, ` AND NOT ${waitsForParents}`)}`)}`;
+  ), ${joinGroups(`SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL${ofFlow(mode, ` AND NOT ${hasParents}`)}`)}`;
 
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
 
@@ -192,7 +184,7 @@ const insertInto = (seats: string, columns = "", values = "") => `
 
 const made = {
   insert: insertInto("seated"),
-  flow: `${storeFlow(flow_id)}, ${insertInto("seats", flowColumns, flowValues(flow_id))}`,
+  flow: `${storeFlow(flow_id)}, ${insertInto("seats", ...flowColumns(flow_id))}`,
   admit: `
   seats AS MATERIALIZED (
     SELECT id, ${keptUntil} AS kept, ${groupedColumns}
