@@ -13,7 +13,6 @@ import { connectDatabase } from "./database/connect.ts";
 import { isUnavailable } from "./database/errors.ts";
 import { defaultTenant } from "./deps.ts";
 import { answerOwn, ownFlow, type QueueFlow, type SubmittedFlow } from "./flows/own-flow.ts";
-import { submitFlow } from "./flows/submit-flow.ts";
 import { createFollowUps } from "./follow-ups.ts";
 import type { Observe } from "./observe/events.ts";
 import { createScheduleBook, type Schedules } from "./schedules/schedules.ts";
@@ -188,9 +187,7 @@ export function createQueue(options: QueueOptions): Queue {
     },
     async submitFlow(flow) {
       const submissions = ownFlow(tenant, flow);
-      const outcome = await submitFlow(deps, submissions, enqueueOptions);
-      if (outcome.kind === "stored") followUps.submitted(outcome.outcomes);
-      return answerOwn(submissions, outcome, flow.idempotency_key);
+      return answerOwn(submissions, await submitter.submitFlow(submissions), flow.idempotency_key);
     },
     async submitIn(tx, job) {
       const submission = submissionOf(job);

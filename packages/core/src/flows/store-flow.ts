@@ -1,44 +1,48 @@
-import { jsonArray, textArray } from "../database/literals.ts";
+import { jsonArray, numberArray, textArray, uuidArray } from "../database/literals.ts";
 import type { Draft } from "../submit/insert-jobs.ts";
 
-/** What `flowParams` returns, by name: columns of the statement that submits, after its others, and the flow's id. */
-export const flowParameters = ["refs", "policies", "parents", "flow_id"];
+/** What `flowParams` returns, by name: columns of the statement that submits, after its others. */
+export const flowParameters = ["refs", "policies", "flow_ids", "flow_places", "parents"];
 
 export function flowParams(drafts: readonly Draft[]) {
   return [
     textArray(drafts.map(({ flow }) => flow?.ref)),
     textArray(drafts.map(({ flow }) => flow?.on_parent_failure)),
+    uuidArray(drafts.flatMap(({ flow }) => flow?.flow_id ?? [])),
+    numberArray(drafts.map(({ flow }) => flow?.place)),
     jsonArray(drafts.map(({ flow }) => JSON.stringify(flow?.parents ?? []))),
-    drafts[0]?.flow?.flow_id ?? "",
   ];
 }
 
+/** Whether a job waits for others. Then it gets its place in its group, and the group's row is touched, once it is ready. */
+export const hasParents = "json_array_length(parents) > 0";
+
 /**
- * Parts of a WITH that store who waits for whom. `asked` is a part with the jobs and their `ref`, `on_parent_failure`
- * and `parents`, `makes` one with those that are stored, and `seated` has the places in groups of those that wait for
+ * Parts of a WITH that store who waits for whom. `asked` is a part with the jobs of some flows and what each is in its flow: `flow_id`,
+ * `flow_place`, `ref`, `on_parent_failure` and `parents`; `makes` is one with those that are stored, and `seated` has the places in groups of those that wait for
  * no one. The others have none yet: `seats` has both.
  *
  * Parents that were there before are marked, so that their ends are heard of, and each gets a note, in case it has
  * ended. The mark is written to their locked rows, so none can end or be removed unnoticed in between. No one is waited
  * for: `parentsLocked` when one of them cannot be had at once.
  */
-export const storeFlow = (flow_id: string) => `
+export const storeFlows = `
   edges AS MATERIALIZED (
-    SELECT (parent ->> 'id')::uuid AS parent, id AS child, on_parent_failure FROM asked, json_array_elements(parents) AS parent
+    SELECT (parent ->> 'id')::uuid AS parent, id AS child, tenant, on_parent_failure FROM asked, json_array_elements(parents) AS parent
   ), earlier AS MATERIALIZED (
-    SELECT DISTINCT parent AS id FROM edges WHERE parent NOT IN (SELECT id FROM asked)
+    SELECT DISTINCT parent AS id, tenant FROM edges WHERE parent NOT IN (SELECT id FROM asked)
   ), found AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND tenant = (SELECT tenant FROM asked LIMIT 1)
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
     ORDER BY id FOR UPDATE SKIP LOCKED
   ), marked AS (
     UPDATE jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
   ), noted AS (
     INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM found
   ), the_flow AS (
-    INSERT INTO flows (id, tenant, created_at) SELECT ${flow_id}, tenant, now() FROM asked LIMIT 1
+    INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes
   ), the_jobs AS (
     INSERT INTO flow_jobs (job_id, flow_id, place, ref, on_parent_failure, parents)
-    SELECT id, ${flow_id}, place - 1, ref, on_parent_failure, parents FROM makes
+    SELECT id, flow_id, flow_place, ref, on_parent_failure, parents FROM makes
   ), the_edges AS (
     INSERT INTO flow_edges (parent, child, on_parent_failure) SELECT parent, child, on_parent_failure FROM edges
   ), seats AS MATERIALIZED (
@@ -46,12 +50,11 @@ export const storeFlow = (flow_id: string) => `
     UNION ALL SELECT id, 0, false, false FROM makes WHERE ${hasParents}
   )`;
 
-/** Whether a job waits for others. Then it gets its place in its group, and the group's row is touched, once it is ready. */
-export const hasParents = "json_array_length(parents) > 0";
-
 /** True when a parent is locked by another, or gone: nothing may be stored. */
 export const parentsLocked = "(SELECT count(*) FROM earlier) <> (SELECT count(*) FROM found)";
 
 /** What a job's row says of its flow: columns, and their values. */
-export const flowColumns = (flow_id: string) =>
-  [", flow_id, has_children", `, ${flow_id}, CASE WHEN id IN (SELECT parent FROM edges) THEN true END`] as const;
+export const flowColumns = [
+  ", flow_id, has_children",
+  ", flow_id, CASE WHEN id IN (SELECT parent FROM edges) THEN true END",
+] as const;

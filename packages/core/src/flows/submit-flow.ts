@@ -5,10 +5,10 @@ import { newId } from "../ids.ts";
 import { draftsOf } from "../submit/drafts.ts";
 import { answerAll, enqueueAll, type EnqueueAllOutcome } from "../submit/enqueue-all.ts";
 import { look, type EnqueueOptions } from "../submit/enqueue.ts";
-import { settleConflicts } from "../submit/idempotency.ts";
+import { oncePerKey, settleConflicts } from "../submit/idempotency.ts";
 import type { Draft } from "../submit/insert-jobs.ts";
 import { lookAgain } from "../submit/look-again.ts";
-import type { EnqueueOutcome } from "../submit/outcome.ts";
+import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
 import { enqueueUnique } from "../submit/unique/enqueue.ts";
 import { uniqueNameOf } from "../submit/unique/plan.ts";
 import { asInsert, sendAll } from "../tracing/send.ts";
@@ -19,6 +19,9 @@ export type FlowOutcome =
   | EnqueueAllOutcome
   /** Nothing was stored: there are no jobs, or no more, with the ids at these places of `depends_on`. */
   | { kind: "unknown_parents"; places: { at: number; nth: number; id: string }[] };
+
+/** A flow and the jobs it asks for, each with its part in it. */
+export type DraftedFlow = { flow: Flow; submissions: readonly Submission[]; drafts: readonly Draft[] };
 
 /**
  * (nothing) → queued | scheduled | blocked, all of them or none: jobs that wait for others, and who waits for whom. It
@@ -31,16 +34,70 @@ export type FlowOutcome =
  */
 export async function submitFlow(deps: Deps, flow: Flow, options: EnqueueOptions): Promise<FlowOutcome> {
   if (!isFlow(flow)) return enqueueAll(deps, flow.jobs, options);
-  const submissions = flow.then ? [...flow.jobs, flow.then] : flow.jobs;
-  return sendAll(deps, submissions, (all) =>
-    asInsert(deps, all, async () => {
-      const drafts = tied(flow, await draftsOf(all));
-      const outcomes = await lookAgain(() => store(executeOn(deps.database), drafts, options));
-      if (outcomes instanceof Map) return answerAll(deps, all, drafts, outcomes);
-      return { kind: "unknown_parents", places: placesAmong(flow, outcomes.unknown) };
-    }),
-  );
+  return sendAll(deps, jobsOf(flow), async (all) => {
+    const drafted = await draftFlow(flow, all);
+    return asInsert(deps, all, () =>
+      lookAgain(async () => (await storeFlows(executeOn(deps.database), deps, [drafted], options))[0]),
+    );
+  });
 }
+
+/** Its jobs, and `then`. */
+export const jobsOf = ({ jobs, then }: Flow): readonly Submission[] => (then ? [...jobs, then] : jobs);
+
+export async function draftFlow(flow: Flow, submissions: readonly Submission[]): Promise<DraftedFlow> {
+  return { flow, submissions, drafts: tied(flow, await draftsOf(submissions)) };
+}
+
+/**
+ * One look at the keys of all of them, and one statement for all that are new. Undefined for those whose keys are another's
+ * among them: look again. Throws, and nothing is stored, when a key was taken in between, or a parent is locked.
+ */
+export async function storeFlows(
+  execute: Execute,
+  deps: Pick<Deps, "observe">,
+  flows: readonly DraftedFlow[],
+  { idempotency_ttl_seconds }: EnqueueOptions,
+): Promise<(FlowOutcome | undefined)[]> {
+  const all = flows.flatMap(({ drafts }) => drafts);
+  const known = await look(execute, all);
+  const outcomes: Outcomes = new Map();
+  settleConflicts(all, known.keyed, outcomes);
+  const unknown = await missingAmong(execute, all);
+  const isNew = ({ drafts }: DraftedFlow) => !drafts.some((one) => outcomes.has(one) || namesAny(one, unknown));
+  const open = flows.filter(isNew).flatMap(({ drafts }) => drafts);
+  const first = oncePerKey(open);
+  if (first.length > 0) {
+    const unique = first.filter(({ request }) => request.unique);
+    const names = new Map(unique.map((one) => [one, uniqueNameOf(one)]));
+    const options = { idempotency_ttl_seconds, strict: true };
+    for (const [one, outcome] of await enqueueUnique(execute, first, names, known.held, options))
+      outcomes.set(one, outcome);
+  }
+  return flows.map(({ flow, submissions, drafts }) => {
+    const told = drafts.filter((one) => outcomes.has(one));
+    if (told.length === 0 && drafts.some((one) => namesAny(one, unknown)))
+      return { kind: "unknown_parents", places: placesAmong(flow, unknown) };
+    if (told.length === 0) return undefined;
+    const isRefused = told.some((one) => outcomes.get(one)?.kind === "conflict");
+    const whole = told.length === drafts.length || isRefused;
+    const answers: Outcomes = whole ? outcomes : new Map(drafts.map((one) => [one, { kind: "mismatch" }]));
+    return answerAll(
+      deps,
+      submissions,
+      drafts,
+      new Map(
+        drafts.flatMap((one) => {
+          const answer = answers.get(one);
+          return answer ? [[one, answer] as const] : [];
+        }),
+      ),
+    );
+  });
+}
+
+const namesAny = ({ tenant, flow }: Draft, unknown: ReadonlySet<string>) =>
+  unknown.size > 0 && (flow?.parents.some(({ id }) => unknown.has(nameOf(tenant, id))) ?? false);
 
 /** The drafts, each with its part in the flow. */
 function tied({ jobs, then }: Flow, drafts: readonly Draft[]): Draft[] {
@@ -62,45 +119,31 @@ function tied({ jobs, then }: Flow, drafts: readonly Draft[]): Draft[] {
   const waited_for = new Set(all.flatMap(({ parents }) => parents.map(({ id }) => id)));
   return drafts.map((draft, at) => {
     const tie = all[at];
-    return tie ? { ...draft, flow: { ...tie, flow_id, has_children: waited_for.has(draft.id) } } : draft;
+    const has_children = waited_for.has(draft.id);
+    return tie ? { ...draft, flow: { ...tie, flow_id, place: at, has_children } } : draft;
   });
 }
 
 type Outcomes = Map<Draft, EnqueueOutcome>;
 
-/** One look and one statement; undefined when a key was taken in between. */
-async function store(
-  execute: Execute,
-  drafts: readonly Draft[],
-  { idempotency_ttl_seconds }: EnqueueOptions,
-): Promise<Outcomes | { unknown: ReadonlySet<string> } | undefined> {
-  const known = await look(execute, drafts);
-  const outcomes: Outcomes = new Map();
-  settleConflicts(drafts, known.keyed, outcomes);
-  if (outcomes.size === drafts.length) return outcomes;
-  if (outcomes.size > 0) return new Map(drafts.map((one) => [one, { kind: "mismatch" }]));
-  const unknown = await missingAmong(execute, drafts);
-  if (unknown.size > 0) return { unknown };
-  const unique = drafts.filter(({ request }) => request.unique);
-  const names = new Map(unique.map((one) => [one, uniqueNameOf(one)]));
-  return enqueueUnique(execute, drafts, names, known.held, { idempotency_ttl_seconds, strict: true });
-}
-
-/** The parents that should have been there before, and are not. */
+/** The parents that should have been there before, and are not, as `nameOf` has them. */
 async function missingAmong(execute: Execute, drafts: readonly Draft[]): Promise<ReadonlySet<string>> {
   const own = new Set(drafts.map(({ id }) => id));
-  const ids = drafts.flatMap(({ flow }) => flow?.parents.map(({ id }) => id) ?? []);
-  const missing = new Set(ids.filter((id) => !own.has(id)));
-  if (missing.size === 0) return missing;
-  const params = [uuidArray([...missing]), drafts[0]?.tenant ?? ""];
-  for (const { id } of await execute<{ id: string }>({ text: existing, params })) missing.delete(id);
-  return missing;
+  const missing = new Map<string, string>();
+  for (const { tenant, flow } of drafts)
+    for (const { id } of flow?.parents ?? []) if (!own.has(id)) missing.set(nameOf(tenant, id), id);
+  if (missing.size === 0) return new Set();
+  const params = [uuidArray([...new Set(missing.values())])];
+  const rows = await execute<{ tenant: string; id: string }>({ text: existing, params });
+  for (const { tenant, id } of rows) missing.delete(nameOf(tenant, id));
+  return new Set(missing.keys());
 }
 
-const existing = "SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $2";
+const existing = "SELECT tenant, id FROM jobs WHERE id = ANY($1::uuid[])";
+const nameOf = (tenant: string, id: string) => `${tenant} ${id}`;
 
 function placesAmong({ jobs }: Flow, unknown: ReadonlySet<string>) {
-  return jobs.flatMap(({ depends_on = [] }, at) =>
-    depends_on.flatMap((id, nth) => (unknown.has(id) ? [{ at, nth, id }] : [])),
+  return jobs.flatMap(({ tenant, depends_on = [] }, at) =>
+    depends_on.flatMap((id, nth) => (unknown.has(nameOf(tenant, id)) ? [{ at, nth, id }] : [])),
   );
 }

@@ -4,7 +4,7 @@ import type { Execute } from "../database/statement.ts";
 import { unique_check_seconds } from "./unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { groupedColumns, inputParameters, inputParams, type Draft } from "./insert-jobs.ts";
-import { flowColumns, flowParameters, flowParams, hasParents, parentsLocked, storeFlow } from "../flows/store-flow.ts";
+import { flowColumns, flowParameters, flowParams, hasParents, parentsLocked, storeFlows } from "../flows/store-flow.ts";
 import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
@@ -106,7 +106,8 @@ function paramsOf(steps: readonly Step[], mode: Mode) {
 }
 
 const ofFlow = (mode: Mode, text: string) => (mode === "flow" ? text : "");
-const flowInput = "unnest($27::text[], $28::text[]), json_array_elements($29::text::json)";
+const flowInput =
+  "unnest($27::text[], $28::text[], $29::uuid[], $30::smallint[]), json_array_elements($31::text::json)";
 
 const asked = (mode: Mode) => `
   asked AS MATERIALIZED (
@@ -118,7 +119,7 @@ const asked = (mode: Mode) => `
       unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
              $23::float8[], $24::uuid[], $25::boolean[], $26::text[])${ofFlow(mode, `, ${flowInput}`)}
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason${ofFlow(mode, ", ref, on_parent_failure, parents")}, place)
+      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason${ofFlow(mode, ", ref, on_parent_failure, flow_id, flow_place, parents")}, place)
   )`;
 
 /** Skips what another process is admitting, or has ended. The job's row comes before all others, as with targets. */
@@ -170,8 +171,6 @@ const keys = (mode: Mode) => `
 
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
 
-const flow_id = "$30::uuid";
-
 const insertInto = (seats: string, columns = "", values = "") => `
   made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
@@ -184,7 +183,7 @@ const insertInto = (seats: string, columns = "", values = "") => `
 
 const made = {
   insert: insertInto("seated"),
-  flow: `${storeFlow(flow_id)}, ${insertInto("seats", ...flowColumns(flow_id))}`,
+  flow: `${storeFlows}, ${insertInto("seats", ...flowColumns)}`,
   admit: `
   seats AS MATERIALIZED (
     SELECT id, ${keptUntil} AS kept, ${groupedColumns}
