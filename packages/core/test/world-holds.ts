@@ -51,6 +51,9 @@ export async function holdsAfter(world: World): Promise<void> {
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
   expect(await runOut(world), "what never ends").toEqual([]);
   expect(await sql`SELECT job_id FROM arrivals`, "arrivals that are never admitted").toEqual([]);
+  // Of what ran last.
+  await closeEdges(world.deps, 100);
+  await releaseChildren(world.deps, 100);
   expect(await sql`SELECT job_id FROM flow_notes`, "notes that are never dealt with").toEqual([]);
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
 }

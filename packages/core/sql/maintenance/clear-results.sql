@@ -8,6 +8,7 @@ WITH old AS MATERIALIZED (
     SELECT id FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL
       AND finished_at < now() - make_interval(secs => $4::float8)
+      AND (has_children IS NULL OR NOT EXISTS (SELECT FROM flow_edges WHERE parent = jobs.id))
     FOR NO KEY UPDATE SKIP LOCKED
   ), cleared AS (
     UPDATE jobs SET result = NULL
