@@ -9,6 +9,8 @@ import { promoteDue } from "../src/maintenance/promote.ts";
 import { firstId, prune } from "../src/maintenance/prune.ts";
 import { fireSchedules } from "../src/schedules/fire.ts";
 import { admitAll } from "../src/submit/arrivals/admitter.ts";
+import { closeEdges } from "../src/flows/close-edges.ts";
+import { releaseChildren } from "../src/flows/release-children.ts";
 import { isLocked, isUnavailable } from "../src/database/errors.ts";
 import { advanceGroups } from "../src/groups/advance.ts";
 import { cancel } from "../src/jobs/cancel.ts";
@@ -54,6 +56,8 @@ export const batches: Moves = {
   recall: ({ tenant, claimer }, deps) =>
     recallLeases(deps, { tenant, id: claimer.worker_id, lease_seconds: 30 }, 0, 50),
   "advance groups": (_world, deps) => advanceGroups(deps, 100),
+  "close edges": (_world, deps) => closeEdges(deps, 100),
+  "release children": (_world, deps) => releaseChildren(deps, 100),
 };
 
 /** Moves of one job: they wait for it, and for nothing else. */
@@ -65,6 +69,9 @@ export const singles: Moves = {
   "cancel in a group": ({ tenant, group }, deps) => cancel(deps, tenant, String(group[0])),
   "cancel a blocked job": ({ tenant, group }, deps) => cancel(deps, tenant, String(group[1])),
   retry: ({ tenant, dead }, deps) => retry(deps, tenant, dead),
+  "cancel a parent": ({ tenant, flow }, deps) => cancel(deps, tenant, flow.under_way),
+  "retry a parent": ({ tenant, flow }, deps) => retry(deps, tenant, flow.dead),
+  "retry a child": ({ tenant, flow }, deps) => retry(deps, tenant, flow.stopped),
   "enqueue plain": ({ addWith }, deps) => addWith(deps, {}, {}),
   "enqueue grouped": ({ addWith }, deps) => addWith(deps, { group: "g" }, { group: "other" }),
   "enqueue unique": ({ addWith }, deps) => addWith(deps, { unique: { key: "u2", on_conflict: "return" } }),

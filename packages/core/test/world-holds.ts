@@ -2,6 +2,8 @@ import { admitAll } from "../src/submit/arrivals/admitter.ts";
 import { expect } from "vitest";
 import { countDrift } from "../src/counts/drift.ts";
 import { advanceGroups } from "../src/groups/advance.ts";
+import { closeEdges } from "../src/flows/close-edges.ts";
+import { releaseChildren } from "../src/flows/release-children.ts";
 import { claimReady } from "../src/lease/claim.ts";
 import type { Lease } from "../src/lease/lease.ts";
 import { recoverExpired } from "../src/lease/recover.ts";
@@ -18,6 +20,10 @@ export async function holdsNow({ tenant, group, deps }: World): Promise<void> {
     FROM jobs WHERE tenant = ${tenant}`;
   expect(now?.running, "jobs of the limited queue that run").toBeLessThanOrEqual(limit);
   expect(now?.through, "jobs of the group that were let through").toBeLessThanOrEqual(1);
+  const early = await sql`
+    SELECT child.id FROM flow_edges JOIN jobs AS child ON child.id = flow_edges.child
+    WHERE child.status NOT IN ('blocked', 'cancelled')`;
+  expect(early, "children that may run before their parents ended").toEqual([]);
   const order = await sql<{ id: string; status: string }[]>`
     SELECT id, status FROM jobs WHERE tenant = ${tenant} AND id = ANY(${`{${group.join(",")}}`}::uuid[]) ORDER BY id`;
   const first_blocked = order.findIndex(({ status }) => status === "blocked");
@@ -36,7 +42,7 @@ export async function holdsAfter(world: World): Promise<void> {
     SELECT id, status, attempts FROM jobs WHERE tenant = ${world.tenant}`;
   const acquired = Map.groupBy(world.recorded.named("lease_acquired"), (event) => "job_id" in event && event.job_id);
   const released = Map.groupBy(world.recorded.named("job_released"), (event) => "job_id" in event && event.job_id);
-  const anew = new Set([world.dead, ...world.dead_letters]);
+  const anew = new Set([world.dead, world.flow.dead, ...world.dead_letters]);
   for (const { id, attempts } of jobs)
     if (!anew.has(id))
       expect(attempts, "attempts are committed claims").toBe(
@@ -45,6 +51,10 @@ export async function holdsAfter(world: World): Promise<void> {
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
   expect(await runOut(world), "what never ends").toEqual([]);
   expect(await sql`SELECT job_id FROM arrivals`, "arrivals that are never admitted").toEqual([]);
+  // Of what ran last.
+  await closeEdges(world.deps, 100);
+  await releaseChildren(world.deps, 100);
+  expect(await sql`SELECT job_id FROM flow_notes`, "notes that are never dealt with").toEqual([]);
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
 }
 
@@ -59,6 +69,8 @@ async function runOut(world: World): Promise<readonly { id: string; status: stri
   await done([...leases, ...taken]);
   for (let round = 1; ; round += 1) {
     await recoverExpired(deps, 50);
+    await closeEdges(deps, 100);
+    await releaseChildren(deps, 100);
     await admitAll({ ...deps, followUps: { admitted: async () => {} } });
     await promoteDue(deps, 50);
     await advanceGroups(deps, 100);
