@@ -27,6 +27,7 @@ export * from "./wire/schedule.ts";
 export * from "./wire/stats.ts";
 export * from "./wire/session.ts";
 export * from "./wire/status.ts";
+export * from "./wire/steps.ts";
 export * from "./handlers/storable.ts";
 export * from "./handlers/thrown.ts";
 export * from "./wire/token.ts";

@@ -36,13 +36,18 @@ export async function holdsAfter(world: World): Promise<void> {
     SELECT id, status, attempts FROM jobs WHERE tenant = ${world.tenant}`;
   const acquired = Map.groupBy(world.recorded.named("lease_acquired"), (event) => "job_id" in event && event.job_id);
   const released = Map.groupBy(world.recorded.named("job_released"), (event) => "job_id" in event && event.job_id);
+  const parked = Map.groupBy(world.recorded.named("job_parked"), (event) => "job_id" in event && event.job_id);
   const anew = new Set([world.dead, ...world.dead_letters]);
   for (const { id, attempts } of jobs)
     if (!anew.has(id))
       expect(attempts, "attempts are committed claims").toBe(
-        (acquired.get(id)?.length ?? 0) - (released.get(id)?.length ?? 0),
+        (acquired.get(id)?.length ?? 0) - (released.get(id)?.length ?? 0) - (parked.get(id)?.length ?? 0),
       );
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
+  expect(
+    await sql`SELECT id FROM jobs JOIN job_signals ON job_id = id AND name = waits_for WHERE status = 'scheduled'`,
+    "parked jobs whose signal is there",
+  ).toEqual([]);
   expect(await runOut(world), "what never ends").toEqual([]);
   expect(await sql`SELECT job_id FROM arrivals`, "arrivals that are never admitted").toEqual([]);
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);

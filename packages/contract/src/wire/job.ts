@@ -199,6 +199,8 @@ export const job = z.strictObject({
   progress: anyJson.nullable(),
   timeout_seconds: z.int().nullable(),
   dead_reason: z.string().nullable(),
+  /** While it is parked: the signal it waits for, until `run_at`. */
+  waits_for: z.string().nullable(),
   /** Where it was submitted, in W3C Trace Context: for the worker that runs it. */
   traceparent: z.string().nullable(),
   tracestate: z.string().nullable(),

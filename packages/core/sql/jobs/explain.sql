@@ -1,7 +1,7 @@
 -- $1 id
 -- $2 tenant
 -- $3 ahead_max
-SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
+SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
          job.last_error, job.dead_reason, job.traceparent, job_groups.heads[1] AS head, job.blocked_seq IS NOT DISTINCT FROM 0 AS arrived, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
     queues.concurrency, CASE WHEN queues.concurrency IS NOT NULL THEN (
     SELECT coalesce(sum(running), 0) FROM (

@@ -14,6 +14,7 @@ type Facts = LimitUse & {
   attempts: number;
   max_attempts: number;
   run_at: Date;
+  waits_for: string | null;
   worker_id: string | null;
   locked_until: Date | null;
   lease_has_ended: boolean;
@@ -69,7 +70,15 @@ function reasonsOf(job: Facts): Reason[] {
   const at = (time: Date | null) => time?.toISOString() ?? "an unknown time";
   switch (job.status) {
     case "scheduled":
-      return [{ code: "scheduled", detail: `It may run from ${at(job.run_at)} on` }, ...pausedQueue(job)];
+      return [
+        job.waits_for === null
+          ? { code: "scheduled", detail: `It may run from ${at(job.run_at)} on` }
+          : {
+              code: "waiting_for_signal",
+              detail: `It waits for the signal ${JSON.stringify(job.waits_for)} until ${at(job.run_at)}`,
+            },
+        ...pausedQueue(job),
+      ];
     case "blocked":
       return [job.arrived ? arrived : behind(job), ...pausedQueue(job)];
     case "queued":
@@ -146,7 +155,7 @@ const text = composed(
   "jobs/explain",
   ["id", "tenant", "ahead_max"],
   `
-  SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
+  SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
          job.last_error, job.dead_reason, job.traceparent, job_groups.heads[1] AS head, job.blocked_seq IS NOT DISTINCT FROM 0 AS arrived, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,${limitUseIn("queues", "job")},
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
            SELECT count(*)::int FROM (

@@ -1,10 +1,12 @@
 import { countMixedMoves } from "../counts/changes.ts";
 import { joinGroups } from "../groups/join.ts";
+import { forgetWaits } from "../steps/forget.ts";
 
 /**
  * Parts of a WITH that make stopped jobs ready, now and as if they were new: no attempts spent, no result or error
  * left. `rows` is a part with their locked rows: id, tenant, queue, group_key, status and dead_at. In its group, too, a
- * job starts over, behind those that came meanwhile; one that failed still has its turn there. `queued` then has a row
+ * job starts over, behind those that came meanwhile; one that failed still has its turn there. Steps and signals stay, so that what was
+ * done is not done again; what it waits for, it waits for anew. `queued` then has a row
  * for each, with its `returning` columns and `was`, the status it had.
  */
 export const startAnew = (rows: string, returning: string) => `
@@ -23,4 +25,4 @@ export const startAnew = (rows: string, returning: string) => `
     RETURNING ${returning}, ${rows}.status AS was
   ), moved AS (
     SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
-  ), ${countMixedMoves("moved")}`;
+  ), ${forgetWaits(rows)}, ${countMixedMoves("moved")}`;

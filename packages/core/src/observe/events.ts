@@ -42,6 +42,10 @@ export type AtlasEvent =
   | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
   | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)
   | ({ event: "job_released" } & OfAttempt)
+  /** Its handler waits for a signal; the attempt was given back. */
+  | ({ event: "job_parked"; waits_for: string; until: string } & OfAttempt)
+  /** `woken`: it was parked for this signal, and is queued. */
+  | ({ event: "job_signalled"; signal: string; woken: boolean } & OfJob)
   /** They were running without a claim's row, so no sweep would have looked at them. */
   | { event: "leases_adopted"; count: number }
   | { event: "lease_return_failed"; error: string }

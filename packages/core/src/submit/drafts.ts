@@ -75,5 +75,6 @@ export function newRow(
     flow_id: null,
     has_children: null,
     waits_for: null,
+    has_steps: null,
   };
 }

@@ -32,6 +32,7 @@ export * from "./keys.ts";
 export * from "./replays.ts";
 export * from "./rollups.ts";
 export * from "./schedules.ts";
+export * from "./steps.ts";
 export * from "./tokens.ts";
 export * from "./unique.ts";
 
@@ -99,6 +100,8 @@ export const jobs = pgTable(
     has_children: boolean(),
     /** While it is parked: the name of the signal it waits for. */
     waits_for: text(),
+    /** It has steps, signals or waits, which those that only read jobs need not look for otherwise. */
+    has_steps: boolean(),
   },
   (job) => [
     check("jobs_status_known", sql.raw(`status IN (${jobStatuses.map((status) => `'${status}'`).join(", ")})`)),
