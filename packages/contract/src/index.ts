@@ -28,6 +28,7 @@ export * from "./wire/stats.ts";
 export * from "./wire/session.ts";
 export * from "./wire/status.ts";
 export * from "./wire/steps.ts";
+export * from "./handlers/steps.ts";
 export * from "./handlers/storable.ts";
 export * from "./handlers/thrown.ts";
 export * from "./wire/token.ts";

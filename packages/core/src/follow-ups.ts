@@ -49,7 +49,7 @@ export type FollowUps = {
   requeued(jobs: readonly (QueueRef & { type: string })[]): void;
   cancelled(job: JobRow): Promise<void>;
   /** A job waits for a signal until then, and is held no more. Nothing has to wait for this. */
-  parked(job: Settled["job"], until: Date, claim?: string): void;
+  parked(job: QueueRef & Pick<Settled["job"], "limited">, until: Date, claim?: string): void;
   /** A job got the signal that it waited for, and is ready. */
   woken(job: ReadyJob): Promise<void>;
   /**

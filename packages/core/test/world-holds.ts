@@ -6,6 +6,7 @@ import { claimReady } from "../src/lease/claim.ts";
 import type { Lease } from "../src/lease/lease.ts";
 import { recoverExpired } from "../src/lease/recover.ts";
 import { promoteDue } from "../src/maintenance/promote.ts";
+import { sendSignal } from "../src/steps/signal.ts";
 import { complete } from "../src/settle/complete.ts";
 import { limit, type World } from "./world.ts";
 
@@ -53,7 +54,7 @@ export async function holdsAfter(world: World): Promise<void> {
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
 }
 
-/** Run everything that is ready to its end, as workers and the sweep would. Returns what is left after many rounds. */
+/** Run everything that is ready to its end, as workers and the sweep would, and give those that are parked their signal. Returns what is left after many rounds. */
 async function runOut(world: World): Promise<readonly { id: string; status: string }[]> {
   const { deps, claimer, leases, taken } = world;
   const done = (held: readonly Lease[]) =>
@@ -62,6 +63,9 @@ async function runOut(world: World): Promise<readonly { id: string; status: stri
       held.map((lease) => ({ lease, result: null })),
     );
   await done([...leases, ...taken]);
+  const waiting = await deps.database.sql<{ id: string; waits_for: string }[]>`
+    SELECT id, waits_for FROM jobs WHERE tenant = ${world.tenant} AND waits_for IS NOT NULL`;
+  for (const { id, waits_for } of waiting) await sendSignal(deps, world.tenant, id, waits_for, null);
   for (let round = 1; ; round += 1) {
     await recoverExpired(deps, 50);
     await admitAll({ ...deps, followUps: { admitted: async () => {} } });

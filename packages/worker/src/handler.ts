@@ -1,4 +1,4 @@
-import { limits, parsePayload, type JobDefinition, type Json } from "@atlasqueue/contract";
+import { limits, parsePayload, type JobDefinition, type Json, type Steps } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { z } from "zod";
 
@@ -25,7 +25,7 @@ export type JobContext = {
   progress(done: number, note?: string): void;
   /** Keep a line with this attempt: the newest hundred, of at most 1,000 characters. Stored when the attempt ends. */
   log(line: string): void;
-};
+} & Steps;
 
 /** Returning stores the result; throwing fails the attempt, and the job is retried after its backoff. */
 export type HandlerFunction<P> = (payload: P, context: JobContext) => Promise<unknown> | unknown;

@@ -32,7 +32,7 @@ export type AtlasEvent =
   | { event: "job_enqueued"; queue: string; count: number }
   | ({ event: "lease_acquired" } & OfAttempt)
   | { event: "lease_not_acquired"; count: number; worker_id: string }
-  | ({ event: "lease_lost"; during: "start" | "renewal" | "settling" } & OfAttempt)
+  | ({ event: "lease_lost"; during: "start" | "renewal" | "step" | "settling" } & OfAttempt)
   | ({ event: "handler_start" } & OfAttempt)
   | ({ event: "handler_done"; duration_ms: number } & OfAttempt)
   | ({ event: "handler_error"; duration_ms: number; error: string } & OfAttempt)

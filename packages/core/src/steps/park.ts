@@ -10,7 +10,7 @@ import { isHeld, type HeldJob } from "./store.ts";
 
 export type ParkOutcome =
   /** It is held no more; it becomes ready when the signal comes, or then. */
-  | { kind: "parked"; until: Date }
+  | { kind: "parked"; until: Date; queue: string }
   /** The signal is there: the job goes on. */
   | { kind: "signalled"; payload: Json }
   /** The time for it was over before it came, and a later one does not count: the job goes on. */
@@ -42,7 +42,7 @@ export function park(deps: Deps, job: HeldJob, name: string, timeout_seconds: nu
   return untilFree(deps, async (): Promise<ParkOutcome | "again"> => {
     const [row] = await executeOn(deps.database)<Row>({ text, params });
     if (!row) return { kind: "unknown" };
-    if (row.parked) return { kind: "parked", until: row.until };
+    if (row.parked) return { kind: "parked", until: row.until, queue: row.queue };
     if (!row.held) return { kind: "lease_lost" };
     if (row.signalled) return { kind: "signalled", payload: row.payload };
     if (!row.is_free) return "again";
@@ -50,7 +50,7 @@ export function park(deps: Deps, job: HeldJob, name: string, timeout_seconds: nu
     const { until, type, queue, attempts, worker_id } = row;
     const about = aboutLease({ ...job, type, queue, attempts, worker_id });
     deps.observe({ event: "job_parked", ...about, waits_for: name, until: until.toISOString() });
-    return { kind: "parked", until };
+    return { kind: "parked", until, queue };
   });
 }
 
