@@ -18,13 +18,12 @@ import { defineHandler, type HandlerFunction, type HandlerOptions } from "./hand
 const harness = workerHarness();
 const any = z.looseObject({});
 let followUps: FollowUps;
-beforeEach(() => {
+beforeEach(async () => {
+  await harness.sql()`
+    TRUNCATE job_steps, job_signals, job_waits, queues, queue_counts, queue_changes, job_groups, group_handovers`;
   followUps = createFollowUps(harness.deps());
 });
-afterEach(async () => {
-  await followUps.stop();
-  await harness.sql()`TRUNCATE job_steps, job_signals, job_waits, queues, job_groups, group_handovers`;
-});
+afterEach(() => followUps.stop());
 
 const work = (run: HandlerFunction<unknown>, options: HandlerOptions = {}, concurrency = 5) =>
   harness.work([defineHandler("noop", any, run, options)], { concurrency });
