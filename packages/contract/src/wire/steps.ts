@@ -4,13 +4,14 @@ import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
 import { anyJson } from "./job.ts";
 import { leaseToken } from "./lease.ts";
 
-/** The name of a step, or of a signal: unique within its job. */
+/** The name of a step, or of a signal: unique within its job. In a path, dots alone would mean another path. */
 export const stepName = z
   .string()
   .min(1)
   .max(limits.step_name_chars_max)
   .regex(plainText)
-  .describe(`a string of 1 to ${limits.step_name_chars_max} characters ${plainTextAccepts}`);
+  .regex(/^(?!\.\.?$)/)
+  .describe(`a string of 1 to ${limits.step_name_chars_max} characters ${plainTextAccepts}, other than . and ..`);
 
 /** The body of `PUT /v1/jobs/{id}/steps/{name}`. */
 export const storeStepRequest = z.strictObject({
