@@ -18,6 +18,7 @@ export type { ScheduleCalls } from "./resources/schedules.ts";
 export type { AuditCalls, AuditFilter } from "./resources/audit.ts";
 export type { ReplayCalls } from "./resources/replays.ts";
 export type { SeriesChoice, StatsCalls } from "./resources/stats.ts";
+export type { StepCalls } from "./resources/steps.ts";
 export type { SessionCalls } from "./resources/session.ts";
 export type { Submitted } from "./resources/submit-many.ts";
 export {
@@ -42,6 +43,9 @@ export {
   DoNotRetryError,
   PayloadError,
   ResultError,
+  StepError,
+  type JobSteps,
+  type SignalWait,
   RetryAfterError,
   type Attempt,
   type AuditEntry,

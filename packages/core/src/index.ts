@@ -20,6 +20,7 @@ export {
   UniqueConflictError,
 } from "./queue.ts";
 export { InvalidScheduleError, type Schedules } from "./schedules/schedules.ts";
+export type { SignalSent } from "./steps/queue-signal.ts";
 export type { BackoffPolicy } from "./settle/backoff.ts";
 export type { SignalKeys } from "./signal/keys.ts";
 export { memorySignal } from "./signal/memory/signal.ts";

@@ -2,7 +2,7 @@ import { limits, parsePayload, type JobDefinition, type Json, type Steps } from 
 import type { Logger } from "@atlasqueue/core";
 import type { z } from "zod";
 
-export { DoNotRetryError, PayloadError, RetryAfterError } from "@atlasqueue/contract";
+export { DoNotRetryError, PayloadError, RetryAfterError, StepError, type SignalWait } from "@atlasqueue/contract";
 
 /** What a handler gets besides its payload. */
 export type JobContext = {
