@@ -13,7 +13,7 @@ export { idempotencyKeyAccepts, isIdempotencyKey, parseIdempotencyKey } from "./
 export * from "./wire/job.ts";
 export * from "./checks/json.ts";
 export * from "./wire/flow.ts";
-export * from "./wire/lease.ts";
+export * from "./wire/work/lease.ts";
 export * from "./checks/limits.ts";
 export * from "./wire/listing.ts";
 export * from "./wire/mcp.ts";
@@ -27,7 +27,7 @@ export * from "./wire/schedule.ts";
 export * from "./wire/stats.ts";
 export * from "./wire/session.ts";
 export * from "./wire/status.ts";
-export * from "./wire/steps.ts";
+export * from "./wire/work/steps.ts";
 export * from "./handlers/steps.ts";
 export * from "./handlers/storable.ts";
 export * from "./handlers/thrown.ts";

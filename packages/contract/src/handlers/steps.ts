@@ -1,6 +1,6 @@
 import { showValue, type Json } from "../checks/json.ts";
 import { limits } from "../checks/limits.ts";
-import { stepName } from "../wire/steps.ts";
+import { stepName } from "../wire/work/steps.ts";
 import { storableResult } from "./storable.ts";
 
 /** What came of waiting for a signal. */

@@ -1,6 +1,6 @@
 import { stepName, storableResult, type Json, type SendSignalAnswer } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
-import type { FollowUps } from "../follow-ups.ts";
+import type { ReadyJob } from "../signal/signal.ts";
 import { sendSignal } from "./signal.ts";
 
 /**
@@ -12,7 +12,7 @@ export type SignalSent = SendSignalAnswer["outcome"] | "finished" | "unknown" | 
 
 /** How a queue in your own code sends signals. Throws a TypeError for a name or a payload that cannot be stored. */
 export const queueSignal =
-  (deps: Deps, followUps: Pick<FollowUps, "woken">, tenant: string) =>
+  (deps: Deps, followUps: { woken(job: ReadyJob): Promise<void> }, tenant: string) =>
   async (id: string, name: string, payload?: Json): Promise<SignalSent> => {
     if (!stepName.safeParse(name).success) throw new TypeError(`the name of a signal must be ${stepName.description}`);
     const checked = storableResult(payload);

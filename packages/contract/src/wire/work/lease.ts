@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { anyJson, job, jobId } from "./job.ts";
-import { limits } from "../checks/limits.ts";
-import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
+import { anyJson, job, jobId } from "../job.ts";
+import { limits } from "../../checks/limits.ts";
+import { plainText, plainTextAccepts } from "../../checks/plain-text.ts";
 
 export const workerId = z
   .string()

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { limits } from "../checks/limits.ts";
-import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
-import { anyJson } from "./job.ts";
+import { limits } from "../../checks/limits.ts";
+import { plainText, plainTextAccepts } from "../../checks/plain-text.ts";
+import { anyJson } from "../job.ts";
 import { leaseToken } from "./lease.ts";
 
 /** The name of a step, or of a signal: unique within its job. In a path, dots alone would mean another path. */
