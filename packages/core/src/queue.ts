@@ -4,6 +4,7 @@ import {
   submitJob,
   validate,
   type JobStatus,
+  type Json,
   type SubmitJobInput,
   type Tracing,
 } from "@atlasqueue/contract";
@@ -23,6 +24,7 @@ import type { RedisTls } from "./signal/redis/dial.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import { sendInside } from "./tracing/send.ts";
+import { queueSignal, type SignalSent } from "./steps/queue-signal.ts";
 import { createSubmitter } from "./submit/submitter.ts";
 import { submitInside } from "./submit/arrivals/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
@@ -91,6 +93,8 @@ export type Queue = {
    */
   submitIn(tx: CallerTransaction, job: QueueJob): Promise<Submitted>;
   announce(...submitted: Submitted[]): Promise<void>;
+  /** Send a signal to a job that waits for it, or will. Resolves with what became of it; only `sent` changed anything. */
+  signal(id: string, name: string, payload?: Json): Promise<SignalSent>;
   /** Jobs that recur by cron: put, look, pause, delete. */
   readonly schedules: Schedules;
   /** Waits until everything submitted is answered, then closes the connections. */
@@ -150,6 +154,7 @@ export function createQueue(options: QueueOptions): Queue {
 
   return {
     schedules: createScheduleBook(deps, tenant),
+    signal: queueSignal(deps, followUps, tenant),
     async submit(job) {
       const submission = submissionOf(job);
       return answer(submission, await submitter.submit(submission, 1_000));

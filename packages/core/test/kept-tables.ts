@@ -20,6 +20,9 @@ const tables = [
   "queue_changes",
   "schedules",
   "dead_letter_replays",
+  "job_steps",
+  "job_signals",
+  "job_waits",
 ];
 /** Deleting is cheaper than TRUNCATE, but leaves the old rows on disk. */
 const deletes_max = 40;

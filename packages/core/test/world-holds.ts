@@ -8,6 +8,7 @@ import { claimReady } from "../src/lease/claim.ts";
 import type { Lease } from "../src/lease/lease.ts";
 import { recoverExpired } from "../src/lease/recover.ts";
 import { promoteDue } from "../src/maintenance/promote.ts";
+import { sendSignal } from "../src/steps/signal.ts";
 import { complete } from "../src/settle/complete.ts";
 import { limit, type World } from "./world.ts";
 
@@ -43,12 +44,17 @@ export async function holdsAfter(world: World): Promise<void> {
   const acquired = Map.groupBy(world.recorded.named("lease_acquired"), (event) => "job_id" in event && event.job_id);
   const released = Map.groupBy(world.recorded.named("job_released"), (event) => "job_id" in event && event.job_id);
   const anew = new Set([world.dead, world.flow.dead, ...world.dead_letters]);
+  const parked = Map.groupBy(world.recorded.named("job_parked"), (event) => "job_id" in event && event.job_id);
   for (const { id, attempts } of jobs)
     if (!anew.has(id))
       expect(attempts, "attempts are committed claims").toBe(
-        (acquired.get(id)?.length ?? 0) - (released.get(id)?.length ?? 0),
+        (acquired.get(id)?.length ?? 0) - (released.get(id)?.length ?? 0) - (parked.get(id)?.length ?? 0),
       );
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
+  expect(
+    await sql`SELECT id FROM jobs JOIN job_signals ON job_id = id AND name = waits_for WHERE status = 'scheduled'`,
+    "parked jobs whose signal is there",
+  ).toEqual([]);
   expect(await runOut(world), "what never ends").toEqual([]);
   expect(await sql`SELECT job_id FROM arrivals`, "arrivals that are never admitted").toEqual([]);
   // Of what ran last.
@@ -58,7 +64,7 @@ export async function holdsAfter(world: World): Promise<void> {
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
 }
 
-/** Run everything that is ready to its end, as workers and the sweep would. Returns what is left after many rounds. */
+/** Run everything that is ready to its end, as workers and the sweep would, and give those that are parked their signal. Returns what is left after many rounds. */
 async function runOut(world: World): Promise<readonly { id: string; status: string }[]> {
   const { deps, claimer, leases, taken } = world;
   const done = (held: readonly Lease[]) =>
@@ -67,6 +73,9 @@ async function runOut(world: World): Promise<readonly { id: string; status: stri
       held.map((lease) => ({ lease, result: null })),
     );
   await done([...leases, ...taken]);
+  const waiting = await deps.database.sql<{ id: string; waits_for: string }[]>`
+    SELECT id, waits_for FROM jobs WHERE tenant = ${world.tenant} AND waits_for IS NOT NULL`;
+  for (const { id, waits_for } of waiting) await sendSignal(deps, world.tenant, id, waits_for, null);
   for (let round = 1; ; round += 1) {
     await recoverExpired(deps, 50);
     await closeEdges(deps, 100);

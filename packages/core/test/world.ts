@@ -12,6 +12,7 @@ import { executeIn } from "../src/database/caller-transaction.ts";
 import { complete } from "../src/settle/complete.ts";
 import { createReplay } from "../src/dead-letters/replays/create.ts";
 import { createSchedule } from "../src/schedules/store.ts";
+import { park } from "../src/steps/park.ts";
 import { submitInside } from "../src/submit/arrivals/submit-inside.ts";
 import { addFlow } from "./add-flow.ts";
 import { closeEdges } from "../src/flows/close-edges.ts";
@@ -78,6 +79,8 @@ async function makeWorld(database: Database) {
   const leases = await claim(deps, [held, group[0], limited[0]].map(String), claimer);
   const lost = await claim(deps, [String(expired)], claimer);
   await die(String(dead));
+  const [parked] = await claim(deps, await add({}), claimer);
+  if (parked) await park(deps, parked, "go", 3_600);
   const [finished, due] = await add({}, { delay_seconds: 3_600 });
   await finish(String(finished));
   await database.sql`
@@ -106,6 +109,8 @@ async function makeWorld(database: Database) {
     plain,
     held: String(held),
     dead: String(dead),
+    /** Until the signal "go". */
+    parked: String(parked?.id),
     /** The first in the group, the second in a group without a row, the third in none; a replay of them is due. */
     dead_letters,
     finished: String(finished),

@@ -1,8 +1,8 @@
-import { limits, parsePayload, type JobDefinition, type Json } from "@atlasqueue/contract";
+import { limits, parsePayload, type JobDefinition, type Json, type Steps } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { z } from "zod";
 
-export { DoNotRetryError, PayloadError, RetryAfterError } from "@atlasqueue/contract";
+export { DoNotRetryError, PayloadError, RetryAfterError, StepError, type SignalWait } from "@atlasqueue/contract";
 
 /** What a handler gets besides its payload. */
 export type JobContext = {
@@ -25,7 +25,7 @@ export type JobContext = {
   progress(done: number, note?: string): void;
   /** Keep a line with this attempt: the newest hundred, of at most 1,000 characters. Stored when the attempt ends. */
   log(line: string): void;
-};
+} & Steps;
 
 /** Returning stores the result; throwing fails the attempt, and the job is retried after its backoff. */
 export type HandlerFunction<P> = (payload: P, context: JobContext) => Promise<unknown> | unknown;

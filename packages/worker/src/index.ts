@@ -5,6 +5,8 @@ export {
   isHandler,
   PayloadError,
   RetryAfterError,
+  StepError,
+  type SignalWait,
   type Handler,
   type HandlerFunction,
   type HandlerOptions,

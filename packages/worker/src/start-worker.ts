@@ -29,6 +29,7 @@ import { createProgressReporter } from "./run/progress-reporter.ts";
 import { runningJobs } from "./consume/running-jobs.ts";
 import { createServed } from "./consume/served.ts";
 import { createSettler } from "./hold/settler.ts";
+import { createStepStores } from "./run/step-store.ts";
 
 export type WorkerConfig = {
   handlers: readonly Handler[];
@@ -106,6 +107,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const sinks: Sinks = {
     logger: deps.logger,
     progress: createProgressReporter(deps, stopped.signal),
+    steps: createStepStores({ deps, running, followUps }),
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };
   const settler = createSettler({ ...deps, followUps }, running, backoff);

@@ -46,6 +46,7 @@ test("these operations take a key", () => {
     "replayDeadLetters",
     "resumeQueue",
     "retryJob",
+    "sendSignal",
   ]);
 });
 

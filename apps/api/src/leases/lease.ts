@@ -1,5 +1,5 @@
 import { leaseAnswer, leaseRequest, queueName, type LeaseAnswer } from "@atlasqueue/contract";
-import { showJob, type LeasedJob } from "@atlasqueue/core/internal";
+import { findLeasedSteps, showJob, type LeasedJob, type LeasedSteps } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { exampleJob, exampleLockedUntil, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
@@ -8,6 +8,9 @@ const exampleLease: LeaseAnswer["jobs"][number] = {
   job: { ...exampleJob, status: "running", attempts: 1, worker_id: "worker-1" },
   lease_token: exampleToken,
   locked_until: exampleLockedUntil,
+  steps: { charge: { charge_id: "ch_17" } },
+  signals: {},
+  steps_complete: true,
 };
 
 export const lease = route(
@@ -36,16 +39,26 @@ export const lease = route(
     },
     problems: [],
   },
-  async ({ deps: { longPoll }, tenant, path: { queue }, body, trace, hungUp, ifUndelivered }) => {
+  async ({ deps, tenant, path: { queue }, body, trace, hungUp, ifUndelivered }) => {
     const { max_jobs, wait_seconds, ...claimer } = body;
     const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000, trace };
+    const { longPoll } = deps;
     const leases = await longPoll.lease(wish, hungUp());
     // With no attempt spent: no one knows of them.
     ifUndelivered(() => longPoll.undelivered(leases));
-    return { jobs: leases.map(showLease) };
+    const steps = await findLeasedSteps(
+      deps,
+      tenant,
+      leases.filter(({ has_steps }) => has_steps).map(({ id }) => id),
+    );
+    return { jobs: leases.map((row) => showLease(row, steps.get(row.id) ?? noSteps)) };
   },
 );
 
-function showLease(row: LeasedJob): LeaseAnswer["jobs"][number] {
-  return { job: showJob(row), lease_token: row.lease_token, locked_until: row.locked_until.toISOString() };
+const noSteps: LeasedSteps = { steps: {}, signals: {}, complete: true };
+
+function showLease(row: LeasedJob, { steps, signals, complete }: LeasedSteps): LeaseAnswer["jobs"][number] {
+  const { lease_token, locked_until } = row;
+  const held = { job: showJob(row), lease_token, locked_until: locked_until.toISOString() };
+  return { ...held, steps, signals, steps_complete: complete };
 }

@@ -53,6 +53,7 @@ export const exampleJob: Job = {
   progress: null,
   timeout_seconds: null,
   dead_reason: null,
+  waits_for: null,
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   tracestate: null,
   flow_id: null,

@@ -22,6 +22,7 @@ import { segment, type ActOptions, type CallOptions, type Send } from "../http/t
 import { operation } from "../tracing/operations.ts";
 import { createHandle, type Handle } from "../results/handle.ts";
 import { createWaits, type WaitOptions } from "../results/waits.ts";
+import { stepCalls } from "./steps.ts";
 import { submitInParts, type Submitted } from "./submit-many.ts";
 
 /**
@@ -122,10 +123,11 @@ export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undef
   };
 
   const wait = createWaits(get, waits_max);
+  const { signal } = stepCalls(send);
   const handleOf = <Result, Fields extends { id: string }>(
     fields: Fields,
     parse: (result: Json) => Result | Promise<Result>,
-  ) => createHandle(fields, { get, wait, parse });
+  ) => createHandle(fields, { get, wait, signal, parse });
 
   const post = async (id: string, verb: string, repeat: "always" | "undone", call?: ActOptions, told?: () => void) => {
     const path = `/v1/jobs/${segment(id)}/${verb}`;

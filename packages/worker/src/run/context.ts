@@ -1,4 +1,12 @@
-import { limits, storableText, type Json, type LogLine } from "@atlasqueue/contract";
+import {
+  createSteps,
+  limits,
+  storableText,
+  type Json,
+  type LogLine,
+  type Steps,
+  type StepStore,
+} from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
 import type { JobContext } from "../handler.ts";
@@ -11,6 +19,8 @@ export type Sinks = {
   progress(lease: Lease, progress: Json): void;
   /** A line that a handler wrote to its process' own stdout or stderr. */
   output(lease: Lease, stream: OutputStream, line: string): void;
+  /** Where its steps are kept. */
+  steps(lease: Lease, lazy: LazyAbort): StepStore;
   /** Instead of keeping the line with the context. */
   log?(line: string): void;
 };
@@ -26,6 +36,7 @@ export class Context implements JobContext {
   readonly #sinks: Sinks;
   #logger: Logger | undefined;
   #lines: LogLine[] | undefined;
+  #steps: Steps | undefined;
 
   constructor(lease: Lease, lazy: LazyAbort, sinks: Sinks) {
     const { id, type, queue, attempts, max_attempts, last_error } = lease;
@@ -53,6 +64,15 @@ export class Context implements JobContext {
       const noted = note === undefined ? told : { ...told, note: storableText(String(note), progress_note_chars_max) };
       this.#sinks.progress(this.#lease, noted);
     };
+  }
+  get step(): JobContext["step"] {
+    return this.#durable.step;
+  }
+  get waitFor(): JobContext["waitFor"] {
+    return this.#durable.waitFor;
+  }
+  get #durable(): Steps {
+    return (this.#steps ??= createSteps(this.#sinks.steps(this.#lease, this.#lazy)));
   }
   get log(): JobContext["log"] {
     return (line) => {

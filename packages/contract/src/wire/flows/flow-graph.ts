@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { limits } from "../checks/limits.ts";
+import { limits } from "../../checks/limits.ts";
 import { onParentFailure } from "./flow.ts";
-import { listJobsQuery, wholeNumber } from "./listing.ts";
-import { jobStatuses } from "./status.ts";
+import { listJobsQuery, wholeNumber } from "../listing.ts";
+import { jobStatuses } from "../status.ts";
 
 /**
  * `running`: some of its jobs are not final. `held`: none of those goes on by itself, as each waits for one that failed.
