@@ -14,6 +14,7 @@ export * from "./wire/job.ts";
 export * from "./checks/json.ts";
 export * from "./wire/flow.ts";
 export * from "./wire/flow-graph.ts";
+export * from "./wire/flow-states.ts";
 export * from "./wire/lease.ts";
 export * from "./checks/limits.ts";
 export * from "./wire/listing.ts";

@@ -1,4 +1,6 @@
+import { eventually } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
+import { storeFlow } from "../store-flow.ts";
 import { becomes, visit, type World } from "../world.ts";
 
 const texts = [
@@ -27,6 +29,16 @@ export function hostileTests(world: () => World): void {
       ids.push(failing.id);
     }
     for (const id of ids) await becomes(client, id, "dead");
+    const flow = await storeFlow(
+      world().database,
+      texts.map((text, at) => ({
+        ref: text,
+        type: text,
+        status: "dead",
+        last_error: text,
+        depends_on: at === 0 ? [] : [at - 1],
+      })),
+    );
     const { page, context, complaints } = await visit(world().browser, `${url}/ui/jobs?status=dead`);
     await page
       .getByText(texts[0] ?? "?")
@@ -38,6 +50,9 @@ export function hostileTests(world: () => World): void {
     }
     await page.getByRole("region", { name: "Payload" }).getByText("WWWW").first().waitFor();
     for (const path of [
+      "/ui/flows",
+      `/ui/flows/${flow.id}`,
+      `/ui/flows/${flow.id}?view=table`,
       "/ui/dead",
       "/ui/queues",
       "/ui/workers",
@@ -48,6 +63,7 @@ export function hostileTests(world: () => World): void {
     ]) {
       await page.goto(`${url}${path}`);
       await page.locator("main h1").waitFor();
+      await eventually(async () => expect(await page.locator(".loading").count()).toBe(0));
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path).toBe(true);
     }
     expect(await page.evaluate("'struck' in globalThis")).toBe(false);

@@ -11,6 +11,7 @@ import { Actions } from "./actions.tsx";
 import { useJob } from "./ask.ts";
 import { Explain } from "./explain.tsx";
 import { JobFacts } from "./facts.tsx";
+import { FlowOfJob } from "./flow.tsx";
 import { Timeline } from "./timeline.tsx";
 
 export function JobPage() {
@@ -28,6 +29,7 @@ export function JobPage() {
         )}
       </Page>
     );
+  const { flow_id }: { flow_id?: string | null } = job.data as Job & { flow_id?: string | null };
   return (
     <Page
       title={clipped(job.data.type, 80)}
@@ -45,7 +47,10 @@ export function JobPage() {
             </Answered>
           </Card>
         </div>
-        <JobFacts job={job.data} trace={explanation.data} />
+        <div className="stack">
+          {flow_id && <FlowOfJob job={job.data} flow_id={flow_id} />}
+          <JobFacts job={job.data} trace={explanation.data} />
+        </div>
       </div>
     </Page>
   );
