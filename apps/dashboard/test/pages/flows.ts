@@ -29,6 +29,7 @@ export function flowTests(world: () => World): void {
       { ref: "c", status: "succeeded" },
     ]);
     const { page, context, complaints } = await opened("/");
+    await page.getByText("Jobs by status").waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("f");
     const row = (id: string) => page.getByRole("table", { name: "Flows" }).getByRole("row", { name: new RegExp(id) });
@@ -140,14 +141,24 @@ export function flowTests(world: () => World): void {
     await context.close();
   });
 
-  test("what happens to its jobs is seen on a flow's page", async () => {
-    const { id, jobs } = await storeFlow(world().database, sales);
+  test("a flow that was held goes on when what failed is mended, and its page follows it to the end", async () => {
+    const { client } = world().open;
+    const flow = client.flow();
+    const nobody = { to: "nobody@example.org" };
+    const mail = flow.add({ ref: "mail", type: "mail.send", queue: "mails", max_attempts: 1, payload: nobody });
+    const report = { ref: "report", type: "report.build", queue: "reports" };
+    flow.add({ ...report, depends_on: [mail], on_parent_failure: "wait" });
+    const { id, jobs } = await flow.submit();
     const { page, context } = await opened(`/ui/flows/${id}`);
     const graph = page.getByRole("region", { name: "Graph", exact: true });
-    await graph.getByRole("link", { name: "sum-south Dead" }).waitFor();
-    await world().open.client.retry(jobs[3] ?? "");
-    await graph.getByRole("link", { name: "sum-south Queued" }).waitFor();
-    await page.getByRole("region", { name: "How far it is" }).getByText("2 / 6").waitFor();
+    const wrong = page.getByRole("region", { name: "What is wrong" });
+    await wrong.getByText("what is left waits for jobs that failed").waitFor();
+    await graph.getByRole("link", { name: "mail Dead" }).waitFor();
+    await graph.getByRole("link", { name: "report Blocked" }).waitFor();
+    await client.editAndRetry(jobs[0]?.id ?? "", { payload: { to: "ada@example.org" } });
+    for (const name of ["mail Succeeded", "report Succeeded"]) await graph.getByRole("link", { name }).waitFor();
+    await page.getByRole("region", { name: "How far it is" }).getByText("2 / 2").waitFor();
+    await wrong.waitFor({ state: "detached" });
     await context.close();
   });
 
@@ -207,12 +218,7 @@ export function flowTests(world: () => World): void {
       ...sales.slice(0, 4),
       { ref: "join", status: "blocked", depends_on: [1, 2, 3, earlier.id], on_parent_failure: "wait" },
     ]);
-    const { page, context } = await visit(world().browser, "about:blank");
-    await page.route(/\/v1\/jobs\/[^/]+$/, async (route) => {
-      const answer = await route.fetch();
-      await route.fulfill({ json: { flow_id: id, ...((await answer.json()) as object) } });
-    });
-    await page.goto(`${world().open.url}/ui/jobs/${jobs[4]}`);
+    const { page, context } = await opened(`/ui/jobs/${jobs[4]}`);
     await page.getByText("It waits for 2 of 4 jobs.").waitFor();
     for (const parent of [
       /^sum-north\s*Succeeded/,

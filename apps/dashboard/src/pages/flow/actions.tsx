@@ -17,6 +17,10 @@ export function FlowActions({ flow }: { flow: WholeFlow }) {
   const { cancel, retry } = useFlowActs(flow.id);
   const { dead, cancelled } = flow.counts;
   const open = flow.jobs - endedOf(flow.counts);
+  const again = [
+    ...(dead > 0 ? [plural(dead, "dead job")] : []),
+    ...(cancelled > 0 ? [plural(cancelled, "cancelled job")] : []),
+  ];
   const close = () => setAsked(undefined);
   if (!may) return null;
   return (
@@ -49,8 +53,8 @@ export function FlowActions({ flow }: { flow: WholeFlow }) {
           act={async () => retry.mutate(flow.id)}
           onClose={close}
         >
-          Dead and cancelled jobs run again, with all their attempts: {plural(dead, "dead job")}, {cancelled} cancelled.
-          Those that were cancelled because of another one wait for it again. What has succeeded stays.
+          Run again, with all attempts: {again.join(" and ")}. Those that were cancelled because of another one wait for
+          it again. What has succeeded stays.
         </Confirm>
       )}
     </>

@@ -29,7 +29,6 @@ export function JobPage() {
         )}
       </Page>
     );
-  const { flow_id }: { flow_id?: string | null } = job.data as Job & { flow_id?: string | null };
   return (
     <Page
       title={clipped(job.data.type, 80)}
@@ -48,7 +47,7 @@ export function JobPage() {
           </Card>
         </div>
         <div className="stack">
-          {flow_id && <FlowOfJob job={job.data} flow_id={flow_id} />}
+          {job.data.flow_id !== null && <FlowOfJob job={job.data} flow_id={job.data.flow_id} />}
           <JobFacts job={job.data} trace={explanation.data} />
         </div>
       </div>
