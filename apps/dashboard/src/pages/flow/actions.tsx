@@ -53,8 +53,8 @@ export function FlowActions({ flow }: { flow: WholeFlow }) {
           act={async () => retry.mutate(flow.id)}
           onClose={close}
         >
-          Run again, with all attempts: {again.join(" and ")}. Those that were cancelled because of another one wait for
-          it again. What has succeeded stays.
+          {again.join(" and ")} will run again, with all attempts. What has succeeded stays.
+          {cancelled > 0 && " Jobs that were cancelled because another one failed wait for that one again."}
         </Confirm>
       )}
     </>

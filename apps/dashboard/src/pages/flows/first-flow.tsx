@@ -20,8 +20,8 @@ export function FirstFlow() {
 function curlOfFlow(signed_in: boolean): string {
   const token = signed_in ? ` -H "Authorization: Bearer $ATLASQUEUE_TOKEN"` : "";
   const jobs = [
-    { type: "sales.load", ref: "load" },
-    { type: "sales.report", ref: "report", depends_on: ["load"] },
+    { type: "demo.echo", ref: "first" },
+    { type: "demo.echo", ref: "second", depends_on: ["first"] },
   ];
   return `curl -sS ${location.origin}/v1/jobs/batch${token} -H 'Content-Type: application/json' -H "Idempotency-Key: flow-$(date +%s)" -d '${JSON.stringify({ jobs })}'`;
 }
