@@ -40,7 +40,6 @@ export async function createWorld() {
     postgres,
     redis,
     browser,
-    database: own,
     /** A token of the default tenant. */
     async token(scopes: TokenWish["scopes"], name = "ops") {
       const made = await createToken({ database: own, observe: () => {} }, { tenant: "default", name, scopes });

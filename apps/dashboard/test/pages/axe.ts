@@ -4,7 +4,7 @@ import { eventually } from "@atlasqueue/testing";
 import type { AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { storeFlow } from "../store-flow.ts";
+import { submitFlow } from "../submit-flow.ts";
 import { visit, type World } from "../world.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -26,9 +26,9 @@ export function axeTests(world: () => World): void {
   test("axe finds nothing wrong on any page, light or dark", async () => {
     const { url, client } = world().open;
     const page_of_job = `/ui/jobs/${(await client.page({ status: "dead", limit: 1 })).items[0]?.id ?? ""}`;
-    const flow = await storeFlow(world().database, [
-      { ref: "load", status: "dead" },
-      { ref: "sum", status: "blocked", depends_on: [0], on_parent_failure: "wait" },
+    const flow = await submitFlow(world().open.client, [
+      { ref: "load", step: "dies" },
+      { ref: "sum", step: "stays", after: ["load"], on_parent_failure: "wait" },
     ]);
     // Not through a script element, which the page's policy refuses.
     const { page, context } = await visit(world().browser, "about:blank", { bypassCSP: true });

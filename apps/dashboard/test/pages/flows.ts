@@ -1,16 +1,16 @@
 import { eventually } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
-import { storeFlow, type FlowMember } from "../store-flow.ts";
+import { submitFlow, type Step } from "../submit-flow.ts";
 import { becomes, visit, type World } from "../world.ts";
 
-/** load → three that work in parallel, one of which died → sum, which waits for them → report. */
-const sales: readonly FlowMember[] = [
-  { ref: "load", type: "sales.load", status: "succeeded" },
-  { ref: "sum-north", type: "sales.sum", status: "succeeded", depends_on: [0] },
-  { ref: "sum-east", type: "sales.sum", status: "running", depends_on: [0] },
-  { ref: "sum-south", type: "sales.sum", status: "dead", depends_on: [0], last_error: "no figures of the south" },
-  { ref: "join", type: "sales.join", status: "blocked", depends_on: [1, 2, 3], on_parent_failure: "wait" },
-  { ref: null, type: "sales.report", status: "blocked", depends_on: [4] },
+/** load → three in parallel, of which one waits for a worker and one died → join, which waits for them → report. */
+const sales: readonly Step[] = [
+  { ref: "load", step: "succeeds" },
+  { ref: "sum-north", step: "succeeds", after: ["load"] },
+  { ref: "sum-east", step: "stays", after: ["load"] },
+  { ref: "sum-south", step: "dies", after: ["load"] },
+  { ref: "join", step: "stays", after: ["sum-north", "sum-east", "sum-south"], on_parent_failure: "wait" },
+  { ref: "report", step: "stays", after: ["join"] },
 ];
 
 /** Jobs that wait for one another: their list, their graph, and what can be done with them. */
@@ -18,16 +18,17 @@ export function flowTests(world: () => World): void {
   const opened = (path: string) => visit(world().browser, `${world().open.url}${path}`);
 
   test("flows are listed with how far they are, and the address says in which state", async () => {
-    const { database } = world();
-    const held = await storeFlow(database, [
-      { ref: "a", status: "dead" },
-      { ref: "b", status: "blocked", depends_on: [0], on_parent_failure: "wait" },
+    const { client } = world().open;
+    const held = await submitFlow(client, [
+      { ref: "a", step: "dies" },
+      { ref: "b", step: "stays", after: ["a"], on_parent_failure: "wait" },
     ]);
-    const failed = await storeFlow(database, [
-      { ref: "a", status: "dead" },
-      { ref: "b", status: "cancelled", depends_on: [0] },
-      { ref: "c", status: "succeeded" },
+    const failed = await submitFlow(client, [
+      { ref: "a", step: "dies" },
+      { ref: "b", step: "stays", after: ["a"] },
+      { ref: "c", step: "succeeds" },
     ]);
+    await becomes(client, failed.idOf("b"), "cancelled");
     const { page, context, complaints } = await opened("/");
     await page.getByText("Jobs by status").waitFor();
     await page.keyboard.press("g");
@@ -54,9 +55,14 @@ export function flowTests(world: () => World): void {
   });
 
   test("more flows are shown when asked for, and without any the page says how to make one", async () => {
-    const { database } = world();
     const flows: string[] = [];
-    for (let at = 0; at < 22; at += 1) flows.push((await storeFlow(database, [{ ref: "a", status: "queued" }])).id);
+    for (let at = 0; at < 22; at += 1) {
+      const steps: Step[] = [
+        { ref: "a", step: "stays" },
+        { ref: "b", step: "stays", after: ["a"] },
+      ];
+      flows.push((await submitFlow(world().open.client, steps)).id);
+    }
     const { page, context } = await opened("/ui/flows");
     await page.getByRole("button", { name: "Show more" }).click();
     await page.getByRole("link", { name: flows[0] ?? "?" }).waitFor();
@@ -68,14 +74,14 @@ export function flowTests(world: () => World): void {
   });
 
   test("a flow is drawn with its critical path, and each job leads to its page", async () => {
-    const { id, jobs } = await storeFlow(world().database, sales);
+    const { id, idOf } = await submitFlow(world().open.client, sales);
     const { page, context, complaints } = await opened(`/ui/flows/${id}`);
     const graph = page.getByRole("region", { name: "Graph", exact: true });
-    await graph.getByRole("link", { name: "sum-south Dead sales.sum" }).waitFor();
+    await graph.getByRole("link", { name: "sum-south Dead mail.send" }).waitFor();
     expect(await graph.getByRole("link").count()).toBe(6);
     const edges = graph.locator(".flow-edges > path");
     expect(await edges.count()).toBe(7);
-    // load, sum-east, which still runs, join, and the report.
+    // load, sum-east, which has not run, join, and the report.
     expect(await graph.locator(".flow-node.critical").count()).toBe(4);
     expect(await graph.locator(".flow-edges > path.critical").count()).toBe(3);
     const places = await Promise.all(
@@ -83,23 +89,23 @@ export function flowTests(world: () => World): void {
     );
     expect(places[0]).toBeLessThan(places[1] ?? 0);
     const table = page.getByRole("table", { name: "Jobs of the flow" });
-    await table
-      .getByRole("row", { name: /^join critical Blocked sales.join sum-north, sum-east, sum-south/ })
-      .waitFor();
-    await page.getByRole("region", { name: "What is wrong" }).getByText("no figures of the south").waitFor();
+    await table.getByRole("row", { name: /^join critical Blocked step sum-north, sum-east, sum-south/ }).waitFor();
+    await page.getByRole("region", { name: "What is wrong" }).getByText("no such user 17").waitFor();
     await page.getByRole("button", { name: "Table", exact: true }).click();
     await page.waitForURL(/view=table/);
     expect(await graph.count()).toBe(0);
     await page.getByRole("button", { name: "Graph and table" }).click();
     await graph.getByRole("link", { name: "load" }).click();
-    await page.waitForURL(new RegExp(`/ui/jobs/${jobs[0]}`));
+    await page.waitForURL(new RegExp(`/ui/jobs/${idOf("load")}`));
     expect(complaints).toEqual([]);
     await context.close();
   });
 
   test("what failed in a flow is retried, and a flow is cancelled", async () => {
     const { client } = world().open;
-    const { id, jobs } = await storeFlow(world().database, sales);
+    const { id, idOf } = await submitFlow(world().open.client, sales);
+    // What is retried is to stay where it is.
+    await client.pause("mails");
     const { page, context } = await opened(`/ui/flows/${id}`);
     const row = (name: string) =>
       page.getByRole("table", { name: "Jobs of the flow" }).getByRole("row", { name: new RegExp(`^${name}`) });
@@ -107,7 +113,7 @@ export function flowTests(world: () => World): void {
     await page.getByRole("dialog", { name: "Retry what failed?" }).getByRole("button", { name: "Retry" }).click();
     await page.getByText("1 job retried").waitFor();
     await row("sum-south").getByText("Queued").waitFor();
-    await becomes(client, jobs[3] ?? "", "queued");
+    await becomes(client, idOf("sum-south"), "queued");
     expect(await page.getByRole("button", { name: "Retry what failed" }).count()).toBe(0);
     await page.getByRole("button", { name: "Cancel flow" }).click();
     await page.getByRole("button", { name: "Cancel 4 jobs" }).click();
@@ -115,11 +121,12 @@ export function flowTests(world: () => World): void {
     await row("join").getByText("Cancelled").waitFor();
     expect((await client.flows.get(id)).counts).toMatchObject({ succeeded: 2, cancelled: 4 });
     expect(await page.getByRole("button", { name: "Cancel flow" }).count()).toBe(0);
+    await client.resume("mails");
     await context.close();
   });
 
   test("an act on a flow shows at once, and is taken back with the reason when it is refused", async () => {
-    const { id } = await storeFlow(world().database, sales);
+    const { id } = await submitFlow(world().open.client, sales);
     const { page, context } = await opened(`/ui/flows/${id}`);
     let refuse = () => {};
     const asked = new Promise<void>((resolve) => (refuse = resolve));
@@ -137,7 +144,7 @@ export function flowTests(world: () => World): void {
     await row.getByText("Cancelled").waitFor();
     refuse();
     await page.getByText("Could not cancel the flow: Not on a Sunday").waitFor();
-    await row.getByText("Running").waitFor();
+    await row.getByText("Queued").waitFor();
     await context.close();
   });
 
@@ -163,12 +170,12 @@ export function flowTests(world: () => World): void {
   });
 
   test("of a flow of a thousand jobs the rows in sight exist, and none is drawn", async () => {
-    const { id } = await storeFlow(
-      world().database,
+    const { id } = await submitFlow(
+      world().open.client,
       Array.from({ length: 1_000 }, (_, at) => ({
         ref: `part-${at}`,
-        status: "queued" as const,
-        depends_on: at === 0 ? [] : [Math.floor((at - 1) / 3)],
+        step: "stays" as const,
+        ...(at > 0 && { after: [`part-${Math.floor((at - 1) / 3)}`] }),
       })),
     );
     const { page, context } = await opened(`/ui/flows/${id}`);
@@ -183,10 +190,10 @@ export function flowTests(world: () => World): void {
   });
 
   test("a flow with too many lines to be drawn leaves the page as quick as ever, and says so", async () => {
-    const first = Array.from({ length: 100 }, (_, at) => at);
-    const { id } = await storeFlow(world().database, [
-      ...first.map((at) => ({ ref: `from-${at}`, status: "queued" as const })),
-      ...first.map((at) => ({ ref: `to-${at}`, status: "blocked" as const, depends_on: first })),
+    const first = Array.from({ length: 100 }, (_, at) => `from-${at}`);
+    const { id } = await submitFlow(world().open.client, [
+      ...first.map((ref) => ({ ref, step: "stays" as const })),
+      ...first.map((ref) => ({ ref: `to-${ref}`, step: "stays" as const, after: first })),
     ]);
     const { page, context } = await visit(world().browser, "about:blank");
     await page.clock.install();
@@ -200,7 +207,7 @@ export function flowTests(world: () => World): void {
   });
 
   test("on a narrow screen a flow is a table", async () => {
-    const { id } = await storeFlow(world().database, sales);
+    const { id } = await submitFlow(world().open.client, sales);
     const { page, context } = await visit(world().browser, `${world().open.url}/ui/flows/${id}`, {
       viewport: { width: 390, height: 844 },
     });
@@ -214,18 +221,18 @@ export function flowTests(world: () => World): void {
   test("a job's page says to which flow it belongs, and what it waits for", async () => {
     const { client } = world().open;
     const earlier = await client.submit({ type: "prices.load", queue: "elsewhere" });
-    const { id, jobs } = await storeFlow(world().database, [
+    const { id, idOf } = await submitFlow(client, [
       ...sales.slice(0, 4),
-      { ref: "join", status: "blocked", depends_on: [1, 2, 3, earlier.id], on_parent_failure: "wait" },
+      {
+        ref: "join",
+        step: "stays",
+        after: ["sum-north", "sum-east", "sum-south", earlier.id],
+        on_parent_failure: "wait",
+      },
     ]);
-    const { page, context } = await opened(`/ui/jobs/${jobs[4]}`);
+    const { page, context } = await opened(`/ui/jobs/${idOf("join")}`);
     await page.getByText("It waits for 2 of 4 jobs.").waitFor();
-    for (const parent of [
-      /^sum-north\s*Succeeded/,
-      /^sum-east\s*Running/,
-      /^sum-south\s*Dead/,
-      /^prices.load\s*Queued/,
-    ])
+    for (const parent of [/^sum-north\s*Succeeded/, /^sum-east\s*Queued/, /^sum-south\s*Dead/, /^prices.load\s*Queued/])
       await page.getByRole("listitem").filter({ hasText: parent }).waitFor();
     await page.getByRole("link", { name: "See the flow" }).click();
     await page.waitForURL(new RegExp(`/ui/flows/${id}`));
