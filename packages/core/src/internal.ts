@@ -27,7 +27,7 @@ export { listFlows } from "./flows/list-flows.ts";
 export { findFlow, viewFlow } from "./flows/show-flow.ts";
 export { answerOf, flowOf, isFlow, type Flow, type FlowJob } from "./flows/flow.ts";
 export { flowFaults, unknownParent } from "./flows/flow-faults.ts";
-export { submitFlow, type FlowOutcome } from "./flows/submit-flow.ts";
+export type { FlowOutcome } from "./flows/submit-flow.ts";
 export { tiesOf, underOneKey } from "./flows/under-one-key.ts";
 export { advanceAll } from "./groups/advance-all.ts";
 export { listAttempts } from "./jobs/attempts.ts";

@@ -1,17 +1,17 @@
 import { jobStatuses, limits, type Job, type SendSignalAnswer } from "@atlasqueue/contract";
 import { AtlasQueueError } from "@atlasqueue/client";
 import { Argument, Option, type Command } from "@commander-js/extra-typings";
-import type { Env } from "../config.ts";
-import { exitCodes, orExit } from "../exit.ts";
-import { changeMany } from "../jobs/bulk.ts";
-import { jobColumns, showJob } from "../jobs/show.ts";
-import { outputOf, writeJson, type Output } from "../output/output.ts";
-import { plain } from "../output/plain.ts";
-import { showTable } from "../output/table.ts";
-import { jsonOption, parseId, parseIds, parseQueue, parseSignal, urlOption, yesOption } from "../remote/options.ts";
-import { parseJson, parseObject } from "../submit/parse-object.ts";
-import { withClient } from "../remote/with-client.ts";
-import { integer } from "../submit/job-fields.ts";
+import type { Env } from "../../config.ts";
+import { exitCodes, orExit } from "../../exit.ts";
+import { changeMany } from "../../jobs/bulk.ts";
+import { jobColumns, showJob } from "../../jobs/show.ts";
+import { outputOf, writeJson, type Output } from "../../output/output.ts";
+import { plain } from "../../output/plain.ts";
+import { showTable } from "../../output/table.ts";
+import { jsonOption, parseId, parseIds, parseQueue, parseSignal, urlOption, yesOption } from "../../remote/options.ts";
+import { parseJson, parseObject } from "../../submit/parse-object.ts";
+import { withClient } from "../../remote/with-client.ts";
+import { integer } from "../../submit/job-fields.ts";
 
 const jobs_max = 100_000;
 
