@@ -1,6 +1,4 @@
-import { execFile } from "node:child_process";
 import { dirname } from "node:path";
-import { promisify } from "node:util";
 import { clusterKeys, defaultKeys, queueKeys, slotOf } from "@atlasqueue/core/internal";
 import { findRedisServer } from "@atlasqueue/embedded";
 import { expect } from "vitest";
@@ -8,6 +6,7 @@ import { eventually, redisCluster, type ClusterServer } from "../src/index.ts";
 import { startSystem } from "../system/system.ts";
 import { coreSuite } from "./harness/core-suite.ts";
 import { blockWith } from "./harness/page.ts";
+import { mustRun } from "./harness/run.ts";
 import { startProcesses } from "./harness/topology.ts";
 
 /** The list that most jobs of the load go through: what has it is what is broken. */
@@ -31,11 +30,8 @@ async function start() {
   const redisCli = async (command: string, ids: Record<string, string>) => {
     const [server] = cluster.servers;
     const { password, port } = new URL(server?.url ?? "");
-    const tools = dirname(findRedisServer() ?? "");
-    const env = { REDISCLI_AUTH: password, NODE: `127.0.0.1:${port}`, ...ids };
-    await promisify(execFile)("sh", ["-ec", command], {
-      env: { ...process.env, ...env, PATH: `${tools}:${process.env["PATH"]}` },
-    });
+    const env = { REDISCLI_AUTH: password, NODE: `127.0.0.1:${port}`, TOOLS: dirname(findRedisServer() ?? ""), ...ids };
+    await mustRun("sh", ["-ec", `PATH="$TOOLS:$PATH"; ${command}`], { env });
   };
   return {
     ...topology,

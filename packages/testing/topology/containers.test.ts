@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../src/index.ts";
 import { testBackups } from "./containers/backups.ts";
 import { testMonitoring } from "./containers/monitoring.ts";
-import { run } from "./containers/run.ts";
+import { run } from "./harness/run.ts";
 import { startTour, type Tour } from "./containers/tour.ts";
 
 // The tour that an operator takes, in its order: each test goes on where the one before it ended.

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Engine } from "./engine.ts";
-import { mustRun } from "./run.ts";
+import { mustRun } from "../harness/run.ts";
 
 const images = {
   node: "node:24-slim",

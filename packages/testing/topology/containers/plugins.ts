@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { unpackFromDebian } from "../../src/programs/index.ts";
 import type { Engine } from "./engine.ts";
-import { run } from "./run.ts";
+import { run } from "../harness/run.ts";
 
 /**
  * Sees to it that this engine's `docker compose` and `docker buildx` are there: the machine's own, or, from Debian's

@@ -1,16 +1,16 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { freePort } from "@atlasqueue/embedded";
 import postgres from "postgres";
 import { eventually } from "../../src/index.ts";
 import { blockWith } from "./page.ts";
 import type { Pair } from "./pair.ts";
+import { mustRun } from "./run.ts";
 
 const deploy = new URL("../../../deploy/", import.meta.url);
 const file = "haproxy.cfg";
@@ -31,7 +31,7 @@ export async function startHaproxy(pair: Pair): Promise<{ url: string; stop(): P
     join(folder, file),
   );
   const [check = "", start = ""] = commands.split("\n");
-  await promisify(execFile)("sh", ["-ec", check]);
+  await mustRun("sh", ["-ec", check]);
   const child = spawn("sh", ["-c", `exec ${start}`], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));

@@ -1,11 +1,10 @@
-import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, startStandby, type Standby } from "../../src/index.ts";
 import { startSystem, type System } from "../../system/system.ts";
 import { blockWith } from "./page.ts";
+import { run } from "./run.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
 
@@ -24,13 +23,12 @@ export function testQuorum(): void {
     await system?.stop();
   });
   const [first = "", look = "", promote = "", doctor = ""] = blockWith("failover.md", "sh", "ANY 1").trim().split("\n");
+  /** What a command says, whatever it ends with. */
   const paste = async (command: string, database: string) => {
-    const env = { PRIMARY: system.servers.postgres.url, STANDBY: standbys[1]?.postgres.url, DATABASE_URL: database };
-    const { stdout } = await promisify(execFile)("sh", ["-ec", command], {
-      cwd: root,
-      env: { ...process.env, REDIS_URL: system.servers.redis.url, ...env },
-    });
-    return stdout;
+    const { postgres: primary, redis } = system.servers;
+    const servers = { DATABASE_URL: database, REDIS_URL: redis.url };
+    const env = { PRIMARY: primary.url, STANDBY: standbys[1]?.postgres.url ?? "", ...servers };
+    return (await run("sh", ["-ec", command], { cwd: root, env })).stdout;
   };
 
   test("one standby may be away, and with neither a commit waits until one is back", async () => {
@@ -60,16 +58,12 @@ export function testQuorum(): void {
 
   test("the standby that has everything takes over, and doctor says that it takes writes", async () => {
     const [one, other] = standbys;
-    expect(await paste(doctor, one?.postgres.url ?? "").catch(({ stdout }: { stdout: string }) => stdout)).toMatch(
-      /✗ Postgres +is read-only/,
-    );
+    expect(await paste(doctor, one?.postgres.url ?? "")).toMatch(/✗ Postgres +is read-only/);
     await system.servers.postgres.kill("SIGKILL");
     expect(await paste(promote, "")).toContain(" t");
     const sql = postgres(other?.postgres.url ?? "", { max: 1, onnotice: () => {} });
     expect((await sql`SELECT n FROM written ORDER BY n`).map((row) => row["n"])).toEqual([1, 2, 3]);
     await sql.end();
-    expect(await paste(doctor, other?.postgres.url ?? "").catch(({ stdout }: { stdout: string }) => stdout)).toMatch(
-      /✓ Postgres +answers, and takes writes/,
-    );
+    expect(await paste(doctor, other?.postgres.url ?? "")).toMatch(/✓ Postgres +answers, and takes writes/);
   });
 }
