@@ -7,7 +7,7 @@ export { countDrift } from "./counts/drift.ts";
 export { isBadRow, isShutOut, outcomeUnknown } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
 export { serverConnections } from "./database/server/connections.ts";
-export { schemaState } from "./database/schema-state.ts";
+export { requireSchema, schemaState } from "./database/schema-state.ts";
 export type { ActRow, JobRow } from "./database/schema/index.ts";
 export { clockSkewMs } from "./database/server/clock.ts";
 export { createReadiness } from "./database/server/readiness.ts";
