@@ -1,0 +1,119 @@
+import { isFinal } from "@atlasqueue/contract";
+import type { Record } from "./record.ts";
+import { personsMoves } from "./persons.ts";
+
+type Job = NonNullable<ReturnType<Record["jobs"]["get"]>>;
+export type Fault = { job_id: string; what: string };
+
+const hasFailed = (status: string | undefined) => status === "dead" || status === "cancelled";
+const lastOf = ({ moves }: Job) => moves.at(-1)?.status;
+const everBefore = ({ moves }: Job, at: number, is: (status: string) => boolean) =>
+  moves.some(({ id, status }) => id < at && is(status));
+
+/**
+ * What must hold of every job when all is quiet, judged by the plan and by the moves that were seen: nothing of what the
+ * code itself keeps about flows is believed.
+ */
+export function findFaults(record: Record): Fault[] {
+  const jobs = [...record.jobs.values()];
+  const parentsOf = ({ parents }: Job) => parents.flatMap((id) => record.jobs.get(id) ?? []);
+
+  /** The parent had ended, before a move, in a way that the child's policy takes. */
+  const wasClosed = (parent: Job, child: Job, at: number) =>
+    everBefore(parent, at, (status) =>
+      child.on_parent_failure === "run" ? isFinal(status as never) : status === "succeeded",
+    );
+  /** A person had the child retried, before a move, after that parent had failed. Only `cancel` lets a job do without. */
+  const wasFreed = (parent: Job, child: Job, at: number) =>
+    child.on_parent_failure === "cancel" &&
+    personsMoves(record, child.id, "retry").some(({ id }) => id < at && everBefore(parent, id, hasFailed));
+  const openParents = (child: Job, at = Infinity) =>
+    parentsOf(child).filter((parent) => !wasClosed(parent, child, at) && !wasFreed(parent, child, at));
+  const failedForGood = (child: Job) =>
+    child.on_parent_failure === "cancel" ? openParents(child).filter((parent) => hasFailed(lastOf(parent))) : [];
+
+  const startedTooEarly = (job: Job) => {
+    const starts = job.moves.filter(({ status }) => status === "running");
+    if (job.runs.length > starts.length) return `ran ${job.runs.length} times, but was claimed ${starts.length} times`;
+    if ((job.runs[0]?.started_ms ?? Infinity) < (starts[0]?.at_ms ?? Infinity)) return "ran before it was claimed";
+    const early = starts.map(({ id }) => openParents(job, id)).find((open) => open.length > 0);
+    return early && `started before ${namesOf(early)} had ended`;
+  };
+
+  const stranded = (job: Job) => {
+    const status = lastOf(job);
+    if (status === undefined || (status !== "blocked" && !isFinal(status))) return `is ${status} for ever`;
+    if (status !== "blocked") return undefined;
+    const reasons = openParents(job).filter(
+      (parent) => lastOf(parent) === "blocked" || (hasFailed(lastOf(parent)) && job.on_parent_failure === "wait"),
+    );
+    return reasons.length === 0 ? "is blocked, and no parent is to blame" : undefined;
+  };
+
+  const cascade = (job: Job) => {
+    const failed = failedForGood(job);
+    const last = lastOf(job);
+    if (failed.length > 0 && last !== "cancelled") return `is ${last}, although ${namesOf(failed)} failed`;
+    if (last !== "cancelled" || failed.length > 0) return undefined;
+    const ended = job.moves.at(-1)?.id;
+    const by_person = personsMoves(record, job.id, "cancel").some(({ id }) => id === ended);
+    return by_person ? undefined : "is cancelled, and neither a person nor a parent is to blame";
+  };
+
+  /** Nothing but a person brings back a job that a person cancelled. */
+  const lastWord = (job: Job) => {
+    const cancelled = record.acts.find(
+      (act) =>
+        act.verb === "cancel" &&
+        act.job_id === job.id &&
+        act.status === 200 &&
+        !record.acts.some(
+          (later) =>
+            later.verb === "retry" &&
+            (later.job_id === job.id || later.flow_id === job.flow_id) &&
+            later.to_ms > act.from_ms,
+        ),
+    );
+    return cancelled && lastOf(job) !== "cancelled" ? `is ${lastOf(job)}, although a person cancelled it` : undefined;
+  };
+
+  const success = (job: Job) => {
+    const at = job.moves.findIndex(({ status }) => status === "succeeded");
+    if (at === -1) return undefined;
+    if (at !== job.moves.length - 1) return "was moved after it had succeeded";
+    return job.runs.some(({ failed }) => failed === false) ? undefined : "succeeded without a run that did";
+  };
+
+  /** An edge is there exactly while its parent is waited for, and marked when that one failed and was to cancel the child. */
+  const edges = (job: Job) => {
+    for (const parent of parentsOf(job)) {
+      const edge = job.edges.find((one) => one.parent === parent.id);
+      const closed = lastOf(parent) === "succeeded" || (job.on_parent_failure === "run" && hasFailed(lastOf(parent)));
+      if (closed && edge) return `still waits for ${parent.name}`;
+      // One that a parent closed for a moment, or a person's retry freed, may be gone or not: it depends on who came first.
+      if (!closed && !edge && openParents(job).includes(parent)) return `forgot that it waits for ${parent.name}`;
+      const marked = job.on_parent_failure === "cancel" && hasFailed(lastOf(parent));
+      if (edge && edge.failed !== marked) return `has a mark of ${edge.failed} for ${parent.name}`;
+    }
+    const unknown = job.edges.find(({ parent }) => !job.parents.includes(parent));
+    return unknown && `waits for ${unknown.parent}, which is no parent of it`;
+  };
+
+  const all = [startedTooEarly, stranded, cascade, lastWord, success, edges];
+  return jobs.flatMap((job) => all.flatMap((find) => find(job) ?? []).map((what) => ({ job_id: job.id, what })));
+}
+
+const namesOf = (jobs: readonly Job[]) => jobs.map(({ name }) => name).join(", ");
+
+/** The most jobs that were running at one time, of all or of those with a property. */
+export function mostAtOnce(record: Record, counts: (job: Job) => boolean): number {
+  const moves = [...record.jobs.values()].filter(counts).flatMap((job) => job.moves);
+  let running = 0;
+  let most = 0;
+  for (const { was, status } of moves.sort((a, b) => a.id - b.id)) {
+    if (was === "running") running -= 1;
+    if (status === "running") running += 1;
+    most = Math.max(most, running);
+  }
+  return most;
+}
