@@ -1,8 +1,7 @@
 import { isFinal } from "@atlasqueue/contract";
-import type { Record } from "./record.ts";
+import type { Record, Recorded as Job } from "./record.ts";
 import { personsMoves } from "./persons.ts";
 
-type Job = NonNullable<ReturnType<Record["jobs"]["get"]>>;
 export type Fault = { job_id: string; what: string };
 
 const hasFailed = (status: string | undefined) => status === "dead" || status === "cancelled";
@@ -11,8 +10,8 @@ const everBefore = ({ moves }: Job, at: number, is: (status: string) => boolean)
   moves.some(({ id, status }) => id < at && is(status));
 
 /**
- * What must hold of every job when all is quiet, judged by the plan and by the moves that were seen: nothing of what the
- * code itself keeps about flows is believed.
+ * What must hold of every job when all is quiet, judged by the plan and by the moves that were seen. What the code itself
+ * keeps about flows is believed only where two orders of the same moves are both right.
  */
 export function findFaults(record: Record): Fault[] {
   const jobs = [...record.jobs.values()];
@@ -21,22 +20,29 @@ export function findFaults(record: Record): Fault[] {
   /** The parent had ended, before a move, in a way that the child's policy takes. */
   const wasClosed = (parent: Job, child: Job, at: number) =>
     everBefore(parent, at, (status) =>
-      child.on_parent_failure === "run" ? isFinal(status as never) : status === "succeeded",
+      child.on_parent_failure === "run" ? status === "succeeded" || hasFailed(status) : status === "succeeded",
     );
-  /** A person had the child retried, before a move, after that parent had failed. Only `cancel` lets a job do without. */
-  const wasFreed = (parent: Job, child: Job, at: number) =>
+  /**
+   * A person had the child retried, before a move, after that parent had failed: so it may do without that one, or not, if
+   * that was itself retried before. Only `cancel` lets a job do without.
+   */
+  const mayBeFreed = (parent: Job, child: Job, at: number) =>
     child.on_parent_failure === "cancel" &&
     personsMoves(record, child.id, "retry").some(({ id }) => id < at && everBefore(parent, id, hasFailed));
-  const openParents = (child: Job, at = Infinity) =>
-    parentsOf(child).filter((parent) => !wasClosed(parent, child, at) && !wasFreed(parent, child, at));
-  const failedForGood = (child: Job) =>
-    child.on_parent_failure === "cancel" ? openParents(child).filter((parent) => hasFailed(lastOf(parent))) : [];
+  const notEndedFor = (child: Job, at: number) =>
+    parentsOf(child).filter((parent) => !wasClosed(parent, child, at) && !mayBeFreed(parent, child, at));
+  const waitsFor = (child: Job) =>
+    parentsOf(child).filter(
+      (parent) =>
+        !wasClosed(parent, child, Infinity) &&
+        (!mayBeFreed(parent, child, Infinity) || child.edges.some((edge) => edge.parent === parent.id)),
+    );
 
   const startedTooEarly = (job: Job) => {
     const starts = job.moves.filter(({ status }) => status === "running");
     if (job.runs.length > starts.length) return `ran ${job.runs.length} times, but was claimed ${starts.length} times`;
     if ((job.runs[0]?.started_ms ?? Infinity) < (starts[0]?.at_ms ?? Infinity)) return "ran before it was claimed";
-    const early = starts.map(({ id }) => openParents(job, id)).find((open) => open.length > 0);
+    const early = starts.map(({ id }) => notEndedFor(job, id)).find((open) => open.length > 0);
     return early && `started before ${namesOf(early)} had ended`;
   };
 
@@ -44,17 +50,17 @@ export function findFaults(record: Record): Fault[] {
     const status = lastOf(job);
     if (status === undefined || (status !== "blocked" && !isFinal(status))) return `is ${status} for ever`;
     if (status !== "blocked") return undefined;
-    const reasons = openParents(job).filter(
+    const reasons = waitsFor(job).filter(
       (parent) => lastOf(parent) === "blocked" || (hasFailed(lastOf(parent)) && job.on_parent_failure === "wait"),
     );
     return reasons.length === 0 ? "is blocked, and no parent is to blame" : undefined;
   };
 
   const cascade = (job: Job) => {
-    const failed = failedForGood(job);
     const last = lastOf(job);
-    if (failed.length > 0 && last !== "cancelled") return `is ${last}, although ${namesOf(failed)} failed`;
-    if (last !== "cancelled" || failed.length > 0) return undefined;
+    const failed = waitsFor(job).filter((parent) => job.on_parent_failure === "cancel" && hasFailed(lastOf(parent)));
+    if (failed.length > 0) return last === "cancelled" ? undefined : `is ${last}, although ${namesOf(failed)} failed`;
+    if (last !== "cancelled") return undefined;
     const ended = job.moves.at(-1)?.id;
     const by_person = personsMoves(record, job.id, "cancel").some(({ id }) => id === ended);
     return by_person ? undefined : "is cancelled, and neither a person nor a parent is to blame";
@@ -91,7 +97,7 @@ export function findFaults(record: Record): Fault[] {
       const closed = lastOf(parent) === "succeeded" || (job.on_parent_failure === "run" && hasFailed(lastOf(parent)));
       if (closed && edge) return `still waits for ${parent.name}`;
       // One that a parent closed for a moment, or a person's retry freed, may be gone or not: it depends on who came first.
-      if (!closed && !edge && openParents(job).includes(parent)) return `forgot that it waits for ${parent.name}`;
+      if (!closed && !edge && waitsFor(job).includes(parent)) return `forgot that it waits for ${parent.name}`;
       const marked = job.on_parent_failure === "cancel" && hasFailed(lastOf(parent));
       if (edge && edge.failed !== marked) return `has a mark of ${edge.failed} for ${parent.name}`;
     }

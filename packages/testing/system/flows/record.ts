@@ -6,9 +6,11 @@ export type Move = { id: number; job_id: string; was: JobStatus | null; status: 
 export type Run = { job_id: string; attempt: number; started_ms: number; ended_ms: number | null; failed: boolean };
 export type Edge = { parent: string; child: string; failed: boolean };
 
+export type Recorded = Known & { group_key: string | null; moves: Move[]; runs: Run[]; edges: Edge[] };
+
 /** Everything that is known about a seed's jobs after it. Moves are in the order in which they were made. */
 export type Record = {
-  jobs: ReadonlyMap<string, Known & { group_key: string | null; moves: Move[]; runs: Run[]; edges: Edge[] }>;
+  jobs: ReadonlyMap<string, Recorded>;
   acts: readonly Act[];
 };
 
@@ -46,13 +48,8 @@ export const isQuiet = async (world: World) => Object.values(await leftToDo(worl
 
 export async function readRecord({ system: { sql }, known, acts }: World): Promise<Record> {
   const ids = [...known.keys()];
-  const jobs = new Map(
-    known
-      .values()
-      .map((one) => [
-        one.id,
-        { ...one, group_key: null as string | null, moves: [] as Move[], runs: [] as Run[], edges: [] as Edge[] },
-      ]),
+  const jobs = new Map<string, Recorded>(
+    [...known.values()].map((one) => [one.id, { ...one, group_key: null, moves: [], runs: [], edges: [] }]),
   );
   for (const { id, group_key } of await sql<{ id: string; group_key: string | null }[]>`
       SELECT id, group_key FROM jobs WHERE id = ANY(${ids})`)

@@ -130,7 +130,7 @@ export async function submitFlow(world: World, plan: readonly PlannedFlow[], at:
 }
 
 const nameOf = (flow: number, place: number) => `job ${place} of flow ${flow}`;
-const byName = (known: World["known"], name: string) => known.values().find((one) => one.name === name)?.id ?? "";
+const byName = (known: World["known"], name: string) => [...known.values()].find((one) => one.name === name)?.id ?? "";
 
 /** Has a job or a whole flow cancelled or retried. */
 export async function act(world: World, verb: Act["verb"], which: { job_id: string } | { flow_id: string }) {
