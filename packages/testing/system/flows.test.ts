@@ -21,7 +21,7 @@ let database: Database;
 beforeAll(async () => {
   system = await startSystem();
   await keepRecord(system);
-  database = connectDatabase({ url: system.servers.postgres.url });
+  database = connectDatabase({ url: system.servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
 });
 afterAll(async () => {
   await database.close();

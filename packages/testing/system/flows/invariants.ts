@@ -8,6 +8,9 @@ const hasFailed = (status: string | undefined) => status === "dead" || status ==
 const lastOf = ({ moves }: Job) => moves.at(-1)?.status;
 const everBefore = ({ moves }: Job, at: number, is: (status: string) => boolean) =>
   moves.some(({ id, status }) => id < at && is(status));
+/** The statuses that a job had between a time and a move. */
+const statusesBetween = ({ moves }: Job, from_ms: number, to: number) =>
+  moves.filter(({ id }, at) => id < to && (moves[at + 1]?.at_ms ?? Infinity) >= from_ms).map(({ status }) => status);
 
 /**
  * What must hold of every job when all is quiet, judged by the plan and by the moves that were seen. What the code itself
@@ -23,12 +26,14 @@ export function findFaults(record: Record): Fault[] {
       child.on_parent_failure === "run" ? status === "succeeded" || hasFailed(status) : status === "succeeded",
     );
   /**
-   * A person had the child retried, before a move, after that parent had failed: so it may do without that one, or not, if
-   * that was itself retried before. Only `cancel` lets a job do without.
+   * A person had the child retried, before a move, while that parent had failed: so it does without that one, or not, if
+   * it did not hear of the failure yet. Only `cancel` lets a job do without.
    */
   const mayBeFreed = (parent: Job, child: Job, at: number) =>
     child.on_parent_failure === "cancel" &&
-    personsMoves(record, child.id, "retry").some(({ id }) => id < at && everBefore(parent, id, hasFailed));
+    personsMoves(record, child.id, "retry").some(
+      ({ id, asked_ms }) => id < at && statusesBetween(parent, asked_ms, id).some(hasFailed),
+    );
   const notEndedFor = (child: Job, at: number) =>
     parentsOf(child).filter((parent) => !wasClosed(parent, child, at) && !mayBeFreed(parent, child, at));
   const waitsFor = (child: Job) =>
