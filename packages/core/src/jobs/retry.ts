@@ -35,7 +35,7 @@ export async function retryWith(
   id: string,
   does_without = true,
 ): Promise<RetryOutcome> {
-  const [row] = await execute<JobRow & { was: JobStatus }>({ text, params: [id, tenant, does_without] });
+  const [row] = await execute<JobRow & { was: JobStatus }>({ text, params: [id, tenant, String(does_without)] });
   if (!row) return { kind: "unknown" };
   const { was, ...job } = row;
   if (!isRetryable(was)) return { kind: "not_retryable", job };
@@ -63,7 +63,7 @@ const text = composed(
     SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), stopped AS MATERIALIZED (
     SELECT * FROM found WHERE status IN ('dead', 'cancelled', 'failed')
-  ), ${startAnew("stopped", "jobs.*", "$3::bool")}
+  ), ${startAnew("stopped", "jobs.*", " AND $3::bool")}
   SELECT * FROM queued
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM stopped)`,
