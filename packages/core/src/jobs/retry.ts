@@ -63,7 +63,7 @@ const text = composed(
     SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), stopped AS MATERIALIZED (
     SELECT * FROM found WHERE status IN ('dead', 'cancelled', 'failed')
-  ), ${startAnew("stopped", "jobs.*", " AND $3::bool")}
+  ), ${startAnew("stopped", "jobs.*", " AND $3::text::bool")}
   SELECT * FROM queued
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM stopped)`,

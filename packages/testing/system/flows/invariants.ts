@@ -34,6 +34,17 @@ export function findFaults(record: Record): Fault[] {
     personsMoves(record, child.id, "retry").some(
       ({ id, asked_ms }) => id < at && statusesBetween(parent, asked_ms, id).some(hasFailed),
     );
+  /** It was cancelled for that parent alone, which had not moved when a person had it retried: then it does without it. */
+  const wasFreed = (parent: Job, child: Job) => {
+    const by_person = new Set(personsMoves(record, child.id, "cancel").map(({ id }) => id));
+    return personsMoves(record, child.id, "retry").some(({ id, asked_ms }) => {
+      const cancelled = child.moves.findLast((move) => move.id < id);
+      if (cancelled?.status !== "cancelled" || by_person.has(cancelled.id)) return false;
+      const blamed = parentsOf(child).filter((one) => statusesBetween(one, 0, cancelled.id).some(hasFailed));
+      const meanwhile = statusesBetween(parent, Math.min(asked_ms, cancelled.at_ms), id);
+      return blamed.length === 1 && blamed[0] === parent && meanwhile.length === 1 && meanwhile.every(hasFailed);
+    });
+  };
   const notEndedFor = (child: Job, at: number) =>
     parentsOf(child).filter((parent) => !wasClosed(parent, child, at) && !mayBeFreed(parent, child, at));
   const waitsFor = (child: Job) =>
@@ -103,6 +114,8 @@ export function findFaults(record: Record): Fault[] {
       if (closed && edge) return `still waits for ${parent.name}`;
       // One that a parent closed for a moment, or a person's retry freed, may be gone or not: it depends on who came first.
       if (!closed && !edge && waitsFor(job).includes(parent)) return `forgot that it waits for ${parent.name}`;
+      if (edge && wasFreed(parent, job))
+        return `still waits for ${parent.name}, although it was retried without that one`;
       const marked = job.on_parent_failure === "cancel" && hasFailed(lastOf(parent));
       if (edge && edge.failed !== marked) return `has a mark of ${edge.failed} for ${parent.name}`;
     }
