@@ -103,7 +103,8 @@ export function findFaults(record: Record): Fault[] {
     const at = job.moves.findIndex(({ status }) => status === "succeeded");
     if (at === -1) return undefined;
     if (at !== job.moves.length - 1) return "was moved after it had succeeded";
-    return job.runs.some(({ failed }) => failed === false) ? undefined : "succeeded without a run that did";
+    const run = job.runs.find(({ id }) => String(id) === job.result?.run);
+    return run?.failed === false ? undefined : `succeeded with the result ${JSON.stringify(job.result)}`;
   };
 
   /** An edge is there exactly while its parent is waited for, and marked when that one failed and was to cancel the child. */

@@ -2,8 +2,8 @@ import type { OnParentFailure } from "@atlasqueue/contract";
 import { between, oneOf } from "../chance.ts";
 
 /** Which earlier job is meant: of this flow, or of one before. */
-export type PlannedParent = { flow: number; place: number };
-export type PlannedJob = {
+type PlannedParent = { flow: number; place: number };
+type PlannedJob = {
   parents: PlannedParent[];
   on_parent_failure: OnParentFailure;
   payload: { fails: number; pause_ms: number };

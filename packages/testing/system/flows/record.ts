@@ -3,10 +3,24 @@ import type { System } from "../system.ts";
 import type { Act, Known, World } from "./world.ts";
 
 export type Move = { id: number; job_id: string; was: JobStatus | null; status: JobStatus; at_ms: number };
-export type Run = { job_id: string; attempt: number; started_ms: number; ended_ms: number | null; failed: boolean };
-export type Edge = { parent: string; child: string; failed: boolean };
+type Run = {
+  id: number;
+  job_id: string;
+  attempt: number;
+  started_ms: number;
+  ended_ms: number | null;
+  failed: boolean | null;
+};
+type Edge = { parent: string; child: string; failed: boolean };
 
-export type Recorded = Known & { group_key: string | null; moves: Move[]; runs: Run[]; edges: Edge[] };
+export type Recorded = Known & {
+  group_key: string | null;
+  /** What its handler returned: which run it was. */
+  result: { run: string } | null;
+  moves: Move[];
+  runs: Run[];
+  edges: Edge[];
+};
 
 /** Everything that is known about a seed's jobs after it. Moves are in the order in which they were made. */
 export type Record = {
@@ -49,17 +63,20 @@ export const isQuiet = async (world: World) => Object.values(await leftToDo(worl
 export async function readRecord({ system: { sql }, known, acts }: World): Promise<Record> {
   const ids = [...known.keys()];
   const jobs = new Map<string, Recorded>(
-    [...known.values()].map((one) => [one.id, { ...one, group_key: null, moves: [], runs: [], edges: [] }]),
+    [...known.values()].map((one) => [
+      one.id,
+      { ...one, group_key: null, result: null, moves: [], runs: [], edges: [] },
+    ]),
   );
-  for (const { id, group_key } of await sql<{ id: string; group_key: string | null }[]>`
-      SELECT id, group_key FROM jobs WHERE id = ANY(${ids})`)
-    Object.assign(jobs.get(id) ?? {}, { group_key });
+  for (const { id, group_key, result } of await sql<Pick<Recorded, "id" | "group_key" | "result">[]>`
+      SELECT id, group_key, result FROM jobs WHERE id = ANY(${ids})`)
+    Object.assign(jobs.get(id) ?? {}, { group_key, result });
   for (const move of await sql<Move[]>`
       SELECT id::int, job_id, was, status, 1000 * extract(epoch FROM at)::float8 AS at_ms
       FROM moves WHERE job_id = ANY(${ids}) ORDER BY id`)
     jobs.get(move.job_id)?.moves.push(move);
   for (const run of await sql<Run[]>`
-      SELECT job_id, attempt, 1000 * extract(epoch FROM started_at)::float8 AS started_ms,
+      SELECT id::int, job_id, attempt, 1000 * extract(epoch FROM started_at)::float8 AS started_ms,
              1000 * extract(epoch FROM ended_at)::float8 AS ended_ms, failed
       FROM runs WHERE job_id = ANY(${ids}) ORDER BY id`)
     jobs.get(run.job_id)?.runs.push(run);
