@@ -23,6 +23,7 @@ WITH
     SELECT id, true AS waits FROM taken WHERE flow_id IS NOT NULL AND EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = id)
   ), done_without AS (
     DELETE FROM flow_edges WHERE child = ANY(ARRAY(SELECT id FROM waiting)) AND failed
+      AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
   ), forgotten AS (
     UPDATE flow_jobs SET cancelled_by = NULL WHERE job_id = ANY(ARRAY(SELECT id FROM waiting)) AND cancelled_by IS NOT NULL
   ), noted_children AS (
