@@ -206,6 +206,33 @@ test("steps and signals are answered as documented", async () => {
   await call("sendSignal", 409, { params: { id, name: "other" }, body: {} });
 });
 
+test("flows are answered as documented", async () => {
+  const jobs = [
+    { type: "tour", queue: "flow", ref: "load" },
+    { type: "tour", queue: "flow", depends_on: ["load"] },
+  ];
+  const headers = { "Idempotency-Key": "the flow" };
+  const response = await call("submitJobs", 201, { headers, body: { jobs, then: { type: "tour", queue: "flow" } } });
+  const { flow_id: id } = (await response.json()) as { flow_id: string };
+  await call("submitJobs", 422, {
+    headers: { "Idempotency-Key": "circle" },
+    body: { jobs: [{ ...jobs[1], ref: "load" }] },
+  });
+  await call("listFlows", 200, { query: { state: "running" } });
+  await call("listFlows", 400, { query: { cursor: "next" } });
+  await call("listFlows", 422, { query: { state: "asleep" } });
+  await call("getFlow", 200, { params: { id } });
+  await call("getFlow", 400, { params: { id }, query: { cursor: "next" } });
+  await call("getFlow", 404, { params: { id: nobody } });
+  await call("getFlow", 422, { params: bad_id });
+  for (const act of ["cancelFlow", "retryFlow"]) {
+    const once = { params: { id }, headers: { "Idempotency-Key": act } };
+    for (const _ of ["first", "again"]) await call(act, 200, once);
+    await call(act, 404, { params: { id: nobody } });
+    await call(act, 422, { params: bad_id });
+  }
+});
+
 test("pausing and resuming is answered as documented", async () => {
   await submit("pause", { queue: "pause" });
   await call("pauseQueue", 200, { params: { queue: "pause" } });
