@@ -15,6 +15,7 @@ export * from "./checks/json.ts";
 export * from "./wire/flows/flow.ts";
 export * from "./wire/flows/flow-graph.ts";
 export * from "./wire/flows/flow-states.ts";
+export * from "./wire/flows/parents.ts";
 export * from "./wire/work/lease.ts";
 export * from "./checks/limits.ts";
 export * from "./wire/listing.ts";
