@@ -32,6 +32,7 @@ export * from "./wire/session.ts";
 export * from "./wire/status.ts";
 export * from "./wire/work/steps.ts";
 export * from "./handlers/steps.ts";
+export * from "./handlers/parents.ts";
 export * from "./handlers/storable.ts";
 export * from "./handlers/thrown.ts";
 export * from "./wire/token.ts";

@@ -69,7 +69,12 @@ test("submitting is answered as documented", async () => {
   for (const _time of ["first", "again"])
     await call("submitJobs", 201, { headers: { "Idempotency-Key": "flow" }, body: flow });
   const parent = await submit("parent", { queue: "flow" });
-  await call("getJob", 200, { params: { id: await submit("child", { depends_on: [parent] }) } });
+  const id = await submit("child", { depends_on: [parent] });
+  await call("getJob", 200, { params: { id } });
+  await call("listParents", 200, { params: { id } });
+  await call("listParents", 404, { params: { id: nobody } });
+  await call("listParents", 422, { params: bad_id });
+  await call("listParents", 400, { params: { id }, query: { cursor: "x" } });
   await call("submitJobs", 413, { body: " ".repeat(1_100_000) });
 });
 
