@@ -1,7 +1,7 @@
 import { createQueue } from "@atlasqueue/core";
 import { isolatedHandlers } from "../test/isolated-handlers.ts";
 import { workerHarness } from "../test/harness.ts";
-import { expect, onTestFinished, test } from "vitest";
+import { onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defineHandler, DoNotRetryError, type JobContext } from "./index.ts";
 

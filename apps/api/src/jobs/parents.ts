@@ -31,7 +31,7 @@ export const parents = route(
     const of: CursorOf = { list: "parents", tenant, filter: { id } };
     const after = Number(deps.cursors.read(of, cursor) ?? 0);
     const { items: found, next } = await parentsPage(deps, tenant, id, after, limit);
-    if (found.length === 0) (await findJob(deps, tenant, id)) ?? unknownJob();
+    if (found.length === 0 && !(await findJob(deps, tenant, id))) unknownJob();
     return { items: found, next_cursor: next === undefined ? null : deps.cursors.write(of, String(next)) };
   },
 );

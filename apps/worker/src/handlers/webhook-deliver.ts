@@ -1,5 +1,4 @@
 import { defineHandler, DoNotRetryError, RetryAfterError, type Handler, type JobContext } from "@atlasqueue/worker";
-import type { Json } from "@atlasqueue/contract";
 import { z } from "zod";
 import { guardedLookup, refuseAddressLiteral } from "./public-address.ts";
 import { postJson, type PostAnswer } from "./post-json.ts";
@@ -60,6 +59,7 @@ export function webhookHandler(options: WebhookOptions): Handler {
   );
 }
 
+type Body = z.output<typeof payloadSchema>["body"];
 type FlowEnd = { id: string; succeeded: number; dead: number; cancelled: number };
 
 /** What became of the jobs that this one waited for; undefined when it waited for none. */
@@ -70,7 +70,7 @@ async function flowOf(id: string | null, parentCounts: JobContext["parentCounts"
   return Object.values(counts).some((count) => count > 0) ? { id, succeeded, dead, cancelled } : undefined;
 }
 
-function withFlow(body: Json, flow: FlowEnd | undefined): Json {
+function withFlow(body: Body, flow: FlowEnd | undefined): Body {
   if (!flow || Array.isArray(body) || (body !== null && typeof body !== "object")) return body;
   return { flow, ...body };
 }
