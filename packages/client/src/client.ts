@@ -111,7 +111,7 @@ export function createClient(options: ClientOptions): Client {
     session: sessionCalls(send),
     deadLetters: deadLetterCalls(send),
     work: (queue, handlers, workOptions) =>
-      startRemoteWorker({ ...leases, ...steps }, queue, handlers, workOptions, options.tracing),
+      startRemoteWorker({ ...leases, ...steps, parents: jobs.parents }, queue, handlers, workOptions, options.tracing),
   };
 }
 

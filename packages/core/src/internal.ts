@@ -23,6 +23,7 @@ export { steerReplay, type Steering } from "./dead-letters/replays/steer.ts";
 export { defaultTenant, type Deps, type QueueRef } from "./deps.ts";
 export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
 export { actOnFlow } from "./flows/act-on-flow.ts";
+export { parentsOf, parentsPage } from "./flows/parents.ts";
 export { listFlows } from "./flows/list-flows.ts";
 export { findFlow, viewFlow } from "./flows/show-flow.ts";
 export { answerOf, flowOf, isFlow, type Flow, type FlowJob } from "./flows/flow.ts";

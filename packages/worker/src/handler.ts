@@ -1,4 +1,4 @@
-import { limits, parsePayload, type JobDefinition, type Json, type Steps } from "@atlasqueue/contract";
+import { limits, parsePayload, type JobDefinition, type Json, type Parents, type Steps } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { z } from "zod";
 
@@ -13,6 +13,8 @@ export type JobContext = {
     attempt: number;
     max_attempts: number;
     last_error: string | null;
+    /** The flow it was submitted in: jobs that wait for one another. */
+    flow_id: string | null;
   };
   /** Aborts at the timeout, when the lease is lost, and at the deadline of a shutdown. Pass it to what you await. */
   signal: AbortSignal;
@@ -25,7 +27,8 @@ export type JobContext = {
   progress(done: number, note?: string): void;
   /** Keep a line with this attempt: the newest hundred, of at most 1,000 characters. Stored when the attempt ends. */
   log(line: string): void;
-} & Steps;
+} & Steps &
+  Parents;
 
 /** Returning stores the result; throwing fails the attempt, and the job is retried after its backoff. */
 export type HandlerFunction<P> = (payload: P, context: JobContext) => Promise<unknown> | unknown;

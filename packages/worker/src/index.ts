@@ -12,6 +12,7 @@ export {
   type HandlerOptions,
   type JobContext,
 } from "./handler.ts";
+export type { ParentCounts, ParentResult } from "@atlasqueue/contract";
 export type { WorkerDeps } from "./deps.ts";
 export { captureOutput } from "./output/capture-output.ts";
 export { outputLines } from "./output/output-lines.ts";

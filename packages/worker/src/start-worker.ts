@@ -25,6 +25,7 @@ import { forgetSettled, heedCancels, keepLeases, renew } from "./hold/lease-keep
 import { isIsolated } from "./isolate/run-isolated.ts";
 import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
 import { keepPresence } from "./hold/presence.ts";
+import { createParentSources } from "./run/parent-source.ts";
 import { createProgressReporter } from "./run/progress-reporter.ts";
 import { runningJobs } from "./consume/running-jobs.ts";
 import { createServed } from "./consume/served.ts";
@@ -107,6 +108,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const sinks: Sinks = {
     logger: deps.logger,
     progress: createProgressReporter(deps, stopped.signal),
+    parents: createParentSources(deps),
     steps: createStepStores({ deps, running, followUps }),
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };

@@ -70,6 +70,22 @@ export const isolatedHandlers = [
   ),
   defineHandler("bad-step", any, (_payload, { step }) => step("a", () => new Map()), { isolate }),
   defineHandler(
+    "look-isolated",
+    any,
+    async (_payload, { parents, parentCounts }) => {
+      const { succeeded, dead } = await parentCounts();
+      return { parents: await parents(), succeeded, dead };
+    },
+    { isolate },
+  ),
+  defineHandler(
+    "sum-isolated",
+    any,
+    async (_payload, { parents }) =>
+      Object.values(await parents()).reduce((total, { result }) => total + Number(result), 0),
+    { isolate },
+  ),
+  defineHandler(
     "tell-null",
     any,
     () => {

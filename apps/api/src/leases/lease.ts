@@ -1,16 +1,17 @@
-import { leaseAnswer, leaseRequest, queueName, type LeaseAnswer } from "@atlasqueue/contract";
-import { findLeasedSteps, showJob, type LeasedJob, type LeasedSteps } from "@atlasqueue/core/internal";
+import { leaseAnswer, leaseRequest, queueName, type LeaseAnswer, type ParentsOfJob } from "@atlasqueue/contract";
+import { findLeasedSteps, parentsOf, showJob, type LeasedJob, type LeasedSteps } from "@atlasqueue/core/internal";
 import { z } from "zod";
-import { exampleJob, exampleLockedUntil, exampleToken } from "../route/examples.ts";
+import { exampleId, exampleJob, exampleLockedUntil, exampleParents, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 
 const exampleLease: LeaseAnswer["jobs"][number] = {
-  job: { ...exampleJob, status: "running", attempts: 1, worker_id: "worker-1" },
+  job: { ...exampleJob, status: "running", attempts: 1, worker_id: "worker-1", flow_id: exampleId },
   lease_token: exampleToken,
   locked_until: exampleLockedUntil,
   steps: { charge: { charge_id: "ch_17" } },
   signals: {},
   steps_complete: true,
+  ...exampleParents,
 };
 
 export const lease = route(
@@ -22,7 +23,9 @@ export const lease = route(
     summary: "Lease jobs of a queue",
     description:
       "With `wait_seconds` it waits for a job when there is none. A leased job is the worker's until `locked_until`; " +
-      "a worker that needs longer sends heartbeats, and a job neither settled nor renewed in time goes to another worker.",
+      "a worker that needs longer sends heartbeats, and a job neither settled nor renewed in time goes to another worker. " +
+      "One that waited for others comes with their results, as when it is read; of all jobs together no more than about " +
+      "4 MiB of them.",
     scope: "work",
     request: {
       path: z.strictObject({ queue: queueName }),
@@ -51,14 +54,19 @@ export const lease = route(
       tenant,
       leases.filter(({ has_steps }) => has_steps).map(({ id }) => id),
     );
-    return { jobs: leases.map((row) => showLease(row, steps.get(row.id) ?? noSteps)) };
+    const parents = await parentsOf(deps, tenant, leases);
+    return { jobs: leases.map((row) => showLease(row, steps.get(row.id) ?? noSteps, parents.get(row.id))) };
   },
 );
 
 const noSteps: LeasedSteps = { steps: {}, signals: {}, complete: true };
 
-function showLease(row: LeasedJob, { steps, signals, complete }: LeasedSteps): LeaseAnswer["jobs"][number] {
+function showLease(
+  row: LeasedJob,
+  { steps, signals, complete }: LeasedSteps,
+  parents: ParentsOfJob | undefined,
+): LeaseAnswer["jobs"][number] {
   const { lease_token, locked_until } = row;
   const held = { job: showJob(row), lease_token, locked_until: locked_until.toISOString() };
-  return { ...held, steps, signals, steps_complete: complete };
+  return { ...held, steps, signals, steps_complete: complete, ...parents };
 }

@@ -69,8 +69,26 @@ test("submitting is answered as documented", async () => {
   for (const _time of ["first", "again"])
     await call("submitJobs", 201, { headers: { "Idempotency-Key": "flow" }, body: flow });
   const parent = await submit("parent", { queue: "flow" });
-  await call("getJob", 200, { params: { id: await submit("child", { depends_on: [parent] }) } });
+  const id = await submit("child", { depends_on: [parent] });
+  await call("getJob", 200, { params: { id } });
+  await call("listParents", 200, { params: { id } });
+  await call("listParents", 404, { params: { id: nobody } });
+  await call("listParents", 422, { params: bad_id });
+  await call("listParents", 400, { params: { id }, query: { cursor: "x" } });
   await call("submitJobs", 413, { body: " ".repeat(1_100_000) });
+});
+
+test("flows are answered as documented", async () => {
+  const body = { jobs: [{ type: "tour", queue: "flow" }], then: { type: "tour", queue: "flow" } };
+  const stored = await call("submitJobs", 201, { headers: { "Idempotency-Key": "flow of the tour" }, body });
+  const params = { id: ((await stored.json()) as { flow_id: string }).flow_id };
+  for (const what of ["getFlow", "cancelFlow", "retryFlow"]) {
+    await call(what, 200, { params });
+    await call(what, 404, { params: { id: nobody } });
+    await call(what, 422, { params: bad_id });
+  }
+  await call("listFlows", 200, { query: { state: "running" } });
+  await call("listFlows", 422, { query: { state: "asleep" } });
 });
 
 test("dead letters are answered as documented", async () => {

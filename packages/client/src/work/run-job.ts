@@ -1,4 +1,12 @@
-import { readThrown, storableResult, type Job, type Json, type Steps, type Thrown } from "@atlasqueue/contract";
+import {
+  readThrown,
+  storableResult,
+  type Job,
+  type Json,
+  type Parents,
+  type Steps,
+  type Thrown,
+} from "@atlasqueue/contract";
 import type { Handler, RemoteContext } from "./handler.ts";
 
 export type Outcome =
@@ -15,13 +23,13 @@ export async function runJob(
   job: Job,
   stop: AbortController,
   progress: RemoteContext["progress"],
-  steps: Steps,
+  more: Steps & Parents,
 ): Promise<Outcome> {
   if (!handler) return failed(new Error(`no handler for type ${JSON.stringify(job.type)}`), "UnknownType");
   const timeout_seconds = job.timeout_seconds ?? handler.options.timeoutSeconds;
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
-    const running = handler.run(job.payload, { job, signal: stop.signal, progress, ...steps });
+    const running = handler.run(job.payload, { job, signal: stop.signal, progress, ...more });
     if (timeout_seconds === undefined) return storable(await running);
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {

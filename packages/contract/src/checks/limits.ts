@@ -33,6 +33,12 @@ export const limits = {
   /** In one batch. No chain in it is longer than the batch has jobs. */
   flow_edges_max: 10_000,
   ref_chars_max: 128,
+  /** Parents that come with a job, and the bytes of their results together; then, those that are listed at once. */
+  parents_shown_max: 100,
+  parents_shown_bytes_max: 262_144,
+  parents_listed_max: 1_000,
+  /** What a handler may have in memory of its parents' results. */
+  parents_read_chars_max: 67_108_864,
   bulk_ids_max: 1_000,
   /** Per tenant, not yet at their end. */
   replays_max: 20,

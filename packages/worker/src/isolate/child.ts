@@ -52,7 +52,7 @@ async function contextOf(trace: TraceContext): Promise<<T>(work: () => T) => T> 
 
 async function runTask(
   { module, lease, log_level, trace }: Task,
-  { lazy, store }: Current,
+  { lazy, store, parents }: Current,
   tell: (said: FromChild["said"]) => void,
 ): Promise<Ending> {
   const output = jobOutput((stream, line) => tell({ kind: "output", stream, line }));
@@ -64,6 +64,7 @@ async function runTask(
       progress: (_lease: Lease, progress: Json) => tell({ kind: "progress", progress } as FromChild["said"]),
       output: () => {},
       steps: () => store,
+      parents: () => parents,
       // Sent line by line, as the end may come without warning.
       log: (line: string) => tell({ kind: "line", line }),
     };

@@ -4,6 +4,8 @@ import {
   parkRequest,
   stepName,
   type Json,
+  type ParentPage,
+  type ParentsOfJob,
   type SignalWait,
   type TraceContext,
 } from "@atlasqueue/contract";
@@ -19,9 +21,9 @@ export type ToChild =
   /** To what the handler asked under this number. */
   | { kind: "answer"; run: number; ask: number; answer: Answer };
 
-/** What a step store resolved with, or rejected. Steps are sent as pairs, which any name survives. */
+/** What the worker's own step store, or source of parents, resolved with, or rejected. Steps are sent as pairs, which any name survives. */
 export type Answer =
-  | { value: [name: string, result: Json][] | Json | SignalWait | "parked" }
+  | { value: [name: string, result: Json][] | Json | SignalWait | "parked" | ParentsOfJob | ParentPage | null }
   | { refused: { name: string; message: string } };
 
 /** What a handler sends while it runs. */
@@ -39,7 +41,7 @@ const word = [
       note: z.string().max(limits.progress_note_chars_max).exactOptional(),
     }),
   }),
-  /** A call of the step store, which is the worker's: answered under its number. */
+  /** A call of what only the worker has: answered under its number. */
   z.object({
     kind: z.literal("ask"),
     ask: z.int(),
@@ -47,6 +49,8 @@ const word = [
       z.object({ call: z.literal("load") }),
       z.object({ call: z.literal("store"), name: stepName, result: anyJson }),
       z.object({ call: z.literal("park"), ...parkRequest.omit({ lease_token: true }).shape }),
+      z.object({ call: z.literal("parents") }),
+      z.object({ call: z.literal("parents_page"), after: z.int().min(0).max(limits.flow_edges_max) }),
     ]),
   }),
 ] as const;

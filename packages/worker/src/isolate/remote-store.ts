@@ -1,12 +1,22 @@
-import { ParkedError, storableResult, type Json, type SignalWait, type StepStore } from "@atlasqueue/contract";
+import {
+  ParkedError,
+  storableResult,
+  type Json,
+  type ParentPage,
+  type ParentsOfJob,
+  type ParentSource,
+  type SignalWait,
+  type StepStore,
+} from "@atlasqueue/contract";
 import { abort, type LazyAbort } from "../run/lazy-abort.ts";
 import type { Answer, Ask } from "./messages.ts";
 
 /**
- * A handler's step store in its own process: it asks the worker's. `answered` takes what came back.
+ * A handler's step store and source of parents in its own process: they ask the worker's. `answered` takes what came
+ * back.
  *
  * @example
- * const { store, answered } = remoteStore(lazy, (ask) => tell({ kind: "ask", ...ask }));
+ * const { store, parents, answered } = remoteStore(lazy, (ask) => tell({ kind: "ask", ...ask }));
  */
 export function remoteStore(lazy: LazyAbort, send: (asked: Omit<Ask, "kind">) => void) {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(reason: Error): void }>();
@@ -26,8 +36,13 @@ export function remoteStore(lazy: LazyAbort, send: (asked: Omit<Ask, "kind">) =>
       return outcome;
     },
   };
+  const parents: ParentSource = {
+    first: async () => (await ask<ParentsOfJob | null>({ call: "parents" })) ?? undefined,
+    page: (cursor) => ask<ParentPage>({ call: "parents_page", after: Number(cursor ?? 0) }),
+  };
   return {
     store,
+    parents,
     answered(number: number, answer: Answer): void {
       const asked = waiting.get(number);
       waiting.delete(number);
@@ -37,8 +52,10 @@ export function remoteStore(lazy: LazyAbort, send: (asked: Omit<Ask, "kind">) =>
   };
 }
 
+type Sources = { store: StepStore; parents: ParentSource };
+
 /** The worker's side: do what was asked for, whoever made it up. Never rejects. */
-export async function answerAsk(store: StepStore, of: Ask["of"]): Promise<Answer> {
+export async function answerAsk({ store, parents }: Sources, of: Ask["of"]): Promise<Answer> {
   try {
     switch (of.call) {
       case "load":
@@ -50,6 +67,10 @@ export async function answerAsk(store: StepStore, of: Ask["of"]): Promise<Answer
       }
       case "park":
         return { value: await store.park(of.signal, of.timeout_seconds) };
+      case "parents":
+        return { value: (await parents.first()) ?? null };
+      case "parents_page":
+        return { value: await parents.page(String(of.after)) };
       default:
         return of satisfies never;
     }

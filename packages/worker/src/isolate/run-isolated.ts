@@ -1,4 +1,4 @@
-import { errorData, storableText, type StepStore, type TraceContext } from "@atlasqueue/contract";
+import { errorData, storableText, type TraceContext } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
 import type { Context, Sinks } from "../run/context.ts";
@@ -26,7 +26,7 @@ export async function runIsolated(
   trace?: TraceContext,
 ): Promise<Ending> {
   const task = { module: handler.module ?? "", lease, log_level: context.logger.level, trace };
-  let store: StepStore | undefined;
+  let sources: Parameters<typeof answerAsk>[0] | undefined;
   const said = await children.run(task, {
     signal: context.signal,
     started,
@@ -41,8 +41,8 @@ export async function runIsolated(
         case "progress":
           return sinks.progress(lease, word.progress);
         case "ask":
-          store ??= sinks.steps(lease, lazy);
-          return void answerAsk(store, word.of).then((answer) => reply(word.ask, answer));
+          sources ??= { store: sinks.steps(lease, lazy), parents: sinks.parents(lease, lazy) };
+          return void answerAsk(sources, word.of).then((answer) => reply(word.ask, answer));
         default:
           word satisfies never;
       }

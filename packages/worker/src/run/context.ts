@@ -1,9 +1,12 @@
 import {
+  createParents,
   createSteps,
   limits,
   storableText,
   type Json,
   type LogLine,
+  type Parents,
+  type ParentSource,
   type Steps,
   type StepStore,
 } from "@atlasqueue/contract";
@@ -21,6 +24,8 @@ export type Sinks = {
   output(lease: Lease, stream: OutputStream, line: string): void;
   /** Where its steps are kept. */
   steps(lease: Lease, lazy: LazyAbort): StepStore;
+  /** Where its parents are asked for. */
+  parents(lease: Lease, lazy: LazyAbort): ParentSource;
   /** Instead of keeping the line with the context. */
   log?(line: string): void;
 };
@@ -37,10 +42,11 @@ export class Context implements JobContext {
   #logger: Logger | undefined;
   #lines: LogLine[] | undefined;
   #steps: Steps | undefined;
+  #parents: Parents | undefined;
 
   constructor(lease: Lease, lazy: LazyAbort, sinks: Sinks) {
-    const { id, type, queue, attempts, max_attempts, last_error } = lease;
-    this.job = { id, type, queue, attempt: attempts, max_attempts, last_error };
+    const { id, type, queue, attempts, max_attempts, last_error, flow_id = null } = lease;
+    this.job = { id, type, queue, attempt: attempts, max_attempts, last_error, flow_id };
     this.#lease = lease;
     this.#lazy = lazy;
     this.#sinks = sinks;
@@ -73,6 +79,15 @@ export class Context implements JobContext {
   }
   get #durable(): Steps {
     return (this.#steps ??= createSteps(this.#sinks.steps(this.#lease, this.#lazy)));
+  }
+  get parents(): JobContext["parents"] {
+    return this.#waitedFor.parents;
+  }
+  get parentCounts(): JobContext["parentCounts"] {
+    return this.#waitedFor.parentCounts;
+  }
+  get #waitedFor(): Parents {
+    return (this.#parents ??= createParents(this.#sinks.parents(this.#lease, this.#lazy)));
   }
   get log(): JobContext["log"] {
     return (line) => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { anyJson, job, jobId } from "../job.ts";
+import { anyParents } from "../flows/parents.ts";
 import { limits } from "../../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../../checks/plain-text.ts";
 
@@ -55,6 +56,7 @@ export const leaseAnswer = z.strictObject({
       signals: z.record(z.string(), anyJson),
       /** False when there are more than come with a lease. */
       steps_complete: z.boolean(),
+      ...anyParents,
     }),
   ),
 });
