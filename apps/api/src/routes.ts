@@ -11,6 +11,7 @@ import { queueRoutes } from "./queues/routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import type { Route } from "./route/route.ts";
 import { scheduleRoutes } from "./schedules/routes.ts";
+import { stepRoutes } from "./steps/routes.ts";
 import { statsRoutes } from "./stats/routes.ts";
 import { sessionRoutes } from "./session/routes.ts";
 import { tokenRoutes } from "./tokens/routes.ts";
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...jobRoutes,
   ...flowRoutes,
   ...leaseRoutes,
+  ...stepRoutes,
   ...queueRoutes,
   ...workerRoutes,
   ...deadLetterRoutes,

@@ -45,8 +45,8 @@ export type ApiParts = { signal?: Signal; logger?: Logger; log?: DestinationStre
 export type ApiMember = { number: number; gatherMetrics(): Promise<string> };
 
 /**
- * Start the API: database, signal, metrics, server. Rejects when the database is away or has no tables, or the port
- * is taken; once started, it outlives both Postgres and Redis going away. `stop()` finishes what is in flight first.
+ * Start the API: database, signal, metrics, server. Rejects when the database is away, has no tables or lacks
+ * migrations, or the port is taken; once started, it outlives both Postgres and Redis going away. `stop()` finishes what is in flight first.
  *
  * @example
  * const api = await startApi(readApiConfig(process.env));

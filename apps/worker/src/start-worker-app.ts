@@ -9,7 +9,7 @@ import {
   type Database,
   type Signal,
 } from "@atlasqueue/core";
-import { addServerGauges, isShutOut, requirePostgres, requireSignal } from "@atlasqueue/core/internal";
+import { addServerGauges, isShutOut, requirePostgres, requireSchema, requireSignal } from "@atlasqueue/core/internal";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
 import { demoHandlers, noopHandler } from "./handlers/demo.ts";
@@ -95,6 +95,7 @@ export async function startWorkerApp(
 async function requireUsablePostgres(database: Database): Promise<void> {
   try {
     await requirePostgres(database);
+    await requireSchema(database);
   } catch (error) {
     if (error instanceof SettingError || isShutOut(error)) throw error;
   }

@@ -11,6 +11,7 @@ import { leaseCalls, type LeaseCalls } from "./resources/leases.ts";
 import { queueCalls, type QueueCalls } from "./resources/queues.ts";
 import { scheduleCalls, type ScheduleCalls } from "./resources/schedules.ts";
 import { statsCalls, type StatsCalls } from "./resources/stats.ts";
+import { stepCalls, type StepCalls } from "./resources/steps.ts";
 import { sessionCalls, type SessionCalls } from "./resources/session.ts";
 import { tokenCalls, type TokenCalls } from "./resources/tokens.ts";
 import { workerCalls, type WorkerCalls } from "./resources/workers.ts";
@@ -45,6 +46,7 @@ export type ClientOptions = {
 
 export type Client = JobCalls &
   LeaseCalls &
+  StepCalls &
   QueueCalls &
   WorkerCalls &
   AuditCalls & {
@@ -90,9 +92,11 @@ export function createClient(options: ClientOptions): Client {
   const send = createTransport(transport);
   const leases = leaseCalls(send);
   const jobs = jobCalls(send, options.waitsMax ?? 32, options.tracing);
+  const steps = stepCalls(send);
   return {
     ...jobs,
     ...leases,
+    ...steps,
     ...queueCalls(send),
     ...workerCalls(send),
     ...auditCalls(send),
@@ -106,7 +110,8 @@ export function createClient(options: ClientOptions): Client {
     stats: statsCalls(send, createEvents(transport)),
     session: sessionCalls(send),
     deadLetters: deadLetterCalls(send),
-    work: (queue, handlers, workOptions) => startRemoteWorker(leases, queue, handlers, workOptions, options.tracing),
+    work: (queue, handlers, workOptions) =>
+      startRemoteWorker({ ...leases, ...steps, parents: jobs.parents }, queue, handlers, workOptions, options.tracing),
   };
 }
 

@@ -20,6 +20,7 @@ export type { ScheduleCalls } from "./resources/schedules.ts";
 export type { AuditCalls, AuditFilter } from "./resources/audit.ts";
 export type { ReplayCalls } from "./resources/replays.ts";
 export type { SeriesChoice, StatsCalls } from "./resources/stats.ts";
+export type { StepCalls } from "./resources/steps.ts";
 export type { SessionCalls } from "./resources/session.ts";
 export type { Submitted } from "./resources/submit-many.ts";
 export {
@@ -44,6 +45,9 @@ export {
   DoNotRetryError,
   PayloadError,
   ResultError,
+  StepError,
+  type JobSteps,
+  type SignalWait,
   RetryAfterError,
   SpawnError,
   type Attempt,
@@ -60,6 +64,10 @@ export {
   type JobDefinition,
   type JobError,
   type JobOptions,
+  type JobWithParents,
+  type ParentCounts,
+  type ParentPage,
+  type ParentResult,
   type JobPage,
   type JobStatus,
   type JobSubmission,

@@ -52,6 +52,10 @@ export type FollowUps = {
   /** Attempts ended with their leases; the jobs are queued again, and signalled already. */
   requeued(jobs: readonly (QueueRef & { type: string })[]): void;
   cancelled(job: JobRow): Promise<void>;
+  /** A job waits for a signal until then, and is held no more. Nothing has to wait for this. */
+  parked(job: QueueRef & Pick<Settled["job"], "limited">, until: Date, claim?: string): void;
+  /** A job got the signal that it waited for, and is ready. */
+  woken(job: ReadyJob): Promise<void>;
   /**
    * Stopped jobs start over: `ready` are those to be signalled, `were_dead` the ids of those that were dead letters.
    */
@@ -202,6 +206,12 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       return track(Promise.all([announce(deps, ready), noLongerDead(were_dead)]));
     },
     flowsSubmitted: () => void flows.kick(),
+    parked(job, until, claim) {
+      if (job.limited) refiller.freed(job);
+      promoter.expectIn(until.getTime() - Date.now());
+      if (claim !== undefined) claims.settled([claim]);
+    },
+    woken: (job) => track(announce(deps, [job])),
     noLongerDead: (ids) => track(noLongerDead(ids)),
     limitsChanged(queue, { groups_widened }) {
       refiller.freed(queue);

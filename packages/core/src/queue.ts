@@ -4,6 +4,7 @@ import {
   submitJob,
   validate,
   type JobStatus,
+  type Json,
   type SubmitJobInput,
   type Tracing,
 } from "@atlasqueue/contract";
@@ -13,7 +14,6 @@ import { connectDatabase } from "./database/connect.ts";
 import { isUnavailable } from "./database/errors.ts";
 import { defaultTenant } from "./deps.ts";
 import { answerOwn, ownFlow, type QueueFlow, type SubmittedFlow } from "./flows/own-flow.ts";
-import { submitFlow } from "./flows/submit-flow.ts";
 import { createFollowUps } from "./follow-ups.ts";
 import type { Observe } from "./observe/events.ts";
 import { createScheduleBook, type Schedules } from "./schedules/schedules.ts";
@@ -24,6 +24,7 @@ import type { RedisTls } from "./signal/redis/dial.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import { sendInside } from "./tracing/send.ts";
+import { queueSignal, type SignalSent } from "./steps/queue-signal.ts";
 import { createSubmitter } from "./submit/submitter.ts";
 import { submitInside } from "./submit/arrivals/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
@@ -92,6 +93,8 @@ export type Queue = {
    */
   submitIn(tx: CallerTransaction, job: QueueJob): Promise<Submitted>;
   announce(...submitted: Submitted[]): Promise<void>;
+  /** Send a signal to a job that waits for it, or will. Resolves with what became of it; only `sent` changed anything. */
+  signal(id: string, name: string, payload?: Json): Promise<SignalSent>;
   /** Jobs that recur by cron: put, look, pause, delete. */
   readonly schedules: Schedules;
   /** Waits until everything submitted is answered, then closes the connections. */
@@ -151,6 +154,7 @@ export function createQueue(options: QueueOptions): Queue {
 
   return {
     schedules: createScheduleBook(deps, tenant),
+    signal: queueSignal(deps, followUps, tenant),
     async submit(job) {
       const submission = submissionOf(job);
       return answer(submission, await submitter.submit(submission, 1_000));
@@ -188,9 +192,7 @@ export function createQueue(options: QueueOptions): Queue {
     },
     async submitFlow(flow) {
       const submissions = ownFlow(tenant, flow);
-      const outcome = await submitFlow(deps, submissions, enqueueOptions);
-      if (outcome.kind === "stored") followUps.submitted(outcome.outcomes);
-      return answerOwn(submissions, outcome, flow.idempotency_key);
+      return answerOwn(submissions, await submitter.submitFlow(submissions), flow.idempotency_key);
     },
     async submitIn(tx, job) {
       const submission = submissionOf(job);

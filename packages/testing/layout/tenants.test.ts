@@ -51,6 +51,8 @@ const exempt: Record<string, string> = {
   "settle/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
   "rollups/columns.ts": "part of statements, over rows that the rest of them name by tenant",
   "database/skip-locked.ts": "part of statements, over jobs chosen by the rest of them",
+  "steps/as-seen.ts": "part of statements, over a job chosen by the rest of them",
+  "steps/forget.ts": "part of statements, over jobs chosen by the rest of them",
   "jobs/page-bytes.ts": "part of statements, over rows that the rest of them chose by tenant",
 };
 

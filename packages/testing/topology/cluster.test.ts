@@ -1,7 +1,12 @@
+import { dirname } from "node:path";
 import { clusterKeys, defaultKeys, queueKeys, slotOf } from "@atlasqueue/core/internal";
+import { findRedisServer } from "@atlasqueue/embedded";
+import { expect } from "vitest";
 import { eventually, redisCluster, type ClusterServer } from "../src/index.ts";
 import { startSystem } from "../system/system.ts";
 import { coreSuite } from "./harness/core-suite.ts";
+import { blockWith } from "./harness/page.ts";
+import { mustRun } from "./harness/run.ts";
 import { startProcesses } from "./harness/topology.ts";
 
 /** The list that most jobs of the load go through: what has it is what is broken. */
@@ -21,9 +26,17 @@ async function start() {
       const master = await cluster.masterOf(list);
       if (!String(await master.ask.info("replication")).includes("connected_slaves:1")) throw new Error("no replica");
     });
+  /** A line of the page for operators. */
+  const redisCli = async (command: string, ids: Record<string, string>) => {
+    const [server] = cluster.servers;
+    const { password, port } = new URL(server?.url ?? "");
+    const env = { REDISCLI_AUTH: password, NODE: `127.0.0.1:${port}`, TOOLS: dirname(findRedisServer() ?? ""), ...ids };
+    await mustRun("sh", ["-ec", `PATH="$TOOLS:$PATH"; ${command}`], { env });
+  };
   return {
     ...topology,
     cluster,
+    redisCli,
     replaced,
     whole,
     async stop() {
@@ -68,6 +81,22 @@ coreSuite({
         const masters = new Set(await Promise.all(["a", "b", "c", "d"].map((key) => cluster.masterOf(key))));
         masters.delete(first);
         for (const master of [...masters, first]) await cluster.moveSlot(slotOf(list), master);
+      },
+    },
+    {
+      name: "a master's slots are moved with redis-cli to another one, and spread again",
+      async fault({ cluster, whole, redisCli }) {
+        await whole();
+        const from = await cluster.masterOf(list);
+        const to = (await Promise.all(["a", "b", "c", "d"].map((key) => cluster.masterOf(key)))).find(
+          (one) => one !== from,
+        );
+        const ids = { FROM: from.id, TO: to?.id ?? "" };
+        for (const line of blockWith("redis.md", "bash", "--cluster reshard").trim().split("\n")) {
+          if (line.includes("--cluster check")) await eventually(() => redisCli(line, ids).then(() => true));
+          else await redisCli(line, ids);
+          if (line.includes("--cluster reshard")) expect(await cluster.masterOf(list)).toBe(to);
+        }
       },
     },
     {

@@ -9,9 +9,9 @@ const behind = {
 };
 
 describe("through a proxy that moves", () => {
-  coreSuite(failover(({ moving }) => moving.url, behind));
+  coreSuite(failover(({ moving }) => ({ url: moving.url }), behind));
 });
 
 describe("through a URL that names both servers", () => {
-  coreSuite(failover(({ both }) => both, behind));
+  coreSuite(failover(({ both }) => ({ url: both }), behind));
 });

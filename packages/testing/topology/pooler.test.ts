@@ -1,40 +1,11 @@
-import { readFileSync } from "node:fs";
 import { migrateDatabase } from "@atlasqueue/core";
 import postgres from "postgres";
 import { expect, test } from "vitest";
-import { createDatabase, eventually, pgBouncer } from "../src/index.ts";
-import { inParallel, startSystem } from "../system/system.ts";
+import { createDatabase, eventually } from "../src/index.ts";
+import { inParallel } from "../system/system.ts";
 import { ask } from "./harness/ask.ts";
+import { poolerOutages, startBehindPooler, timesUnprepared } from "./harness/behind-pooler.ts";
 import { coreSuite } from "./harness/core-suite.ts";
-import { startProcesses } from "./harness/topology.ts";
-
-/** What operators are told to set. */
-function recommended(): Record<string, string> {
-  const text = readFileSync(new URL("../../deploy/pgbouncer.ini", import.meta.url), "utf8");
-  const [, pooling = ""] = text.split("; pooling\n");
-  return Object.fromEntries(
-    pooling
-      .trim()
-      .split("\n")
-      .map((line) => line.split(" = ") as [string, string]),
-  );
-}
-
-async function start() {
-  const system = await startSystem();
-  // Fewer connections than one of the processes has: hardly a statement meets the connection it was prepared on.
-  const settings = { ...recommended(), default_pool_size: 4 };
-  const pooler = await pgBouncer(system.servers.postgres.url, { pool_size: 4, settings });
-  const topology = await startProcesses(system, { env: { DATABASE_URL: pooler.url } });
-  return {
-    ...topology,
-    pooler,
-    async stop() {
-      await topology.stop();
-      await pooler.stop();
-    },
-  };
-}
 
 /** What our transactions set for themselves. */
 const ours = [
@@ -46,20 +17,12 @@ const ours = [
 ];
 
 coreSuite({
-  start,
-  outages: [
-    { name: "PgBouncer is killed and started again", fault: ({ pooler }) => pooler.restart() },
-    {
-      name: "PostgreSQL is restarted behind it",
-      fault: ({ system }) => system.servers.postgres.restart(),
-    },
-  ],
+  start: () => startBehindPooler({ keeps_statements: false }),
+  outages: poolerOutages,
   tests(topology) {
     test("a pooler that keeps no prepared statements is noticed, and each process says so once", () => {
-      const { apis, workers } = topology();
-      const processes = [...apis.map((api) => api.process), ...workers];
-      const said = processes.map(({ logs }) => logs.filter(({ event }) => event === "prepared_statements_off").length);
-      expect(said).toEqual(processes.map(() => 1));
+      const said = timesUnprepared(topology());
+      expect(said).toEqual(said.map(() => 1));
     });
 
     test("what our transactions set ends with them: the next one on the connection finds the defaults", async () => {

@@ -13,13 +13,17 @@ export const topologies: Readonly<Record<string, Place>> = {
     what: "API and workers behind a PgBouncer in transaction mode that is restarted under load",
     programs: ["pgbouncer"],
   },
+  "pooler-prepared": {
+    what: "the same with a PgBouncer that keeps prepared statements",
+    programs: ["newer_pgbouncer"],
+  },
   "black-hole": {
     what: "connections to PostgreSQL that fall silent without being cut, the API's and the workers'",
     programs: [],
   },
   "failover-sync": {
-    what: "a PostgreSQL with a synchronous standby that takes over, through a moving proxy and by a URL of both",
-    programs: [],
+    what: "a PostgreSQL with a synchronous standby that takes over, through a moving proxy, HAProxy and by a URL of both",
+    programs: ["haproxy", "psql"],
   },
   "failover-async": {
     what: "the same with a standby that lags 300 ms behind, and loses that much",

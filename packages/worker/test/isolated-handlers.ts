@@ -66,6 +66,35 @@ export const isolatedHandlers = [
     { isolate },
   ),
   defineHandler(
+    "parks",
+    any,
+    async (_payload, { step, waitFor, signal }) => {
+      const by = await step("first", () => process.pid);
+      const answer = await waitFor("go", { timeout_seconds: 60 }).catch((error: Error) => {
+        throw Object.assign(error, { message: `${error.message}; ${String(signal.aborted)}` });
+      });
+      return { by, answer, pid: process.pid, again: await step("twice", () => 1) };
+    },
+    { isolate },
+  ),
+  defineHandler("bad-step", any, (_payload, { step }) => step("a", () => new Map()), { isolate }),
+  defineHandler(
+    "look-isolated",
+    any,
+    async (_payload, { parents, parentCounts }) => {
+      const { succeeded, dead } = await parentCounts();
+      return { parents: await parents(), succeeded, dead };
+    },
+    { isolate },
+  ),
+  defineHandler(
+    "sum-isolated",
+    any,
+    async (_payload, { parents }) =>
+      Object.values(await parents()).reduce((total, { result }) => total + Number(result), 0),
+    { isolate },
+  ),
+  defineHandler(
     "tell-null",
     any,
     () => {

@@ -1,5 +1,5 @@
 import { SettingError, type Database } from "@atlasqueue/core";
-import { defaultTenant, findJob, requirePostgres } from "@atlasqueue/core/internal";
+import { defaultTenant, findJob, requirePostgres, requireSchema } from "@atlasqueue/core/internal";
 
 const nobody = "00000000-0000-0000-0000-000000000000";
 const undefined_table = "42P01";
@@ -12,6 +12,8 @@ async function askDatabase(database: Database): Promise<void> {
 /** The same at the start, where a person reads what is missing. */
 export async function requireDatabase(database: Database): Promise<void> {
   await requirePostgres(database);
+  // Before anything reads a column that is not there yet.
+  await requireSchema(database);
   try {
     await askDatabase(database);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { submitBatch as submitBatchBody, submittedBatch, type SubmitBatch } from "@atlasqueue/contract";
-import { answerOf, flowFaults, flowOf, submitFlow, underOneKey } from "@atlasqueue/core/internal";
+import { answerOf, flowFaults, flowOf, underOneKey } from "@atlasqueue/core/internal";
 import { invalid } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleFlow, exampleId } from "../route/examples.ts";
@@ -62,9 +62,8 @@ export const submitBatch = route(
     );
     const keys = all.flatMap(({ idempotency_key }) => idempotency_key ?? []);
     await deps.storageQuota.admit(tenant, { bytes, jobs: all.length, keys });
-    const outcome = await submitFlow(deps, flow, deps);
+    const outcome = await deps.submitter.submitFlow(flow);
     if (outcome.kind !== "stored") throw refusalOf(outcome, flow, key);
-    deps.followUps.submitted(outcome.outcomes);
     const again = key !== undefined && outcome.outcomes.every(({ kind }) => kind === "replayed");
     const headers: Record<string, string> = again ? { "idempotency-replayed": "true" } : {};
     return { status: 201, body: answerOf(flow, outcome.outcomes), headers };

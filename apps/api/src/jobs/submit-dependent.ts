@@ -1,5 +1,5 @@
 import { showValue, type Fault } from "@atlasqueue/contract";
-import { flowFaults, submitFlow, tiesOf, type EnqueueOutcome, type FlowJob } from "@atlasqueue/core/internal";
+import { flowFaults, tiesOf, type EnqueueOutcome, type FlowJob } from "@atlasqueue/core/internal";
 import { invalid } from "../http/answers/problem.ts";
 import type { RouteDeps } from "../route/deps.ts";
 
@@ -12,10 +12,9 @@ import type { RouteDeps } from "../route/deps.ts";
 export async function submitDependent(deps: RouteDeps, job: FlowJob): Promise<EnqueueOutcome> {
   const faults = flowFaults({ jobs: [{ ...job, idempotency_key: undefined }] });
   if (faults.length > 0) throw invalid(faults.map(ofSingle));
-  const outcome = await submitFlow(deps, { jobs: [{ ...job, fingerprint: tiesOf(job) }] }, deps);
+  const outcome = await deps.submitter.submitFlow({ jobs: [{ ...job, fingerprint: tiesOf(job) }] });
   switch (outcome.kind) {
     case "stored": {
-      deps.followUps.submitted(outcome.outcomes);
       const [only] = outcome.outcomes;
       if (!only) throw new Error("a stored job has no outcome");
       return only;

@@ -2,6 +2,7 @@ import type {
   Job,
   OpenQueueJob,
   OpenQueueSubmitInput,
+  ParentsOfJob,
   Queue,
   SubmitBatchInput,
   SubmitJobInput,
@@ -53,9 +54,17 @@ export const exampleJob: Job = {
   progress: null,
   timeout_seconds: null,
   dead_reason: null,
+  waits_for: null,
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   tracestate: null,
   flow_id: null,
+};
+
+/** Of a job that waited for one other. */
+export const exampleParents: ParentsOfJob = {
+  parents: { fetch: { id: exampleOther, status: "succeeded", result: { rows: 17 } } },
+  parent_counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 1, dead: 0, cancelled: 0 },
+  parents_complete: true,
 };
 
 export const exampleQueue: Queue = {

@@ -19,10 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-async function start(env: Record<string, string | undefined>) {
+async function start(env: Record<string, string | undefined>, program = "api") {
   const { jobsKey, dlqKey } = uniqueKeys();
   return spawnProcess(mainFile, {
-    args: ["api"],
+    args: [program],
     env: {
       DATABASE_URL: database.url,
       REDIS_URL: redisUrl(),
@@ -109,4 +109,53 @@ test("a database without our tables is one line saying how to create them", asyn
   expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
   expect(api.errorLines).toEqual([expect.stringContaining("atlasqueue migrate")]);
   await empty.drop();
+});
+
+test("a database that lacks a migration is one line naming the one that it has and the one that is needed", async () => {
+  const older = await testDatabase();
+  const { sql } = older.database;
+  await sql`
+    DELETE FROM drizzle.__drizzle_migrations
+    WHERE created_at = (SELECT max(created_at) FROM drizzle.__drizzle_migrations)`;
+  for (const program of ["api", "worker"]) {
+    const { waitForExit, errorLines } = await start({ DATABASE_URL: older.url, WORKER_METRICS_PORT: "0" }, program);
+    expect(await waitForExit()).toEqual({ code: 1, signal: null });
+    expect(errorLines).toEqual([
+      expect.stringMatching(
+        / is at migration \d{4}_\w+, this version needs \d{4}_\w+: run `atlasqueue migrate` first$/,
+      ),
+    ]);
+  }
+  await older.drop();
+});
+
+test("a database that is a version ahead is served", async () => {
+  const newer = await testDatabase();
+  const { sql } = newer.database;
+  await sql`
+    INSERT INTO drizzle.__drizzle_migrations (hash, created_at)
+    SELECT 'of a later version', max(created_at) + 1 FROM drizzle.__drizzle_migrations`;
+  const api = await start({ DATABASE_URL: newer.url });
+  await api.waitForLine("api_started");
+  api.kill("SIGTERM");
+  expect(await api.waitForExit()).toEqual({ code: 0, signal: null });
+  await newer.drop();
+});
+
+test("a role that may not look at the migrations is served", async () => {
+  const own = await testDatabase();
+  const { sql } = own.database;
+  const role = `limited_${process.pid}`;
+  const url = new URL(own.url);
+  await sql.unsafe(`
+    CREATE ROLE ${role} LOGIN PASSWORD 'limited';
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role};
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${role}`);
+  [url.username, url.password] = [role, "limited"];
+  const api = await start({ DATABASE_URL: url.href });
+  await api.waitForLine("api_started");
+  api.kill("SIGTERM");
+  expect(await api.waitForExit()).toEqual({ code: 0, signal: null });
+  await sql.unsafe(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  await own.drop();
 });

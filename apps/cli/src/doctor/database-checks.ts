@@ -17,12 +17,12 @@ const sweep_ms_max = 15_000;
 const counted_jobs_max = 200_000;
 
 export const checkSchema: Look = async ({ database }) => {
-  const { kind, applied, shipped } = await schemaState(database);
+  const { kind, applied, shipped, at, needs } = await schemaState(database);
   switch (kind) {
     case "current":
       return ok("schema", `the newest, ${applied} migrations`);
     case "behind":
-      return wrong("schema", `${applied} of ${shipped} migrations are applied; run \`atlasqueue migrate\``);
+      return wrong("schema", `at migration ${at}, this version needs ${needs}; run \`atlasqueue migrate\``);
     case "missing":
       return wrong("schema", "there are no AtlasQueue tables; run `atlasqueue migrate`");
     case "ahead":

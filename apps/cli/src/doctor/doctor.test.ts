@@ -199,3 +199,29 @@ test("a PostgreSQL that is too old is reported", async () => {
   );
   await old.close();
 });
+
+test("several hosts of which none takes writes are reported in one line, by doctor and by an API", async () => {
+  const readOnly = await testDatabase();
+  await readOnly.database.sql.unsafe(`ALTER DATABASE "${readOnly.name}" SET default_transaction_read_only = on`);
+  const url = new URL(readOnly.url);
+  const DATABASE_URL = readOnly.url.replace(url.host, `${url.host},${url.host}`);
+  const message = "none of the hosts in DATABASE_URL takes writes: standbys, old primaries, or a setting of theirs";
+  const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL, REDIS_URL: "" });
+  expect([code, stdout.split("\n")[0]]).toEqual([1, `✗ Postgres      ${message}`]);
+  expect(await runCli(["api"], { ...env, DATABASE_URL, API_PORT: "0" })).toMatchObject({
+    code: 1,
+    stderr: `${message}\n`,
+  });
+  await readOnly.drop();
+});
+
+test("a database that lacks a migration is reported with the one that is needed", async () => {
+  const older = await testDatabase();
+  await older.database.sql`
+    DELETE FROM drizzle.__drizzle_migrations
+    WHERE created_at = (SELECT max(created_at) FROM drizzle.__drizzle_migrations)`;
+  const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL: older.url, REDIS_URL: "" });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^✗ schema +at migration \d{4}_\w+, this version needs \d{4}_\w+; run `atlasqueue migrate`$/m);
+  await older.drop();
+});

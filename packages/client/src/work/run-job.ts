@@ -4,7 +4,9 @@ import {
   storableResult,
   type Job,
   type Json,
+  type Parents,
   type SpawnedJobs,
+  type Steps,
   type Thrown,
 } from "@atlasqueue/contract";
 import type { Handler, RemoteContext } from "./handler.ts";
@@ -23,13 +25,14 @@ export async function runJob(
   job: Job,
   stop: AbortController,
   progress: RemoteContext["progress"],
+  more: Steps & Parents,
 ): Promise<Outcome> {
   if (!handler) return failed(new Error(`no handler for type ${JSON.stringify(job.type)}`), "UnknownType");
   const timeout_seconds = job.timeout_seconds ?? handler.options.timeoutSeconds;
   const { spawn, spawned } = createSpawn();
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
-    const running = handler.run(job.payload, { job, signal: stop.signal, progress, spawn });
+    const running = handler.run(job.payload, { job, signal: stop.signal, progress, spawn, ...more });
     if (timeout_seconds === undefined) return storable(await running, spawned);
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {

@@ -5,6 +5,7 @@ export const auditActions = [
   "queue.limits",
   "job.cancel",
   "job.retry",
+  "job.signal",
   "job.edit",
   "job.delete",
   "jobs.bulk",

@@ -12,6 +12,7 @@ export const explanationCodes = [
   "waiting_for_worker",
   "jobs_ahead",
   "waiting_for_retry",
+  "waiting_for_signal",
   "running",
   "lease_expired",
   "superseded",

@@ -4,7 +4,7 @@ import { idempotencyKey } from "../checks/idempotency-key.ts";
 import { idempotencyKeyAccepts } from "../checks/idempotency-text.ts";
 import { limits } from "../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
-import { dependsOn, jobRef, onParentFailure, refOrId } from "./flow.ts";
+import { dependsOn, jobRef, onParentFailure, refOrId } from "./flows/flow.ts";
 import { jobStatuses } from "./status.ts";
 
 // Each description completes the sentence "must be …": error messages and the OpenAPI document are built from them.
@@ -233,6 +233,8 @@ export const job = z.strictObject({
   progress: anyJson.nullable(),
   timeout_seconds: z.int().nullable(),
   dead_reason: z.string().nullable(),
+  /** While it is parked: the signal it waits for, until `run_at`. */
+  waits_for: z.string().nullable(),
   /** Where it was submitted, in W3C Trace Context: for the worker that runs it. */
   traceparent: z.string().nullable(),
   tracestate: z.string().nullable(),

@@ -16,6 +16,7 @@ WITH
     SELECT id, true AS waits FROM taken WHERE flow_id IS NOT NULL AND EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = id)
   ), done_without AS (
     DELETE FROM flow_edges WHERE child = ANY(ARRAY(SELECT id FROM waiting)) AND failed
+      AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
   ), forgotten AS (
     UPDATE flow_jobs SET cancelled_by = NULL WHERE job_id = ANY(ARRAY(SELECT id FROM waiting)) AND cancelled_by IS NOT NULL
   ), noted_children AS (
@@ -60,6 +61,8 @@ WITH
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status, taken.status AS was
   ), moved AS (
     SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
+  ), waits_gone AS (
+    DELETE FROM job_waits WHERE job_id = ANY(ARRAY(SELECT id FROM taken))
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue

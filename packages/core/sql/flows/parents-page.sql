@@ -11,7 +11,9 @@ WITH
   ), 
   weighed AS MATERIALIZED (
     SELECT one.*, status, coalesce(sum(bytes) OVER (
-             PARTITION BY child ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+             PARTITION BY child ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before,
+           coalesce(sum(bytes) OVER (
+             ORDER BY child, place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_of_all
     FROM asked AS one LEFT JOIN LATERAL (
       SELECT status, 
       CASE WHEN pg_column_compression(result) IS NULL THEN coalesce(pg_column_size(result), 0)
@@ -19,6 +21,6 @@ WITH
   ), shown AS (
     SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', weighed.status,
              'result', (SELECT result FROM jobs WHERE jobs.id = weighed.id AND jobs.tenant = $1)) ORDER BY place) AS parents
-    FROM weighed WHERE before < 262144 GROUP BY child
+    FROM weighed WHERE before < 262144 AND before_of_all < 4194304 GROUP BY child
   )
   SELECT (SELECT max(total) FROM asked) AS total, (SELECT parents FROM shown) AS shown;

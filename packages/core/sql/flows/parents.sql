@@ -9,7 +9,9 @@ WITH
   ), 
   weighed AS MATERIALIZED (
     SELECT one.*, status, coalesce(sum(bytes) OVER (
-             PARTITION BY child ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+             PARTITION BY child ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before,
+           coalesce(sum(bytes) OVER (
+             ORDER BY child, place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_of_all
     FROM asked AS one LEFT JOIN LATERAL (
       SELECT status, 
       CASE WHEN pg_column_compression(result) IS NULL THEN coalesce(pg_column_size(result), 0)
@@ -17,12 +19,12 @@ WITH
   ), shown AS (
     SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', weighed.status,
              'result', (SELECT result FROM jobs WHERE jobs.id = weighed.id AND jobs.tenant = $1)) ORDER BY place) AS parents
-    FROM weighed WHERE before < 262144 GROUP BY child
+    FROM weighed WHERE before < 262144 AND before_of_all < 4194304 GROUP BY child
   ), counts AS (
     SELECT child, json_object_agg(status, jobs) AS counts FROM (
       SELECT child, status, count(*) AS jobs FROM asked AS one, LATERAL (
       SELECT status FROM jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0) AS job GROUP BY child, status) AS by_status
     GROUP BY child
   )
-  SELECT shown.child, (SELECT max(total) FROM asked WHERE asked.child = shown.child) AS total, counts, shown.parents AS shown
-  FROM shown LEFT JOIN counts ON counts.child = shown.child;
+  SELECT child, total, counts, parents AS shown
+  FROM (SELECT DISTINCT child, total FROM asked) AS children LEFT JOIN counts USING (child) LEFT JOIN shown USING (child);

@@ -7,7 +7,7 @@ WITH found AS MATERIALIZED (
     SELECT * FROM found WHERE status = ANY($3::text[])
   ), cancelled AS (
     UPDATE jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
-                    locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL
+                    locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
     WHERE id IN (SELECT id FROM open)
     RETURNING *
   ), history AS (

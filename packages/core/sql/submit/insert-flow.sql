@@ -26,10 +26,10 @@
 -- $26 reasons
 -- $27 refs
 -- $28 policies
--- $29 parents
--- $30 flow_id
+-- $29 flow_ids
+-- $30 flow_places
 -- $31 spawned_by
--- $32 first_place
+-- $32 parents
 WITH 
   asked AS MATERIALIZED (
     SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
@@ -38,14 +38,14 @@ WITH
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
       json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
       unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
-             $23::float8[], $24::uuid[], $25::boolean[], $26::text[]), unnest($27::text[], $28::text[]), json_array_elements($29::text::json)
+             $23::float8[], $24::uuid[], $25::boolean[], $26::text[]), unnest($27::text[], $28::text[], $29::uuid[], $30::integer[], $31::uuid[]), json_array_elements($32::text::json)
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, ref, on_parent_failure, parents, place)
+      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, place)
   ), ours AS MATERIALIZED (SELECT * FROM asked), 
   
   targets AS MATERIALIZED (
     SELECT id, status FROM jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
-      AND status IN ('scheduled', 'queued', 'failed', 'blocked')
+      AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
     SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
@@ -98,23 +98,22 @@ WITH
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   ), 
   edges AS MATERIALIZED (
-    SELECT (parent ->> 'id')::uuid AS parent, id AS child, on_parent_failure FROM asked, json_array_elements(parents) AS parent
+    SELECT (parent ->> 'id')::uuid AS parent, id AS child, tenant, on_parent_failure FROM asked, json_array_elements(parents) AS parent
   ), earlier AS MATERIALIZED (
-    SELECT DISTINCT parent AS id FROM edges WHERE parent NOT IN (SELECT id FROM asked)
+    SELECT DISTINCT parent AS id, tenant FROM edges WHERE parent NOT IN (SELECT id FROM asked)
   ), found AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND tenant = (SELECT tenant FROM asked LIMIT 1)
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
     ORDER BY id FOR UPDATE SKIP LOCKED
   ), marked AS (
     UPDATE jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
   ), noted AS (
     INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM found
   ), the_flow AS (
-    INSERT INTO flows (id, tenant, created_at) SELECT $30::uuid, tenant, now() FROM asked LIMIT 1 ON CONFLICT DO NOTHING
+    INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
   ), the_jobs AS (
     INSERT INTO flow_jobs (job_id, flow_id, place, ref, on_parent_failure, parents)
-    SELECT id, $30::uuid, $32::int + place - 1, ref, on_parent_failure,
-           CASE WHEN $31::text = '' THEN parents ELSE (
-             jsonb_build_array(jsonb_build_object('ref', $31::text, 'id', $31::text)) || parents::jsonb)::json END
+    SELECT id, flow_id, flow_place, ref, on_parent_failure, CASE WHEN spawned_by IS NULL THEN parents ELSE (
+             jsonb_build_array(jsonb_build_object('ref', spawned_by, 'id', spawned_by)) || parents::jsonb)::json END
     FROM makes
   ), the_edges AS (
     INSERT INTO flow_edges (parent, child, on_parent_failure) SELECT parent, child, on_parent_failure FROM edges
@@ -130,7 +129,7 @@ WITH
     CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
     CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
     CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
-    group_key, CASE WHEN NOT may_run THEN seq END AS blocked_seq, CASE WHEN may_run AND is_strict THEN group_key END AS holds_group, $30::uuid, CASE WHEN id IN (SELECT parent FROM edges) THEN true END
+    group_key, CASE WHEN NOT may_run THEN seq END AS blocked_seq, CASE WHEN may_run AND is_strict THEN group_key END AS holds_group, flow_id, CASE WHEN id IN (SELECT parent FROM edges) THEN true END
     FROM makes LEFT JOIN seats USING (id)
     RETURNING id, tenant, queue, run_at, status
   ), contents AS MATERIALIZED (

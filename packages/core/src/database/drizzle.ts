@@ -1,6 +1,5 @@
 import { createRequire } from "node:module";
 import type * as Orm from "drizzle-orm";
-import type * as Migrator from "drizzle-orm/migrator";
 import type * as PgCore from "drizzle-orm/pg-core";
 import type * as PgProxy from "drizzle-orm/pg-proxy";
 import type * as PostgresJs from "drizzle-orm/postgres-js";
@@ -39,8 +38,6 @@ export const {
 export const { drizzle: queryBuilder } = load("drizzle-orm/pg-proxy") as typeof PgProxy;
 
 // What only some processes need is loaded when asked for.
-
-export const loadMigrationFiles = () => load("drizzle-orm/migrator") as typeof Migrator;
 
 export const loadMigrator = () => ({
   ...(load("drizzle-orm/postgres-js") as typeof PostgresJs),

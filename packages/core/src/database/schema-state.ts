@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SettingError } from "../program/settings.ts";
 import type { Database } from "./connect.ts";
-import { loadMigrationFiles } from "./drizzle.ts";
 import { migrationsFolder } from "./migrate.ts";
 import { executeOn } from "./statement.ts";
 
@@ -8,7 +10,16 @@ export type SchemaState = {
   kind: "current" | "behind" | "ahead" | "missing";
   applied: number;
   shipped: number;
+  /** The newest applied migration that this program knows by name, if it knows one. */
+  at: string | undefined;
+  /** The newest one that this program needs. */
+  needs: string;
 };
+
+/** As the migrator reads it; `when` is what it writes down for each that it applied. */
+type Journal = { entries: { when: number; tag: string }[] };
+
+const insufficient_privilege = "42501";
 
 /**
  * Compare the migrations that were applied with those that are shipped.
@@ -17,20 +28,42 @@ export type SchemaState = {
  * if ((await schemaState(database)).kind === "behind") await migrateDatabase(url);
  */
 export async function schemaState(database: Database): Promise<SchemaState> {
-  const { readMigrationFiles } = loadMigrationFiles();
-  const shipped = readMigrationFiles({ migrationsFolder }).map(({ folderMillis }) => folderMillis);
-  const newest = Math.max(...shipped);
+  const journal = readFileSync(join(migrationsFolder, "meta", "_journal.json"), "utf8");
+  const shipped = (JSON.parse(journal) as Journal).entries.toSorted((one, other) => one.when - other.when);
+  const newest = shipped.at(-1);
+  const numbers = { shipped: shipped.length, needs: newest?.tag ?? "" };
   const execute = executeOn(database);
   const [there] = await execute<{ found: string | null }>({
     text: "SELECT to_regclass('drizzle.__drizzle_migrations')::text AS found",
     params: [],
   });
-  if (!there?.found) return { kind: "missing", applied: 0, shipped: shipped.length };
+  if (!there?.found) return { kind: "missing", applied: 0, at: undefined, ...numbers };
   const rows = await execute<{ at: number }>({
     text: "SELECT created_at::float8 AS at FROM drizzle.__drizzle_migrations ORDER BY created_at",
     params: [],
   });
   const last = rows.at(-1)?.at ?? 0;
-  const kind = rows.length === 0 ? "missing" : last < newest ? "behind" : last > newest ? "ahead" : "current";
-  return { kind, applied: rows.length, shipped: shipped.length };
+  const wanted = newest?.when ?? 0;
+  const kind = rows.length === 0 ? "missing" : last < wanted ? "behind" : last > wanted ? "ahead" : "current";
+  return { kind, applied: rows.length, at: shipped.findLast(({ when }) => when <= last)?.tag, ...numbers };
+}
+
+/**
+ * For a program's start, where a person reads what is wrong: throws `SettingError` when migrations that it needs are
+ * not applied. A schema that is newer is fine, as migrations only add. So is one that we may not look at; where the
+ * tables themselves are missing, the first statement says so.
+ *
+ * @example
+ * await requireSchema(database);
+ */
+export async function requireSchema(database: Database): Promise<void> {
+  const state = await schemaState(database).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== insufficient_privilege) throw error;
+    return undefined;
+  });
+  if (state?.kind !== "behind") return;
+  const { at, needs } = state;
+  throw new SettingError(
+    `the database in DATABASE_URL is at migration ${at}, this version needs ${needs}: run \`atlasqueue migrate\` first`,
+  );
 }

@@ -4,9 +4,9 @@ import type { JobStatus } from "@atlasqueue/contract";
 export type AwaitedParent = { id: string; status: JobStatus; on_parent_failure: "cancel" | "wait" | "run" };
 
 /** Of those a job waits for, as many are named. */
-export const awaited_shown_max = 10;
+const awaited_shown_max = 10;
 /** And as many are counted. */
-export const awaited_counted_max = 1_000;
+const awaited_counted_max = 1_000;
 
 /** Columns of a statement over `job`, a row of jobs: how many parents it waits for, and the first of them. */
 export const awaitedParents = `

@@ -10,14 +10,15 @@ export type FlowRow = {
 };
 
 /**
- * The parts of a sub-select that counts the jobs of a flow, as rows of `one` are: `jobs`, `counts` and `finished_at`.
+ * The parts of a sub-select that counts the jobs of a flow, given as a row with its `id` and `tenant`: `jobs`, `counts` and `finished_at`.
  * LATERAL and by the flow's index, so that it reads that flow's jobs alone.
  */
-export const countedOf = (flow_id: string) => `LATERAL (
+export const countedOf = (flow: string) => `LATERAL (
     SELECT coalesce(sum(count), 0)::int AS jobs, json_object_agg(status, count) AS counts, max(finished_at) AS finished_at
     FROM (
       SELECT status, count(*)::int AS count, max(finished_at) AS finished_at
-      FROM flow_jobs JOIN jobs ON jobs.id = flow_jobs.job_id WHERE flow_jobs.flow_id = ${flow_id} GROUP BY status
+      FROM flow_jobs JOIN jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = ${flow}.tenant
+      WHERE flow_jobs.flow_id = ${flow}.id GROUP BY status
     ) AS each
   )`;
 

@@ -14,14 +14,24 @@ export type FlowJob = Submission & {
 /** What a job about to be stored is in its flow. */
 export type FlowPart = {
   flow_id: string;
+  /** Its place among the jobs of its flow, from 0. */
+  place: number;
   ref: string | null;
   on_parent_failure: OnParentFailure;
   parents: readonly Parent[];
   has_children: boolean;
-  /** By the job that added it. */
-  spawned?: { by: string; first_place: number } | undefined;
+  /** The job that added it as it ended. */
+  spawned_by?: string | undefined;
 };
 export type Parent = { ref: string; id: string };
+
+/** A flow whose jobs wait for none but one another, and which asks for nothing that another job may have. */
+export function standsAlone(flow: Flow): boolean {
+  const refs = new Set(flow.jobs.map(({ ref }) => ref));
+  const isOwn = ({ request, depends_on = [] }: FlowJob) =>
+    !request.unique && depends_on.every((name) => refs.has(name));
+  return isFlow(flow) && flow.jobs.every(isOwn) && !flow.then?.request.unique;
+}
 
 /** Whether any of its jobs waits for another. Otherwise it is a batch like any other, and its refs are for no one. */
 export function isFlow({ jobs, then }: Flow): boolean {

@@ -44,8 +44,8 @@ const text = composed(
   ["tenant", "below", "flows_max"],
   `
   WITH page AS MATERIALIZED (
-    SELECT id, created_at FROM flows WHERE tenant = $1 AND id < $2::text::uuid ORDER BY id DESC LIMIT $3::int
+    SELECT id, tenant, created_at FROM flows WHERE tenant = $1 AND id < $2::text::uuid ORDER BY id DESC LIMIT $3::int
   )
-  SELECT page.id, page.created_at, counted.* FROM page CROSS JOIN ${countedOf("page.id")} AS counted
+  SELECT page.id, page.created_at, counted.* FROM page CROSS JOIN ${countedOf("page")} AS counted
   ORDER BY page.id DESC`,
 );

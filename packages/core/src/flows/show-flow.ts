@@ -73,7 +73,7 @@ const one = composed(
   "flows/find",
   ["tenant", "id"],
   `
-  SELECT flows.id, flows.created_at, counted.* FROM flows CROSS JOIN ${countedOf("flows.id")} AS counted
+  SELECT flows.id, flows.created_at, counted.* FROM flows CROSS JOIN ${countedOf("flows")} AS counted
   WHERE flows.tenant = $1 AND flows.id = $2::text::uuid`,
 );
 

@@ -5,7 +5,7 @@ import { newId } from "../ids.ts";
 import { draftsOf } from "../submit/drafts.ts";
 import { answerAll, enqueueAll, type EnqueueAllOutcome } from "../submit/enqueue-all.ts";
 import { look, type EnqueueOptions } from "../submit/enqueue.ts";
-import { settleConflicts } from "../submit/idempotency.ts";
+import { oncePerKey, settleConflicts } from "../submit/idempotency.ts";
 import type { Draft } from "../submit/insert-jobs.ts";
 import { lookAgain } from "../submit/look-again.ts";
 import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
@@ -18,7 +18,11 @@ import { isFlow, type Flow, type FlowPart, type Parent } from "./flow.ts";
 export type FlowOutcome =
   | EnqueueAllOutcome
   /** Nothing was stored: there are no jobs, or no more, with the ids at these places of `depends_on`. */
-  | { kind: "unknown_parents"; places: { at: number; nth: number; id: string }[] };
+  | UnknownParents;
+type UnknownParents = { kind: "unknown_parents"; places: { at: number; nth: number; id: string }[] };
+
+/** A flow and the jobs it asks for, each with its part in it. */
+export type DraftedFlow = { flow: Flow; submissions: readonly Submission[]; drafts: readonly Draft[] };
 
 /**
  * (nothing) → queued | scheduled | blocked, all of them or none: jobs that wait for others, and who waits for whom. It
@@ -31,36 +35,89 @@ export type FlowOutcome =
  */
 export async function submitFlow(deps: Deps, flow: Flow, options: EnqueueOptions): Promise<FlowOutcome> {
   if (!isFlow(flow)) return enqueueAll(deps, flow.jobs, options);
-  const submissions = flow.then ? [...flow.jobs, flow.then] : flow.jobs;
-  return sendAll(deps, submissions, (all) =>
-    asInsert(deps, all, async () => {
-      const drafts = tied(flow, await draftsOf(all), { flow_id: newId() });
-      const outcomes = await lookAgain(() => storeTied(executeOn(deps.database), drafts, options));
-      return answerFlow(deps, flow, all, drafts, outcomes);
-    }),
-  );
+  return sendAll(deps, jobsOf(flow), async (all) => {
+    const drafted = await draftFlow(flow, all);
+    return asInsert(deps, all, async () => {
+      const stored = await lookAgain(async () => (await storeFlows(executeOn(deps.database), [drafted], options))[0]);
+      return answerFlow(deps, drafted, stored);
+    });
+  });
 }
 
-/** Reports what became of its jobs, or why nothing did. */
+/** Its jobs, and `then`. */
+export const jobsOf = ({ jobs, then }: Flow): readonly Submission[] => (then ? [...jobs, then] : jobs);
+
+export async function draftFlow(flow: Flow, submissions: readonly Submission[]): Promise<DraftedFlow> {
+  return { flow, submissions, drafts: tied(flow, await draftsOf(submissions), { flow_id: newId() }) };
+}
+
+/** What became of each job of a flow, or why nothing did. Nobody has been told. */
+export type StoredFlow = Outcomes | UnknownParents;
+
+/**
+ * One look at the keys of all of them, and one statement for all that are new. Undefined for those whose keys are another's
+ * among them: look again. Throws, and nothing is stored, when a key was taken in between, or a parent is locked.
+ */
+export async function storeFlows(
+  execute: Execute,
+  flows: readonly DraftedFlow[],
+  { idempotency_ttl_seconds }: EnqueueOptions,
+): Promise<(StoredFlow | undefined)[]> {
+  const all = flows.flatMap(({ drafts }) => drafts);
+  const known = await look(execute, all);
+  const outcomes: Outcomes = new Map();
+  settleConflicts(all, known.keyed, outcomes);
+  const unknown = await missingAmong(execute, all);
+  const isNew = ({ drafts }: DraftedFlow) => !drafts.some((one) => outcomes.has(one) || namesAny(one, unknown));
+  const open = flows.filter(isNew).flatMap(({ drafts }) => drafts);
+  const first = oncePerKey(open);
+  if (first.length > 0) {
+    const unique = first.filter(({ request }) => request.unique);
+    const names = new Map(unique.map((one) => [one, uniqueNameOf(one)]));
+    const options = { idempotency_ttl_seconds, strict: true };
+    for (const [one, outcome] of await enqueueUnique(execute, first, names, known.held, options))
+      outcomes.set(one, outcome);
+  }
+  return flows.map(({ flow, drafts }) => {
+    const told = drafts.filter((one) => outcomes.has(one));
+    if (told.length === 0 && drafts.some((one) => namesAny(one, unknown)))
+      return { kind: "unknown_parents", places: placesAmong(flow, unknown) };
+    if (told.length === 0) return undefined;
+    const isRefused = told.some((one) => outcomes.get(one)?.kind === "conflict");
+    const whole = told.length === drafts.length || isRefused;
+    const answers: Outcomes = whole ? outcomes : new Map(drafts.map((one) => [one, { kind: "mismatch" }]));
+    return new Map(
+      drafts.flatMap((one) => {
+        const answer = answers.get(one);
+        return answer ? [[one, answer] as const] : [];
+      }),
+    );
+  });
+}
+
+/** Reports what became of its jobs, once that is committed. */
 export function answerFlow(
   deps: Pick<Deps, "observe">,
-  flow: Flow,
-  submissions: readonly Submission[],
-  drafts: readonly Draft[],
+  { submissions, drafts }: DraftedFlow,
   stored: StoredFlow,
 ): FlowOutcome {
-  if (stored instanceof Map) return answerAll(deps, submissions, drafts, stored);
-  return { kind: "unknown_parents", places: placesAmong(flow, stored.unknown) };
+  return stored instanceof Map ? answerAll(deps, submissions, drafts, stored) : stored;
 }
 
-/** What all jobs of it have in common. `others_wait` when jobs that were there before are to wait for each of them. */
-type InFlow = Pick<FlowPart, "flow_id" | "spawned"> & { others_wait?: boolean };
+const namesAny = ({ tenant, flow }: Draft, unknown: ReadonlySet<string>) =>
+  unknown.size > 0 && (flow?.parents.some(({ id }) => unknown.has(nameOf(tenant, id))) ?? false);
+
+/**
+ * What all jobs of it have in common, when a job adds them: they come after those of its flow. `others_wait` when jobs
+ * that were there before are to wait for each of them.
+ */
+type InFlow = Pick<FlowPart, "flow_id" | "spawned_by"> & { first_place?: number; others_wait?: boolean };
 
 /** The drafts, each with its part in the flow. None waits for the job that adds them, as that one ends with it. */
 export function tied(
   { jobs, then }: Flow,
   drafts: readonly Draft[],
-  { flow_id, spawned, others_wait = false }: InFlow,
+  { flow_id, spawned_by, first_place = 0, others_wait = false }: InFlow,
 ): Draft[] {
   const places = placesOf(jobs);
   const idAt = (place: number) => drafts[place]?.id ?? "";
@@ -72,7 +129,7 @@ export function tied(
   const ties = jobs.map(({ ref = null, depends_on = [], on_parent_failure = "cancel" as const }) => ({
     ref,
     on_parent_failure,
-    parents: depends_on.filter((one) => one !== spawned?.by).map(parentOf),
+    parents: depends_on.filter((one) => one !== spawned_by).map(parentOf),
   }));
   const last = then && { ref: null, on_parent_failure: "run" as const, parents: everyone() };
   const all = last ? [...ties, last] : ties;
@@ -80,48 +137,30 @@ export function tied(
   return drafts.map((draft, at) => {
     const tie = all[at];
     const has_children = others_wait || waited_for.has(draft.id);
-    return tie ? { ...draft, flow: { ...tie, flow_id, has_children, spawned } } : draft;
+    return tie ? { ...draft, flow: { ...tie, flow_id, spawned_by, place: first_place + at, has_children } } : draft;
   });
 }
 
 type Outcomes = Map<Draft, EnqueueOutcome>;
 
-/** Of each job, or the parents that do not exist: then nothing was stored, and neither when some are refused. */
-export type StoredFlow = Outcomes | { unknown: ReadonlySet<string> };
-
-/** One look and one statement, which undoes itself when a key was taken in between. */
-export async function storeTied(
-  execute: Execute,
-  drafts: readonly Draft[],
-  { idempotency_ttl_seconds }: EnqueueOptions,
-): Promise<StoredFlow> {
-  const known = await look(execute, drafts);
-  const outcomes: Outcomes = new Map();
-  settleConflicts(drafts, known.keyed, outcomes);
-  if (outcomes.size === drafts.length) return outcomes;
-  if (outcomes.size > 0) return new Map(drafts.map((one) => [one, { kind: "mismatch" }]));
-  const unknown = await missingAmong(execute, drafts);
-  if (unknown.size > 0) return { unknown };
-  const unique = drafts.filter(({ request }) => request.unique);
-  const names = new Map(unique.map((one) => [one, uniqueNameOf(one)]));
-  return enqueueUnique(execute, drafts, names, known.held, { idempotency_ttl_seconds, strict: true });
-}
-
-/** The parents that should have been there before, and are not. */
+/** The parents that should have been there before, and are not, as `nameOf` has them. */
 async function missingAmong(execute: Execute, drafts: readonly Draft[]): Promise<ReadonlySet<string>> {
   const own = new Set(drafts.map(({ id }) => id));
-  const ids = drafts.flatMap(({ flow }) => flow?.parents.map(({ id }) => id) ?? []);
-  const missing = new Set(ids.filter((id) => !own.has(id)));
-  if (missing.size === 0) return missing;
-  const params = [uuidArray([...missing]), drafts[0]?.tenant ?? ""];
-  for (const { id } of await execute<{ id: string }>({ text: existing, params })) missing.delete(id);
-  return missing;
+  const missing = new Map<string, string>();
+  for (const { tenant, flow } of drafts)
+    for (const { id } of flow?.parents ?? []) if (!own.has(id)) missing.set(nameOf(tenant, id), id);
+  if (missing.size === 0) return new Set();
+  const params = [uuidArray([...new Set(missing.values())])];
+  const rows = await execute<{ tenant: string; id: string }>({ text: existing, params });
+  for (const { tenant, id } of rows) missing.delete(nameOf(tenant, id));
+  return new Set(missing.keys());
 }
 
-const existing = "SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $2";
+const existing = "SELECT tenant, id FROM jobs WHERE id = ANY($1::uuid[])";
+const nameOf = (tenant: string, id: string) => `${tenant} ${id}`;
 
 function placesAmong({ jobs }: Flow, unknown: ReadonlySet<string>) {
-  return jobs.flatMap(({ depends_on = [] }, at) =>
-    depends_on.flatMap((id, nth) => (unknown.has(id) ? [{ at, nth, id }] : [])),
+  return jobs.flatMap(({ tenant, depends_on = [] }, at) =>
+    depends_on.flatMap((id, nth) => (unknown.has(nameOf(tenant, id)) ? [{ at, nth, id }] : [])),
   );
 }

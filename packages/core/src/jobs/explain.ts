@@ -15,6 +15,7 @@ type Facts = LimitUse & {
   attempts: number;
   max_attempts: number;
   run_at: Date;
+  waits_for: string | null;
   worker_id: string | null;
   locked_until: Date | null;
   lease_has_ended: boolean;
@@ -76,7 +77,15 @@ function reasonsOf(job: Facts): Reason[] {
   const at = (time: Date | null) => time?.toISOString() ?? "an unknown time";
   switch (job.status) {
     case "scheduled":
-      return [{ code: "scheduled", detail: `It may run from ${at(job.run_at)} on` }, ...pausedQueue(job)];
+      return [
+        job.waits_for === null
+          ? { code: "scheduled", detail: `It may run from ${at(job.run_at)} on` }
+          : {
+              code: "waiting_for_signal",
+              detail: `It waits for the signal ${JSON.stringify(job.waits_for)} until ${at(job.run_at)}`,
+            },
+        ...pausedQueue(job),
+      ];
     case "blocked":
       return [blockedBy(job), ...pausedQueue(job)];
     case "queued":
@@ -166,7 +175,7 @@ const text = composed(
   "jobs/explain",
   ["id", "tenant", "ahead_max"],
   `
-  SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
+  SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
          job.last_error, job.dead_reason, job.traceparent, job_groups.heads[1] AS head, EXISTS (SELECT FROM arrivals WHERE job_id = job.id) AS arrived,
          job.blocked_seq IS NOT DISTINCT FROM 0 AS waits_for_parents, ${awaitedParents},
          (SELECT cancelled_by FROM flow_jobs WHERE job_id = job.id) AS cancelled_by, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,${limitUseIn("queues", "job")},

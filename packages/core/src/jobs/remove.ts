@@ -1,10 +1,11 @@
 import { countMixedMoves } from "../counts/changes.ts";
+import { forgetSteps } from "../steps/forget.ts";
 
 const theRemovable = "ANY(ARRAY(SELECT id FROM removable))";
 
 /**
- * Parts of a WITH that remove jobs with all that is theirs alone: their attempts, their arrivals, which would be looked
- * at for ever, and their places in flows. `rows` is a part with locked ones: their `id`, `has_children` and `xmin AS
+ * Parts of a WITH that remove jobs with all that is theirs alone: their attempts, steps and signals, their
+ * arrivals, which would be looked at for ever, and their places in flows. `rows` is a part with locked ones: their `id`, `has_children` and `xmin AS
  * version`. Those that others still wait for stay; `gone` then has a row for each of the rest. A child that was
  * cancelled for a job that is removed keeps its edge, so that it does not come back when its other parents succeed.
  *
@@ -17,7 +18,7 @@ export const removeJobs = (rows: string) => `
       AND NOT EXISTS (SELECT FROM flow_edges WHERE parent = ${rows}.id AND NOT failed))
   ), gone AS (
     DELETE FROM jobs WHERE id = ${theRemovable}
-    RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
+    RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status, has_steps
   ), attempts AS (
     DELETE FROM job_attempts WHERE job_id = ${theRemovable}
   ), unadmitted AS (
@@ -26,4 +27,6 @@ export const removeJobs = (rows: string) => `
     DELETE FROM flow_jobs WHERE job_id = ${theRemovable}
   ), edges AS (
     DELETE FROM flow_edges WHERE child = ${theRemovable}
-  ), ${countMixedMoves("gone")}`;
+  ), with_steps AS (
+    SELECT id FROM gone WHERE has_steps
+  ), ${forgetSteps("with_steps")}, ${countMixedMoves("gone")}`;

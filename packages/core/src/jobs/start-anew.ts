@@ -1,6 +1,7 @@
 import { countMixedMoves } from "../counts/changes.ts";
 import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
+import { forgetWaits } from "../steps/forget.ts";
 
 // Its edges are looked at as they were before: a job that waits for others may be ready by now. `releaseChildren` sees.
 const waits = "flow_id IS NOT NULL AND EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = id)";
@@ -10,15 +11,17 @@ const theWaiting = "ANY(ARRAY(SELECT id FROM waiting))";
  * Parts of a WITH that make stopped jobs ready, now and as if they were new: no attempts spent, no result or error
  * left. `rows` is a part with their locked rows: id, tenant, queue, group_key, status, dead_at,
  * flow_id and has_children. In its group, too, a job starts over, behind those that came meanwhile; one that failed
- * still has its turn there. A job that waits for others is blocked until these have ended, except those that had failed
- * already: who starts it anew means to do without them. `queued` then has a row
- * for each, with its `returning` columns and `was`, the status it had.
+ * still has its turn there. A job that waits for others is blocked until these have ended, except those that have
+ * failed, `when` (a further condition) it is to do without them; one that was started anew itself has not failed. Steps
+ * and signals stay, so that what was done is not done again; what it waits for, it waits for anew. `queued` then has a
+ * row for each, with its `returning` columns and `was`, the status it had.
  */
-export const startAnew = (rows: string, returning: string) => `
+export const startAnew = (rows: string, returning: string, when = "") => `
   waiting AS MATERIALIZED (
     SELECT id, true AS waits FROM ${rows} WHERE ${waits}
   ), done_without AS (
-    DELETE FROM flow_edges WHERE child = ${theWaiting} AND failed
+    DELETE FROM flow_edges WHERE child = ${theWaiting} AND failed${when}
+      AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
   ), forgotten AS (
     UPDATE flow_jobs SET cancelled_by = NULL WHERE job_id = ${theWaiting} AND cancelled_by IS NOT NULL
   ), noted_children AS (
@@ -40,4 +43,4 @@ export const startAnew = (rows: string, returning: string) => `
     RETURNING ${returning}, ${rows}.status AS was
   ), moved AS (
     SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
-  ), ${countMixedMoves("moved")}`;
+  ), ${forgetWaits(rows)}, ${countMixedMoves("moved")}`;

@@ -24,6 +24,8 @@ const levels: Record<EventName, Level> = {
   job_failed: "warn",
   job_dead: "error",
   job_released: "info",
+  job_parked: "info",
+  job_signalled: "info",
   lease_return_failed: "error",
   leases_adopted: "warn",
   job_cancelled: "info",

@@ -176,6 +176,8 @@ export function createMetrics({ worker_slots }: { worker_slots?: number } = {}):
       case "unique_conflict":
       case "job_enqueued":
       case "job_released":
+      case "job_parked":
+      case "job_signalled":
       case "handler_output":
       case "lease_return_failed":
       case "leases_adopted":

@@ -8,9 +8,15 @@ import type { Deps } from "../deps.ts";
 import { haveDependantsWait, lockDependants } from "../flows/spawn/dependants.ts";
 import type { FlowJob } from "../flows/flow.ts";
 import { beginFlow, flowOfSpawner } from "../flows/spawn/spawners-flow.ts";
-import { answerFlow, storeTied, tied, type FlowOutcome, type StoredFlow } from "../flows/submit-flow.ts";
+import {
+  answerFlow,
+  storeFlows,
+  tied,
+  type DraftedFlow,
+  type FlowOutcome,
+  type StoredFlow,
+} from "../flows/submit-flow.ts";
 import { draftsOf } from "../submit/drafts.ts";
-import type { Draft } from "../submit/insert-jobs.ts";
 import { lookAgain } from "../submit/look-again.ts";
 import type { EnqueueOutcome } from "../submit/outcome.ts";
 import { sendAll } from "../tracing/send.ts";
@@ -51,9 +57,9 @@ export async function completeWithChildren(
 ): Promise<SpawnOutcome> {
   const { lease } = completion;
   return sendAll(deps, children, async (all) => {
-    const drafts = await draftsOf(all);
+    const drafted = { flow: { jobs: children }, submissions: all, drafts: await draftsOf(all) };
     const write = () =>
-      inTransaction(deps.database, (execute) => complete(execute, completion, { children, dependants_wait, drafts }));
+      inTransaction(deps.database, (execute) => complete(execute, completion, drafted, dependants_wait));
     const written = await lookAgain(write).catch((error: unknown) => {
       if (isLocked(error)) return { kind: "locked" as const };
       throw error;
@@ -69,7 +75,7 @@ export async function completeWithChildren(
         return { kind: "applied", has_children: before?.has_children ?? false, children: [] };
       }
       case "stored": {
-        const answer = answerFlow(deps, { jobs: children }, all, written.ties, written.stored);
+        const answer = answerFlow(deps, written.drafted, written.stored);
         if (answer.kind !== "stored") return { kind: "refused", refusal: answer };
         const { has_children } = written;
         tellSettled(deps, lease, "succeeded", has_children);
@@ -85,26 +91,31 @@ type Written =
   | { kind: "not_held" }
   | Extract<SpawnOutcome, { kind: "refused" }>
   /** Or refused: only when each was created. */
-  | { kind: "stored"; ties: readonly Draft[]; stored: StoredFlow; has_children: boolean };
+  | { kind: "stored"; drafted: DraftedFlow; stored: StoredFlow; has_children: boolean };
 
-/** Children that are refused write nothing, so the job is only settled when they are stored. */
+/**
+ * Children that are refused write nothing, so the job is only settled when they are stored. Undefined if nothing was
+ * done: look again.
+ */
 async function complete(
   execute: Execute,
   completion: Completion,
-  { children, dependants_wait, drafts }: Spawned & { drafts: readonly Draft[] },
-): Promise<Written> {
+  { flow, submissions, drafts }: DraftedFlow,
+  dependants_wait: boolean,
+): Promise<Written | undefined> {
   const { id, lease_token } = completion.lease;
   const [held] = await execute<Held>({ text: hold, params: [id, lease_token] });
   if (!held) return { kind: "not_held" };
   const has_children = held.has_children ?? false;
   const dependants = dependants_wait && has_children ? await lockDependants(execute, id) : [];
-  if (isTooMuch(children.length, dependants))
+  if (isTooMuch(drafts.length, dependants))
     return { kind: "refused", refusal: { kind: "too_many_waits", dependants: dependants.length } };
   const { flow_id, first_place, is_new } = await flowOfSpawner(execute, held.flow_id);
-  const parts = { flow_id, spawned: { by: id, first_place }, others_wait: dependants.length > 0 };
-  const ties = tied({ jobs: children }, drafts, parts);
-  const stored = await storeTied(execute, ties, { idempotency_ttl_seconds: 0 });
-  if (!allCreated(stored)) return { kind: "stored", ties, stored, has_children };
+  const parts = { flow_id, spawned_by: id, first_place, others_wait: dependants.length > 0 };
+  const drafted = { flow, submissions, drafts: tied(flow, drafts, parts) };
+  const [stored] = await storeFlows(execute, [drafted], { idempotency_ttl_seconds: 0 });
+  if (!stored) return undefined;
+  if (!allCreated(stored)) return { kind: "stored", drafted, stored, has_children };
   if (is_new) await beginFlow(execute, id, flow_id);
   if (dependants.length > 0)
     await haveDependantsWait(
@@ -114,7 +125,7 @@ async function complete(
     );
   const [settlement] = await execute<Settlement>(settlementOf([completion]).quick);
   if (settlement?.refused) throw new Error("a job whose row was locked could not be settled");
-  return { kind: "stored", ties, stored, has_children };
+  return { kind: "stored", drafted, stored, has_children };
 }
 
 type Held = { flow_id: string | null; has_children: boolean | null };

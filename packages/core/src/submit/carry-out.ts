@@ -4,15 +4,7 @@ import type { Execute } from "../database/statement.ts";
 import { unique_check_seconds } from "./unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { groupedColumns, inputParameters, inputParams, type Draft } from "./insert-jobs.ts";
-import {
-  flowColumns,
-  flowParameters,
-  flowParams,
-  flowValues,
-  parentsLocked,
-  storeFlow,
-  waitsForParents,
-} from "../flows/store-flow.ts";
+import { flowColumns, flowParameters, flowParams, hasParents, parentsLocked, storeFlows } from "../flows/store-flow.ts";
 import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
@@ -114,7 +106,8 @@ function paramsOf(steps: readonly Step[], mode: Mode) {
 }
 
 const ofFlow = (mode: Mode, text: string) => (mode === "flow" ? text : "");
-const flowInput = "unnest($27::text[], $28::text[]), json_array_elements($29::text::json)";
+const flowInput =
+  "unnest($27::text[], $28::text[], $29::uuid[], $30::integer[], $31::uuid[]), json_array_elements($32::text::json)";
 
 const asked = (mode: Mode) => `
   asked AS MATERIALIZED (
@@ -126,7 +119,7 @@ const asked = (mode: Mode) => `
       unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
              $23::float8[], $24::uuid[], $25::boolean[], $26::text[])${ofFlow(mode, `, ${flowInput}`)}
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason${ofFlow(mode, ", ref, on_parent_failure, parents")}, place)
+      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason${ofFlow(mode, ", ref, on_parent_failure, flow_id, flow_place, spawned_by, parents")}, place)
   )`;
 
 /** Skips what another process is admitting, or has ended. The job's row comes before all others, as with targets. */
@@ -174,11 +167,9 @@ const keys = (mode: Mode) => `
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
-  ), ${joinGroups(`SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL${ofFlow(mode, ` AND NOT ${waitsForParents}`)}`)}`;
+  ), ${joinGroups(`SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL${ofFlow(mode, ` AND NOT ${hasParents}`)}`)}`;
 
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
-
-const ofTheFlow = { flow_id: "$30::uuid", spawned_by: "$31::text", first_place: "$32::int" };
 
 const insertInto = (seats: string, columns = "", values = "") => `
   made AS (
@@ -192,7 +183,7 @@ const insertInto = (seats: string, columns = "", values = "") => `
 
 const made = {
   insert: insertInto("seated"),
-  flow: `${storeFlow(ofTheFlow)}, ${insertInto("seats", flowColumns, flowValues(ofTheFlow.flow_id))}`,
+  flow: `${storeFlows}, ${insertInto("seats", ...flowColumns)}`,
   admit: `
   seats AS MATERIALIZED (
     SELECT id, ${keptUntil} AS kept, ${groupedColumns}

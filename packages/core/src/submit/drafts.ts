@@ -75,5 +75,6 @@ export function newRow(
     flow_id: flow?.flow_id ?? null,
     has_children: flow?.has_children ? true : null,
     waits_for: null,
+    has_steps: null,
   };
 }

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@atlasqueue/embedded";
 import { eventually } from "../eventually.ts";
-import { findProgram } from "./programs.ts";
+import { findProgram, keepsStatements } from "./programs.ts";
 
 export type PgBouncer = {
   /** The server's URL with the pooler's address in place of the server's. */
@@ -17,11 +17,19 @@ export type PgBouncer = {
 };
 
 /** What is in its file besides, such as `query_wait_timeout`; the names are PgBouncer's. */
-export type PgBouncerOptions = { pool_size: number; settings?: Readonly<Record<string, string | number>> };
+export type PgBouncerOptions = {
+  pool_size: number;
+  settings?: Readonly<Record<string, string | number>>;
+  /** Prepared statements are kept, which needs 1.21. */
+  keeps_statements?: boolean;
+};
+
+/** What pooler.md tells operators to set. */
+const statements_max = 200;
 
 /**
  * A PgBouncer in transaction mode in front of a test's server: each transaction runs on whichever of `pool_size`
- * connections is free, and no prepared statement is kept from one to the next. Stopping it is up to you.
+ * connections is free, and no prepared statement is kept from one to the next unless asked for. Stopping it is up to you.
  *
  * @example
  * const pooler = await pgBouncer(servers.postgres.url, { pool_size: 4 });
@@ -29,10 +37,10 @@ export type PgBouncerOptions = { pool_size: number; settings?: Readonly<Record<s
  */
 export async function pgBouncer(
   server_url: string,
-  { pool_size, settings = {} }: PgBouncerOptions,
+  { pool_size, settings = {}, keeps_statements = false }: PgBouncerOptions,
 ): Promise<PgBouncer> {
-  const program = findProgram("pgbouncer");
-  if (program === undefined) throw new Error("there is no pgbouncer here; `pnpm topology pooler` installs it");
+  const program = findProgram(keeps_statements ? "newer_pgbouncer" : "pgbouncer");
+  if (program === undefined) throw new Error("there is no such pgbouncer here; `pnpm topology` installs it");
   const url = new URL(server_url);
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "pgbouncer-"));
@@ -50,7 +58,7 @@ export async function pgBouncer(
     "pool_mode = transaction",
     `default_pool_size = ${pool_size}`,
     "max_client_conn = 500",
-    ...(keepsStatements(program) ? ["max_prepared_statements = 0"] : []),
+    ...(keepsStatements(program) ? [`max_prepared_statements = ${keeps_statements ? statements_max : 0}`] : []),
     // It refuses to run as root.
     ...(process.getuid?.() === 0 ? ["user = nobody"] : []),
     ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`),
@@ -89,13 +97,6 @@ async function start(program: string, file: string, port: number): Promise<() =>
     await end();
     throw new Error(`pgbouncer did not start: ${said}`, { cause: error });
   }
-}
-
-/** Whether this version has a setting for prepared statements, which is on by default in the newest. */
-function keepsStatements(program: string): boolean {
-  const { stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
-  const [, major = 0, minor = 0] = /PgBouncer (\d+)\.(\d+)/.exec(stdout) ?? [];
-  return Number(major) > 1 || Number(minor) >= 21;
 }
 
 async function answers(port: number): Promise<boolean> {

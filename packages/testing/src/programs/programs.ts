@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 type System = "debian" | "fedora" | "mac";
 type Program = {
@@ -9,7 +10,18 @@ type Program = {
   /** Where it may be without being on PATH. */
   paths: readonly string[];
   package: Readonly<Record<System, string>>;
+  /** Where a program of that name may be too old: whether this one will do. */
+  accepts?(path: string): boolean;
+  /** Its path in the package of Debian's newest release, for the machines whose own release has none that will do. */
+  newest?: string;
 };
+
+/** Whether a PgBouncer keeps prepared statements, which 1.21 brought; in the newest it is the default. */
+export function keepsStatements(program: string): boolean {
+  const { stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
+  const [, major = 0, minor = 0] = /PgBouncer (\d+)\.(\d+)/.exec(stdout) ?? [];
+  return Number(major) > 1 || Number(minor) >= 21;
+}
 
 /** What the tests need besides Redis, which `start` needs too. */
 export const programs = {
@@ -25,6 +37,26 @@ export const programs = {
     paths: ["/usr/sbin/pgbouncer"],
     package: { debian: "pgbouncer", fedora: "pgbouncer", mac: "pgbouncer" },
   },
+  newer_pgbouncer: {
+    what: "PgBouncer 1.21 or newer",
+    names: ["pgbouncer"],
+    paths: ["/usr/sbin/pgbouncer"],
+    package: { debian: "pgbouncer", fedora: "pgbouncer", mac: "pgbouncer" },
+    accepts: keepsStatements,
+    newest: "usr/sbin/pgbouncer",
+  },
+  haproxy: {
+    what: "HAProxy",
+    names: ["haproxy"],
+    paths: ["/usr/sbin/haproxy"],
+    package: { debian: "haproxy", fedora: "haproxy", mac: "haproxy" },
+  },
+  psql: {
+    what: "psql",
+    names: ["psql"],
+    paths: [],
+    package: { debian: "postgresql-client", fedora: "postgresql", mac: "libpq" },
+  },
   openssl: {
     what: "OpenSSL",
     names: ["openssl"],
@@ -36,6 +68,7 @@ export const programs = {
     names: ["valkey-server"],
     paths: [],
     package: { debian: "valkey-server", fedora: "valkey", mac: "valkey" },
+    newest: "usr/bin/valkey-server",
   },
   docker: {
     what: "a container engine",
@@ -67,11 +100,17 @@ export type ProgramName = keyof typeof programs;
  * const executablePath = findProgram("chromium");
  */
 export function findProgram(name: ProgramName): string | undefined {
-  const { names, paths } = programs[name];
-  const script = names.map((each) => `command -v ${each}`).join(" || ");
+  const { names, paths, accepts = () => true }: Program = programs[name];
+  const script = names.map((each) => `command -v ${each};`).join(" ");
   const { stdout } = spawnSync("sh", ["-c", script], { encoding: "utf8" });
-  return stdout?.trim() || paths.find((path) => existsSync(path));
+  const found = (stdout ?? "").split("\n").filter((path) => path !== "");
+  const candidates = [...found, ...paths, `${unpackedFolder(name)}/command`];
+  return candidates.find((path) => existsSync(path) && accepts(path));
 }
+
+/** Where a program of Debian's newest release is unpacked, for tests alone. */
+export const unpackedFolder = (name: ProgramName) =>
+  fileURLToPath(new URL(`../../../../node_modules/.cache/programs/${name}`, import.meta.url));
 
 /** The one command that installs them on this machine. */
 export function installCommand(names: readonly ProgramName[], platform: NodeJS.Platform = process.platform): string {

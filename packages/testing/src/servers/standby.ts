@@ -21,18 +21,19 @@ export type Standby = {
   stop(): Promise<void>;
 };
 
-const name = "standby";
-
 /**
- * A streaming standby of a running server, made from a backup of it; same database and password. Its data lies beside
- * the server's and goes away with it.
+ * A streaming standby of a running server, made from a backup of it; same database and password. The primary knows it
+ * by `name`. Its data lies beside the server's and goes away with it.
  *
  * @example
  * const standby = await startStandby(servers.postgres);
  * await standby.makeSynchronous();
  */
-export async function startStandby(primary: EmbeddedPostgres, port?: number): Promise<Standby> {
-  const dataDir = join(dirname(primary.dataDir), `standby-${Date.now()}`);
+export async function startStandby(
+  primary: EmbeddedPostgres,
+  { port, name = "standby" }: { port?: number | undefined; name?: string } = {},
+): Promise<Standby> {
+  const dataDir = join(dirname(primary.dataDir), `${name}-${Date.now()}`);
   await backUp(primary, dataDir);
   const link = await tcpProxy(primary.url);
   const { username, password } = new URL(primary.url);

@@ -2,13 +2,18 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Engine } from "./engine.ts";
-import { mustRun } from "./run.ts";
+import { mustRun } from "../harness/run.ts";
 
-const images = { node: "node:24-slim", postgres: "postgres:17", redis: "redis:7" } as const;
+const images = {
+  node: "node:24-slim",
+  postgres: "postgres:17",
+  redis: "redis:7",
+  prometheus: "prom/prometheus:v3.5.0",
+} as const;
 const script = fileURLToPath(new URL("stand-ins/build.sh", import.meta.url));
 
 /**
- * Sees to it that the engine has the images that ours are built on: the official ones, or stand-ins from Debian's packages
+ * Sees to it that the engine has the images that ours are built on, or run beside: the official ones, or stand-ins from Debian's packages
  * where no registry can be reached. Resolves with the names of the stand-ins.
  */
 export async function ensureBaseImages({ docker, env }: Engine, folder: string): Promise<string[]> {

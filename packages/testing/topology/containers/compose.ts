@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Engine } from "./engine.ts";
-import { mustRun, run, type Ran } from "./run.ts";
+import { mustRun, run, type Ran } from "../harness/run.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, findProgram } from "../../src/index.ts";
-import { mustRun, run, type RunOptions } from "./run.ts";
+import { mustRun, run, type RunOptions } from "../harness/run.ts";
 
 export type Engine = {
   /** The docker command, speaking to this engine. */

@@ -43,7 +43,7 @@ export async function startPair(first: EmbeddedPostgres, { synchronous, lag_ms =
   const both = url.href.replace(url.host, `${url.host},127.0.0.1:${standby.postgres.port}`);
 
   async function follow(port: number | undefined): Promise<Standby> {
-    const made = await startStandby(primary, port);
+    const made = await startStandby(primary, { port });
     if (synchronous) await made.makeSynchronous();
     else made.link.delay(lag_ms);
     return made;

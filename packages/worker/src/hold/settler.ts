@@ -8,7 +8,7 @@ import {
   type Failure,
   type Settled,
 } from "@atlasqueue/core/internal";
-import type { Outcome } from "../run/outcome.ts";
+import type { Ending } from "../run/outcome.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
 import { addChildren, type Success } from "./add-children.ts";
@@ -19,8 +19,8 @@ const flushes_max = 2;
 const batch_bytes_max = 4 * 1_048_576;
 const retry_ms = 250;
 
-type Settlement = { job: RunningJob; outcome: Outcome };
-type Fault = { job: RunningJob } & Omit<Extract<Outcome, { kind: "failed" }>, "kind">;
+type Settlement = { job: RunningJob; outcome: Ending };
+type Fault = { job: RunningJob } & Omit<Extract<Ending, { kind: "failed" }>, "kind">;
 
 /**
  * Writes outcomes to the database, those that are ready together in one statement. When idle, an outcome goes at once;
@@ -195,7 +195,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   };
 
   return {
-    settle(job: RunningJob, outcome: Outcome): void {
+    settle(job: RunningJob, outcome: Ending): void {
       waiting.push({ job, outcome });
       kick();
     },

@@ -11,6 +11,7 @@ export type CursorOf = {
     | "replays"
     | "flows"
     | "flow"
+    | "parents"
     | "bulk"
     | "held groups"
     | "audit"

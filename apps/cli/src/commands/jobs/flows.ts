@@ -1,14 +1,14 @@
 import { flowStates, limits, type Flow, type FlowJob } from "@atlasqueue/contract";
 import type { Client } from "@atlasqueue/client";
 import { Option, type Command } from "@commander-js/extra-typings";
-import type { Env } from "../config.ts";
-import { orExit } from "../exit.ts";
-import { treeOf } from "../flows/tree.ts";
-import { outputOf, writeJson, type Output } from "../output/output.ts";
-import { second } from "../output/plain.ts";
-import { showTable, type Columns } from "../output/table.ts";
-import { jsonOption, urlOption } from "../remote/options.ts";
-import { withClient } from "../remote/with-client.ts";
+import type { Env } from "../../config.ts";
+import { orExit } from "../../exit.ts";
+import { treeOf } from "../../flows/tree.ts";
+import { outputOf, writeJson, type Output } from "../../output/output.ts";
+import { second } from "../../output/plain.ts";
+import { showTable, type Columns } from "../../output/table.ts";
+import { jsonOption, urlOption } from "../../remote/options.ts";
+import { withClient } from "../../remote/with-client.ts";
 
 const columns: Columns<Flow> = {
   id: ({ id }) => id,

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { anyJson, job, jobId, spawnedJob } from "./job.ts";
-import { limits } from "../checks/limits.ts";
-import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
+import { anyJson, job, jobId, spawnedJob } from "../job.ts";
+import { anyParents } from "../flows/parents.ts";
+import { limits } from "../../checks/limits.ts";
+import { plainText, plainTextAccepts } from "../../checks/plain-text.ts";
 
 export const workerId = z
   .string()
@@ -12,7 +13,7 @@ export const workerId = z
 
 const leaseSeconds = z.int().min(1).max(limits.lease_seconds_max);
 const leaseSecondsAccepts = `an integer of seconds from 1 to ${limits.lease_seconds_max}`;
-const leaseToken = z.guid().toLowerCase().describe("the lease_token that came with the job, a UUID");
+export const leaseToken = z.guid().toLowerCase().describe("the lease_token that came with the job, a UUID");
 // At most a year ahead, as for a job's first run.
 const retryDelay = z
   .number()
@@ -44,7 +45,20 @@ export type LeaseRequest = z.output<typeof leaseRequest>;
 
 /** What was leased; empty when no job was ready in time. */
 export const leaseAnswer = z.strictObject({
-  jobs: z.array(z.strictObject({ job, lease_token: z.uuid(), locked_until: z.iso.datetime() })),
+  jobs: z.array(
+    z.strictObject({
+      job,
+      lease_token: z.uuid(),
+      locked_until: z.iso.datetime(),
+      /** Results of steps that earlier attempts have done, by their names. */
+      steps: z.record(z.string(), anyJson),
+      /** Payloads of the signals it was sent, by their names. */
+      signals: z.record(z.string(), anyJson),
+      /** False when there are more than come with a lease. */
+      steps_complete: z.boolean(),
+      ...anyParents,
+    }),
+  ),
 });
 export type LeaseAnswer = z.infer<typeof leaseAnswer>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { limits } from "../checks/limits.ts";
+import { limits } from "../../checks/limits.ts";
 
 /**
  * What becomes of a job when one it depends on is dead or cancelled: it is cancelled too, or waits until a person has

@@ -1,6 +1,6 @@
-import { openAtlas } from "../variants/atlas.ts";
-import { measureProcess } from "./process.ts";
-import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
+import { openAtlas } from "../../variants/atlas.ts";
+import { measureProcess } from "../process.ts";
+import { onlyOurs, type Figure, type Scenario } from "../scenario.ts";
 
 const groups = 1_000;
 /** One group has one job at a time, and a settlement between each and the next. */

@@ -1,17 +1,17 @@
-import { jobStatuses, limits, type Job } from "@atlasqueue/contract";
+import { jobStatuses, limits, type Job, type SendSignalAnswer } from "@atlasqueue/contract";
 import { AtlasQueueError } from "@atlasqueue/client";
 import { Argument, Option, type Command } from "@commander-js/extra-typings";
-import type { Env } from "../config.ts";
-import { exitCodes, orExit } from "../exit.ts";
-import { changeMany } from "../jobs/bulk.ts";
-import { jobColumns, showJob } from "../jobs/show.ts";
-import { outputOf, writeJson, type Output } from "../output/output.ts";
-import { plain } from "../output/plain.ts";
-import { showTable } from "../output/table.ts";
-import { jsonOption, parseId, parseIds, parseQueue, urlOption, yesOption } from "../remote/options.ts";
-import { parseObject } from "../submit/parse-object.ts";
-import { withClient } from "../remote/with-client.ts";
-import { integer } from "../submit/job-fields.ts";
+import type { Env } from "../../config.ts";
+import { exitCodes, orExit } from "../../exit.ts";
+import { changeMany } from "../../jobs/bulk.ts";
+import { jobColumns, showJob } from "../../jobs/show.ts";
+import { outputOf, writeJson, type Output } from "../../output/output.ts";
+import { plain } from "../../output/plain.ts";
+import { showTable } from "../../output/table.ts";
+import { jsonOption, parseId, parseIds, parseQueue, parseSignal, urlOption, yesOption } from "../../remote/options.ts";
+import { parseJson, parseObject } from "../../submit/parse-object.ts";
+import { withClient } from "../../remote/with-client.ts";
+import { integer } from "../../submit/job-fields.ts";
 
 const jobs_max = 100_000;
 
@@ -83,6 +83,26 @@ export function defineJobs(jobs: Command, env: Env): void {
       );
 
   jobs
+    .command("signal")
+    .description("Send a signal to a job that waits for it, or will.")
+    .argument("<id>", "of the job", parseId)
+    .argument("<name>", "of the signal", parseSignal)
+    .option("--payload <json>", "what its handler is given; any JSON", parseJson)
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .action((id, name, { payload, url, json }) =>
+      orExit(() =>
+        withClient(env, { url }, async (client) => {
+          const output = outputOf({ json });
+          const outcome = await client.signal(id, name, payload);
+          if (outcome !== "sent") process.exitCode = exitCodes.failed;
+          if (json) return writeJson(output, { outcome });
+          output.tell(`${plain(name)} ${signalWords[outcome]} ${id}\n`);
+        }),
+      ),
+    );
+
+  jobs
     .command("delete")
     .description("Delete finished jobs, with their attempts.")
     .argument("<id...>", "of the jobs", parseIds)
@@ -148,6 +168,12 @@ export function defineJobs(jobs: Command, env: Env): void {
       }),
     );
 }
+
+const signalWords: Record<SendSignalAnswer["outcome"], string> = {
+  sent: "was sent to",
+  sent_before: "changed nothing, as one of that name was sent before to",
+  too_late: "came too late for",
+};
 
 /** One after another; a refused one is reported and does not stop the others. */
 async function changeEach(

@@ -1,15 +1,9 @@
 import { z } from "zod";
-import { limits } from "../checks/limits.ts";
+import { limits } from "../../checks/limits.ts";
+import { flowStates } from "./flow-states.ts";
 import { onParentFailure } from "./flow.ts";
-import { listJobsQuery, wholeNumber } from "./listing.ts";
-import { jobStatuses } from "./status.ts";
-
-/**
- * `running`: some of its jobs are not final. `held`: none of those goes on by itself, as each waits for one that failed.
- * When all are final: `failed` if one is dead, else `cancelled` if one is, else `succeeded`.
- */
-export const flowStates = ["running", "held", "succeeded", "failed", "cancelled"] as const;
-export type FlowState = (typeof flowStates)[number];
+import { listJobsQuery, wholeNumber } from "../listing.ts";
+import { jobStatuses } from "../status.ts";
 
 const count = z.int().min(0);
 const nullableTime = z.iso.datetime().nullable();
