@@ -33,9 +33,11 @@ WITH noted AS MATERIALIZED (
                     run_at = greatest(jobs.run_at, now()), updated_at = now(),
                     finished_at = CASE WHEN becomes = 'cancelled' THEN now() END,
                     last_error = CASE WHEN becomes = 'cancelled' THEN (
-                      SELECT CASE WHEN bool_or(status = 'cancelled') THEN 'ParentCancelled' ELSE 'ParentDead' END
+                      SELECT CASE WHEN count(*) = 0 THEN 'ParentGone'
+                                  WHEN bool_or(status = 'cancelled') THEN 'ParentCancelled' ELSE 'ParentDead' END
                              || ': the job ' || failed_parent || ' it depends on is '
-                             || CASE WHEN bool_or(status = 'cancelled') THEN 'cancelled' ELSE 'dead' END
+                             || CASE WHEN count(*) = 0 THEN 'gone'
+                                     WHEN bool_or(status = 'cancelled') THEN 'cancelled' ELSE 'dead' END
                       FROM jobs AS parent WHERE parent.id = failed_parent) END
     FROM decided WHERE jobs.id = decided.id AND jobs.id = ANY(ARRAY(SELECT id FROM decided))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.type, jobs.priority, jobs.group_key, jobs.has_children, move,

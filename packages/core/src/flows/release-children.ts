@@ -64,9 +64,11 @@ type Moved = ReadyJob & {
 };
 
 const whyCancelled = `(
-                      SELECT CASE WHEN bool_or(status = 'cancelled') THEN 'ParentCancelled' ELSE 'ParentDead' END
+                      SELECT CASE WHEN count(*) = 0 THEN 'ParentGone'
+                                  WHEN bool_or(status = 'cancelled') THEN 'ParentCancelled' ELSE 'ParentDead' END
                              || ': the job ' || failed_parent || ' it depends on is '
-                             || CASE WHEN bool_or(status = 'cancelled') THEN 'cancelled' ELSE 'dead' END
+                             || CASE WHEN count(*) = 0 THEN 'gone'
+                                     WHEN bool_or(status = 'cancelled') THEN 'cancelled' ELSE 'dead' END
                       FROM jobs AS parent WHERE parent.id = failed_parent)`;
 
 // Whoever changes an edge writes a note for its child with it, so a statement that sees the note sees the change: of two
