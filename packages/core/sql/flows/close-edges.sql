@@ -6,7 +6,7 @@ WITH noted AS MATERIALIZED (
     LEFT JOIN LATERAL (
       SELECT status FROM jobs WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
     WHERE note.role = 'parent' AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (seen.exists IS NULL OR locked.status IS NOT NULL)
-    LIMIT $1::int
+    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
   ), parents AS MATERIALIZED (
     SELECT DISTINCT job_id AS id, status FROM noted
   ), due AS MATERIALIZED (
@@ -34,9 +34,10 @@ WITH noted AS MATERIALIZED (
         WHEN parents.status IN ('dead', 'cancelled', 'gone') THEN on_parent_failure = 'cancel' AND NOT flow_edges.failed
         ELSE flow_edges.failed END AND (parent, child) NOT IN (SELECT parent, child FROM done))
   ), gone AS (
-    DELETE FROM flow_notes WHERE ctid = ANY(ARRAY(
-      SELECT note FROM noted WHERE job_id NOT IN (SELECT id FROM undone)))
-    RETURNING ctid
+    DELETE FROM flow_notes WHERE ctid = ANY(ARRAY(SELECT note FROM noted)) RETURNING ctid
+  ), again AS (
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM undone RETURNING job_id
   )
-  SELECT (SELECT count(*)::int FROM gone) AS notes, (SELECT count(*)::int FROM done) AS edges,
-         EXISTS (SELECT FROM flow_notes WHERE role = 'parent' AND ctid NOT IN (SELECT ctid FROM gone)) AS left;
+  SELECT (SELECT count(*)::int FROM noted WHERE job_id NOT IN (SELECT id FROM undone)) AS notes,
+         (SELECT count(*)::int FROM done) AS edges, EXISTS (SELECT FROM undone)
+           OR EXISTS (SELECT FROM flow_notes WHERE role = 'parent' AND ctid NOT IN (SELECT ctid FROM gone)) AS left;

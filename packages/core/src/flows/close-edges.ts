@@ -41,7 +41,8 @@ export const isDue = (edge: string) => `parent = parents.id AND CASE
 
 // The status is that of the locked row, as it is now; every edge that was there before a note is in the snapshot that
 // shows the note. A note goes when no edge is left to act on in that snapshot: one skipped, or changed meanwhile, keeps
-// it. Rows are found by LATERAL and `= ANY`, never by a join, which could be planned as a scan of the whole table.
+// it. It then goes to the end of the line, as notes are taken in the order of their places: neither many children nor
+// edges that are locked keep others' notes waiting. Rows are found by LATERAL and `= ANY`, never by a join, which could be planned as a scan of the whole table.
 const text = composed(
   "flows/close-edges",
   ["notes_max"],
@@ -53,7 +54,7 @@ const text = composed(
     LEFT JOIN LATERAL (
       SELECT status FROM jobs WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
     WHERE note.role = 'parent' AND ${unsynced} AND (seen.exists IS NULL OR locked.status IS NOT NULL)
-    LIMIT $1::int
+    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
   ), parents AS MATERIALIZED (
     SELECT DISTINCT job_id AS id, status FROM noted
   ), due AS MATERIALIZED (
@@ -73,10 +74,11 @@ const text = composed(
     SELECT id FROM parents WHERE EXISTS (
       SELECT FROM flow_edges WHERE ${isDue("flow_edges")} AND (parent, child) NOT IN (SELECT parent, child FROM done))
   ), gone AS (
-    DELETE FROM flow_notes WHERE ctid = ANY(ARRAY(
-      SELECT note FROM noted WHERE job_id NOT IN (SELECT id FROM undone)))
-    RETURNING ctid
+    DELETE FROM flow_notes WHERE ctid = ANY(ARRAY(SELECT note FROM noted)) RETURNING ctid
+  ), again AS (
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM undone RETURNING job_id
   )
-  SELECT (SELECT count(*)::int FROM gone) AS notes, (SELECT count(*)::int FROM done) AS edges,
-         EXISTS (SELECT FROM flow_notes WHERE role = 'parent' AND ctid NOT IN (SELECT ctid FROM gone)) AS left`,
+  SELECT (SELECT count(*)::int FROM noted WHERE job_id NOT IN (SELECT id FROM undone)) AS notes,
+         (SELECT count(*)::int FROM done) AS edges, EXISTS (SELECT FROM undone)
+           OR EXISTS (SELECT FROM flow_notes WHERE role = 'parent' AND ctid NOT IN (SELECT ctid FROM gone)) AS left`,
 );

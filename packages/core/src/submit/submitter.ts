@@ -3,6 +3,7 @@ import type { Deps } from "../deps.ts";
 import { isFlow, standsAlone, type Flow } from "../flows/flow.ts";
 import { draftFlow, jobsOf, storeFlows, submitFlow, type DraftedFlow, type FlowOutcome } from "../flows/submit-flow.ts";
 import type { FollowUps } from "../follow-ups.ts";
+import { isTakenMeanwhile } from "../database/refuse.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { enqueue, enqueueOnce, type EnqueueOptions } from "./enqueue.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
@@ -64,7 +65,12 @@ export function createSubmitter(
 
   const storeTogether = async (drafted: readonly DraftedFlow[], answered: () => void) => {
     const submissions = drafted.flatMap((one) => one.submissions);
-    const outcomes = await asInsert(deps, submissions, () => storeFlows(telling(answered), deps, drafted, options));
+    const store = () => asInsert(deps, submissions, () => storeFlows(telling(answered), deps, drafted, options));
+    const outcomes = await store().catch((error: unknown) => {
+      // Of several it is not known whose key was taken: they go again in halves, and this one with a later batch.
+      if (drafted.length === 1 && isTakenMeanwhile(error)) return [undefined];
+      throw error;
+    });
     for (const one of outcomes) if (one?.kind === "stored") deps.followUps.submitted(one.outcomes);
     return outcomes;
   };
