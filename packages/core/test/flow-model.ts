@@ -150,7 +150,10 @@ export async function runFlowModel(database: Database, seed: number, mutant: Mut
     const stopped = [...state].filter(([, { status }]) => isRetryable(status)).map(([id]) => id);
     if (stopped.length === 0) return;
     const id = pick(stopped);
-    for (const { parent } of await sql`SELECT parent FROM flow_edges WHERE child = ${id} AND failed`)
+    // One that was started anew itself is waited for, although its mark may still be there.
+    for (const { parent } of await sql`
+      SELECT parent FROM flow_edges JOIN jobs ON jobs.id = parent AND jobs.status IN ('dead', 'cancelled')
+      WHERE child = ${id} AND failed`)
       does_without.add(`${id} ${String(parent)}`);
     await retry(deps, "default", id);
     cancelled_by_hand.delete(id);

@@ -78,19 +78,6 @@ test("submitting is answered as documented", async () => {
   await call("submitJobs", 413, { body: " ".repeat(1_100_000) });
 });
 
-test("flows are answered as documented", async () => {
-  const body = { jobs: [{ type: "tour", queue: "flow" }], then: { type: "tour", queue: "flow" } };
-  const stored = await call("submitJobs", 201, { headers: { "Idempotency-Key": "flow of the tour" }, body });
-  const params = { id: ((await stored.json()) as { flow_id: string }).flow_id };
-  for (const what of ["getFlow", "cancelFlow", "retryFlow"]) {
-    await call(what, 200, { params });
-    await call(what, 404, { params: { id: nobody } });
-    await call(what, 422, { params: bad_id });
-  }
-  await call("listFlows", 200, { query: { state: "running" } });
-  await call("listFlows", 422, { query: { state: "asleep" } });
-});
-
 test("dead letters are answered as documented", async () => {
   await submit("dead", { queue: "dead", max_attempts: 1 });
   const { id, lease_token } = await lease("dead");

@@ -10,10 +10,19 @@ WITH
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND dead_at <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AND true
     FOR UPDATE SKIP LOCKED
   ), 
+  open_flows AS MATERIALIZED (
+    SELECT asked.flow_id FROM (SELECT DISTINCT flow_id FROM taken WHERE flow_id IS NOT NULL) AS asked
+    CROSS JOIN LATERAL (
+      SELECT FROM flow_jobs AS member CROSS JOIN LATERAL (
+        SELECT status FROM jobs WHERE jobs.id = member.job_id OFFSET 0) AS job
+      WHERE member.flow_id = asked.flow_id AND status NOT IN ('succeeded', 'dead', 'cancelled') LIMIT 1) AS open
+  ), ended AS MATERIALIZED (
+    SELECT * FROM taken WHERE flow_id IS NULL OR flow_id NOT IN (SELECT flow_id FROM open_flows)
+  ), 
   removable AS MATERIALIZED (
-    SELECT id FROM taken WHERE has_children IS NULL OR (
-      version = (SELECT xmin FROM jobs AS seen WHERE seen.id = taken.id)
-      AND NOT EXISTS (SELECT FROM flow_edges WHERE parent = taken.id AND NOT failed))
+    SELECT id FROM ended WHERE has_children IS NULL OR (
+      version = (SELECT xmin FROM jobs AS seen WHERE seen.id = ended.id)
+      AND NOT EXISTS (SELECT FROM flow_edges WHERE parent = ended.id AND NOT failed))
   ), gone AS (
     DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM removable))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status, has_steps

@@ -6,8 +6,12 @@ WITH noted AS MATERIALIZED (
     LEFT JOIN LATERAL (
       SELECT xmin AS version, status, blocked_seq, group_key, run_at FROM jobs
       WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
+    LEFT JOIN LATERAL (SELECT true AS exists FROM flow_jobs WHERE flow_jobs.job_id = note.job_id OFFSET 0) AS known ON true
+    LEFT JOIN LATERAL (
+      SELECT true AS free FROM flow_jobs WHERE flow_jobs.job_id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
     WHERE note.role = 'child' AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (seen.version IS NULL OR seen.version = locked.version)
-    LIMIT $1::int
+      AND known.exists IS NOT DISTINCT FROM part.free
+    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
   ), children AS MATERIALIZED (
     SELECT child.*, flow_jobs.cancelled_by,
            EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = child.id) AS waits,
@@ -33,9 +37,11 @@ WITH noted AS MATERIALIZED (
                     run_at = greatest(jobs.run_at, now()), updated_at = now(),
                     finished_at = CASE WHEN becomes = 'cancelled' THEN now() END,
                     last_error = CASE WHEN becomes = 'cancelled' THEN (
-                      SELECT CASE WHEN bool_or(status = 'cancelled') THEN 'ParentCancelled' ELSE 'ParentDead' END
+                      SELECT CASE WHEN count(*) = 0 THEN 'ParentGone'
+                                  WHEN bool_or(status = 'cancelled') THEN 'ParentCancelled' ELSE 'ParentDead' END
                              || ': the job ' || failed_parent || ' it depends on is '
-                             || CASE WHEN bool_or(status = 'cancelled') THEN 'cancelled' ELSE 'dead' END
+                             || CASE WHEN count(*) = 0 THEN 'gone'
+                                     WHEN bool_or(status = 'cancelled') THEN 'cancelled' ELSE 'dead' END
                       FROM jobs AS parent WHERE parent.id = failed_parent) END
     FROM decided WHERE jobs.id = decided.id AND jobs.id = ANY(ARRAY(SELECT id FROM decided))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.type, jobs.priority, jobs.group_key, jobs.has_children, move,

@@ -112,13 +112,48 @@ test("a child that was cancelled for a removed parent does not come back with an
   expect(await status(c)).toBe("cancelled");
 });
 
-test("a result stays until the children have heard of it", async () => {
-  const { a } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+test("results stay until the last job of the flow is over", async () => {
+  const { a, b, c } = await addFlow(deps, { a: {}, b: { after: ["a"] }, c: { after: ["b"] } });
+  const alone = await addFlow(deps, { alone: {} });
+  const clear = async () => (await clearResults(deps, 0, firstId, "ffffffff-ffff-ffff-ffff-ffffffffffff", 100)).jobs;
   await succeed(a);
-  const clear = () => clearResults(deps, 0, firstId, "ffffffff-ffff-ffff-ffff-ffffffffffff", 100);
-  expect((await clear()).jobs).toBe(0);
+  await succeed(alone.alone);
+  await own.database.sql`UPDATE jobs SET flow_id = NULL WHERE id = ${alone.alone}`;
+  expect(await clear()).toBe(1);
   await advance();
-  expect((await clear()).jobs).toBe(1);
+  await succeed(b);
+  await advance();
+  expect(await clear()).toBe(0);
+  await succeed(c);
+  expect(await clear()).toBe(3);
+});
+
+test("a result stays until the children in another flow have heard of it", async () => {
+  const { a } = await addFlow(deps, { a: {} });
+  await succeed(a);
+  await addFlow(deps, { b: { after: [a] } });
+  const clear = async () => (await clearResults(deps, 0, firstId, "ffffffff-ffff-ffff-ffff-ffffffffffff", 100)).jobs;
+  expect(await clear()).toBe(0);
+  await advance();
+  expect(await clear()).toBe(1);
+});
+
+test.each(["retention", "a purge"])("%s leaves the jobs of a flow of which one is not over", async (by) => {
+  const remove = removals[by] as (typeof removals)[string];
+  const { a, b, c } = await addFlow(deps, {
+    a: {},
+    b: {},
+    c: { after: ["a", "b"], on_parent_failure: "run" },
+  });
+  const other = await addFlow(deps, { dead: {} });
+  for (const id of [a, b, other.dead]) await die(id);
+  await advance();
+  const lease = await take(c);
+  for (const id of [a, b, other.dead]) await remove(id);
+  expect(await Promise.all([a, b, other.dead].map(status))).toEqual(["dead", "dead", undefined]);
+  await complete(deps, [{ lease, result: 1 }]);
+  for (const id of [a, b]) await remove(id);
+  expect(await Promise.all([a, b].map(status))).toEqual([undefined, undefined]);
 });
 
 test("a flow goes with the last of its jobs", async () => {

@@ -64,9 +64,11 @@ type Moved = ReadyJob & {
 };
 
 const whyCancelled = `(
-                      SELECT CASE WHEN bool_or(status = 'cancelled') THEN 'ParentCancelled' ELSE 'ParentDead' END
+                      SELECT CASE WHEN count(*) = 0 THEN 'ParentGone'
+                                  WHEN bool_or(status = 'cancelled') THEN 'ParentCancelled' ELSE 'ParentDead' END
                              || ': the job ' || failed_parent || ' it depends on is '
-                             || CASE WHEN bool_or(status = 'cancelled') THEN 'cancelled' ELSE 'dead' END
+                             || CASE WHEN count(*) = 0 THEN 'gone'
+                                     WHEN bool_or(status = 'cancelled') THEN 'cancelled' ELSE 'dead' END
                       FROM jobs AS parent WHERE parent.id = failed_parent)`;
 
 // Whoever changes an edge writes a note for its child with it, so a statement that sees the note sees the change: of two
@@ -86,8 +88,12 @@ const text = composed(
     LEFT JOIN LATERAL (
       SELECT xmin AS version, status, blocked_seq, group_key, run_at FROM jobs
       WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
+    LEFT JOIN LATERAL (SELECT true AS exists FROM flow_jobs WHERE flow_jobs.job_id = note.job_id OFFSET 0) AS known ON true
+    LEFT JOIN LATERAL (
+      SELECT true AS free FROM flow_jobs WHERE flow_jobs.job_id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
     WHERE note.role = 'child' AND ${unsynced} AND (seen.version IS NULL OR seen.version = locked.version)
-    LIMIT $1::int
+      AND known.exists IS NOT DISTINCT FROM part.free
+    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
   ), children AS MATERIALIZED (
     SELECT child.*, flow_jobs.cancelled_by,
            EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = child.id) AS waits,

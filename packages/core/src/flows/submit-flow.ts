@@ -5,7 +5,7 @@ import { newId } from "../ids.ts";
 import { draftsOf } from "../submit/drafts.ts";
 import { answerAll, enqueueAll, type EnqueueAllOutcome } from "../submit/enqueue-all.ts";
 import { look, type EnqueueOptions } from "../submit/enqueue.ts";
-import { oncePerKey, settleConflicts } from "../submit/idempotency.ts";
+import { settleConflicts } from "../submit/idempotency.ts";
 import type { Draft } from "../submit/insert-jobs.ts";
 import { lookAgain } from "../submit/look-again.ts";
 import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
@@ -69,8 +69,7 @@ export async function storeFlows(
   settleConflicts(all, known.keyed, outcomes);
   const unknown = await missingAmong(execute, all);
   const isNew = ({ drafts }: DraftedFlow) => !drafts.some((one) => outcomes.has(one) || namesAny(one, unknown));
-  const open = flows.filter(isNew).flatMap(({ drafts }) => drafts);
-  const first = oncePerKey(open);
+  const first = oncePerKeys(flows.filter(isNew)).flatMap(({ drafts }) => drafts);
   if (first.length > 0) {
     const unique = first.filter(({ request }) => request.unique);
     const names = new Map(unique.map((one) => [one, uniqueNameOf(one)]));
@@ -92,6 +91,17 @@ export async function storeFlows(
         return answer ? [[one, answer] as const] : [];
       }),
     );
+  });
+}
+
+/** Without those that have a key of an earlier one: a flow is stored whole, or not at all. */
+function oncePerKeys(flows: readonly DraftedFlow[]): DraftedFlow[] {
+  const seen = new Set<string>();
+  return flows.filter(({ drafts }) => {
+    const keys = drafts.flatMap(({ tenant, key }) => (key === null ? [] : [nameOf(tenant, key)]));
+    const taken = keys.some((key) => seen.has(key));
+    for (const key of keys) seen.add(key);
+    return !taken;
   });
 }
 

@@ -11,6 +11,7 @@ import {
   type FlowOutcome,
 } from "../flows/submit-flow.ts";
 import type { FollowUps } from "../follow-ups.ts";
+import { isTakenMeanwhile } from "../database/refuse.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { enqueue, enqueueOnce, type EnqueueOptions } from "./enqueue.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
@@ -72,9 +73,15 @@ export function createSubmitter(
 
   const storeTogether = async (drafted: readonly DraftedFlow[], answered: () => void) => {
     const submissions = drafted.flatMap((one) => one.submissions);
-    const outcomes = await asInsert(deps, submissions, async () => {
-      const stored = await storeFlows(telling(answered), drafted, options);
-      return drafted.map((one, at) => stored[at] && answerFlow(deps, one, stored[at]));
+    const storeAnswered = () =>
+      asInsert(deps, submissions, async () => {
+        const stored = await storeFlows(telling(answered), drafted, options);
+        return drafted.map((one, at) => stored[at] && answerFlow(deps, one, stored[at]));
+      });
+    const outcomes = await storeAnswered().catch((error: unknown) => {
+      // Of several it is not known whose key was taken: they go again in halves, and this one with a later batch.
+      if (drafted.length === 1 && isTakenMeanwhile(error)) return [undefined];
+      throw error;
     });
     for (const one of outcomes) if (one?.kind === "stored") deps.followUps.submitted(one.outcomes);
     return outcomes;
