@@ -1,4 +1,4 @@
-import { flowGraph, job, leaseAnswer, type Problem } from "@atlasqueue/contract";
+import { flowGraph, jobWithParents, leaseAnswer, type Problem } from "@atlasqueue/contract";
 import { createStorageQuota } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -86,11 +86,11 @@ test("with dependants_wait, what waits for the job waits for its children, and s
   const children = [{ type: "part", queue: "waits" }];
   expect((await ack(await leased("waits"), { children, dependants_wait: true })).status).toBe(200);
   const part = await leased("waits");
-  expect(job.parse(await read(`/jobs/${part.id}`)).type).toBe("part");
+  expect(jobWithParents.parse(await read(`/jobs/${part.id}`)).type).toBe("part");
   expect((await ack(part, {})).status).toBe(200);
   await eventually(async () => {
     const { id } = await leased("waits");
-    expect(job.parse(await read(`/jobs/${id}`)).type).toBe("last");
+    expect(jobWithParents.parse(await read(`/jobs/${id}`)).type).toBe("last");
   });
 });
 
@@ -177,7 +177,7 @@ test("another tenant's job is no parent, and another tenant's lease adds nothing
   expect((await ack(held, { children })).status).toBe(422);
   expect((await ack(held, { children: [{ type: "x" }] }, other)).status).toBe(404);
   expect(await api.deps.database.sql`SELECT FROM flow_notes WHERE job_id = ${theirs.id}`).toHaveLength(0);
-  expect(job.parse(await read(`/jobs/${held.id}`)).status).toBe("running");
+  expect(jobWithParents.parse(await read(`/jobs/${held.id}`)).status).toBe("running");
 });
 
 test("a token that may not submit adds nothing by an ack, and acks as before", async () => {
