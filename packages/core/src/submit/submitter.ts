@@ -65,8 +65,8 @@ export function createSubmitter(
 
   const storeTogether = async (drafted: readonly DraftedFlow[], answered: () => void) => {
     const submissions = drafted.flatMap((one) => one.submissions);
-    const store = () => asInsert(deps, submissions, () => storeFlows(telling(answered), deps, drafted, options));
-    const outcomes = await store().catch((error: unknown) => {
+    const storeAll = () => asInsert(deps, submissions, () => storeFlows(telling(answered), deps, drafted, options));
+    const outcomes = await storeAll().catch((error: unknown) => {
       // Of several it is not known whose key was taken: they go again in halves, and this one with a later batch.
       if (drafted.length === 1 && isTakenMeanwhile(error)) return [undefined];
       throw error;
