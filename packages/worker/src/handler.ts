@@ -1,8 +1,23 @@
-import { limits, parsePayload, type JobDefinition, type Json, type Parents, type Steps } from "@atlasqueue/contract";
+import {
+  limits,
+  parsePayload,
+  type JobDefinition,
+  type Json,
+  type Parents,
+  type Spawn,
+  type Steps,
+} from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { z } from "zod";
 
-export { DoNotRetryError, PayloadError, RetryAfterError, StepError, type SignalWait } from "@atlasqueue/contract";
+export {
+  DoNotRetryError,
+  PayloadError,
+  RetryAfterError,
+  SpawnError,
+  StepError,
+  type SignalWait,
+} from "@atlasqueue/contract";
 
 /** What a handler gets besides its payload. */
 export type JobContext = {
@@ -28,7 +43,8 @@ export type JobContext = {
   /** Keep a line with this attempt: the newest hundred, of at most 1,000 characters. Stored when the attempt ends. */
   log(line: string): void;
 } & Steps &
-  Parents;
+  Parents &
+  Spawn;
 
 /** Returning stores the result; throwing fails the attempt, and the job is retried after its backoff. */
 export type HandlerFunction<P> = (payload: P, context: JobContext) => Promise<unknown> | unknown;

@@ -5,6 +5,7 @@ export {
   isHandler,
   PayloadError,
   RetryAfterError,
+  SpawnError,
   StepError,
   type SignalWait,
   type Handler,

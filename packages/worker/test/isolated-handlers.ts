@@ -15,6 +15,15 @@ export const isolatedHandlers = [
     },
     { isolate, timeout_seconds: 1 },
   ),
+  defineHandler(
+    "spawns",
+    any,
+    ({ n }, { spawn }) => {
+      for (let at = 0; at < Number(n); at += 1) spawn({ type: "spawned", payload: { at }, queue: "nowhere" });
+      return "spawned";
+    },
+    { isolate },
+  ),
   defineHandler("exit", any, () => process.exit(3), { isolate }),
   // Reported as a success, and gone before it could take another job.
   defineHandler("exit-afterwards", any, () => void setImmediate(() => process.exit(3)), { isolate }),

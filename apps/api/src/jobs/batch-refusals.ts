@@ -62,7 +62,8 @@ function mismatches(places: readonly number[]): ProblemError {
   });
 }
 
-function conflicts(held: readonly { pointer: string; job_id: string }[]): ProblemError {
+/** Nothing was stored, as jobs with the unique keys at these places exist. */
+export function conflicts(held: readonly { pointer: string; job_id: string }[]): ProblemError {
   const errors = held.slice(0, faults_max).map(({ pointer, job_id }) => ({
     pointer: `${pointer}/unique`,
     message: `is held by the job ${job_id}`,

@@ -152,7 +152,12 @@ test("working under leases is answered as documented", async () => {
   await call("heartbeat", 200, of(acked, { lease_seconds: 60, progress: { percent: 50 } }));
   await call("heartbeat", 413, of(acked, { progress: "x".repeat(20_000) }));
   await call("ackJob", 413, of(acked, { result: "x".repeat(300_000) }));
-  await call("ackJob", 200, of(acked, { result: { sent: [true] } }));
+  const child = { type: "tour", queue: "children" };
+  await call("ackJob", 422, of(acked, { children: [{ ...child, depends_on: ["nobody"] }] }));
+  await submit("holder", { ...child, unique: { key: "k" } });
+  const unique = { key: "k", on_conflict: "reject" };
+  await call("ackJob", 409, of(acked, { children: [{ ...child, unique }] }));
+  await call("ackJob", 200, of(acked, { result: { sent: [true] }, children: [child], dependants_wait: true }));
   await call("ackJob", 200, of(acked, { result: { sent: [true] } }));
   await call("nackJob", 200, of(nacked, { error: "no such customer", delay_seconds: 1 }));
   const { id, lease_token } = settled;

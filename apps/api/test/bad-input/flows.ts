@@ -27,13 +27,38 @@ const badCursor = (target: string): Row => ({
   v1: [refused(get(target), "malformed_request")],
 });
 
-/** More of rows 25 and 28: batches in which jobs wait for others, and questions about flows. OpenQueue has none. */
+const badChildren = (what: string, more: string, pointer: string): Row => {
+  const queue = `spawner ${what}`.replaceAll(/[^a-z]/g, "-");
+  return {
+    row: 25,
+    what: `an ack with ${what}`,
+    v1: [
+      { send: submit(`{"type":"a","queue":"${queue}"}`), status: 201 },
+      { send: post(`/v1/queues/${queue}/lease`, '{"worker_id":"w"}'), status: 200, says: "{id}" },
+      refused(post("/v1/jobs/{id}/ack", `{"lease_token":"{token}",${more}}`), "validation", pointer),
+      { send: get("/v1/jobs/{id}"), status: 200, shows: { status: "running" } },
+      noneStored,
+    ],
+  };
+};
+
+/** More of rows 25 and 28: batches in which jobs wait for others, acks that add jobs, and questions about flows. OpenQueue has none. */
 export const flowRows: Row[] = [
   badFlow("a job that waits for what is no ref", waitingFor("b"), "/jobs/0/depends_on/0"),
   badFlow("a job that waits for one that does not exist", waitingFor(nobody), "/jobs/0/depends_on/0"),
   badFlow("a job that waits for itself", waitingFor("a", '"ref":"a",'), "/jobs/0/depends_on/0"),
   badFlow("a circle", `${waitingFor("b", '"ref":"a",')},${waitingFor("a", '"ref":"b",')}`, "/jobs/0/depends_on/0"),
   badFlow("a policy without parents", '{"type":"a","on_parent_failure":"run"}', "/jobs/0/on_parent_failure"),
+  badChildren("children that are no list", '"children":{}', "/children"),
+  badChildren("a child that waits for what is no ref", `"children":[${waitingFor("b")}]`, "/children/0/depends_on/0"),
+  badChildren("a child that waits for no job", `"children":[${waitingFor(nobody)}]`, "/children/0/depends_on/0"),
+  badChildren("a child with a key", '"children":[{"type":"a","idempotency_key":"k"}]', "/children/0/idempotency_key"),
+  badChildren(
+    "a child that replaces others",
+    '"children":[{"type":"a","unique":{"on_conflict":"replace"}}]',
+    "/children/0/unique/on_conflict",
+  ),
+  badChildren("dependants that wait twice", '"children":[],"dependants_wait":2', "/dependants_wait"),
   {
     row: 25,
     what: "a job that waits for one that does not exist",

@@ -1,4 +1,12 @@
-import { limits, type Job, type JobDefinition, type Json, type Parents, type Steps } from "@atlasqueue/contract";
+import {
+  limits,
+  type Job,
+  type JobDefinition,
+  type Json,
+  type Parents,
+  type Spawn,
+  type Steps,
+} from "@atlasqueue/contract";
 
 /** What a handler gets besides its payload. */
 export type RemoteContext = {
@@ -9,7 +17,8 @@ export type RemoteContext = {
   /** Report how far the job is, as any JSON. The latest wins, sent at most once a second. Never throws. */
   progress(value: Json): void;
 } & Steps &
-  Parents;
+  Parents &
+  Spawn;
 
 /** Returning stores the result; throwing fails the attempt, and the job is retried after its backoff. */
 export type HandlerFunction<Payload> = (payload: Payload, context: RemoteContext) => unknown;

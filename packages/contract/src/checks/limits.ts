@@ -30,7 +30,7 @@ export const limits = {
   /** In one body, keys and list items together. */
   json_values_max: 100_000,
   batch_items_max: 1_000,
-  /** In one batch. No chain in it is longer than the batch has jobs. */
+  /** In one batch, or added by one job as it ends. No chain in it is longer than the batch has jobs. */
   flow_edges_max: 10_000,
   ref_chars_max: 128,
   /** Parents that come with a job, and the bytes of their results together; then, those that are listed at once. */

@@ -172,6 +172,20 @@ export const jobTemplate = submitFields
 export type JobTemplateInput = z.input<typeof jobTemplate>;
 export type JobTemplate = z.output<typeof jobTemplate>;
 
+const memberFields = submitFields.extend({
+  ref: jobRef.optional().describe(jobRef.description ?? ""),
+  depends_on: dependsOn(refOrId, "refs of jobs in this batch, or ids of jobs that exist").optional(),
+  on_parent_failure: policy,
+});
+
+/** One of the jobs that a job adds when it succeeds. They may wait for one another, and for jobs that exist. */
+export const spawnedJob = memberFields
+  .refine(oneStart, oneStartFault)
+  .refine(policyForParents, policyFault)
+  .meta(waitingSchema);
+export type SpawnedJobInput = z.input<typeof spawnedJob>;
+export type SpawnedJob = z.output<typeof spawnedJob>;
+
 /**
  * The body of `POST /v1/jobs/batch`, stored whole or not at all. Each job has a key, or a header the one for all. Jobs
  * may wait for others of the batch or for jobs that exist; `then` waits for all of them, however they end.
@@ -179,13 +193,8 @@ export type JobTemplate = z.output<typeof jobTemplate>;
 export const submitBatch = z.strictObject({
   jobs: z
     .array(
-      submitFields
-        .extend({
-          idempotency_key: idempotencyKey.optional().describe(idempotencyKeyAccepts),
-          ref: jobRef.optional().describe(jobRef.description ?? ""),
-          depends_on: dependsOn(refOrId, "refs of jobs in this batch, or ids of jobs that exist").optional(),
-          on_parent_failure: policy,
-        })
+      memberFields
+        .extend({ idempotency_key: idempotencyKey.optional().describe(idempotencyKeyAccepts) })
         .refine(oneStart, oneStartFault)
         .refine(policyForParents, policyFault)
         .meta(waitingSchema),

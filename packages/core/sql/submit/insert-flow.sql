@@ -28,7 +28,8 @@
 -- $28 policies
 -- $29 flow_ids
 -- $30 flow_places
--- $31 parents
+-- $31 spawned_by
+-- $32 parents
 WITH 
   asked AS MATERIALIZED (
     SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
@@ -37,9 +38,9 @@ WITH
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
       json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
       unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
-             $23::float8[], $24::uuid[], $25::boolean[], $26::text[]), unnest($27::text[], $28::text[], $29::uuid[], $30::smallint[]), json_array_elements($31::text::json)
+             $23::float8[], $24::uuid[], $25::boolean[], $26::text[]), unnest($27::text[], $28::text[], $29::uuid[], $30::integer[], $31::uuid[]), json_array_elements($32::text::json)
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, ref, on_parent_failure, flow_id, flow_place, parents, place)
+      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, place)
   ), ours AS MATERIALIZED (SELECT * FROM asked), 
   
   targets AS MATERIALIZED (
@@ -108,10 +109,12 @@ WITH
   ), noted AS (
     INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM found
   ), the_flow AS (
-    INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes
+    INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
   ), the_jobs AS (
     INSERT INTO flow_jobs (job_id, flow_id, place, ref, on_parent_failure, parents)
-    SELECT id, flow_id, flow_place, ref, on_parent_failure, parents FROM makes
+    SELECT id, flow_id, flow_place, ref, on_parent_failure, CASE WHEN spawned_by IS NULL THEN parents ELSE (
+             jsonb_build_array(jsonb_build_object('ref', spawned_by, 'id', spawned_by)) || parents::jsonb)::json END
+    FROM makes
   ), the_edges AS (
     INSERT INTO flow_edges (parent, child, on_parent_failure) SELECT parent, child, on_parent_failure FROM edges
   ), seats AS MATERIALIZED (

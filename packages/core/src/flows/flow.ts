@@ -20,6 +20,8 @@ export type FlowPart = {
   on_parent_failure: OnParentFailure;
   parents: readonly Parent[];
   has_children: boolean;
+  /** The job that added it as it ended. */
+  spawned_by?: string | undefined;
 };
 export type Parent = { ref: string; id: string };
 

@@ -13,12 +13,13 @@ import { enqueueUnique } from "../submit/unique/enqueue.ts";
 import { uniqueNameOf } from "../submit/unique/plan.ts";
 import { asInsert, sendAll } from "../tracing/send.ts";
 import { placesOf } from "./flow-faults.ts";
-import { isFlow, type Flow, type Parent } from "./flow.ts";
+import { isFlow, type Flow, type FlowPart, type Parent } from "./flow.ts";
 
 export type FlowOutcome =
   | EnqueueAllOutcome
   /** Nothing was stored: there are no jobs, or no more, with the ids at these places of `depends_on`. */
-  | { kind: "unknown_parents"; places: { at: number; nth: number; id: string }[] };
+  | UnknownParents;
+type UnknownParents = { kind: "unknown_parents"; places: { at: number; nth: number; id: string }[] };
 
 /** A flow and the jobs it asks for, each with its part in it. */
 export type DraftedFlow = { flow: Flow; submissions: readonly Submission[]; drafts: readonly Draft[] };
@@ -36,9 +37,10 @@ export async function submitFlow(deps: Deps, flow: Flow, options: EnqueueOptions
   if (!isFlow(flow)) return enqueueAll(deps, flow.jobs, options);
   return sendAll(deps, jobsOf(flow), async (all) => {
     const drafted = await draftFlow(flow, all);
-    return asInsert(deps, all, () =>
-      lookAgain(async () => (await storeFlows(executeOn(deps.database), deps, [drafted], options))[0]),
-    );
+    return asInsert(deps, all, async () => {
+      const stored = await lookAgain(async () => (await storeFlows(executeOn(deps.database), [drafted], options))[0]);
+      return answerFlow(deps, drafted, stored);
+    });
   });
 }
 
@@ -46,8 +48,11 @@ export async function submitFlow(deps: Deps, flow: Flow, options: EnqueueOptions
 export const jobsOf = ({ jobs, then }: Flow): readonly Submission[] => (then ? [...jobs, then] : jobs);
 
 export async function draftFlow(flow: Flow, submissions: readonly Submission[]): Promise<DraftedFlow> {
-  return { flow, submissions, drafts: tied(flow, await draftsOf(submissions)) };
+  return { flow, submissions, drafts: tied(flow, await draftsOf(submissions), { flow_id: newId() }) };
 }
+
+/** What became of each job of a flow, or why nothing did. Nobody has been told. */
+export type StoredFlow = Outcomes | UnknownParents;
 
 /**
  * One look at the keys of all of them, and one statement for all that are new. Undefined for those whose keys are another's
@@ -55,10 +60,9 @@ export async function draftFlow(flow: Flow, submissions: readonly Submission[]):
  */
 export async function storeFlows(
   execute: Execute,
-  deps: Pick<Deps, "observe">,
   flows: readonly DraftedFlow[],
   { idempotency_ttl_seconds }: EnqueueOptions,
-): Promise<(FlowOutcome | undefined)[]> {
+): Promise<(StoredFlow | undefined)[]> {
   const all = flows.flatMap(({ drafts }) => drafts);
   const known = await look(execute, all);
   const outcomes: Outcomes = new Map();
@@ -73,7 +77,7 @@ export async function storeFlows(
     for (const [one, outcome] of await enqueueUnique(execute, first, names, known.held, options))
       outcomes.set(one, outcome);
   }
-  return flows.map(({ flow, submissions, drafts }) => {
+  return flows.map(({ flow, drafts }) => {
     const told = drafts.filter((one) => outcomes.has(one));
     if (told.length === 0 && drafts.some((one) => namesAny(one, unknown)))
       return { kind: "unknown_parents", places: placesAmong(flow, unknown) };
@@ -81,16 +85,11 @@ export async function storeFlows(
     const isRefused = told.some((one) => outcomes.get(one)?.kind === "conflict");
     const whole = told.length === drafts.length || isRefused;
     const answers: Outcomes = whole ? outcomes : new Map(drafts.map((one) => [one, { kind: "mismatch" }]));
-    return answerAll(
-      deps,
-      submissions,
-      drafts,
-      new Map(
-        drafts.flatMap((one) => {
-          const answer = answers.get(one);
-          return answer ? [[one, answer] as const] : [];
-        }),
-      ),
+    return new Map(
+      drafts.flatMap((one) => {
+        const answer = answers.get(one);
+        return answer ? [[one, answer] as const] : [];
+      }),
     );
   });
 }
@@ -106,12 +105,30 @@ function oncePerKeys(flows: readonly DraftedFlow[]): DraftedFlow[] {
   });
 }
 
+/** Reports what became of its jobs, once that is committed. */
+export function answerFlow(
+  deps: Pick<Deps, "observe">,
+  { submissions, drafts }: DraftedFlow,
+  stored: StoredFlow,
+): FlowOutcome {
+  return stored instanceof Map ? answerAll(deps, submissions, drafts, stored) : stored;
+}
+
 const namesAny = ({ tenant, flow }: Draft, unknown: ReadonlySet<string>) =>
   unknown.size > 0 && (flow?.parents.some(({ id }) => unknown.has(nameOf(tenant, id))) ?? false);
 
-/** The drafts, each with its part in the flow. */
-function tied({ jobs, then }: Flow, drafts: readonly Draft[]): Draft[] {
-  const flow_id = newId();
+/**
+ * What all jobs of it have in common, when a job adds them: they come after those of its flow. `others_wait` when jobs
+ * that were there before are to wait for each of them.
+ */
+type InFlow = Pick<FlowPart, "flow_id" | "spawned_by"> & { first_place?: number; others_wait?: boolean };
+
+/** The drafts, each with its part in the flow. None waits for the job that adds them, as that one ends with it. */
+export function tied(
+  { jobs, then }: Flow,
+  drafts: readonly Draft[],
+  { flow_id, spawned_by, first_place = 0, others_wait = false }: InFlow,
+): Draft[] {
   const places = placesOf(jobs);
   const idAt = (place: number) => drafts[place]?.id ?? "";
   const parentOf = (ref: string): Parent => {
@@ -122,15 +139,15 @@ function tied({ jobs, then }: Flow, drafts: readonly Draft[]): Draft[] {
   const ties = jobs.map(({ ref = null, depends_on = [], on_parent_failure = "cancel" as const }) => ({
     ref,
     on_parent_failure,
-    parents: depends_on.map(parentOf),
+    parents: depends_on.filter((one) => one !== spawned_by).map(parentOf),
   }));
   const last = then && { ref: null, on_parent_failure: "run" as const, parents: everyone() };
   const all = last ? [...ties, last] : ties;
   const waited_for = new Set(all.flatMap(({ parents }) => parents.map(({ id }) => id)));
   return drafts.map((draft, at) => {
     const tie = all[at];
-    const has_children = waited_for.has(draft.id);
-    return tie ? { ...draft, flow: { ...tie, flow_id, place: at, has_children } } : draft;
+    const has_children = others_wait || waited_for.has(draft.id);
+    return tie ? { ...draft, flow: { ...tie, flow_id, spawned_by, place: first_place + at, has_children } } : draft;
   });
 }
 

@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
-import type { Json, LogLine } from "@atlasqueue/contract";
-import { executeOn } from "../database/statement.ts";
+import type { JobStatus, Json, LogLine } from "@atlasqueue/contract";
+import { executeOn, type Statement } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, leaseEvent, type Lease } from "../lease/lease.ts";
 import { countMoves } from "../counts/changes.ts";
@@ -30,6 +30,25 @@ const applied_parent: SettleOutcome = { kind: "applied", has_children: true };
  */
 export async function complete(deps: Deps, completions: readonly Completion[]): Promise<SettleOutcome[]> {
   const leases = completions.map(({ lease }) => lease);
+  const statements = settlementOf(completions);
+  const [answer] = await passingOverLocked((form) => executeOn(deps.database)<Settlement>(statements[form]));
+  const refused = new Set(answer?.refused);
+  const parents = new Set(answer?.parents);
+  const before = await settledBefore(
+    deps,
+    leases.filter(({ id }) => refused.has(id)),
+  );
+  return leases.map((lease) =>
+    tellSettled(deps, lease, refused.has(lease.id) ? before.get(lease.id)?.status : "succeeded", parents.has(lease.id)),
+  );
+}
+
+/** What the statement answers: the jobs it did not settle, and those it did that have children. */
+export type Settlement = { refused: string[] | null; parents: string[] | null };
+
+/** The statement that settles them, in both its forms. */
+export function settlementOf(completions: readonly Completion[]): Record<Form, Statement> {
+  const leases = completions.map(({ lease }) => lease);
   const results = byJob(leases, (at) => {
     const result = completions[at]?.result ?? null;
     return result === null ? undefined : JSON.stringify(result);
@@ -40,25 +59,23 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
     logs !== undefined,
   );
   const params = [...leaseParams(leases), results, ...(logs === undefined ? [] : [logs])];
-  const [answer] = await passingOverLocked((form) =>
-    executeOn(deps.database)<{ refused: string[] | null; parents: string[] | null }>({ text: forms[form], params }),
-  );
-  const refused = new Set(answer?.refused);
-  const parents = new Set(answer?.parents);
-  const before = await settledBefore(
-    deps,
-    leases.filter(({ id }) => refused.has(id)),
-  );
-  return leases.map((lease) => {
-    const status = refused.has(lease.id) ? before.get(lease.id)?.status : "succeeded";
-    if (status === "running") return { kind: "locked" };
-    if (status !== "succeeded") {
-      deps.observe({ event: "lease_lost", during: "settling", ...aboutLease(lease) });
-      return { kind: "lease_lost" };
-    }
-    deps.observe(leaseEvent("job_succeeded", lease));
-    return parents.has(lease.id) ? applied_parent : applied;
-  });
+  return { quick: { text: forms.quick, params }, careful: { text: forms.careful, params } };
+}
+
+/** What became of a settlement, by the status its job has under this lease. */
+export function tellSettled(
+  { observe }: Pick<Deps, "observe">,
+  lease: Lease,
+  status: JobStatus | undefined,
+  has_children: boolean,
+): SettleOutcome {
+  if (status === "running") return { kind: "locked" };
+  if (status !== "succeeded") {
+    observe({ event: "lease_lost", during: "settling", ...aboutLease(lease) });
+    return { kind: "lease_lost" };
+  }
+  observe(leaseEvent("job_succeeded", lease));
+  return has_children ? applied_parent : applied;
 }
 
 // The answer names only the refused ones, mostly none: naming the others would take a row per job, and even to look for

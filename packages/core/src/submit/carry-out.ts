@@ -107,7 +107,7 @@ function paramsOf(steps: readonly Step[], mode: Mode) {
 
 const ofFlow = (mode: Mode, text: string) => (mode === "flow" ? text : "");
 const flowInput =
-  "unnest($27::text[], $28::text[], $29::uuid[], $30::smallint[]), json_array_elements($31::text::json)";
+  "unnest($27::text[], $28::text[], $29::uuid[], $30::integer[], $31::uuid[]), json_array_elements($32::text::json)";
 
 const asked = (mode: Mode) => `
   asked AS MATERIALIZED (
@@ -119,7 +119,7 @@ const asked = (mode: Mode) => `
       unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
              $23::float8[], $24::uuid[], $25::boolean[], $26::text[])${ofFlow(mode, `, ${flowInput}`)}
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason${ofFlow(mode, ", ref, on_parent_failure, flow_id, flow_place, parents")}, place)
+      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason${ofFlow(mode, ", ref, on_parent_failure, flow_id, flow_place, spawned_by, parents")}, place)
   )`;
 
 /** Skips what another process is admitting, or has ended. The job's row comes before all others, as with targets. */

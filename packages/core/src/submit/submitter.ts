@@ -1,7 +1,15 @@
 import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { isFlow, standsAlone, type Flow } from "../flows/flow.ts";
-import { draftFlow, jobsOf, storeFlows, submitFlow, type DraftedFlow, type FlowOutcome } from "../flows/submit-flow.ts";
+import {
+  answerFlow,
+  draftFlow,
+  jobsOf,
+  storeFlows,
+  submitFlow,
+  type DraftedFlow,
+  type FlowOutcome,
+} from "../flows/submit-flow.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -65,8 +73,12 @@ export function createSubmitter(
 
   const storeTogether = async (drafted: readonly DraftedFlow[], answered: () => void) => {
     const submissions = drafted.flatMap((one) => one.submissions);
-    const storeAll = () => asInsert(deps, submissions, () => storeFlows(telling(answered), deps, drafted, options));
-    const outcomes = await storeAll().catch((error: unknown) => {
+    const storeAnswered = () =>
+      asInsert(deps, submissions, async () => {
+        const stored = await storeFlows(telling(answered), drafted, options);
+        return drafted.map((one, at) => stored[at] && answerFlow(deps, one, stored[at]));
+      });
+    const outcomes = await storeAnswered().catch((error: unknown) => {
       // Of several it is not known whose key was taken: they go again in halves, and this one with a later batch.
       if (drafted.length === 1 && isTakenMeanwhile(error)) return [undefined];
       throw error;

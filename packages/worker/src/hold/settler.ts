@@ -8,10 +8,10 @@ import {
   type Failure,
   type Settled,
 } from "@atlasqueue/core/internal";
-import type { Json, LogLine } from "@atlasqueue/contract";
 import type { Ending } from "../run/outcome.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
+import { addChildren, type Success } from "./add-children.ts";
 import { traceSettled } from "../tracing/batches.ts";
 
 const batch_max = 500;
@@ -20,7 +20,6 @@ const batch_bytes_max = 4 * 1_048_576;
 const retry_ms = 250;
 
 type Settlement = { job: RunningJob; outcome: Ending };
-type Success = { job: RunningJob; result: Json; log?: LogLine[] | undefined };
 type Fault = { job: RunningJob } & Omit<Extract<Ending, { kind: "failed" }>, "kind">;
 
 /**
@@ -65,13 +64,18 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
 
   const flush = async (batch: Settlement[]): Promise<void> => {
     const successes: Success[] = [];
+    const spawners: Success[] = [];
     const faults: Fault[] = [];
     for (const { job, outcome } of batch) {
       if (!running.holds(job)) continue;
-      if (outcome.kind === "succeeded") successes.push({ job, result: outcome.result, log: outcome.log });
-      else faults.push({ job, ...outcome });
+      if (outcome.kind === "succeeded") {
+        const { result, log, spawned } = outcome;
+        (spawned ? spawners : successes).push({ job, result, log, spawned });
+      } else faults.push({ job, ...outcome });
     }
     await Promise.all([inBatch(successes, succeed), inBatch(faults, failAll)]);
+    // One at a time: each is a transaction, and they must not take all connections.
+    for (const one of spawners) await inBatch([one], () => succeedAdding(one));
     for (const settlement of batch)
       if (locked.delete(settlement.job) && !giveUp.signal.aborted) void tryLater(settlement);
       // Those that could not be settled: their leases run out, and the sweep finds them.
@@ -90,6 +94,19 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
       settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children });
     }
     follow(settled);
+  };
+
+  /** running → succeeded with the jobs it adds, or failed when they cannot be added. */
+  const succeedAdding = async (success: Success): Promise<void> => {
+    const { job } = success;
+    const outcome = await traced("ack", [success], () => addChildren(deps, success));
+    if (outcome.kind === "unfit")
+      return await inBatch([{ job, error: outcome.error, retryable: true, log: success.log }], failAll);
+    ended(job, outcome.kind);
+    if (outcome.kind !== "applied") return;
+    const { has_children } = outcome;
+    deps.followUps.submitted(outcome.children);
+    follow([{ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children }]);
   };
 
   const failAll = async (faults: Fault[]): Promise<void> => {

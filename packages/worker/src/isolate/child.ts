@@ -71,7 +71,8 @@ async function runTask(
     tell({ kind: "begun" });
     const context = new Context(lease, lazy, sinks);
     const run = () => output.of(() => handler.run(lease.payload, context));
-    return succeeded(handler, await (trace ? (await contextOf(trace))(run) : run()));
+    const returned = await (trace ? (await contextOf(trace))(run) : run());
+    return succeeded(handler, returned, context.spawned);
   } catch (thrown) {
     return failed(thrown);
   } finally {

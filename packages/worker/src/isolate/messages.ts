@@ -2,6 +2,7 @@ import {
   anyJson,
   limits,
   parkRequest,
+  spawnedJob,
   stepName,
   type Json,
   type ParentPage,
@@ -57,7 +58,13 @@ const word = [
 
 /** How a handler ended. The worker decides what of it can be stored. */
 const outcome = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("succeeded"), result: z.unknown() }),
+  z.object({
+    kind: z.literal("succeeded"),
+    result: z.unknown(),
+    spawned: z
+      .object({ children: z.array(spawnedJob).max(limits.batch_items_max), dependants_wait: z.boolean() })
+      .optional(),
+  }),
   z.object({
     kind: z.literal("failed"),
     error: z.string(),

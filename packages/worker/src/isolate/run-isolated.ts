@@ -53,7 +53,7 @@ export async function runIsolated(
 
 /** What the child made of it, checked once more: its handler may have forged it. */
 function storableOutcome(handler: Handler, said: SaidOutcome): Ending {
-  if (said.kind === "succeeded") return succeeded(handler, said.result);
+  if (said.kind === "succeeded") return succeeded(handler, said.result, said.spawned);
   const { error, error_data, retryable, delay_ms } = said;
   const data = error_data === undefined ? undefined : errorData(Object.assign(new Error(), { data: error_data }));
   return { kind: "failed", error: storableText(error), error_data: data, retryable, delay_ms };

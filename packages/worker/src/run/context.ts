@@ -1,5 +1,6 @@
 import {
   createParents,
+  createSpawn,
   createSteps,
   limits,
   storableText,
@@ -7,6 +8,7 @@ import {
   type LogLine,
   type Parents,
   type ParentSource,
+  type SpawnedJobs,
   type Steps,
   type StepStore,
 } from "@atlasqueue/contract";
@@ -43,6 +45,7 @@ export class Context implements JobContext {
   #lines: LogLine[] | undefined;
   #steps: Steps | undefined;
   #parents: Parents | undefined;
+  #spawn: ReturnType<typeof createSpawn> | undefined;
 
   constructor(lease: Lease, lazy: LazyAbort, sinks: Sinks) {
     const { id, type, queue, attempts, max_attempts, last_error, flow_id = null } = lease;
@@ -62,6 +65,10 @@ export class Context implements JobContext {
   get lines(): LogLine[] | undefined {
     return this.#lines;
   }
+  /** What was added so far; undefined if nothing. */
+  get spawned(): SpawnedJobs | undefined {
+    return this.#spawn?.spawned();
+  }
   // Functions without `this`: handlers destructure the context.
   get progress(): JobContext["progress"] {
     return (done, note) => {
@@ -70,6 +77,9 @@ export class Context implements JobContext {
       const noted = note === undefined ? told : { ...told, note: storableText(String(note), progress_note_chars_max) };
       this.#sinks.progress(this.#lease, noted);
     };
+  }
+  get spawn(): JobContext["spawn"] {
+    return (this.#spawn ??= createSpawn()).spawn;
   }
   get step(): JobContext["step"] {
     return this.#durable.step;

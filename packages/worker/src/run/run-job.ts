@@ -31,7 +31,7 @@ export async function runJob(
   try {
     outcome =
       timeout_seconds === undefined && !isIsolated(handler)
-        ? succeeded(handler, await run())
+        ? succeeded(handler, await run(), context.spawned)
         : await inTime(lazy, timeout_seconds, async (startClock) => {
             if (isIsolated(handler))
               return runIsolated(
@@ -46,7 +46,7 @@ export async function runJob(
               );
             const value = run();
             startClock();
-            return succeeded(handler, await value);
+            return succeeded(handler, await value, context.spawned);
           });
   } catch (thrown) {
     outcome = failed(thrown);

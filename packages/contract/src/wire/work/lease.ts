@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { anyJson, job, jobId } from "../job.ts";
+import { anyJson, job, jobId, spawnedJob } from "../job.ts";
 import { anyParents } from "../flows/parents.ts";
 import { limits } from "../../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../../checks/plain-text.ts";
@@ -62,10 +62,22 @@ export const leaseAnswer = z.strictObject({
 });
 export type LeaseAnswer = z.infer<typeof leaseAnswer>;
 
-/** The body of `POST /v1/jobs/{id}/ack`. */
-export const ackRequest = z.strictObject({
+const ackFields = z.strictObject({
   lease_token: leaseToken,
   result: anyJson.optional().describe("any JSON value"),
+});
+
+/** The body of `POST /v1/jobs/{id}/ack`. The `children` are stored with it, or neither is. */
+export const ackRequest = ackFields.extend({
+  children: z
+    .array(spawnedJob)
+    .max(limits.batch_items_max)
+    .optional()
+    .describe(`a list of at most ${limits.batch_items_max} jobs`),
+  dependants_wait: z
+    .boolean()
+    .optional()
+    .describe("true or false; with true, the jobs that wait for this one wait for its children too"),
 });
 export type AckRequest = z.output<typeof ackRequest>;
 
@@ -97,7 +109,7 @@ export type HeartbeatAnswer = z.infer<typeof heartbeatAnswer>;
 export const settleRequest = z
   .strictObject({
     acks: z
-      .array(ackRequest.extend({ id: jobId }))
+      .array(ackFields.extend({ id: jobId }))
       .max(limits.batch_items_max)
       .default([])
       .describe(`a list of at most ${limits.batch_items_max} acks`),

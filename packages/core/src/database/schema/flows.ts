@@ -23,7 +23,10 @@ export const flowJobs = pgTable(
     place: integer().notNull(),
     ref: text(),
     on_parent_failure: text().$type<OnParentFailure>().notNull(),
-    /** Whom it waits for, in the order of the request; `ref` is the id for one that was there before. */
+    /**
+     * Whom it waits for, in the order of the request; `ref` is the id for one that was there before, or was added by a
+     * running job. The job that added it comes first, and was never waited for.
+     */
     parents: json<{ ref: string; id: string }[]>().notNull(),
     /** The parent because of which it was cancelled: should that one succeed after all, it comes back. */
     cancelled_by: uuid(),
@@ -32,8 +35,8 @@ export const flowJobs = pgTable(
 );
 
 /**
- * One row for each parent that a job still waits for. A job is ready when none is left. Rows are only added by the
- * statement that makes the child, and those behind it only remove them.
+ * One row for each parent that a job still waits for. A job is ready when none is left. Rows are added by the statement
+ * that makes the child, and by a parent that adds others to be waited for as it ends: never to a job that has none.
  */
 export const flowEdges = pgTable(
   "flow_edges",
