@@ -1,4 +1,11 @@
-import { flowActAnswer, flowGraph, flowPage, type FlowGraph, type SubmitBatchInput } from "@atlasqueue/contract";
+import {
+  explanation,
+  flowActAnswer,
+  flowGraph,
+  flowPage,
+  type FlowGraph,
+  type SubmitBatchInput,
+} from "@atlasqueue/contract";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
@@ -79,6 +86,29 @@ test("what failed is retried with all that was cancelled for it, and a whole flo
   await run("retried", "ack");
   await run("retried", "ack");
   await eventually(async () => expect(await flowOf(id)).toMatchObject({ state: "succeeded" }));
+});
+
+const reasonsOf = async (job = "") =>
+  explanation.parse(await get(`/v1/jobs/${job}/explain`)).reasons.map(({ code }) => code);
+
+test("a job says which parents it waits for, and then that one failed", async () => {
+  const { id, ids } = await submit({ ...pipeline("explained"), then: undefined });
+  expect(await reasonsOf(ids[1])).toEqual(["waiting_for_parents"]);
+  await run("explained", "nack");
+  await eventually(async () => expect(statuses(await flowOf(id))).toBe("dead cancelled"));
+  expect(await reasonsOf(ids[1])).toEqual(["parent_failed"]);
+});
+
+test("a job that others wait for is not deleted before they are cancelled", async () => {
+  const [load, sum] = pipeline("awaited").jobs;
+  const { ids } = await submit({ jobs: [load, { ...sum, on_parent_failure: "wait" }] as SubmitBatchInput["jobs"] });
+  await run("awaited", "nack");
+  const remove = (at: number) => api.send("DELETE", `/v1/jobs/${ids[at]}`);
+  const refused = await remove(0);
+  expect([refused.status, await refused.json()]).toMatchObject([409, { title: "Other jobs wait for this one" }]);
+  await api.send("POST", `/v1/jobs/${ids[1]}/cancel`);
+  expect((await remove(1)).status).toBe(204);
+  expect((await remove(0)).status).toBe(204);
 });
 
 test("under one key an act is done once", async () => {

@@ -1,4 +1,4 @@
-import { flowGraph, jobWithParents, leaseAnswer, type Problem } from "@atlasqueue/contract";
+import { flowGraph, job, jobWithParents, leaseAnswer, type Problem } from "@atlasqueue/contract";
 import { createStorageQuota } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";

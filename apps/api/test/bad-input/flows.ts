@@ -16,6 +16,17 @@ const badFlow = (what: string, jobs: string, pointer: string): Row => ({
   ],
 });
 
+const badQuestion = (target: string): Row => ({
+  row: 28,
+  what: `GET ${target}`,
+  v1: [refused(get(target), "validation")],
+});
+const badCursor = (target: string): Row => ({
+  row: 28,
+  what: `GET ${target}`,
+  v1: [refused(get(target), "malformed_request")],
+});
+
 const badChildren = (what: string, more: string, pointer: string): Row => {
   const queue = `spawner ${what}`.replaceAll(/[^a-z]/g, "-");
   return {
@@ -31,7 +42,7 @@ const badChildren = (what: string, more: string, pointer: string): Row => {
   };
 };
 
-/** More of row 25: batches in which jobs wait for others. OpenQueue has none. */
+/** More of rows 25 and 28: batches in which jobs wait for others, acks that add jobs, and questions about flows. OpenQueue has none. */
 export const flowRows: Row[] = [
   badFlow("a job that waits for what is no ref", waitingFor("b"), "/jobs/0/depends_on/0"),
   badFlow("a job that waits for one that does not exist", waitingFor(nobody), "/jobs/0/depends_on/0"),
@@ -52,5 +63,15 @@ export const flowRows: Row[] = [
     row: 25,
     what: "a job that waits for one that does not exist",
     v1: [refused(submit(waitingFor(nobody)), "validation", "/depends_on/0"), noneStored],
+  },
+  ...["limit=0", "limit=51", "limit=abc", "limit=5&limit=6", "state=sleeping", "colour=red"].map((query) =>
+    badQuestion(`/v1/flows?${query}`),
+  ),
+  ...["nonsense", `${nobody}?colour=red`].map((rest) => badQuestion(`/v1/flows/${rest}`)),
+  ...["?cursor=x", "?state=%ff", `/${nobody}?cursor=x`].map((rest) => badCursor(`/v1/flows${rest}`)),
+  {
+    row: 28,
+    what: "an act on a flow that does not exist",
+    v1: ["cancel", "retry"].map((verb) => refused(post(`/v1/flows/${nobody}/${verb}`, "", []), "not_found")),
   },
 ];

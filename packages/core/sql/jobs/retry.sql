@@ -12,7 +12,8 @@ WITH found AS MATERIALIZED (
     DELETE FROM flow_edges WHERE child = ANY(ARRAY(SELECT id FROM waiting)) AND failed AND $3::text::bool
       AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
   ), forgotten AS (
-    UPDATE flow_jobs SET cancelled_by = NULL WHERE job_id = ANY(ARRAY(SELECT id FROM waiting)) AND cancelled_by IS NOT NULL
+    UPDATE flow_jobs SET cancelled_by = NULL
+    WHERE job_id = ANY(ARRAY(SELECT id FROM stopped WHERE flow_id IS NOT NULL)) AND cancelled_by IS NOT NULL
   ), noted_children AS (
     INSERT INTO flow_notes (job_id, role) SELECT id, 'child' FROM waiting
   ), revived AS (

@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { endedFlows } from "../flows/ended-flows.ts";
+import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
 import { removeJobs } from "../jobs/remove.ts";
 import { reachedFrom, takeDead } from "./take.ts";

@@ -5,6 +5,7 @@ import { countDrift } from "../counts/drift.ts";
 import type { Deps } from "../deps.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { cancel } from "../jobs/cancel.ts";
+import { deleteFinished } from "../jobs/delete.ts";
 import { findJob } from "../jobs/find.ts";
 import { retry } from "../jobs/retry.ts";
 import { claim } from "../lease/claim.ts";
@@ -12,6 +13,7 @@ import { recoverExpired } from "../lease/recover.ts";
 import { complete } from "../settle/complete.ts";
 import { fail } from "../settle/fail.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
+import { admitThese } from "../submit/arrivals/admitter.ts";
 import { advanceFlows } from "./advance.ts";
 import { closeEdges } from "./close-edges.ts";
 import { releaseChildren } from "./release-children.ts";
@@ -39,9 +41,8 @@ const take = async (id: string) => {
 const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
 const die = async (id: string) =>
   fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
-const advance = async () => {
-  await advanceFlows({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
-};
+const admitting = () => ({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
+const advance = async () => void (await advanceFlows(admitting()));
 const status = async (id: string) => (await findJob(deps, "default", id))?.status;
 const statuses = (...ids: string[]) => Promise.all(ids.map(status));
 const rows = async () => {
@@ -196,6 +197,28 @@ test("a child of a group takes its place when it is released, not before", async
   expect(await own.database.sql`SELECT FROM arrivals`).toEqual([]);
   expect((await countDrift(deps, 100)).drifted).toEqual([]);
 });
+
+test.each(["cancelled", "cancelled and removed"])(
+  "a released child that is %s before it is admitted is no arrival any more",
+  async (how) => {
+    const { a, b, c } = await addFlow(deps, { a: {}, b: { after: ["a"], group: "g" }, c: { after: ["b"] } });
+    await succeed(a);
+    await closeEdges(deps, 10);
+    expect((await releaseChildren(deps, 10)).arrived).toEqual([b]);
+    await cancel(deps, "default", b);
+    if (how === "cancelled and removed") {
+      await advance();
+      await deleteFinished(deps, "default", [b]);
+    }
+    await admitThese(admitting(), [b]);
+    await advance();
+    const left = how === "cancelled" ? "cancelled" : undefined;
+    expect(await statuses(b, c)).toEqual([left, "cancelled"]);
+    expect(await own.database.sql`SELECT FROM arrivals`).toEqual([]);
+    expect((await rows())?.["notes"]).toBe(0);
+    expect((await countDrift(deps, 100)).drifted).toEqual([]);
+  },
+);
 
 test("of two parents that end at once, in two transactions that see nothing of each other, the later note sees both", async () => {
   const { a, b, c } = await addFlow(deps, { a: {}, b: {}, c: { after: ["a", "b"] } });

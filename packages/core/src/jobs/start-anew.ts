@@ -23,7 +23,8 @@ export const startAnew = (rows: string, returning: string, when = "") => `
     DELETE FROM flow_edges WHERE child = ${theWaiting} AND failed${when}
       AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
   ), forgotten AS (
-    UPDATE flow_jobs SET cancelled_by = NULL WHERE job_id = ${theWaiting} AND cancelled_by IS NOT NULL
+    UPDATE flow_jobs SET cancelled_by = NULL
+    WHERE job_id = ANY(ARRAY(SELECT id FROM ${rows} WHERE flow_id IS NOT NULL)) AND cancelled_by IS NOT NULL
   ), noted_children AS (
     INSERT INTO flow_notes (job_id, role) SELECT id, 'child' FROM waiting
   ), revived AS (

@@ -1,5 +1,5 @@
-import { forgetEmptyFlows } from "../flows/forget-empty.ts";
-import { noteMissedChildren, noteMissedParents } from "../flows/missed-notes.ts";
+import { forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
+import { noteMissedChildren, noteMissedParents } from "../flows/keeping/missed-notes.ts";
 import { isUnavailable } from "../database/errors.ts";
 import { default_audit_hours, type Retention } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";

@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { endedFlows } from "../flows/ended-flows.ts";
+import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt, type JobRetention } from "./retention.ts";
 import { unique_check_seconds } from "../submit/unique/verdict.ts";

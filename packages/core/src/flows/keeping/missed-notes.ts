@@ -1,7 +1,7 @@
-import { composed } from "../database/composed.ts";
-import { executeOn } from "../database/statement.ts";
-import type { Deps } from "../deps.ts";
-import { isDue } from "./close-edges.ts";
+import { composed } from "../../database/composed.ts";
+import { executeOn } from "../../database/statement.ts";
+import type { Deps } from "../../deps.ts";
+import { isDue } from "../close-edges.ts";
 
 /** An edge, as the place that a walk has come to. */
 export type EdgePlace = { parent: string; child: string };

@@ -5,7 +5,7 @@ const final = jobStatuses.filter(isFinal).map((status) => `'${status}'`);
 /**
  * Parts of a WITH that pass over the jobs of flows of which one is not final yet: it may still ask for what its parents
  * made. `rows` is a part of jobs with their `flow_id`; `ended` has the others, those without a flow among them. A flow is looked
- * at once, whatever many of its jobs are in `rows`.
+ * at once, however many of its jobs are in `rows`.
  */
 export const endedFlows = (rows: string) => `
   open_flows AS MATERIALIZED (

@@ -1,5 +1,5 @@
-import { executeOn } from "../database/statement.ts";
-import type { Deps } from "../deps.ts";
+import { executeOn } from "../../database/statement.ts";
+import type { Deps } from "../../deps.ts";
 
 /** `next` is where the next step goes on; undefined when all flows have been looked at. */
 export type ForgottenFlows = { flows: number; next: string | undefined };
