@@ -76,7 +76,9 @@ test("/metrics counts requests by pattern, never by path", async () => {
 
 test("a bug is a 500 that reveals nothing, and the log has its stack under the request id", async () => {
   const bug = () => Promise.reject(new TypeError("SELECT password FROM users"));
-  const broken = await testApp({ submitter: { submit: bug, submitTogether: bug, close: async () => {} } });
+  const broken = await testApp({
+    submitter: { submit: bug, submitTogether: bug, submitFlow: bug, close: async () => {} },
+  });
   const response = await broken.post("k", { type: "a" }, { "x-request-id": "bug" });
   expect(response.status).toBe(500);
   const text = await response.text();

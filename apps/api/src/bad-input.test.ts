@@ -1,10 +1,12 @@
 import { openQueueError, problem, problemType } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fieldRows } from "../test/bad-input/fields.ts";
+import { flowRows } from "../test/bad-input/flows.ts";
 import { jobRows } from "../test/bad-input/jobs.ts";
 import { operationRows } from "../test/bad-input/operations.ts";
 import { mcpRows } from "../test/bad-input/mcp.ts";
 import { requestRows } from "../test/bad-input/requests.ts";
+import { stepRows } from "../test/bad-input/steps.ts";
 import { submit, submitOpenQueue, type Sent, type Step } from "../test/bad-input/row.ts";
 import { overTheWire, parseAnswer, type Answered } from "../test/bad-input/wire.ts";
 import { rawSocket } from "../test/raw-socket.ts";
@@ -27,7 +29,15 @@ afterAll(async () => {
 // Each surface has its column; a row without one says why. Row 8, the same key of two tenants, is tried where tokens
 // are: without them there is one tenant. The parts of row 10 that need control over the socket are in server.test.ts.
 // Row 33 is about pages that show jobs, of which there are none.
-const table = [...operationRows(operations), ...requestRows, ...fieldRows, ...jobRows, ...mcpRows];
+const table = [
+  ...operationRows(operations),
+  ...requestRows,
+  ...fieldRows,
+  ...jobRows,
+  ...flowRows,
+  ...stepRows,
+  ...mcpRows,
+];
 const cases = table.flatMap(({ row, what, v1, openqueue }) => [
   ...(v1 ? [{ row, what, surface: "/v1", steps: v1 }] : []),
   ...(openqueue ? [{ row, what, surface: "OpenQueue", steps: openqueue }] : []),

@@ -54,8 +54,9 @@ async function faultsOf(made: FuzzedRequest): Promise<string[]> {
   const response = await send(server.port, agent, { ...made, target: known.fill(made.target), body: bodyFilled });
   const id = made.operation;
   if (response.status >= 500) return [`${response.status}: ${await response.text()}`];
-  if (response.ok && response.headers.get("content-type") === "application/json")
-    known.learn(await response.clone().json());
+  // A message of MCP that wants no answer gets an empty one.
+  const said = response.ok && response.status !== 202 && response.headers.get("content-type") === "application/json";
+  if (said) known.learn(await response.clone().json());
   if (!made.stray) answered.set(id, (answered.get(id) ?? new Set()).add(response.status));
   if (!made.stray || response.ok) return faultsOfAnswer(operationNamed(id), response);
   // The intended path may have become one of the other surface, as with `..` in it.

@@ -2,6 +2,7 @@ import { deadLetterRoutes } from "./dead-letters/routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
 import { replayRoutes } from "./dead-letters/replays.ts";
 import { docsRoutes } from "./docs/routes.ts";
+import { flowRoutes } from "./flows/routes.ts";
 import { healthRoutes } from "./health/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { leaseRoutes } from "./leases/routes.ts";
@@ -10,6 +11,7 @@ import { queueRoutes } from "./queues/routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import type { Route } from "./route/route.ts";
 import { scheduleRoutes } from "./schedules/routes.ts";
+import { stepRoutes } from "./steps/routes.ts";
 import { statsRoutes } from "./stats/routes.ts";
 import { sessionRoutes } from "./session/routes.ts";
 import { tokenRoutes } from "./tokens/routes.ts";
@@ -18,7 +20,9 @@ import { workerRoutes } from "./workers/routes.ts";
 /** Every route of the API, in the document's order. */
 export const routes: readonly Route[] = [
   ...jobRoutes,
+  ...flowRoutes,
   ...leaseRoutes,
+  ...stepRoutes,
   ...queueRoutes,
   ...workerRoutes,
   ...deadLetterRoutes,

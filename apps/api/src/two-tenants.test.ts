@@ -16,6 +16,7 @@ const nobodys: Things = {
   schedule: "nobodys",
   queue: "theirs",
   replay: nobody,
+  flow: nobody,
 };
 
 /**
@@ -44,7 +45,7 @@ const routeOf = ({ method, path }: Operation) => `${method.toUpperCase()} ${path
 
 let api: Awaited<ReturnType<typeof guardedApp>>;
 let intruder: string;
-/** A running job, its lease, a token, a schedule and a replay of the other tenant. */
+/** A running job, its lease, a token, a schedule, a replay and a flow of the other tenant. */
 let theirs: Things;
 let tenant: string;
 beforeAll(async () => {
@@ -56,7 +57,8 @@ beforeAll(async () => {
   const headers = { authorization: `Bearer ${token}` };
   await api.post("theirs", { ...job, queue: "theirs" }, headers);
   // Another tenant's key is a key like any other.
-  for (const key of keysOf(operations)) await api.post(key, { ...job, queue: "others of theirs" }, headers);
+  for (const key of keysOf(operations))
+    expect((await api.post(key, { ...job, queue: "others-of-theirs" }, headers)).status).toBe(201);
   const leased = await api.send("POST", "/v1/queues/theirs/lease", token, { worker_id: "theirs" });
   const { jobs } = (await leased.json()) as { jobs: { job: { id: string }; lease_token: string }[] };
   theirs = {
@@ -66,11 +68,16 @@ beforeAll(async () => {
     schedule: exampleName,
     queue: "theirs",
     replay: "",
+    flow: "",
   };
   const replay = { filter: { queue: "theirs" }, patch: { secret: true } };
   const created = await api.send("POST", "/v1/dlq/replays", token, replay);
   expect(created.status).toBe(201);
   theirs.replay = ((await created.json()) as { id: string }).id;
+  const waiting = { ...job, queue: "others-of-theirs", depends_on: [theirs.job] };
+  const submitted = await api.send("POST", "/v1/jobs/batch", token, { jobs: [waiting] }, { "idempotency-key": "flow" });
+  expect(submitted.status).toBe(201);
+  theirs.flow = ((await submitted.json()) as { flow_id: string }).flow_id;
   const schedule = { name: theirs.schedule, cron: "0 0 * * *", job: { type: "secret", payload: { secret: true } } };
   expect((await api.send("POST", "/v1/schedules", token, schedule)).status).toBe(201);
 });
@@ -148,7 +155,7 @@ describe.each(ofTenants)("%s", (_route, operation) => {
     expect(await everything()).toEqual(before);
     if (names === "nothing") {
       expect(response.status, text).toBeLessThan(300);
-      for (const id of [theirs.job, theirs.token, theirs.replay]) expect(text).not.toContain(id);
+      for (const id of [theirs.job, theirs.token, theirs.replay, theirs.flow]) expect(text).not.toContain(id);
       return;
     }
     // Another tenant's things are answered like things that do not exist.
@@ -158,4 +165,23 @@ describe.each(ofTenants)("%s", (_route, operation) => {
     else expect(response.status, text).toBeLessThan(300);
     expect(text.replaceAll(theirs.job, nobody)).toBe(await unknown.text());
   });
+});
+
+test("another tenant's job is no parent: it is refused like one that does not exist, and not touched", async () => {
+  const before = await everything();
+  const refusalOf = async (path: string, body: object, about: string) => {
+    const headers = { "x-request-id": "same", "idempotency-key": `waits for ${about}` };
+    const response = await api.send("POST", path, intruder, body, headers);
+    expect(response.status).toBe(422);
+    return (await response.text()).replaceAll(about, "");
+  };
+  const [job, unknown] = [theirs.job, nobody].map((id) => ({ type: "x", depends_on: [id] }));
+  const bodies = [
+    ["/v1/jobs", job, unknown],
+    ["/v1/jobs/batch", { jobs: [job] }, { jobs: [unknown] }],
+  ] as const;
+  for (const [path, foreign, absent] of bodies)
+    expect(await refusalOf(path, foreign ?? {}, theirs.job)).toBe(await refusalOf(path, absent ?? {}, nobody));
+  expect(await everything()).toEqual(before);
+  expect(await api.deps.database.sql`SELECT FROM flow_notes WHERE job_id = ${theirs.job}`).toHaveLength(0);
 });

@@ -10,6 +10,7 @@ export type Things = {
   schedule: string;
   queue: string;
   replay: string;
+  flow: string;
 };
 
 export type RequestAbout = {
@@ -20,6 +21,9 @@ export type RequestAbout = {
   /** It asks about a thing that is there already, and not for a new one. */
   names: "in its path" | "in its body" | "nothing";
 };
+
+/** Whose ids are in paths after their names. */
+const kinds = ["token", "replay", "flow"] as const;
 
 /** The keys requests are sent with. */
 export const keysOf = (operations: readonly Operation[]): string[] => [
@@ -37,15 +41,15 @@ export const keysOf = (operations: readonly Operation[]): string[] => [
 export function requestAbout(operation: Operation, things: Things): RequestAbout {
   const { method, path, request } = operation;
   const byName: Record<string, string> = {
-    id: path.includes("/tokens/") ? things.token : path.includes("/replays/") ? things.replay : things.job,
+    id: things[kinds.find((kind) => path.includes(`/${kind}s/`)) ?? "job"],
     name: things.schedule,
     queue: things.queue,
   };
   const text = JSON.stringify(request?.body?.foreign ?? request?.body?.example);
   const body: unknown = text && JSON.parse(filled(text, things));
-  // A PUT makes something of the caller's own that has the same name, and most acts on a queue take any name.
+  // A PUT of a name makes something of the caller's own that has the same name, and most acts on a queue take any name.
   const mustBe = /\{(id|name)\}/.test(path) || (path.includes("{queue}") && operation.problems.includes("not_found"));
-  const inPath = method !== "put" && mustBe;
+  const inPath = (method !== "put" || path.includes("{id}")) && mustBe;
   const required = Object.entries(request?.query?.shape ?? {}).filter(
     ([, schema]) => !(schema as z.ZodType).safeParse(undefined).success,
   );

@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import { limits, type SubmitJobInput } from "@atlasqueue/contract";
+import { limits, type SubmitSingleInput } from "@atlasqueue/contract";
 import { createLogger, createMetrics, logEvents, memorySignal, observeAll, type AtlasEvent } from "@atlasqueue/core";
 import { testDatabase } from "@atlasqueue/testing";
 import { createApp, type AppDeps } from "../src/app.ts";
@@ -73,14 +73,14 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     /** Submit with a key; `body` is sent as it is when it is text or bytes. */
-    post: async (key: string, body: SubmitJobInput | string | Uint8Array, headers: Record<string, string> = {}) =>
+    post: async (key: string, body: SubmitSingleInput | string | Uint8Array, headers: Record<string, string> = {}) =>
       app.request("http://localhost/v1/jobs", submission(key, body, headers)),
   };
 }
 
 export function submission(
   key: string,
-  body: SubmitJobInput | string | Uint8Array,
+  body: SubmitSingleInput | string | Uint8Array,
   headers: Record<string, string> = {},
 ) {
   const sent = typeof body === "string" ? body : body instanceof Uint8Array ? body.slice() : JSON.stringify(body);

@@ -3,6 +3,8 @@ import { Shell } from "./app/shell.tsx";
 import { Empty, Failure, Loading } from "./components/states.tsx";
 import { Page } from "./components/page.tsx";
 import { readDeadFilter } from "./pages/dead/filter.ts";
+import { readView } from "./pages/flow/view.ts";
+import { readFlowsFilter } from "./pages/flows/filter.ts";
 import { readJobsFilter } from "./pages/jobs/filter.ts";
 import { Overview } from "./pages/overview/overview.tsx";
 import { readOrder } from "./pages/queues/order.ts";
@@ -35,6 +37,18 @@ const routes = root.addChildren([
     getParentRoute: () => root,
     path: "/ui/jobs/$id",
     component: lazyRouteComponent(() => import("./pages/job/job.tsx"), "JobPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/ui/flows",
+    component: lazyRouteComponent(() => import("./pages/flows/flows.tsx"), "Flows"),
+    validateSearch: readFlowsFilter,
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/ui/flows/$id",
+    component: lazyRouteComponent(() => import("./pages/flow/flow.tsx"), "FlowPage"),
+    validateSearch: readView,
   }),
   createRoute({
     getParentRoute: () => root,

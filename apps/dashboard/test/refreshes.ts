@@ -9,6 +9,7 @@ const pages = [
   "/",
   "/ui/queues",
   "/ui/jobs",
+  "/ui/flows",
   "/ui/dead",
   "/ui/schedules",
   "/ui/workers",

@@ -19,6 +19,7 @@ const widths = [
 
 const client = createClient({ url: values.url });
 const [dead] = (await client.page({ status: "dead", limit: 1 })).items;
+const [flow] = (await client.flows.list({ limit: 1 })).items;
 const queues = await client.queues();
 const busiest = queues.toSorted((a, b) => b.counts.succeeded - a.counts.succeeded)[0]?.queue ?? "default";
 
@@ -28,6 +29,8 @@ const pages: Record<string, string> = {
   queue: `/ui/queues/${busiest}`,
   jobs: "/ui/jobs",
   job: `/ui/jobs/${dead?.id ?? ""}`,
+  flows: "/ui/flows",
+  flow: `/ui/flows/${flow?.id ?? ""}`,
   "dead-letters": "/ui/dead",
   schedules: "/ui/schedules",
   workers: "/ui/workers",

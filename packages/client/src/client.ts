@@ -4,11 +4,14 @@ import { createEvents } from "./http/event-stream.ts";
 import { createTransport, type TransportOptions } from "./http/transport.ts";
 import { auditCalls, type AuditCalls } from "./resources/audit.ts";
 import { deadLetterCalls, type DeadLetterCalls } from "./resources/dead-letters.ts";
+import { createFlowBuilder, type FlowBuilder } from "./flows/builder.ts";
+import { flowCalls, type FlowCalls } from "./resources/flows.ts";
 import { jobCalls, type JobCalls } from "./resources/jobs.ts";
 import { leaseCalls, type LeaseCalls } from "./resources/leases.ts";
 import { queueCalls, type QueueCalls } from "./resources/queues.ts";
 import { scheduleCalls, type ScheduleCalls } from "./resources/schedules.ts";
 import { statsCalls, type StatsCalls } from "./resources/stats.ts";
+import { stepCalls, type StepCalls } from "./resources/steps.ts";
 import { sessionCalls, type SessionCalls } from "./resources/session.ts";
 import { tokenCalls, type TokenCalls } from "./resources/tokens.ts";
 import { workerCalls, type WorkerCalls } from "./resources/workers.ts";
@@ -43,10 +46,15 @@ export type ClientOptions = {
 
 export type Client = JobCalls &
   LeaseCalls &
+  StepCalls &
   QueueCalls &
   WorkerCalls &
   AuditCalls & {
     readonly deadLetters: DeadLetterCalls;
+    /** Flows as a whole: look at them, cancel them, run again what failed. */
+    readonly flows: FlowCalls;
+    /** Put together jobs that wait for one another, and submit them as one. */
+    flow(): FlowBuilder;
     readonly schedules: ScheduleCalls;
     readonly tokens: TokenCalls;
     /** What happens, now and over time. */
@@ -83,18 +91,27 @@ export function createClient(options: ClientOptions): Client {
   };
   const send = createTransport(transport);
   const leases = leaseCalls(send);
+  const jobs = jobCalls(send, options.waitsMax ?? 32, options.tracing);
+  const steps = stepCalls(send);
   return {
-    ...jobCalls(send, options.waitsMax ?? 32, options.tracing),
+    ...jobs,
     ...leases,
+    ...steps,
     ...queueCalls(send),
     ...workerCalls(send),
     ...auditCalls(send),
+    flows: flowCalls(send),
+    flow: () =>
+      createFlowBuilder(send, (id, definition) =>
+        definition ? jobs.handle(id, definition) : (jobs.handle(id) as never),
+      ),
     schedules: scheduleCalls(send),
     tokens: tokenCalls(send),
     stats: statsCalls(send, createEvents(transport)),
     session: sessionCalls(send),
     deadLetters: deadLetterCalls(send),
-    work: (queue, handlers, workOptions) => startRemoteWorker(leases, queue, handlers, workOptions, options.tracing),
+    work: (queue, handlers, workOptions) =>
+      startRemoteWorker({ ...leases, ...steps, parents: jobs.parents }, queue, handlers, workOptions, options.tracing),
   };
 }
 

@@ -8,8 +8,10 @@ export type {
 } from "./resources/dead-letters.ts";
 export * from "./errors.ts";
 export type { ActOptions, CallOptions } from "./http/transport.ts";
+export type { FlowBuilder, FlowLinks, FlowMember, SubmittedFlow } from "./flows/builder.ts";
+export type { FlowCalls } from "./resources/flows.ts";
 export type { JobCalls, ListFilter, PageFilter, SubmittedJob } from "./resources/jobs.ts";
-export type { Held, LeaseCalls, LeasedJob, LeaseOptions } from "./resources/leases.ts";
+export type { AckOptions, Held, LeaseCalls, LeasedJob, LeaseOptions } from "./resources/leases.ts";
 export type { QueueCalls } from "./resources/queues.ts";
 export { gather, waitAll, type ResultOf, type Slot, type WaitedFor } from "./results/gather.ts";
 export type { Handle } from "./results/handle.ts";
@@ -18,6 +20,7 @@ export type { ScheduleCalls } from "./resources/schedules.ts";
 export type { AuditCalls, AuditFilter } from "./resources/audit.ts";
 export type { ReplayCalls } from "./resources/replays.ts";
 export type { SeriesChoice, StatsCalls } from "./resources/stats.ts";
+export type { StepCalls } from "./resources/steps.ts";
 export type { SessionCalls } from "./resources/session.ts";
 export type { Submitted } from "./resources/submit-many.ts";
 export {
@@ -42,15 +45,29 @@ export {
   DoNotRetryError,
   PayloadError,
   ResultError,
+  StepError,
+  type JobSteps,
+  type SignalWait,
   RetryAfterError,
+  SpawnError,
   type Attempt,
   type AuditEntry,
   type AuditPage,
   type Explanation,
+  type Flow,
+  type FlowActAnswer,
+  type FlowGraph,
+  type FlowJob,
+  type FlowPage,
+  type FlowState,
   type Job,
   type JobDefinition,
   type JobError,
   type JobOptions,
+  type JobWithParents,
+  type ParentCounts,
+  type ParentPage,
+  type ParentResult,
   type JobPage,
   type JobStatus,
   type JobSubmission,

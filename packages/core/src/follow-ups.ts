@@ -3,7 +3,9 @@ import { createCounts } from "./counts/fold.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { JobRow } from "./database/schema/index.ts";
 import type { Deps, QueueRef } from "./deps.ts";
-import { createGroupAdvancer } from "./groups/advancer.ts";
+import { advanceFlows } from "./flows/advance.ts";
+import { advanceAll } from "./groups/advance-all.ts";
+import { createAdvancer } from "./maintenance/advancer.ts";
 import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
 import { createRollups } from "./rollups/flush.ts";
@@ -30,6 +32,8 @@ export type Settled = {
   ran_ms?: number | undefined;
   /** It ended before, and only the answer is repeated. */
   repeated?: boolean;
+  /** Other jobs wait for it. */
+  has_children?: boolean | null | undefined;
   /** The claim it was under, if only the follow-ups clear it away. */
   claim?: string | undefined;
 };
@@ -42,18 +46,24 @@ export type FollowUps = {
   /** Jobs came in. Nothing has to wait for this: they are durable. */
   submitted(outcomes: readonly EnqueueOutcome[]): void;
   /** Jobs that arrived with callers' transactions were admitted, or ended. Resolves when they have been signalled. */
-  admitted(admitted: Pick<Admitted, "outcomes" | "ended">): Promise<void>;
+  admitted(admitted: Pick<Admitted, "outcomes" | "released" | "ended">): Promise<void>;
   /** Attempts ended, one way or another. Resolves when Redis has been brought up to date. */
   settled(settled: readonly Settled[]): Promise<void>;
   /** Attempts ended with their leases; the jobs are queued again, and signalled already. */
   requeued(jobs: readonly (QueueRef & { type: string })[]): void;
   cancelled(job: JobRow): Promise<void>;
+  /** A job waits for a signal until then, and is held no more. Nothing has to wait for this. */
+  parked(job: QueueRef & Pick<Settled["job"], "limited">, until: Date, claim?: string): void;
+  /** A job got the signal that it waited for, and is ready. */
+  woken(job: ReadyJob): Promise<void>;
   /**
    * Stopped jobs start over: `ready` are those to be signalled, `were_dead` the ids of those that were dead letters.
    */
   retried(jobs: { ready: readonly ReadyJob[]; were_dead: readonly string[] }): Promise<void>;
   /** Dead letters were replayed or purged: they leave the list in Redis. */
   noLongerDead(ids: readonly string[]): Promise<void>;
+  /** Jobs were submitted that wait for jobs that were there before. Nothing has to wait for this. */
+  flowsSubmitted(): void;
   /** A queue may have more room, or less. Nothing has to wait for this. */
   limitsChanged(queue: QueueRef, changed: LimitsSet): void;
   /** Jobs of a queue could not be claimed because of its rate; after `retry_in_ms` there is room again. */
@@ -66,7 +76,7 @@ export type FollowUps = {
 
 /**
  * The one place for what must happen after a commit: signals, notices to those waiting for a result, the list of dead
- * letters, the next job of a group, offers of a limited queue, the timer of a retry, the claims and the counts. All of
+ * letters, the next job of a group, the children of a job, offers of a limited queue, the timer of a retry, the claims and the counts. All of
  * it only does at once what the sweep would do a second or more later, so a process that dies in the middle loses
  * nothing but the last seconds of the figures over time.
  *
@@ -75,7 +85,18 @@ export type FollowUps = {
  * await followUps.settled([{ job: lease, became: "succeeded" }]);
  */
 export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
-  const groups = createGroupAdvancer(deps);
+  const groups = createAdvancer(
+    deps,
+    "handing groups on",
+    () => advanceAll(deps),
+    (error) => deps.observe({ event: "groups_failed", error }),
+  );
+  const flows = createAdvancer(
+    deps,
+    "releasing children",
+    () => advanceFlows({ ...deps, followUps: { admitted } }),
+    (error) => deps.observe({ event: "flows_failed", error }),
+  );
   const refiller = createRefiller(deps);
   const promoter = createPromoter(deps);
   const claims = createClaimCleaner(deps);
@@ -101,7 +122,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     ids.length === 0 ? undefined : hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, ids));
   const idle = async (): Promise<void> => {
     while (underWay.size > 0) await Promise.allSettled(underWay);
-    await groups.idle();
+    await Promise.all([groups.idle(), flows.idle()]);
   };
 
   /**
@@ -118,10 +139,10 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     });
   };
 
-  const follow = (outcomes: readonly EnqueueOutcome[]): Promise<unknown> => {
+  const follow = (outcomes: readonly EnqueueOutcome[], counted?: ReadonlySet<string>): Promise<unknown> => {
     // Without a sweep, the table of changes would grow as long as jobs come in.
     counts.touch();
-    for (const one of outcomes) if (one.kind === "created") rollups.submitted(one.job);
+    for (const one of outcomes) if (one.kind === "created" && !counted?.has(one.job.id)) rollups.submitted(one.job);
     if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
     return announce(deps, readyAmong(outcomes));
   };
@@ -134,19 +155,26 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     }
   };
 
+  const admitted: FollowUps["admitted"] = async ({ outcomes, released, ended }) => {
+    if (outcomes.length === 0) return;
+    // Any of those that ended may have children.
+    if (ended.length > 0) void flows.kick();
+    await track(Promise.all([follow(outcomes, released), tell("finished", ended)]));
+  };
+
   return {
     submitted: (outcomes) => void track(follow(outcomes)),
-    async admitted({ outcomes, ended }) {
-      if (outcomes.length > 0) await track(Promise.all([follow(outcomes), tell("finished", ended)]));
-    },
+    admitted,
     settled(settled) {
       const finished: string[] = [];
       const dead: string[] = [];
       const ended = new Set<string>();
       let grouped = false;
-      for (const { job, became, ran_ms, repeated, claim } of settled) {
+      let awaited = false;
+      for (const { job, became, ran_ms, repeated, claim, has_children } of settled) {
         if (job.limited) refiller.freed(job);
         if (claim !== undefined) ended.add(claim);
+        if (has_children) awaited = true;
         const retried = typeof became === "object";
         if (retried) promoter.expectIn(became.due_in_ms);
         else {
@@ -158,6 +186,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
         if (!repeated) rollups.ended(job, retried ? "retried" : became, waited_seconds * 1_000, ran_ms);
       }
       if (grouped) void groups.kick();
+      if (awaited) void flows.kick();
       if (ended.size > 0) claims.settled(ended);
       const listed = dead.length > 0 && hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
       return track(Promise.all([listed, tell("finished", finished)]));
@@ -167,10 +196,22 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     },
     cancelled(job) {
       if (job.group_key !== null) void groups.kick();
+      if (job.has_children) void flows.kick();
       refiller.freed(job);
       return track(Promise.all([tell("cancelled", [job.id]), tell("finished", [job.id])]));
     },
-    retried: ({ ready, were_dead }) => track(Promise.all([announce(deps, ready), noLongerDead(were_dead)])),
+    retried({ ready, were_dead }) {
+      // Not all callers know whether they have children, or wait for others.
+      void flows.kick();
+      return track(Promise.all([announce(deps, ready), noLongerDead(were_dead)]));
+    },
+    flowsSubmitted: () => void flows.kick(),
+    parked(job, until, claim) {
+      if (job.limited) refiller.freed(job);
+      promoter.expectIn(until.getTime() - Date.now());
+      if (claim !== undefined) claims.settled([claim]);
+    },
+    woken: (job) => track(announce(deps, [job])),
     noLongerDead: (ids) => track(noLongerDead(ids)),
     limitsChanged(queue, { groups_widened }) {
       refiller.freed(queue);
@@ -181,6 +222,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     async stop() {
       stopped = true;
       groups.stop();
+      flows.stop();
       promoter.stop();
       refiller.stop();
       claims.stop();

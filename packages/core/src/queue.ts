@@ -3,8 +3,8 @@ import {
   isIdempotencyKey,
   submitJob,
   validate,
-  type Fault,
   type JobStatus,
+  type Json,
   type SubmitJobInput,
   type Tracing,
 } from "@atlasqueue/contract";
@@ -13,6 +13,7 @@ import { executeIn, type CallerTransaction } from "./database/caller-transaction
 import { connectDatabase } from "./database/connect.ts";
 import { isUnavailable } from "./database/errors.ts";
 import { defaultTenant } from "./deps.ts";
+import { answerOwn, ownFlow, type QueueFlow, type SubmittedFlow } from "./flows/own-flow.ts";
 import { createFollowUps } from "./follow-ups.ts";
 import type { Observe } from "./observe/events.ts";
 import { createScheduleBook, type Schedules } from "./schedules/schedules.ts";
@@ -23,9 +24,11 @@ import type { RedisTls } from "./signal/redis/dial.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import { sendInside } from "./tracing/send.ts";
+import { queueSignal, type SignalSent } from "./steps/queue-signal.ts";
 import { createSubmitter } from "./submit/submitter.ts";
 import { submitInside } from "./submit/arrivals/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
+import { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "./submit/refused.ts";
 
 export type QueueOptions = {
   databaseUrl: string;
@@ -71,6 +74,12 @@ export type Queue = {
    */
   submitMany(jobs: readonly QueueJob[]): Promise<Submitted[]>;
   /**
+   * Up to 1,000 jobs that wait for one another, all of them or none, as `POST /v1/jobs/batch` takes them: a job waits for
+   * those in its `depends_on`, each the `ref` of another one or the id of a job that exists; `then` waits for all of them,
+   * however they end. Throws `InvalidJobError` for a circle, or for a parent that does not exist.
+   */
+  submitFlow(flow: QueueFlow): Promise<SubmittedFlow>;
+  /**
    * Store a job in your own transaction (postgres.js, drizzle or node-postgres): it exists if that commits, and never
    * did if it rolls back. Call `announce` with the answers after the commit; jobs that are not announced are found by
    * the workers' sweep within a second or two.
@@ -84,39 +93,13 @@ export type Queue = {
    */
   submitIn(tx: CallerTransaction, job: QueueJob): Promise<Submitted>;
   announce(...submitted: Submitted[]): Promise<void>;
+  /** Send a signal to a job that waits for it, or will. Resolves with what became of it; only `sent` changed anything. */
+  signal(id: string, name: string, payload?: Json): Promise<SignalSent>;
   /** Jobs that recur by cron: put, look, pause, delete. */
   readonly schedules: Schedules;
   /** Waits until everything submitted is answered, then closes the connections. */
   close(): Promise<void>;
 };
-
-/** The job is not valid; `faults` name the fields, what they accept and what they got. */
-export class InvalidJobError extends Error {
-  override readonly name = "InvalidJobError";
-  readonly faults: readonly Fault[];
-  constructor(faults: readonly Fault[]) {
-    super(faults.map(({ pointer, message }) => `${pointer || "/"} ${message}`).join("; "));
-    this.faults = faults;
-  }
-}
-
-/** The key was already used for another job. */
-export class IdempotencyMismatchError extends Error {
-  override readonly name = "IdempotencyMismatchError";
-  constructor(key: string | undefined) {
-    super(`the idempotency key ${JSON.stringify(key)} was used for another job`);
-  }
-}
-
-/** A job with the unique key exists, and `on_conflict` is "reject". Nothing was stored. */
-export class UniqueConflictError extends Error {
-  override readonly name = "UniqueConflictError";
-  readonly job_id: string;
-  constructor(job_id: string) {
-    super(`the job ${job_id} has this unique key`);
-    this.job_id = job_id;
-  }
-}
 
 const bulk_rows_max = 500;
 /** Parts under way at once: while one waits for the disk, the next is made. */
@@ -171,6 +154,7 @@ export function createQueue(options: QueueOptions): Queue {
 
   return {
     schedules: createScheduleBook(deps, tenant),
+    signal: queueSignal(deps, followUps, tenant),
     async submit(job) {
       const submission = submissionOf(job);
       return answer(submission, await submitter.submit(submission, 1_000));
@@ -205,6 +189,10 @@ export function createQueue(options: QueueOptions): Queue {
       const lanes = inOrder ? 1 : bulk_lanes;
       await Promise.all(Array.from({ length: lanes }, lane));
       return outcomes.map((outcome, at) => answer(submissions[at] as Submission, outcome));
+    },
+    async submitFlow(flow) {
+      const submissions = ownFlow(tenant, flow);
+      return answerOwn(submissions, await submitter.submitFlow(submissions), flow.idempotency_key);
     },
     async submitIn(tx, job) {
       const submission = submissionOf(job);

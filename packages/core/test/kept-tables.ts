@@ -8,6 +8,10 @@ const tables = [
   "idempotency_keys",
   "unique_keys",
   "arrivals",
+  "flows",
+  "flow_jobs",
+  "flow_edges",
+  "flow_notes",
   "job_groups",
   "group_handovers",
   "queues",
@@ -16,6 +20,9 @@ const tables = [
   "queue_changes",
   "schedules",
   "dead_letter_replays",
+  "job_steps",
+  "job_signals",
+  "job_waits",
 ];
 /** Deleting is cheaper than TRUNCATE, but leaves the old rows on disk. */
 const deletes_max = 40;

@@ -9,6 +9,8 @@ import { promoteDue } from "../src/maintenance/promote.ts";
 import { firstId, prune } from "../src/maintenance/prune.ts";
 import { fireSchedules } from "../src/schedules/fire.ts";
 import { admitAll } from "../src/submit/arrivals/admitter.ts";
+import { closeEdges } from "../src/flows/close-edges.ts";
+import { releaseChildren } from "../src/flows/release-children.ts";
 import { isLocked, isUnavailable } from "../src/database/errors.ts";
 import { advanceGroups } from "../src/groups/advance.ts";
 import { cancel } from "../src/jobs/cancel.ts";
@@ -19,13 +21,21 @@ import { heartbeat } from "../src/lease/heartbeat.ts";
 import { fail } from "../src/settle/fail.ts";
 import { recallLeases } from "../src/lease/recall.ts";
 import { recoverExpired } from "../src/lease/recover.ts";
+import type { Lease } from "../src/lease/lease.ts";
 import { release } from "../src/lease/release.ts";
 import { retry } from "../src/jobs/retry.ts";
+import { park } from "../src/steps/park.ts";
+import { sendSignal } from "../src/steps/signal.ts";
+import { storeStep } from "../src/steps/store.ts";
 import { takeBack } from "../src/lease/take-back.ts";
 import type { Move } from "./pairs.ts";
 import type { World } from "./world.ts";
 
 type Moves = Readonly<Record<string, Move<World>>>;
+/** Its caller repeats it. */
+const mayBeLate = (error: unknown): void => {
+  if (!isUnavailable(error)) throw error;
+};
 const retrying = { kind: "retry", delay_ms: 0 } as const;
 
 /** Moves of many jobs: they must not wait for one that is locked. */
@@ -54,6 +64,8 @@ export const batches: Moves = {
   recall: ({ tenant, claimer }, deps) =>
     recallLeases(deps, { tenant, id: claimer.worker_id, lease_seconds: 30 }, 0, 50),
   "advance groups": (_world, deps) => advanceGroups(deps, 100),
+  "close edges": (_world, deps) => closeEdges(deps, 100),
+  "release children": (_world, deps) => releaseChildren(deps, 100),
 };
 
 /** Moves of one job: they wait for it, and for nothing else. */
@@ -65,6 +77,14 @@ export const singles: Moves = {
   "cancel in a group": ({ tenant, group }, deps) => cancel(deps, tenant, String(group[0])),
   "cancel a blocked job": ({ tenant, group }, deps) => cancel(deps, tenant, String(group[1])),
   retry: ({ tenant, dead }, deps) => retry(deps, tenant, dead),
+  "cancel a parent": ({ tenant, flow }, deps) => cancel(deps, tenant, flow.under_way),
+  "retry a parent": ({ tenant, flow }, deps) => retry(deps, tenant, flow.dead),
+  "retry a child": ({ tenant, flow }, deps) => retry(deps, tenant, flow.stopped),
+  "store a step": ({ leases: [lease] }, deps) => storeStep(deps, lease as Lease, "a", 1).catch(mayBeLate),
+  park: ({ leases: [lease] }, deps) => park(deps, lease as Lease, "go", 3_600).catch(mayBeLate),
+  "park in a group": ({ leases: [, lease] }, deps) => park(deps, lease as Lease, "go", 3_600).catch(mayBeLate),
+  "signal a running job": ({ tenant, held }, deps) => sendSignal(deps, tenant, held, "go", 1).catch(mayBeLate),
+  "signal a parked job": ({ tenant, parked }, deps) => sendSignal(deps, tenant, parked, "go", 1).catch(mayBeLate),
   "enqueue plain": ({ addWith }, deps) => addWith(deps, {}, {}),
   "enqueue grouped": ({ addWith }, deps) => addWith(deps, { group: "g" }, { group: "other" }),
   "enqueue unique": ({ addWith }, deps) => addWith(deps, { unique: { key: "u2", on_conflict: "return" } }),

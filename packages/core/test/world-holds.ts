@@ -2,10 +2,13 @@ import { admitAll } from "../src/submit/arrivals/admitter.ts";
 import { expect } from "vitest";
 import { countDrift } from "../src/counts/drift.ts";
 import { advanceGroups } from "../src/groups/advance.ts";
+import { closeEdges } from "../src/flows/close-edges.ts";
+import { releaseChildren } from "../src/flows/release-children.ts";
 import { claimReady } from "../src/lease/claim.ts";
 import type { Lease } from "../src/lease/lease.ts";
 import { recoverExpired } from "../src/lease/recover.ts";
 import { promoteDue } from "../src/maintenance/promote.ts";
+import { sendSignal } from "../src/steps/signal.ts";
 import { complete } from "../src/settle/complete.ts";
 import { limit, type World } from "./world.ts";
 
@@ -18,6 +21,10 @@ export async function holdsNow({ tenant, group, deps }: World): Promise<void> {
     FROM jobs WHERE tenant = ${tenant}`;
   expect(now?.running, "jobs of the limited queue that run").toBeLessThanOrEqual(limit);
   expect(now?.through, "jobs of the group that were let through").toBeLessThanOrEqual(1);
+  const early = await sql`
+    SELECT child.id FROM flow_edges JOIN jobs AS child ON child.id = flow_edges.child
+    WHERE child.status NOT IN ('blocked', 'cancelled')`;
+  expect(early, "children that may run before their parents ended").toEqual([]);
   const order = await sql<{ id: string; status: string }[]>`
     SELECT id, status FROM jobs WHERE tenant = ${tenant} AND id = ANY(${`{${group.join(",")}}`}::uuid[]) ORDER BY id`;
   const first_blocked = order.findIndex(({ status }) => status === "blocked");
@@ -36,19 +43,28 @@ export async function holdsAfter(world: World): Promise<void> {
     SELECT id, status, attempts FROM jobs WHERE tenant = ${world.tenant}`;
   const acquired = Map.groupBy(world.recorded.named("lease_acquired"), (event) => "job_id" in event && event.job_id);
   const released = Map.groupBy(world.recorded.named("job_released"), (event) => "job_id" in event && event.job_id);
-  const anew = new Set([world.dead, ...world.dead_letters]);
+  const anew = new Set([world.dead, world.flow.dead, ...world.dead_letters]);
+  const parked = Map.groupBy(world.recorded.named("job_parked"), (event) => "job_id" in event && event.job_id);
   for (const { id, attempts } of jobs)
     if (!anew.has(id))
       expect(attempts, "attempts are committed claims").toBe(
-        (acquired.get(id)?.length ?? 0) - (released.get(id)?.length ?? 0),
+        (acquired.get(id)?.length ?? 0) - (released.get(id)?.length ?? 0) - (parked.get(id)?.length ?? 0),
       );
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
+  expect(
+    await sql`SELECT id FROM jobs JOIN job_signals ON job_id = id AND name = waits_for WHERE status = 'scheduled'`,
+    "parked jobs whose signal is there",
+  ).toEqual([]);
   expect(await runOut(world), "what never ends").toEqual([]);
   expect(await sql`SELECT job_id FROM arrivals`, "arrivals that are never admitted").toEqual([]);
+  // Of what ran last.
+  await closeEdges(world.deps, 100);
+  await releaseChildren(world.deps, 100);
+  expect(await sql`SELECT job_id FROM flow_notes`, "notes that are never dealt with").toEqual([]);
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
 }
 
-/** Run everything that is ready to its end, as workers and the sweep would. Returns what is left after many rounds. */
+/** Run everything that is ready to its end, as workers and the sweep would, and give those that are parked their signal. Returns what is left after many rounds. */
 async function runOut(world: World): Promise<readonly { id: string; status: string }[]> {
   const { deps, claimer, leases, taken } = world;
   const done = (held: readonly Lease[]) =>
@@ -57,8 +73,13 @@ async function runOut(world: World): Promise<readonly { id: string; status: stri
       held.map((lease) => ({ lease, result: null })),
     );
   await done([...leases, ...taken]);
+  const waiting = await deps.database.sql<{ id: string; waits_for: string }[]>`
+    SELECT id, waits_for FROM jobs WHERE tenant = ${world.tenant} AND waits_for IS NOT NULL`;
+  for (const { id, waits_for } of waiting) await sendSignal(deps, world.tenant, id, waits_for, null);
   for (let round = 1; ; round += 1) {
     await recoverExpired(deps, 50);
+    await closeEdges(deps, 100);
+    await releaseChildren(deps, 100);
     await admitAll({ ...deps, followUps: { admitted: async () => {} } });
     await promoteDue(deps, 50);
     await advanceGroups(deps, 100);

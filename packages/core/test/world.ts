@@ -12,7 +12,11 @@ import { executeIn } from "../src/database/caller-transaction.ts";
 import { complete } from "../src/settle/complete.ts";
 import { createReplay } from "../src/dead-letters/replays/create.ts";
 import { createSchedule } from "../src/schedules/store.ts";
+import { park } from "../src/steps/park.ts";
 import { submitInside } from "../src/submit/arrivals/submit-inside.ts";
+import { addFlow } from "./add-flow.ts";
+import { closeEdges } from "../src/flows/close-edges.ts";
+import { releaseChildren } from "../src/flows/release-children.ts";
 import { keepTables } from "./kept-tables.ts";
 
 /** A job in each state a move may meet, and the leases held on them. */
@@ -55,6 +59,13 @@ async function makeWorld(database: Database) {
       fatal.map((lease) => ({ lease, error: "x", verdict: { kind: "dead", reason: "not_retryable" } })),
     );
   };
+  const finish = async (...ids: string[]): Promise<void> => {
+    const ended = await claim(deps, ids, claimer);
+    await complete(
+      deps,
+      ended.map((lease) => ({ lease, result: null })),
+    );
+  };
   await setLimits(deps, { tenant, queue: "limited" }, queueLimits.parse({ concurrency: limit }));
   // Of two groups, one of which nobody will have a job in, and one like the others.
   const dead_letters = await add({ group: "g" }, { group: "nobody's" }, {});
@@ -68,18 +79,17 @@ async function makeWorld(database: Database) {
   const leases = await claim(deps, [held, group[0], limited[0]].map(String), claimer);
   const lost = await claim(deps, [String(expired)], claimer);
   await die(String(dead));
+  const [parked] = await claim(deps, await add({}), claimer);
+  if (parked) await park(deps, parked, "go", 3_600);
   const [finished, due] = await add({}, { delay_seconds: 3_600 });
-  const ended = await claim(deps, [String(finished)], claimer);
-  await complete(
-    deps,
-    ended.map((lease) => ({ lease, result: null })),
-  );
+  await finish(String(finished));
   await database.sql`
     UPDATE jobs SET due_at = now() - interval '1 s', run_at = now() - interval '1 s' WHERE id = ${String(due)}`;
   const arriving = { tenant, request: submitJob.parse({ type: "noop", queue: "q", group: "g" }), idempotency_key: "k" };
   const { outcome } = await database.sql.begin((tx) =>
     submitInside(executeIn(tx), arriving, { idempotency_ttl_seconds: 60 }),
   );
+  const flow = await makeFlow(deps, tenant, die, finish);
   const schedule = { tenant, name: "yearly" };
   const job = jobTemplate.parse({ type: "noop", queue: "q" });
   await createSchedule(deps, tenant, { ...schedule, cron: "0 0 1 1 *", timezone: "UTC", catch_up: "one", job });
@@ -99,12 +109,15 @@ async function makeWorld(database: Database) {
     plain,
     held: String(held),
     dead: String(dead),
+    /** Until the signal "go". */
+    parked: String(parked?.id),
     /** The first in the group, the second in a group without a row, the third in none; a replay of them is due. */
     dead_letters,
     finished: String(finished),
     /** Of a caller's transaction, in the group. */
     arrived: "job" in outcome ? outcome.job.id : "",
     schedule,
+    flow,
     group,
     limited,
     /** Of one plain job, of the first of the group, and of one of the limited queue. */
@@ -112,4 +125,34 @@ async function makeWorld(database: Database) {
     /** What the moves leased. */
     taken: [] as Lease[],
   };
+}
+
+/**
+ * A flow in the middle: `stopped` was cancelled for its `dead` parent, whose other children have not heard of it yet, and
+ * `freed` waits for its release, as what it waited for has `succeeded`. `last` waits for all of them.
+ */
+async function makeFlow(
+  deps: Deps,
+  tenant: string,
+  die: (...ids: string[]) => Promise<void>,
+  finish: (...ids: string[]) => Promise<void>,
+) {
+  const flow = await addFlow(
+    deps,
+    {
+      dead: { queue: "q" },
+      succeeded: { queue: "q" },
+      under_way: { queue: "q" },
+      stopped: { queue: "q", after: ["dead"] },
+      freed: { queue: "q", after: ["succeeded"] },
+      grouped: { queue: "q", after: ["succeeded"], group: "of the flow" },
+      last: { queue: "q", after: ["stopped", "freed", "grouped", "under_way"], on_parent_failure: "run" },
+    },
+    tenant,
+  );
+  await die(flow.dead);
+  await closeEdges(deps, 10);
+  await releaseChildren(deps, 10);
+  await finish(flow.succeeded);
+  return flow;
 }

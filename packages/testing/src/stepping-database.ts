@@ -13,7 +13,6 @@ function inPlaceOf(query: object, work: () => Promise<unknown>): object {
     // What `bounded` needs from a query: whether it was sent, and how to cancel it.
     state: { socket: { bytesRead: 0 } },
     canceller: null,
-    // oxlint-disable-next-line unicorn/no-thenable
     then: (...call: Parameters<Promise<unknown>["then"]>) => run().then(...call),
     catch: (...call: Parameters<Promise<unknown>["catch"]>) => run().catch(...call),
     finally: (...call: Parameters<Promise<unknown>["finally"]>) => run().finally(...call),

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { eventually } from "../src/index.ts";
+import { chance } from "./chance.ts";
 import { inParallel, startSystem, type Api, type System } from "./system.ts";
 
 /** To run more by hand: `GROUP_SEEDS=20 pnpm test packages/testing/system/groups.test.ts`. */
@@ -36,17 +37,6 @@ const startWorker = () =>
     WORKER_LEASE_SECONDS: "1",
     LOG_LEVEL: "WARNING",
   });
-
-/** A small seeded random generator (mulberry32), so that a failure can be reproduced. */
-function chance(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 type Run = { counter: string; job_id: string; started_at: Date; ended_at: Date | null; counted: boolean | null };
 

@@ -1,8 +1,23 @@
-import { limits, parsePayload, type JobDefinition, type Json } from "@atlasqueue/contract";
+import {
+  limits,
+  parsePayload,
+  type JobDefinition,
+  type Json,
+  type Parents,
+  type Spawn,
+  type Steps,
+} from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { z } from "zod";
 
-export { DoNotRetryError, PayloadError, RetryAfterError } from "@atlasqueue/contract";
+export {
+  DoNotRetryError,
+  PayloadError,
+  RetryAfterError,
+  SpawnError,
+  StepError,
+  type SignalWait,
+} from "@atlasqueue/contract";
 
 /** What a handler gets besides its payload. */
 export type JobContext = {
@@ -13,6 +28,8 @@ export type JobContext = {
     attempt: number;
     max_attempts: number;
     last_error: string | null;
+    /** The flow it was submitted in: jobs that wait for one another. */
+    flow_id: string | null;
   };
   /** Aborts at the timeout, when the lease is lost, and at the deadline of a shutdown. Pass it to what you await. */
   signal: AbortSignal;
@@ -25,7 +42,9 @@ export type JobContext = {
   progress(done: number, note?: string): void;
   /** Keep a line with this attempt: the newest hundred, of at most 1,000 characters. Stored when the attempt ends. */
   log(line: string): void;
-};
+} & Steps &
+  Parents &
+  Spawn;
 
 /** Returning stores the result; throwing fails the attempt, and the job is retried after its backoff. */
 export type HandlerFunction<P> = (payload: P, context: JobContext) => Promise<unknown> | unknown;

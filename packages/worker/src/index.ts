@@ -5,11 +5,15 @@ export {
   isHandler,
   PayloadError,
   RetryAfterError,
+  SpawnError,
+  StepError,
+  type SignalWait,
   type Handler,
   type HandlerFunction,
   type HandlerOptions,
   type JobContext,
 } from "./handler.ts";
+export type { ParentCounts, ParentResult } from "@atlasqueue/contract";
 export type { WorkerDeps } from "./deps.ts";
 export { captureOutput } from "./output/capture-output.ts";
 export { outputLines } from "./output/output-lines.ts";

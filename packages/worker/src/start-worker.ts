@@ -25,10 +25,12 @@ import { forgetSettled, heedCancels, keepLeases, renew } from "./hold/lease-keep
 import { isIsolated } from "./isolate/run-isolated.ts";
 import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
 import { keepPresence } from "./hold/presence.ts";
+import { createParentSources } from "./run/parent-source.ts";
 import { createProgressReporter } from "./run/progress-reporter.ts";
 import { runningJobs } from "./consume/running-jobs.ts";
 import { createServed } from "./consume/served.ts";
 import { createSettler } from "./hold/settler.ts";
+import { createStepStores } from "./run/step-store.ts";
 
 export type WorkerConfig = {
   handlers: readonly Handler[];
@@ -106,6 +108,8 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const sinks: Sinks = {
     logger: deps.logger,
     progress: createProgressReporter(deps, stopped.signal),
+    parents: createParentSources(deps),
+    steps: createStepStores({ deps, running, followUps }),
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };
   const settler = createSettler({ ...deps, followUps }, running, backoff);

@@ -15,6 +15,15 @@ export const isolatedHandlers = [
     },
     { isolate, timeout_seconds: 1 },
   ),
+  defineHandler(
+    "spawns",
+    any,
+    ({ n }, { spawn }) => {
+      for (let at = 0; at < Number(n); at += 1) spawn({ type: "spawned", payload: { at }, queue: "nowhere" });
+      return "spawned";
+    },
+    { isolate },
+  ),
   defineHandler("exit", any, () => process.exit(3), { isolate }),
   // Reported as a success, and gone before it could take another job.
   defineHandler("exit-afterwards", any, () => void setImmediate(() => process.exit(3)), { isolate }),
@@ -54,6 +63,35 @@ export const isolatedHandlers = [
     "heedful",
     any,
     (_payload, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve("heard"))),
+    { isolate },
+  ),
+  defineHandler(
+    "parks",
+    any,
+    async (_payload, { step, waitFor, signal }) => {
+      const by = await step("first", () => process.pid);
+      const answer = await waitFor("go", { timeout_seconds: 60 }).catch((error: Error) => {
+        throw Object.assign(error, { message: `${error.message}; ${String(signal.aborted)}` });
+      });
+      return { by, answer, pid: process.pid, again: await step("twice", () => 1) };
+    },
+    { isolate },
+  ),
+  defineHandler("bad-step", any, (_payload, { step }) => step("a", () => new Map()), { isolate }),
+  defineHandler(
+    "look-isolated",
+    any,
+    async (_payload, { parents, parentCounts }) => {
+      const { succeeded, dead } = await parentCounts();
+      return { parents: await parents(), succeeded, dead };
+    },
+    { isolate },
+  ),
+  defineHandler(
+    "sum-isolated",
+    any,
+    async (_payload, { parents }) =>
+      Object.values(await parents()).reduce((total, { result }) => total + Number(result), 0),
     { isolate },
   ),
   defineHandler(

@@ -32,6 +32,12 @@ async function letInLater(
 }
 
 function letIn(c: ApiContext, scope: Needed, caller: Caller): void {
+  requireScope(caller, scope);
+  c.set("caller", caller);
+}
+
+/** Throws `forbidden` when the caller's token does not have it. */
+export function requireScope(caller: Caller, scope: Needed): void {
   if (!allows(caller, scope))
     throw new ProblemError(
       "forbidden",
@@ -39,7 +45,6 @@ function letIn(c: ApiContext, scope: Needed, caller: Caller): void {
         ? "This needs a token with a scope"
         : `This needs a token with the scope ${JSON.stringify(scope)}`,
     );
-  c.set("caller", caller);
 }
 
 /**

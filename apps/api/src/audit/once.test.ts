@@ -41,11 +41,14 @@ async function die(): Promise<void> {
 test("these operations take a key", () => {
   const keyed = operations.filter(({ audit, request }) => audit && request?.idempotency_key);
   expect(keyed.map(({ id }) => id).toSorted()).toEqual([
+    "cancelFlow",
     "cancelJob",
     "pauseQueue",
     "replayDeadLetters",
     "resumeQueue",
+    "retryFlow",
     "retryJob",
+    "sendSignal",
   ]);
 });
 

@@ -64,16 +64,19 @@ export const remove = route(
     audit: { action: "job.delete" },
     tag: "Jobs",
     summary: "Delete a finished job",
-    description: "With its attempts; its idempotency key is free again.",
+    description:
+      "With its attempts; its idempotency key is free again. One that other jobs still wait for, as they are to run when " +
+      "it is replayed, stays.",
     scope: "admin",
     request: { path, body: noBody },
     answers: { 204: { description: "It is gone." } },
-    problems: ["validation", "not_found", "job_not_finished"],
+    problems: ["validation", "not_found", "job_not_finished", "job_awaited"],
   },
   async ({ deps, tenant, path: { id } }) => {
-    const { ids, were_dead } = await deleteFinished(deps, tenant, [id]);
+    const { ids, were_dead, awaited } = await deleteFinished(deps, tenant, [id]);
     await deps.followUps.noLongerDead(were_dead);
     if (ids.length > 0) return;
+    if (awaited.length > 0) throw new ProblemError("job_awaited", "Cancel the jobs that wait for it first");
     const { status } = (await findJob(deps, tenant, id)) ?? unknownJob();
     throw new ProblemError("job_not_finished", `The job is ${status}, or is being changed`);
   },

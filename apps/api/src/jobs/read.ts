@@ -3,12 +3,13 @@ import {
   explanation,
   getJobQuery,
   isFinal,
-  job,
+  jobWithParents,
   jobId,
   jobPage,
+  limits,
   listJobsQuery,
   type AttemptList,
-  type Job,
+  type JobWithParents,
 } from "@atlasqueue/contract";
 import {
   explainJob,
@@ -16,13 +17,15 @@ import {
   findJobByKey,
   listAttempts,
   listJobs,
+  parentsOf,
   searchJobs,
   showJob,
+  type JobRow,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
-import { exampleJob } from "../route/examples.ts";
+import { exampleId, exampleJob, exampleParents } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 
 const path = z.strictObject({ id: jobId });
@@ -93,12 +96,21 @@ export const get = route(
     id: "getJob",
     tag: "Jobs",
     summary: "Read a job",
-    description: "With `wait_seconds` it is answered as soon as the job is final, or when time is up.",
+    description:
+      "With `wait_seconds` it is answered as soon as the job is final, or when time is up. One that waits or waited for " +
+      `others comes with the results of the first ${limits.parents_shown_max} of them, or of as many as have 256 KiB ` +
+      "together, and says how many of all are in each status.",
     scope: "read",
     request: { path, query: getJobQuery },
     // It may be waiting for the job, and then not for the database.
     gate: "own",
-    answers: { 200: { description: "The job.", schema: job, example: exampleJob } },
+    answers: {
+      200: {
+        description: "The job.",
+        schema: jobWithParents,
+        example: { ...exampleJob, flow_id: exampleId, ...exampleParents },
+      },
+    },
     problems: ["validation", "not_found"],
   },
   async (call) => {
@@ -108,19 +120,23 @@ export const get = route(
       path: { id },
       query: { wait_seconds },
     } = call;
-    const find = async (): Promise<Job> => showJob((await call.hold(() => findJob(deps, tenant, id))) ?? unknownJob());
-    if (wait_seconds === 0) return find();
+    const find = async () => (await call.hold(() => findJob(deps, tenant, id))) ?? unknownJob();
+    const show = async (row: JobRow): Promise<JobWithParents> => {
+      const parents = await call.hold(() => parentsOf(deps, tenant, [row]));
+      return { ...showJob(row), ...parents.get(id) };
+    };
+    if (wait_seconds === 0) return show(await find());
     const over = new AbortController();
     const stop = AbortSignal.any([over.signal, call.hungUp()]);
     const finished = deps.finishedWaits.until({ tenant, id }, wait_seconds * 1_000, stop);
     try {
       const found = await find();
-      if (isFinal(found.status)) return found;
+      if (isFinal(found.status)) return await show(found);
       await finished;
     } finally {
       over.abort();
     }
-    return find();
+    return show(await find());
   },
 );
 

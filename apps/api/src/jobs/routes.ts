@@ -1,8 +1,22 @@
 import { bulk, edit, remove } from "./acts.ts";
 import { cancel, retry } from "./change.ts";
+import { parents } from "./parents.ts";
 import { attempts, explain, get, list } from "./read.ts";
 import { submitBatch } from "./submit-batch.ts";
 import { submit } from "./submit.ts";
 
 /** Jobs as people see them, and what they do with them: submit, list, look at, wait for, cancel, retry. */
-export const jobRoutes = [submit, submitBatch, list, get, attempts, explain, cancel, retry, edit, remove, bulk];
+export const jobRoutes = [
+  submit,
+  submitBatch,
+  list,
+  get,
+  attempts,
+  explain,
+  parents,
+  cancel,
+  retry,
+  edit,
+  remove,
+  bulk,
+];

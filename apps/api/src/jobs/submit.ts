@@ -1,9 +1,10 @@
-import { job, limits, submitJob } from "@atlasqueue/contract";
+import { job, limits, submitSingle } from "@atlasqueue/contract";
 import { showJob, showKnown } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleJob, exampleSubmission } from "../route/examples.ts";
 import { route } from "../route/route.ts";
+import { submitDependent } from "./submit-dependent.ts";
 
 export const submit = route(
   {
@@ -15,9 +16,10 @@ export const submit = route(
     description:
       "Once answered, the job is durable. The same key with the same request, however often it is sent, makes one " +
       `job. \`traceparent\` and \`tracestate\` (W3C Trace Context) are kept with it, and are no part of the request that the ` +
-      `key stands for. A payload may have ${limits.payload_bytes_max} bytes of JSON, a request ${limits.body_bytes_max}.`,
+      `key stands for. A payload may have ${limits.payload_bytes_max} bytes of JSON, a request ${limits.body_bytes_max}. With ` +
+      "`depends_on`, ids of jobs that exist, it waits for them as a job of a batch does.",
     scope: "submit",
-    request: { idempotency_key: "required", body: { schema: submitJob, example: exampleSubmission } },
+    request: { idempotency_key: "required", body: { schema: submitSingle, example: exampleSubmission } },
     answers: {
       201: {
         description: "The job is stored.",
@@ -39,11 +41,16 @@ export const submit = route(
     },
     problems: ["idempotency_mismatch", "unique_conflict", "too_many_queues", "storage_full"],
   },
-  async ({ deps, tenant, body: request, bytes, idempotency_key, trace }) => {
+  async ({ deps, tenant, body, bytes, idempotency_key, trace }) => {
+    const { depends_on = [], on_parent_failure, ...request } = body;
     requireSmall(request.payload, "/payload", bytes, deps.payload_bytes_max);
     await deps.queueBound.admit(tenant, [request.queue]);
     await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys: [idempotency_key] });
-    const outcome = await deps.submitter.submit({ tenant, request, idempotency_key, trace }, bytes);
+    const submission = { tenant, request, idempotency_key, trace };
+    const outcome =
+      depends_on.length > 0
+        ? await submitDependent(deps, { ...submission, depends_on, on_parent_failure })
+        : await deps.submitter.submit(submission, bytes);
     switch (outcome.kind) {
       case "created":
         return { status: 201, body: showJob(outcome.job), headers: { location: `/v1/jobs/${outcome.job.id}` } };

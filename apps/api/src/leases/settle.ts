@@ -6,15 +6,27 @@ import {
   jobId,
   limits,
   nackRequest,
+  type AckRequest,
   type Job,
 } from "@atlasqueue/contract";
-import { heartbeat as extend, findJob, settleRemote, showJob, type Ack, type Nack } from "@atlasqueue/core/internal";
+import {
+  findJob,
+  flowOf,
+  heartbeat as extend,
+  settleRemote,
+  showJob,
+  type Ack,
+  type Nack,
+  type RemoteOutcome,
+} from "@atlasqueue/core/internal";
 import { z } from "zod";
+import { requireScope } from "../access/guard.ts";
 import { leaseLost, unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleLockedUntil, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
+import { settleAdding } from "./settle-adding.ts";
 
 const path = z.strictObject({ id: jobId });
 const lease_token = exampleToken;
@@ -26,13 +38,27 @@ export const ack = route(
     path: "/v1/jobs/{id}/ack",
     id: "ackJob",
     summary: "Settle a job as done",
-    description: `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and gets the same answer.`,
-    request: { path, body: { schema: ackRequest, example: { lease_token, result: { sent: true } } } },
+    description:
+      `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and gets the same answer.\n\n` +
+      "`children` are jobs that it adds, as a batch does: they are stored with the ack, or neither is, and their faults " +
+      "are those of a batch. They belong to the job's flow, which begins with it if it was in none, and the job is the " +
+      "first of the parents of each. With `dependants_wait`, the jobs that wait for this one wait for its children too. " +
+      "A token needs the scope `submit` for it.",
+    request: {
+      path,
+      body: { list: "children", schema: ackRequest, example: { lease_token, result: { sent: true } } },
+    },
+    permits: ({ children = [] }: AckRequest) => 1 + children.length,
     answers: { 200: { description: "The job, succeeded.", schema: job } },
+    problems: [...work.problems, "unique_conflict", "too_many_queues", "storage_full"],
   },
-  ({ deps, tenant, path: { id }, body, bytes }) => {
+  async ({ deps, tenant, caller, path: { id }, body, bytes, trace }) => {
     requireSmall(body.result, "/result", bytes, limits.result_bytes_max);
-    return settled(deps, tenant, id, [{ id, ...body }], []);
+    const { children = [], dependants_wait = false, ...done } = body;
+    if (children.length === 0) return settled(deps, tenant, id, [{ id, ...done }], []);
+    requireScope(caller, "submit");
+    const spawned = { children: flowOf({ jobs: children }, { tenant, trace }).jobs, dependants_wait };
+    return shown(deps, tenant, id, await settleAdding(deps, tenant, { id, ...done }, spawned, bytes));
   },
 );
 
@@ -95,7 +121,10 @@ export const heartbeat = route(
 /** Settle one job, and return its new state. */
 async function settled(deps: RouteDeps, tenant: string, id: string, acks: Ack[], nacks: Nack[]): Promise<Job> {
   const outcomes = await settleRemote(deps, tenant, acks, nacks);
-  const [outcome] = [...outcomes.acks, ...outcomes.nacks];
+  return shown(deps, tenant, id, [...outcomes.acks, ...outcomes.nacks][0]);
+}
+
+async function shown(deps: RouteDeps, tenant: string, id: string, outcome: RemoteOutcome | undefined): Promise<Job> {
   const found = await findJob(deps, tenant, id);
   if (outcome === "not_found" || !found) return unknownJob();
   if (outcome === "lease_lost") throw leaseLost();

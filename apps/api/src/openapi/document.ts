@@ -9,7 +9,7 @@ import {
   schedule,
   settleRequest,
   submitBatch,
-  submitJob,
+  submitSingle,
 } from "@atlasqueue/contract";
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from "zod-openapi";
 import { z } from "zod";
@@ -48,7 +48,7 @@ export function openApiDocument(operations: readonly Operation[]): OpenApiDocume
           Queue: queue,
           Schedule: schedule,
           Problem: problem,
-          SubmitJob: submitJob,
+          SubmitJob: submitSingle,
           SubmitBatch: submitBatch,
           SettleRequest: settleRequest,
           OpenQueueJob: openQueueJob,

@@ -59,6 +59,22 @@ test("submitting is answered as documented", async () => {
   await call("submitJobs", 201, { body: { jobs: [{ type: "tour", idempotency_key: "batch" }] } });
   await call("submitJobs", 422, { body: { jobs: [{ type: "other", idempotency_key: "batch" }] } });
   await call("submitJobs", 422, { body: { jobs: [] } });
+  const flow = {
+    jobs: [
+      { ref: "a", type: "tour" },
+      { type: "tour", depends_on: ["a"] },
+    ],
+    then: { type: "tour" },
+  };
+  for (const _time of ["first", "again"])
+    await call("submitJobs", 201, { headers: { "Idempotency-Key": "flow" }, body: flow });
+  const parent = await submit("parent", { queue: "flow" });
+  const id = await submit("child", { depends_on: [parent] });
+  await call("getJob", 200, { params: { id } });
+  await call("listParents", 200, { params: { id } });
+  await call("listParents", 404, { params: { id: nobody } });
+  await call("listParents", 422, { params: bad_id });
+  await call("listParents", 400, { params: { id }, query: { cursor: "x" } });
   await call("submitJobs", 413, { body: " ".repeat(1_100_000) });
 });
 
@@ -136,7 +152,12 @@ test("working under leases is answered as documented", async () => {
   await call("heartbeat", 200, of(acked, { lease_seconds: 60, progress: { percent: 50 } }));
   await call("heartbeat", 413, of(acked, { progress: "x".repeat(20_000) }));
   await call("ackJob", 413, of(acked, { result: "x".repeat(300_000) }));
-  await call("ackJob", 200, of(acked, { result: { sent: [true] } }));
+  const child = { type: "tour", queue: "children" };
+  await call("ackJob", 422, of(acked, { children: [{ ...child, depends_on: ["nobody"] }] }));
+  await submit("holder", { ...child, unique: { key: "k" } });
+  const unique = { key: "k", on_conflict: "reject" };
+  await call("ackJob", 409, of(acked, { children: [{ ...child, unique }] }));
+  await call("ackJob", 200, of(acked, { result: { sent: [true] }, children: [child], dependants_wait: true }));
   await call("ackJob", 200, of(acked, { result: { sent: [true] } }));
   await call("nackJob", 200, of(nacked, { error: "no such customer", delay_seconds: 1 }));
   const { id, lease_token } = settled;
@@ -158,6 +179,67 @@ test("working under leases is answered as documented", async () => {
     await call(operation, 404, of({ id: nobody, lease_token: nobody }, error));
     await call(operation, 422, of({ ...bad_id, lease_token: nobody }, error));
     await call(operation, 422, of(acked, { colour: "red" }));
+  }
+});
+
+test("steps and signals are answered as documented", async () => {
+  await submit("steps", { queue: "steps" });
+  const { id, lease_token } = await lease("steps");
+  const charge = { params: { id, name: "charge" }, body: { lease_token, result: { charge_id: "ch_17" } } };
+  await call("storeStep", 200, charge);
+  await call("storeStep", 200, charge);
+  await call("storeStep", 413, { ...charge, body: { lease_token, result: "x".repeat(300_000) } });
+  await call("storeStep", 422, { ...charge, params: { id, name: "a\nb" } });
+  await call("storeStep", 409, { ...charge, body: { lease_token: nobody } });
+  await call("storeStep", 404, { ...charge, params: { id: nobody, name: "charge" } });
+  const approved = { params: { id, name: "approved" }, body: { payload: { by: "ada" } } };
+  const wait = { params: { id }, body: { lease_token, signal: "approved", timeout_seconds: 60 } };
+  await call("parkJob", 200, wait);
+  await call("parkJob", 422, { ...wait, body: { ...wait.body, timeout_seconds: 0 } });
+  await call("parkJob", 409, { ...wait, body: { ...wait.body, lease_token: nobody } });
+  await call("parkJob", 404, { ...wait, params: { id: nobody } });
+  await call("explainJob", 200, { params: { id } });
+  await call("getJob", 200, { params: { id } });
+  await call("sendSignal", 200, approved);
+  await call("sendSignal", 200, approved);
+  const headers = { "Idempotency-Key": "signal" };
+  const keyed = { params: { id, name: "keyed" }, headers, body: {} };
+  for (const _ of ["first", "again"]) await call("sendSignal", 200, keyed);
+  await call("sendSignal", 422, { ...keyed, body: { payload: "other" } });
+  await call("sendSignal", 413, { ...approved, body: { payload: "x".repeat(300_000) } });
+  await call("sendSignal", 404, { ...approved, params: { id: nobody, name: "approved" } });
+  await call("leaseJobs", 200, { params: { queue: "steps" }, body: { worker_id: "tourist" } });
+  await call("listSteps", 200, { params: { id } });
+  await call("listSteps", 404, { params: { id: nobody } });
+  await call("listSteps", 422, { params: bad_id });
+  await call("cancelJob", 200, { params: { id } });
+  await call("sendSignal", 409, { params: { id, name: "other" }, body: {} });
+});
+
+test("flows are answered as documented", async () => {
+  const jobs = [
+    { type: "tour", queue: "flow", ref: "load" },
+    { type: "tour", queue: "flow", depends_on: ["load"] },
+  ];
+  const headers = { "Idempotency-Key": "the flow" };
+  const response = await call("submitJobs", 201, { headers, body: { jobs, then: { type: "tour", queue: "flow" } } });
+  const { flow_id: id } = (await response.json()) as { flow_id: string };
+  await call("submitJobs", 422, {
+    headers: { "Idempotency-Key": "circle" },
+    body: { jobs: [{ ...jobs[1], ref: "load" }] },
+  });
+  await call("listFlows", 200, { query: { state: "running" } });
+  await call("listFlows", 400, { query: { cursor: "next" } });
+  await call("listFlows", 422, { query: { state: "asleep" } });
+  await call("getFlow", 200, { params: { id } });
+  await call("getFlow", 400, { params: { id }, query: { cursor: "next" } });
+  await call("getFlow", 404, { params: { id: nobody } });
+  await call("getFlow", 422, { params: bad_id });
+  for (const act of ["cancelFlow", "retryFlow"]) {
+    const once = { params: { id }, headers: { "Idempotency-Key": act } };
+    for (const _ of ["first", "again"]) await call(act, 200, once);
+    await call(act, 404, { params: { id: nobody } });
+    await call(act, 422, { params: bad_id });
   }
 });
 

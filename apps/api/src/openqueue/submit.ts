@@ -6,10 +6,9 @@ import {
   openQueueSubmittedBatch,
   type OpenQueueSubmit,
 } from "@atlasqueue/contract";
-import { enqueueAll, type EnqueueOutcome, type Submission } from "@atlasqueue/core/internal";
+import { enqueueAll, underOneKey, type EnqueueOutcome, type Submission } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
-import { underOneKey } from "../jobs/under-one-key.ts";
 import { exampleId, exampleOpenQueueSubmission } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 import { nativeRequest } from "./native.ts";
@@ -74,7 +73,7 @@ export const submitBatch = route(
   async ({ deps, tenant, body: { jobs }, bytes, idempotency_key: key, trace }) => {
     jobs.forEach(({ payload }, at) => requireSmall(payload, `/jobs/${at}/payload`, bytes, deps.payload_bytes_max));
     const requests = jobs.map((one) => ({ tenant, request: nativeRequest(one), trace }));
-    const submissions: readonly Submission[] = key === undefined ? requests : underOneKey(requests, key);
+    const submissions: readonly Submission[] = key === undefined ? requests : underOneKey({ jobs: requests }, key).jobs;
     await deps.queueBound.admit(
       tenant,
       requests.map(({ request }) => request.queue),

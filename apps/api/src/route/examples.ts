@@ -1,6 +1,16 @@
-import type { Job, OpenQueueJob, OpenQueueSubmitInput, Queue, SubmitJobInput } from "@atlasqueue/contract";
+import type {
+  Job,
+  OpenQueueJob,
+  OpenQueueSubmitInput,
+  ParentsOfJob,
+  Queue,
+  SubmitBatchInput,
+  SubmitJobInput,
+} from "@atlasqueue/contract";
 
 export const exampleId = "01920000-0000-7000-8000-000000000000";
+/** Another job's. */
+export const exampleOther = "01920000-0000-7000-8000-000000000001";
 export const exampleToken = "6f2c1f5e-3c52-4c0e-9d0c-0d6a5a0f9b11";
 /** A request that may be sent twice has it. */
 export const exampleKey = "order-17";
@@ -12,6 +22,14 @@ export const exampleSubmission: SubmitJobInput = {
   payload: { to: "a@b.c" },
   queue: "mails",
   max_attempts: 3,
+};
+
+export const exampleFlow: SubmitBatchInput = {
+  jobs: [
+    { ref: "fetch", type: "report.fetch", payload: { month: 1 } },
+    { ref: "sum", type: "report.sum", depends_on: ["fetch"], on_parent_failure: "cancel" },
+  ],
+  then: exampleSubmission,
 };
 
 export const exampleJob: Job = {
@@ -36,8 +54,17 @@ export const exampleJob: Job = {
   progress: null,
   timeout_seconds: null,
   dead_reason: null,
+  waits_for: null,
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   tracestate: null,
+  flow_id: null,
+};
+
+/** Of a job that waited for one other. */
+export const exampleParents: ParentsOfJob = {
+  parents: { fetch: { id: exampleOther, status: "succeeded", result: { rows: 17 } } },
+  parent_counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 1, dead: 0, cancelled: 0 },
+  parents_complete: true,
 };
 
 export const exampleQueue: Queue = {

@@ -108,6 +108,7 @@ export type Answer = {
 /** The sections of the document, in order. */
 export const tags = {
   Jobs: "Submit jobs, read them, and change their course.",
+  Flows: "Jobs that wait for one another, as a whole. They are submitted as a batch.",
   Work: "Work from any language: lease jobs, and settle them under their lease's token.",
   Queues: "See the state of the queues, and stop and start them.",
   "Dead letters": "See which jobs died, replay them, or remove them.",

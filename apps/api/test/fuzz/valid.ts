@@ -20,6 +20,7 @@ export type JsonSchema = {
   properties?: Record<string, JsonSchema>;
   required?: string[];
   dependentSchemas?: Record<string, unknown>;
+  dependentRequired?: Record<string, string[]>;
 };
 
 /** Long enough to be interesting, short enough for thousands of requests. */
@@ -45,11 +46,13 @@ export function validFor(schema: JsonSchema, name = ""): fc.Arbitrary<unknown> {
       return fc.boolean();
     case "null":
       return fc.constant(null);
-    case "array":
-      return fc.array(validFor(schema.items ?? {}, name), {
+    case "array": {
+      const list = fc.array(validFor(schema.items ?? {}, name), {
         minLength: schema.minItems ?? 0,
         maxLength: Math.min(schema.maxItems ?? items_max, items_max),
       });
+      return schema.items?.properties?.["depends_on"] ? fc.oneof(list, list.map(asFlow)) : list;
+    }
     case "object":
       if (name === "params") return fc.oneof(toolCall, fc.dictionary(fc.string(), json, { maxKeys: 4 }));
       return schema.properties ? object(schema, schema.properties) : fc.dictionary(fc.string(), json, { maxKeys: 4 });
@@ -57,6 +60,13 @@ export function validFor(schema: JsonSchema, name = ""): fc.Arbitrary<unknown> {
       return json;
   }
 }
+
+/** Made at random, jobs seldom wait for one another as they may. */
+const asFlow = (jobs: unknown[]) =>
+  jobs.map((job, at) => {
+    const { idempotency_key: _key, unique: _unique, ...rest } = job as Record<string, unknown>;
+    return { ...rest, ref: `r${at}`, depends_on: at === 0 ? [] : [`r${at - 1}`] };
+  });
 
 const anyJson = fc.jsonValue({ maxDepth: 3, stringUnit: "grapheme" });
 /** Mostly without the numbers that are refused: half of all values have one. */
@@ -81,9 +91,21 @@ function object(schema: JsonSchema, properties: Record<string, JsonSchema>): fc.
   // The document uses this for two fields that exclude each other.
   const exclusive = Object.keys(schema.dependentSchemas ?? {});
   const shown = Object.entries(properties).filter(([name]) => !exclusive.includes(name));
-  return fc.record(Object.fromEntries(shown.map(([name, inner]) => [name, validFor(inner, name)])), {
+  const made = fc.record(Object.fromEntries(shown.map(([name, inner]) => [name, validFor(inner, name)])), {
     requiredKeys: schema.required ?? [],
   });
+  const needs = Object.entries(schema.dependentRequired ?? {});
+  const without = (value: object, names: readonly string[]) =>
+    Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+  const unmet = (value: object) => needs.filter(([, others]) => !others.every((other) => other in value));
+  return needs.length === 0
+    ? made
+    : made.map((value) =>
+        without(
+          value,
+          unmet(value).map(([name]) => name),
+        ),
+      );
 }
 
 function text(
@@ -107,6 +129,9 @@ function text(
   if (name === "cron") return fc.constantFrom("*/15 * * * *", "30 2 29 2 *", "0 0 L * FRI#2", "0 0 30 2 *");
   if (name === "toolsets") return fc.constantFrom("read", "operate", "read,work", "all");
   if (name === "timezone") return fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Mars/X");
+  // Few, so that jobs of a batch wait for one another, and for jobs that exist.
+  if (name === "ref") return fc.constantFrom("a", "b", "c");
+  if (name === "depends_on") return fc.oneof({ weight: 3, arbitrary: fc.constantFrom("a", "b", "c") }, knownId);
   // Of a schedule: few, so that requests meet those that exist.
   if (name === "name" && pattern) return fc.constantFrom("nightly", "hourly", "a.b:c-d_e");
   // Every other pattern of the document takes these.

@@ -1,7 +1,8 @@
 import { addScenario } from "./add.ts";
 import { bulkAdd } from "./bulk-add.ts";
 import { burst } from "./burst.ts";
-import { groupScenario } from "./groups.ts";
+import { flows } from "./order/flows.ts";
+import { groupScenario } from "./order/groups.ts";
 import { history } from "./history.ts";
 import { httpScenario } from "./http.ts";
 import { idle } from "./idle.ts";
@@ -31,6 +32,7 @@ export const scenarios: readonly Scenario[] = [
   remote,
   payload4k,
   groupScenario,
+  flows,
   poolerScenario,
   scaleOut,
   mixed,

@@ -1,4 +1,4 @@
-import { createQueue, migrateDatabase } from "@atlasqueue/core";
+import { createQueue, migrateDatabase, type Queue, type QueueJob } from "@atlasqueue/core";
 import { startAtlasWorker } from "./atlas-worker.ts";
 import { productionObservers } from "./observers.ts";
 import { startProgram } from "../programs/start-program.ts";
@@ -52,6 +52,10 @@ export async function openAtlas(
       added += payloads.length;
       await producer.submitMany(payloads.map(jobOf));
     },
+    async addFlow(parents, child) {
+      added += parents.length + 1;
+      await addFlow(producer, parents.map(jobOf), jobOf(child));
+    },
     async work(handle) {
       const worker = startAtlasWorker(servers, { queue, prepared, handle, succeeded: count });
       // By its own events: no index in the database serves this question.
@@ -59,4 +63,17 @@ export async function openAtlas(
     },
     close: () => producer.close(),
   };
+}
+
+const flow_jobs_max = 1_000;
+
+/** In one request; with more jobs than one takes, the last waits for jobs that exist. */
+async function addFlow(producer: Queue, parents: readonly QueueJob[], child: QueueJob): Promise<void> {
+  if (parents.length < flow_jobs_max) {
+    const jobs = parents.map((job, at) => ({ ...job, ref: `p${at}` }));
+    await producer.submitFlow({ jobs: [...jobs, { ...child, depends_on: jobs.map(({ ref }) => ref) }] });
+    return;
+  }
+  const stored = await producer.submitMany([...parents]);
+  await producer.submitFlow({ jobs: [{ ...child, depends_on: stored.map(({ id }) => id) }] });
 }

@@ -1,4 +1,4 @@
-import { Queue, Worker, type ConnectionOptions } from "bullmq";
+import { FlowProducer, Queue, Worker, type ConnectionOptions } from "bullmq";
 import { reportError } from "./report-error.ts";
 import type { BenchQueue, Payload, ServerUrls, Variant } from "./variant.ts";
 
@@ -33,22 +33,29 @@ async function openQueue(connection: ConnectionOptions): Promise<BenchQueue> {
   const queue = new Queue<Payload>(queue_name, { connection, defaultJobOptions });
   queue.on("error", reportError);
   await queue.waitUntilReady();
+  const flows = new FlowProducer({ connection });
+  flows.on("error", reportError);
+  // There the job that waits is called the parent.
+  const inFlow = (data: Payload) => ({ name: "noop", queueName: queue_name, data, opts: defaultJobOptions });
   return {
     add: (payload) => queue.add("noop", payload),
     addMany: (payloads) => queue.addBulk(payloads.map((data) => ({ name: "noop", data }))),
+    addFlow: (parents, child) => flows.add({ ...inFlow(child), children: parents.map(inFlow) }),
     async work(handle) {
       const worker = new Worker<Payload>(queue_name, async (job) => handle(job.data), { connection, concurrency });
       worker.on("error", reportError);
       await worker.waitUntilReady();
       return {
         async settled() {
-          const { waiting = 0, active = 0 } = await queue.getJobCounts("waiting", "active");
-          return waiting + active === 0;
+          const counts = await queue.getJobCounts("waiting", "active", "waiting-children");
+          return Object.values(counts).every((count) => count === 0);
         },
         stop: () => worker.close(),
       };
     },
-    close: () => queue.close(),
+    async close() {
+      await Promise.all([queue.close(), flows.close()]);
+    },
   };
 }
 

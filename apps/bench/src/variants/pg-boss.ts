@@ -24,6 +24,8 @@ export const pgBoss: Variant = {
       max: connections_max,
       useListenNotify: true,
       schedule: false,
+      // The least it accepts: how often it looks for flows that can go on.
+      flowIntervalSeconds: 1,
     });
     boss.on("error", reportError);
     await boss.start();
@@ -35,12 +37,19 @@ export const pgBoss: Variant = {
           queue_name,
           payloads.map((data) => ({ data })),
         ),
+      addFlow: (parents, child) =>
+        boss.flow([
+          ...parents.map((data, at) => ({ ref: `p${at}`, name: queue_name, data })),
+          { ref: "child", name: queue_name, data: child, dependsOn: parents.map((_, at) => `p${at}`) },
+        ]),
       async work(handle, purpose) {
         const options = {
           batchSize: batch_size,
           burstWhenBatchFull: true,
           localConcurrency: workers[purpose],
           pollingIntervalSeconds: 0.5,
+          // By default 30 s: nothing else tells a worker of a job that has waited for others.
+          notifyPollingIntervalSeconds: 0.5,
         };
         await boss.work<Payload>(queue_name, options, async (jobs) => {
           for (const job of jobs) handle(job.data);

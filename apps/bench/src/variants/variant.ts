@@ -26,6 +26,8 @@ export type BenchQueue = {
   add(payload: Payload): Promise<unknown>;
   /** Many jobs by the queue's own bulk call. */
   addMany(payloads: Payload[]): Promise<unknown>;
+  /** Jobs, and one that runs when all of them have succeeded. Missing where the queue has no such thing. */
+  addFlow?(parents: Payload[], child: Payload): Promise<unknown>;
   /** Start a worker in this process; `handle` is the whole handler. */
   work(handle: (payload: Payload) => void, purpose: Purpose): Promise<Working>;
   close(): Promise<void>;

@@ -28,7 +28,11 @@ export const commands: Record<string, { about: string; load: () => Promise<Defin
   },
   jobs: {
     about: "Look at jobs, cancel them, run them again.",
-    load: async () => (await import("./jobs.ts")).defineJobs,
+    load: async () => (await import("./jobs/jobs.ts")).defineJobs,
+  },
+  flows: {
+    about: "Jobs that wait for one another: see how far they are, cancel them, run again what failed.",
+    load: async () => (await import("./jobs/flows.ts")).defineFlows,
   },
   queues: {
     about: "Look at queues, pause and resume them.",

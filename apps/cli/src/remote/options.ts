@@ -1,4 +1,4 @@
-import { jobId, queueName } from "@atlasqueue/contract";
+import { jobId, queueName, stepName } from "@atlasqueue/contract";
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
 import { parseUrl } from "../arguments.ts";
 
@@ -22,6 +22,11 @@ export function parseId(text: string): string {
 export function parseQueue(text: string): string {
   if (queueName.safeParse(text).success) return text;
   throw new InvalidArgumentError(`It must be ${queueName.description}.`);
+}
+
+export function parseSignal(text: string): string {
+  if (stepName.safeParse(text).success) return text;
+  throw new InvalidArgumentError(`It must be ${stepName.description}.`);
 }
 
 /** One queue of several. */

@@ -74,6 +74,20 @@ test("jobs are cancelled and retried; a refused one is reported, and the others 
   expect(await system.client.get(id)).toMatchObject({ status: "queued" });
 });
 
+test("a signal is sent to a job once, with any JSON", async () => {
+  const { id } = await system.client.submit({ type: "a", queue: "signalled" });
+  const send = (...more: string[]) => system.run("jobs", "signal", id, "approved", ...more);
+  expect(await send("--payload", '{"by":"ada"}')).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: `approved was sent to ${id}\n`,
+  });
+  const again = await send("--json");
+  expect([again.code, JSON.parse(again.stdout)]).toEqual([1, { outcome: "sent_before" }]);
+  expect((await system.client.steps(id)).signals).toMatchObject([{ name: "approved", payload: { by: "ada" } }]);
+  expect((await send("--payload", "ada")).code).toBe(2);
+});
+
 test("dead letters are listed, replayed and purged", async () => {
   const first = await deadJob("dead", "Odd: one");
   const second = await deadJob("dead", "Odd: two");

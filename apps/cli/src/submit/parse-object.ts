@@ -1,4 +1,4 @@
-import type { JsonObject } from "@atlasqueue/contract";
+import type { Json, JsonObject } from "@atlasqueue/contract";
 import { InvalidArgumentError } from "@commander-js/extra-typings";
 
 /** An option's JSON object. */
@@ -10,4 +10,13 @@ export function parseObject(text: string): JsonObject {
     // Said below.
   }
   throw new InvalidArgumentError(`must be a JSON object; got ${JSON.stringify(text)}`);
+}
+
+/** An option's JSON, whatever it is. */
+export function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new InvalidArgumentError(`must be JSON, with a text in double quotes; got ${JSON.stringify(text)}`);
+  }
 }

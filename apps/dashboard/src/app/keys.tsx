@@ -3,7 +3,7 @@ import { places } from "./nav.ts";
 import { openOverlay } from "./overlays.ts";
 
 const general: readonly (readonly [string, string])[] = [
-  ["⌘ K", "Find a page, queue or job"],
+  ["⌘ K", "Find a page, queue, job or flow"],
   ["/", "Search on this page"],
   ["p", "Pause or resume refreshing"],
   ["?", "This list"],

@@ -8,6 +8,7 @@ export const places: readonly Place[] = [
   { to: "/", name: "Overview", key: "o", icon: "overview" },
   { to: "/ui/queues", name: "Queues", key: "q", icon: "queues" },
   { to: "/ui/jobs", name: "Jobs", key: "j", icon: "jobs" },
+  { to: "/ui/flows", name: "Flows", key: "f", icon: "flows" },
   { to: "/ui/dead", name: "Dead letters", key: "d", icon: "dead" },
   { to: "/ui/schedules", name: "Schedules", key: "s", icon: "schedules" },
   { to: "/ui/workers", name: "Workers", key: "w", icon: "workers" },

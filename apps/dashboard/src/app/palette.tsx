@@ -11,7 +11,7 @@ type Item = { name: string; kind: string; icon: IconName; go: () => void };
 const items_max = 12;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** ⌘K: go anywhere by typing a part of its name; a job by its id. */
+/** ⌘K: go anywhere by typing a part of its name; a job or a flow by its id. */
 export default function Palette() {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
@@ -38,11 +38,11 @@ export default function Palette() {
             <Icon name="search" />
             <input
               role="combobox"
-              aria-label="Find a page, queue or job id"
+              aria-label="Find a page, queue or id"
               aria-expanded="true"
               aria-controls="palette-items"
               aria-activedescendant={found[at] ? `palette-${at}` : undefined}
-              placeholder="Find a page, queue or job id"
+              placeholder="Find a page, queue or id"
               spellCheck={false}
               value={text}
               onKeyDown={press}
@@ -81,6 +81,12 @@ function useItems(text: string): Item[] {
   if (uuid.test(text))
     return [
       { name: text, kind: "Job", icon: "jobs", go: () => void navigate({ to: "/ui/jobs/$id", params: { id: text } }) },
+      {
+        name: text,
+        kind: "Flow",
+        icon: "flows",
+        go: () => void navigate({ to: "/ui/flows/$id", params: { id: text } }),
+      },
     ];
   const all: Item[] = [
     ...places.map(({ name, icon, to }): Item => ({ name, kind: "Page", icon, go: () => void navigate({ to }) })),

@@ -15,7 +15,7 @@ export function TopBar() {
     <div className="top">
       <button type="button" className="find" onClick={() => openOverlay("palette")}>
         <Icon name="search" />
-        <span>Find a page, queue or job id</span>
+        <span>Find a page, queue or id</span>
         <kbd>⌘K</kbd>
       </button>
       <div className="actions">

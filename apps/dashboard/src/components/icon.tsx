@@ -3,6 +3,7 @@ const shapes = {
   overview: "M2.5 13.5V9M6.2 13.5V5M9.8 13.5V7.5M13.5 13.5V2.5",
   queues: "M2.5 4h11M2.5 8h11M2.5 12h7",
   jobs: "M3 3.5h10v9H3zM5.5 6.5h5M5.5 9.5h3",
+  flows: "M2.5 2.5h4v3h-4zM2.5 10.5h4v3h-4zM10.5 6.5h3v3h-3zM6.5 4h2v8h-2M8.5 8h2",
   dead: "M8 2.5 14 13H2zM8 6.5v3M8 11.2v.1",
   schedules: "M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11zM8 5v3.2l2.2 1.4",
   workers: "M3 3h10v4H3zM3 9h10v4H3zM5.2 5h.1M5.2 11h.1",

@@ -5,7 +5,7 @@ import { useRouter } from "@tanstack/react-router";
  * A link to a job's page in a row of a list. The router's own follows its state and works out its address anew in each
  * row: half of what it took to bring a row into sight.
  */
-export function JobLink({ id, children }: { id: string; children: ReactNode }) {
+export function JobLink({ id, className, children }: { id: string; className?: string; children: ReactNode }) {
   const router = useRouter();
   const to = { to: "/ui/jobs/$id", params: { id } } as const;
   const follow = (event: MouseEvent) => {
@@ -15,7 +15,12 @@ export function JobLink({ id, children }: { id: string; children: ReactNode }) {
     void router.navigate(to);
   };
   return (
-    <a href={`/ui/jobs/${id}`} onClick={follow} onPointerEnter={() => void router.preloadRoute(to)}>
+    <a
+      className={className}
+      href={`/ui/jobs/${id}`}
+      onClick={follow}
+      onPointerEnter={() => void router.preloadRoute(to)}
+    >
       {children}
     </a>
   );

@@ -14,13 +14,13 @@ export const statusNames: Record<JobStatus, string> = {
 /** What each means, for whoever sees the word for the first time. */
 const statusMeanings: Record<JobStatus, string> = {
   scheduled: "Waits for its time",
-  blocked: "Waits for its turn in a group",
+  blocked: "Waits for its turn in a group, or for jobs it depends on",
   queued: "Ready: waits for a worker",
   running: "A worker has it",
   failed: "Failed; will be tried again",
   succeeded: "Done",
   dead: "Failed for good; can be replayed",
-  cancelled: "Ended by a person",
+  cancelled: "Ended by a person, or because a job it depends on failed",
 };
 
 export function Status({ status }: { status: JobStatus }) {

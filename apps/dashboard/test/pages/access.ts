@@ -1,5 +1,6 @@
 import { createClient } from "@atlasqueue/client";
 import { expect, test } from "vitest";
+import { submitFlow } from "../submit-flow.ts";
 import { visit, type Visit, type World } from "../world.ts";
 
 /** Who may see and do what. */
@@ -53,6 +54,14 @@ export function accessTests(world: () => World): void {
     await page.getByRole("link", { name: "Its jobs" }).click();
     await page.getByRole("table", { name: "Jobs" }).waitFor();
     expect(await page.getByRole("button", { name: "New job" }).count()).toBe(0);
+    const flow = await submitFlow(world().open.client, [
+      { ref: "a", step: "dies" },
+      { ref: "b", step: "stays", after: ["a"], on_parent_failure: "wait" },
+    ]);
+    await page.goto(`${world().guarded.url}/ui/flows/${flow.id}`);
+    await page.getByText("what is left waits for jobs that failed").waitFor();
+    for (const name of ["Cancel flow", "Retry what failed"])
+      expect(await page.getByRole("button", { name }).count(), name).toBe(0);
     await context.close();
   });
 

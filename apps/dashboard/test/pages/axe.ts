@@ -4,6 +4,7 @@ import { eventually } from "@atlasqueue/testing";
 import type { AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { submitFlow } from "../submit-flow.ts";
 import { visit, type World } from "../world.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -12,6 +13,7 @@ const paths = [
   "/ui/queues",
   "/ui/queues/mails",
   "/ui/jobs",
+  "/ui/flows",
   "/ui/dead",
   "/ui/schedules",
   "/ui/workers",
@@ -24,10 +26,14 @@ export function axeTests(world: () => World): void {
   test("axe finds nothing wrong on any page, light or dark", async () => {
     const { url, client } = world().open;
     const page_of_job = `/ui/jobs/${(await client.page({ status: "dead", limit: 1 })).items[0]?.id ?? ""}`;
+    const flow = await submitFlow(world().open.client, [
+      { ref: "load", step: "dies" },
+      { ref: "sum", step: "stays", after: ["load"], on_parent_failure: "wait" },
+    ]);
     // Not through a script element, which the page's policy refuses.
     const { page, context } = await visit(world().browser, "about:blank", { bypassCSP: true });
     await page.addInitScript(axe);
-    for (const path of [...paths, page_of_job]) {
+    for (const path of [...paths, page_of_job, `/ui/flows/${flow.id}`]) {
       await page.goto(`${url}${path}`);
       await page.locator("main h1").waitFor();
       await eventually(async () => (await page.locator(".loading").count()) === 0);

@@ -1,4 +1,7 @@
+import type { FlowGraph } from "@atlasqueue/contract";
+import { eventually } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
+import { submitFlow } from "../submit-flow.ts";
 import { becomes, visit, type World } from "../world.ts";
 
 const texts = [
@@ -27,7 +30,18 @@ export function hostileTests(world: () => World): void {
       ids.push(failing.id);
     }
     for (const id of ids) await becomes(client, id, "dead");
+    const flow = await submitFlow(
+      client,
+      texts.map((_, at) => ({ ref: `${at}`, step: "stays", ...(at > 0 && { after: [`${at - 1}`] }) })),
+    );
     const { page, context, complaints } = await visit(world().browser, `${url}/ui/jobs?status=dead`);
+    // The API takes no such names today.
+    await page.route(/\/v1\/flows\//, async (route) => {
+      const answer = await route.fetch();
+      const shown = (await answer.json()) as FlowGraph;
+      const items = shown.items.map((job, at) => ({ ...job, ref: texts[at], type: texts[at], last_error: texts[at] }));
+      await route.fulfill({ json: { ...shown, items } });
+    });
     await page
       .getByText(texts[0] ?? "?")
       .first()
@@ -38,6 +52,9 @@ export function hostileTests(world: () => World): void {
     }
     await page.getByRole("region", { name: "Payload" }).getByText("WWWW").first().waitFor();
     for (const path of [
+      "/ui/flows",
+      `/ui/flows/${flow.id}`,
+      `/ui/flows/${flow.id}?view=table`,
       "/ui/dead",
       "/ui/queues",
       "/ui/workers",
@@ -48,6 +65,7 @@ export function hostileTests(world: () => World): void {
     ]) {
       await page.goto(`${url}${path}`);
       await page.locator("main h1").waitFor();
+      await eventually(async () => expect(await page.locator(".loading").count()).toBe(0));
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path).toBe(true);
     }
     expect(await page.evaluate("'struck' in globalThis")).toBe(false);

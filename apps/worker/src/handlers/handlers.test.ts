@@ -1,4 +1,4 @@
-import { createLogger, memorySignal } from "@atlasqueue/core";
+import { createLogger, createQueue, memorySignal } from "@atlasqueue/core";
 import { findJob, submit } from "@atlasqueue/core/internal";
 import {
   eventually,
@@ -10,7 +10,7 @@ import {
   type TestDatabase,
 } from "@atlasqueue/testing";
 import { startWorker, type Worker } from "@atlasqueue/worker";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { demoHandlers, noopHandler } from "./demo.ts";
 import { isPublicAddress } from "./public-address.ts";
@@ -82,6 +82,29 @@ test("a webhook is delivered as JSON with the job's id, the same at every attemp
       "idempotency-key": job.id,
     });
   }
+});
+
+test("a webhook at the end of a flow says how many of its jobs ended how", async () => {
+  receiver = await httpReceiver(() => ({ status: 204 }));
+  const { url } = receiver;
+  const queue = createQueue({ databaseUrl: own.url });
+  onTestFinished(() => queue.close());
+  const bodies = [undefined, { order: 17 }, { flow: "mine" }, ["a list"]];
+  const jobs = [{ type: "noop" }, { type: "demo.fail", payload: { message: "no" }, max_attempts: 1 }];
+  const ids: string[] = [];
+  for (const body of bodies) {
+    const payload = { url, ...(body === undefined ? {} : { body }) };
+    const { flow_id } = await queue.submitFlow({ jobs, then: { type: "webhook.deliver", payload } });
+    ids.push(flow_id ?? "");
+  }
+  await run({ type: "noop" });
+  const delivered = await eventually(() => receiver?.requests.length === bodies.length && receiver.requests);
+  const ended = (id: string | undefined) => ({ id, succeeded: 1, dead: 1, cancelled: 0 });
+  expect(delivered.map(({ body }) => body).toSorted()).toEqual(
+    [{ flow: ended(ids[0]) }, { flow: ended(ids[1]), order: 17 }, { flow: "mine" }, ["a list"]]
+      .map((body) => JSON.stringify(body))
+      .toSorted(),
+  );
 });
 
 test("a receiver's Retry-After decides when the webhook is retried", async () => {

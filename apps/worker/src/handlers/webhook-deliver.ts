@@ -1,4 +1,4 @@
-import { defineHandler, DoNotRetryError, RetryAfterError, type Handler } from "@atlasqueue/worker";
+import { defineHandler, DoNotRetryError, RetryAfterError, type Handler, type JobContext } from "@atlasqueue/worker";
 import { z } from "zod";
 import { guardedLookup, refuseAddressLiteral } from "./public-address.ts";
 import { postJson, type PostAnswer } from "./post-json.ts";
@@ -30,15 +30,19 @@ export type WebhookOptions = {
  * 4xx, as receivers get fixed and redeployed; a Retry-After is honoured. Redirects are not followed. The receiver gets
  * the job's id in `Idempotency-Key` and `X-AtlasQueue-Job-Id`, the same at every attempt. Addresses inside the network
  * are refused after name resolution, so a public name that points inside does not get through.
+ *
+ * For a job that waited for others, as the `then` of a batch does, the body says how many of them ended how:
+ * `flow: {id, succeeded, dead, cancelled}`. It is added to an object that has no `flow` of its own, and is all there is
+ * when no body was given; any other body stays as it is.
  */
 export function webhookHandler(options: WebhookOptions): Handler {
   return defineHandler(
     "webhook.deliver",
     payloadSchema,
-    async ({ url, body, headers }, { job, signal }) => {
+    async ({ url, body, headers }, { job, signal, parentCounts }) => {
       const target = new URL(url);
       if (!options.allow_private) refuseAddressLiteral(target.hostname);
-      const answer = await postJson(target, body, {
+      const answer = await postJson(target, withFlow(body, await flowOf(job.flow_id, parentCounts)), {
         headers: {
           ...headers,
           "idempotency-key": job.id,
@@ -53,6 +57,22 @@ export function webhookHandler(options: WebhookOptions): Handler {
     },
     { timeout_seconds: timeout_seconds + 1 },
   );
+}
+
+type Body = z.output<typeof payloadSchema>["body"];
+type FlowEnd = { id: string; succeeded: number; dead: number; cancelled: number };
+
+/** What became of the jobs that this one waited for; undefined when it waited for none. */
+async function flowOf(id: string | null, parentCounts: JobContext["parentCounts"]): Promise<FlowEnd | undefined> {
+  if (id === null) return undefined;
+  const counts = await parentCounts();
+  const { succeeded, dead, cancelled } = counts;
+  return Object.values(counts).some((count) => count > 0) ? { id, succeeded, dead, cancelled } : undefined;
+}
+
+function withFlow(body: Body, flow: FlowEnd | undefined): Body {
+  if (!flow || Array.isArray(body) || (body !== null && typeof body !== "object")) return body;
+  return { flow, ...body };
 }
 
 function failureOf({ status, retry_after }: PostAnswer): Error {

@@ -11,7 +11,9 @@ import {
   type JobPage,
   type JobStatus,
   type JobSubmission,
+  type JobWithParents,
   type Json,
+  type ParentPage,
   type Tracing,
   onlyQueue,
 } from "@atlasqueue/contract";
@@ -22,6 +24,7 @@ import { segment, type ActOptions, type CallOptions, type Send } from "../http/t
 import { operation } from "../tracing/operations.ts";
 import { createHandle, type Handle } from "../results/handle.ts";
 import { createWaits, type WaitOptions } from "../results/waits.ts";
+import { stepCalls } from "./steps.ts";
 import { submitInParts, type Submitted } from "./submit-many.ts";
 
 /**
@@ -79,8 +82,10 @@ export type JobCalls = {
   /** The handle of a job whose id you kept; given a definition, its result is what the definition makes of it. */
   handle(id: string): Handle;
   handle<Result>(id: string, definition: JobDefinition<never, unknown, Result>): Handle<Result>;
-  /** Rejects with NotFoundError. */
-  get(id: string, call?: CallOptions): Promise<Job>;
+  /** With the results of the jobs it waited for, if there are any. Rejects with NotFoundError. */
+  get(id: string, call?: CallOptions): Promise<JobWithParents>;
+  /** A page of all the jobs it waits or waited for, with their results: go on with its `next_cursor`. NotFoundError. */
+  parents(id: string, page?: { cursor?: string; limit?: number }, call?: CallOptions): Promise<ParentPage>;
   /** Newest first, fetched a page at a time as they are read. Jobs submitted meanwhile are not included. */
   list(filter?: ListFilter, call?: CallOptions): AsyncGenerator<Job, void, undefined>;
   /** One page of the same list, for programs that turn its pages themselves. */
@@ -114,18 +119,19 @@ export type JobCalls = {
 };
 
 export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undefined): JobCalls {
-  const get = async (id: string, call?: CallOptions, wait_seconds = 0): Promise<Job> => {
+  const get = async (id: string, call?: CallOptions, wait_seconds = 0): Promise<JobWithParents> => {
     const query = wait_seconds > 0 ? { wait_seconds } : {};
     const path = `/v1/jobs/${segment(id)}`;
     const answer = await send({ method: "GET", path, query, repeat: "always", hold_ms: wait_seconds * 1_000 }, call);
-    return answer.body as Job;
+    return answer.body as JobWithParents;
   };
 
   const wait = createWaits(get, waits_max);
+  const { signal } = stepCalls(send);
   const handleOf = <Result, Fields extends { id: string }>(
     fields: Fields,
     parse: (result: Json) => Result | Promise<Result>,
-  ) => createHandle(fields, { get, wait, parse });
+  ) => createHandle(fields, { get, wait, signal, parse });
 
   const post = async (id: string, verb: string, repeat: "always" | "undone", call?: ActOptions, told?: () => void) => {
     const path = `/v1/jobs/${segment(id)}/${verb}`;
@@ -172,6 +178,10 @@ export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undef
     handle: <Result>(id: string, definition?: JobDefinition<never, unknown, Result>) =>
       handleOf({ id }, definition?.parseResult ?? asItIs<Result>),
     get: (id, call) => get(id, call),
+    async parents(id, query = {}, call) {
+      const path = `/v1/jobs/${segment(id)}/parents`;
+      return (await send({ method: "GET", path, query, repeat: "always" }, call)).body as ParentPage;
+    },
     list: (filter, call) =>
       listPages(filter, async (query) => {
         const answer = await send({ method: "GET", path: "/v1/jobs", query, repeat: "always" }, call);

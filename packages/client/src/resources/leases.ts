@@ -9,6 +9,7 @@ import {
   type LeaseAnswer,
   type SettleAnswer,
   type SettleRequestInput,
+  type SpawnedJobInput,
 } from "@atlasqueue/contract";
 import { segment, type CallOptions, type Send } from "../http/transport.ts";
 
@@ -28,6 +29,13 @@ export type LeaseOptions = {
   waitSeconds?: number;
 };
 
+export type AckOptions = CallOptions & {
+  /** Jobs to be stored with the ack, both or neither: they join the job's flow, and it is their first parent. */
+  children?: readonly SpawnedJobInput[] | undefined;
+  /** The jobs that wait for this one wait for its children too. */
+  dependantsWait?: boolean | undefined;
+};
+
 /**
  * Leasing by hand; `work` does all of this for you. Besides what is listed here, a call may reject like any other:
  * AuthError, ValidationError, RateLimitError, UnavailableError, …
@@ -40,9 +48,9 @@ export type LeaseCalls = {
   lease(queue: string, options: LeaseOptions, call?: CallOptions): Promise<LeasedJob[]>;
   /**
    * The job has succeeded; `result` is any JSON, at most 256 KiB. Throws a TypeError for what JSON would silently
-   * change. Repeating the same ack is fine. LeaseLostError.
+   * change. Repeating the same ack is fine, and adds no jobs a second time. LeaseLostError.
    */
-  ack(held: Held, result?: Json, call?: CallOptions): Promise<Job>;
+  ack(held: Held, result?: Json, call?: AckOptions): Promise<Job>;
   /**
    * The attempt failed. `error` is stored as "Type: message" (a string as it is), up to 4,096 characters, and its
    * `data` (16 KiB of JSON) if it was the last attempt. The job is retried after its backoff, after `delaySeconds`, or
@@ -90,10 +98,16 @@ export function leaseCalls(send: Send): LeaseCalls {
       );
       return (answer.body as LeaseAnswer).jobs;
     },
-    async ack(held, result, call) {
+    async ack(held, result, { children, dependantsWait, ...call } = {}) {
       const checked = storableResult(result);
       if (checked.kind === "refused") throw new TypeError(reasonOf(checked.reason));
-      return (await post(path(held, "ack"), { lease_token: held.lease_token, result: checked.result }, call)) as Job;
+      const fields = {
+        lease_token: held.lease_token,
+        result: checked.result,
+        children,
+        dependants_wait: dependantsWait,
+      };
+      return (await post(path(held, "ack"), fields, call)) as Job;
     },
     async nack(held, error, { retry, delaySeconds, data = errorData(error) } = {}, call) {
       const text = typeof error === "string" ? storableText(error) : errorText(error);

@@ -1,6 +1,7 @@
 import { readError, type Job, type JobStatus, type Json } from "@atlasqueue/contract";
 import { JobCancelledError, JobFailedError } from "../errors.ts";
-import type { CallOptions } from "../http/transport.ts";
+import type { ActOptions, CallOptions } from "../http/transport.ts";
+import type { StepCalls } from "../resources/steps.ts";
 import type { WaitForJob, WaitOptions } from "./waits.ts";
 
 /**
@@ -17,23 +18,27 @@ export type Handle<Result = Json> = {
    * the definition's result schema does not accept it, and NotFoundError. While the API is away it waits for it.
    */
   result(options?: WaitOptions): Promise<Result>;
+  /** Send it a signal that its handler waits for, or will: see `client.signal`. */
+  signal(name: string, payload?: Json, call?: ActOptions): ReturnType<StepCalls["signal"]>;
 };
 
 export type HandleSource<Result> = {
   get(id: string, call?: CallOptions): Promise<Job>;
   wait: WaitForJob;
+  signal: StepCalls["signal"];
   parse(result: Json): Result | Promise<Result>;
 };
 
 export function createHandle<Result, Fields extends { id: string }>(
   fields: Fields,
-  { get, wait, parse }: HandleSource<Result>,
+  { get, wait, signal, parse }: HandleSource<Result>,
 ): Fields & Handle<Result> {
   const { id } = fields;
   return {
     ...fields,
     status: async (call) => (await get(id, call)).status,
     result: async (options) => parse(resultOf(await wait(id, options))),
+    signal: (name, payload, call) => signal(id, name, payload, call),
   };
 }
 

@@ -1,4 +1,12 @@
-import { limits, type Job, type JobDefinition, type Json } from "@atlasqueue/contract";
+import {
+  limits,
+  type Job,
+  type JobDefinition,
+  type Json,
+  type Parents,
+  type Spawn,
+  type Steps,
+} from "@atlasqueue/contract";
 
 /** What a handler gets besides its payload. */
 export type RemoteContext = {
@@ -8,7 +16,9 @@ export type RemoteContext = {
   signal: AbortSignal;
   /** Report how far the job is, as any JSON. The latest wins, sent at most once a second. Never throws. */
   progress(value: Json): void;
-};
+} & Steps &
+  Parents &
+  Spawn;
 
 /** Returning stores the result; throwing fails the attempt, and the job is retried after its backoff. */
 export type HandlerFunction<Payload> = (payload: Payload, context: RemoteContext) => unknown;

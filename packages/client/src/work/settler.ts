@@ -1,5 +1,5 @@
 import { limits, type Tracing } from "@atlasqueue/contract";
-import { LeaseLostError, NotFoundError } from "../errors.ts";
+import { AtlasQueueError, AuthError, ConflictError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
@@ -54,7 +54,7 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
       try {
         return await send(batch);
       } catch (error) {
-        if (isRefusal(error)) return await refused(batch, error);
+        if (isRefusal(error) || (batch.some(addsJobs) && isRefusalToAdd(error))) return await refused(batch, error);
         observe({ event: "api_unavailable", during: "settle", error });
         for (const { job } of batch) if (performance.now() >= job.ends_at_ms) lost(job);
         await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), giveUp.signal);
@@ -84,7 +84,9 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
   const sendOne = async ({ job, outcome }: Settlement): Promise<void> => {
     try {
       if (outcome.kind === "succeeded") {
-        await traced("ack", [{ job }], () => calls.ack(job.leased, outcome.result, { retries: 0 }));
+        const { children, dependants_wait: dependantsWait } = outcome.spawned ?? {};
+        const added = { children, dependantsWait };
+        await traced("ack", [{ job }], () => calls.ack(job.leased, outcome.result, { ...added, retries: 0 }));
         return settled(job, "succeeded", outcome);
       }
       const { error, retry, delay_seconds: delaySeconds, error_data: data } = nackFields(outcome);
@@ -108,8 +110,9 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
     const { job, outcome } = first;
     observe({ event: "settlement_refused", job: job.leased.job, error });
     if (outcome.kind === "failed") return held.leave(job);
-    const failure: Outcome = { kind: "failed", error: "Refused: the API would not store the result", retryable: true };
-    await deliver([{ job, outcome: failure }]);
+    const told = (error instanceof AtlasQueueError && error.problem?.detail) || String(error);
+    const text = outcome.spawned ? `SpawnError: ${told}` : "Refused: the API would not store the result";
+    await deliver([{ job, outcome: { kind: "failed", error: text, retryable: true } }]);
   };
 
   const settled = (job: HeldJob, outcome: "succeeded" | "failed" | "dead", { ...of }: Outcome): void => {
@@ -151,12 +154,18 @@ function nackFields({ error, error_data, retryable, delay_ms }: Extract<Outcome,
   };
 }
 
+/** A unique key that another job has, or a token that may not submit: to ask again does not help. */
+const isRefusalToAdd = (error: unknown) => error instanceof AuthError || error instanceof ConflictError;
+const addsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
+
 function takeBatch(waiting: Settlement[]): Settlement[] {
   let rows = 0;
   for (let bytes = 0; rows < waiting.length && rows < batch_max; rows += 1) {
-    const outcome = waiting[rows]?.outcome;
-    bytes += surrounding_bytes + (outcome?.kind === "succeeded" ? outcome.bytes : error_bytes_max);
-    if (rows > 0 && bytes > batch_bytes_max) break;
+    const { outcome } = waiting[rows] as Settlement;
+    bytes += surrounding_bytes + (outcome.kind === "succeeded" ? outcome.bytes : error_bytes_max);
+    if (rows > 0 && (bytes > batch_bytes_max || addsJobs(waiting[rows] as Settlement))) break;
+    // It goes alone.
+    if (addsJobs(waiting[rows] as Settlement)) return waiting.splice(0, 1);
   }
   return waiting.splice(0, rows);
 }

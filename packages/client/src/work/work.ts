@@ -1,15 +1,27 @@
-import { limits, type Json, type JsonObject, type Tracing } from "@atlasqueue/contract";
+import {
+  createParents,
+  createSteps,
+  limits,
+  ParkedError,
+  type Json,
+  type JsonObject,
+  type Tracing,
+} from "@atlasqueue/contract";
 import { AtlasQueueError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import { randomKey } from "../idempotency-key.ts";
+import type { JobCalls } from "../resources/jobs.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
+import type { StepCalls } from "../resources/steps.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
 import { heldJobs } from "./held-jobs.ts";
 import { keepLease } from "./lease-keeper.ts";
+import { remoteParents } from "./parent-source.ts";
 import { runJob } from "./run-job.ts";
 import { createSettler } from "./settler.ts";
+import { remoteSteps } from "./step-store.ts";
 import { beginAttempt, endAttempt, traceReceived } from "../tracing/attempts.ts";
 
 export type WorkOptions = {
@@ -50,7 +62,7 @@ const early_ms = 500;
 
 /** Run the jobs of a queue in this process: see `client.work`. */
 export function startRemoteWorker(
-  calls: LeaseCalls,
+  calls: LeaseCalls & Omit<StepCalls, "signal"> & Pick<JobCalls, "parents">,
   queue: string,
   handlers: WorkHandlers,
   options: WorkOptions = {},
@@ -78,10 +90,13 @@ export function startRemoteWorker(
       mine.progress = { value };
       mine.wake();
     };
-    const run = () => runJob(find(job.type), job, mine.stop, progress);
+    const steps = createSteps(remoteSteps({ calls, held, observe }, mine));
+    const parents = createParents(remoteParents(calls, leased, mine.stop.signal));
+    const run = () => runJob(find(job.type), job, mine.stop, progress, { ...steps, ...parents });
     const outcome = await (span ? span.active(run) : run());
-    if (span) endAttempt(span, outcome);
-    // Lost meanwhile, or given back.
+    if (mine.stop.signal.reason instanceof ParkedError) span?.end();
+    else if (span) endAttempt(span, outcome);
+    // Lost meanwhile, parked, or given back.
     if (!held.holds(mine) || mine.phase === "settling") return;
     held.handlerEnded(mine);
     settler.settle(mine, outcome);

@@ -14,12 +14,31 @@ export const limits = {
   error_body_bytes_max: 16_777_216,
   /** The least any operator accepts for a nack: what is kept of an error, and its data. */
   nack_body_bytes_min: 65_536,
+  /** Of a job: so many steps, and bytes of their results together; the same for the signals it is sent. */
+  steps_max: 1_000,
+  steps_bytes_max: 4_194_304,
+  signals_max: 1_000,
+  signals_bytes_max: 4_194_304,
+  step_name_chars_max: 128,
+  /** What comes with a lease; the rest is read on its own. */
+  leased_steps_bytes_max: 262_144,
+  signal_wait_seconds_min: 1,
+  signal_wait_seconds_max: 31_536_000,
   json_depth_max: 64,
   /** In one body. Keys take far longer to read than their size suggests. */
   json_keys_max: 20_000,
   /** In one body, keys and list items together. */
   json_values_max: 100_000,
   batch_items_max: 1_000,
+  /** In one batch, or added by one job as it ends. No chain in it is longer than the batch has jobs. */
+  flow_edges_max: 10_000,
+  ref_chars_max: 128,
+  /** Parents that come with a job, and the bytes of their results together; then, those that are listed at once. */
+  parents_shown_max: 100,
+  parents_shown_bytes_max: 262_144,
+  parents_listed_max: 1_000,
+  /** What a handler may have in memory of its parents' results. */
+  parents_read_chars_max: 67_108_864,
   bulk_ids_max: 1_000,
   /** Per tenant, not yet at their end. */
   replays_max: 20,
@@ -29,6 +48,8 @@ export const limits = {
   list_items_max: 200,
   list_items_default: 50,
   queues_listed_max: 1_000,
+  flows_listed_max: 50,
+  flows_listed_default: 20,
   /** Queues one listener to events may follow by name. */
   event_queues_max: 100,
   list_offset_max: 10_000,

@@ -4,6 +4,7 @@ import { idempotencyKey } from "../checks/idempotency-key.ts";
 import { idempotencyKeyAccepts } from "../checks/idempotency-text.ts";
 import { limits } from "../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
+import { dependsOn, jobRef, onParentFailure, refOrId } from "./flows/flow.ts";
 import { jobStatuses } from "./status.ts";
 
 // Each description completes the sentence "must be …": error messages and the OpenAPI document are built from them.
@@ -145,10 +146,24 @@ const oneStart = (job: Start) => job.run_at === undefined || job.delay_seconds =
 const oneStartFault = { path: ["delay_seconds"], error: "must not be given together with run_at" };
 const oneStartSchema = { dependentSchemas: { run_at: { properties: { delay_seconds: false } } } };
 
-/** The body of `POST /v1/jobs`. */
+/** A job that waits for no other. */
 export const submitJob = submitFields.refine(oneStart, oneStartFault).meta(oneStartSchema);
 export type SubmitJobInput = z.input<typeof submitJob>;
 export type SubmitJob = z.output<typeof submitJob>;
+
+const policy = onParentFailure.optional().describe(onParentFailure.description ?? "");
+type Waiting = { depends_on?: readonly string[] | undefined; on_parent_failure?: string | undefined };
+const policyForParents = (job: Waiting) => job.on_parent_failure === undefined || job.depends_on !== undefined;
+const policyFault = { path: ["on_parent_failure"], error: "must not be given without depends_on" };
+const waitingSchema = { ...oneStartSchema, dependentRequired: { on_parent_failure: ["depends_on"] } };
+
+/** The body of `POST /v1/jobs`: it may wait for jobs that exist. */
+export const submitSingle = submitFields
+  .extend({ depends_on: dependsOn(jobId, "ids of jobs").optional(), on_parent_failure: policy })
+  .refine(oneStart, oneStartFault)
+  .refine(policyForParents, policyFault)
+  .meta(waitingSchema);
+export type SubmitSingleInput = z.input<typeof submitSingle>;
 
 /** What a schedule submits: a job as `POST /v1/jobs` takes it, except for when it runs. */
 export const jobTemplate = submitFields
@@ -157,18 +172,37 @@ export const jobTemplate = submitFields
 export type JobTemplateInput = z.input<typeof jobTemplate>;
 export type JobTemplate = z.output<typeof jobTemplate>;
 
-/** The body of `POST /v1/jobs/batch`, stored whole or not at all. Each job has a key, or a header the one for all. */
+const memberFields = submitFields.extend({
+  ref: jobRef.optional().describe(jobRef.description ?? ""),
+  depends_on: dependsOn(refOrId, "refs of jobs in this batch, or ids of jobs that exist").optional(),
+  on_parent_failure: policy,
+});
+
+/** One of the jobs that a job adds when it succeeds. They may wait for one another, and for jobs that exist. */
+export const spawnedJob = memberFields
+  .refine(oneStart, oneStartFault)
+  .refine(policyForParents, policyFault)
+  .meta(waitingSchema);
+export type SpawnedJobInput = z.input<typeof spawnedJob>;
+export type SpawnedJob = z.output<typeof spawnedJob>;
+
+/**
+ * The body of `POST /v1/jobs/batch`, stored whole or not at all. Each job has a key, or a header the one for all. Jobs
+ * may wait for others of the batch or for jobs that exist; `then` waits for all of them, however they end.
+ */
 export const submitBatch = z.strictObject({
   jobs: z
     .array(
-      submitFields
+      memberFields
         .extend({ idempotency_key: idempotencyKey.optional().describe(idempotencyKeyAccepts) })
         .refine(oneStart, oneStartFault)
-        .meta(oneStartSchema),
+        .refine(policyForParents, policyFault)
+        .meta(waitingSchema),
     )
     .min(1)
     .max(limits.batch_items_max)
     .describe(`a list of 1 to ${limits.batch_items_max} jobs`),
+  then: submitJob.optional().describe("a job as POST /v1/jobs takes it, without depends_on and on_parent_failure"),
 });
 export type SubmitBatchInput = z.input<typeof submitBatch>;
 export type SubmitBatch = z.output<typeof submitBatch>;
@@ -199,17 +233,25 @@ export const job = z.strictObject({
   progress: anyJson.nullable(),
   timeout_seconds: z.int().nullable(),
   dead_reason: z.string().nullable(),
+  /** While it is parked: the signal it waits for, until `run_at`. */
+  waits_for: z.string().nullable(),
   /** Where it was submitted, in W3C Trace Context: for the worker that runs it. */
   traceparent: z.string().nullable(),
   tracestate: z.string().nullable(),
+  /** The flow it was submitted in: jobs that wait for one another. */
+  flow_id: z.uuid().nullable(),
 });
 export type Job = z.infer<typeof job>;
 
+const submittedJob = z.strictObject({ id: z.uuid(), status: z.enum(jobStatuses), created: z.boolean() });
+
 /**
  * The answer to a batch, in the same order. `created` is false where the key was already used for the same job, or a
- * job with the same unique key exists.
+ * job with the same unique key exists. A batch in which no job waits for another is no flow.
  */
 export const submittedBatch = z.strictObject({
-  jobs: z.array(z.strictObject({ id: z.uuid(), status: z.enum(jobStatuses), created: z.boolean() })),
+  jobs: z.array(submittedJob),
+  flow_id: z.uuid().nullable(),
+  then: submittedJob.optional(),
 });
 export type SubmittedBatch = z.infer<typeof submittedBatch>;

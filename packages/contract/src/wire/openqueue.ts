@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ackRequest, heartbeatRequest, leaseRequest, nackRequest } from "./lease.ts";
+import { ackRequest, heartbeatRequest, leaseRequest, nackRequest } from "./work/lease.ts";
 import { job, jsonObject, queueName, submitFields } from "./job.ts";
 import { limits } from "../checks/limits.ts";
 import { listJobsQuery, wholeNumber } from "./listing.ts";

@@ -15,6 +15,7 @@ export const problems = {
   replay_over: { status: 409, title: "The replay is over" },
   lease_lost: { status: 409, title: "The job is not held under this lease any more" },
   job_not_finished: { status: 409, title: "Only a finished job can be deleted" },
+  job_awaited: { status: 409, title: "Other jobs wait for this one" },
   job_finished: { status: 409, title: "The job has finished" },
   not_retryable: { status: 409, title: "Only a dead, cancelled or failed job can be retried" },
   too_many_tokens: { status: 409, title: "The tenant has as many tokens as it may" },

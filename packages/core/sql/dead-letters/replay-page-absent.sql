@@ -11,15 +11,29 @@ WITH
     SELECT id, dead_at FROM (
       SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AND ($7 = '' OR error_fingerprint = $7) AS found FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
     ) AS stretch WHERE found ORDER BY dead_at, id LIMIT $8::int),  taken AS MATERIALIZED (
-    SELECT id, tenant, queue, group_key, status, dead_at FROM jobs
+    SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, xmin AS version FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') AND group_key IS NOT NULL AND NOT EXISTS (SELECT FROM job_groups AS known WHERE known.tenant = jobs.tenant AND known.queue = jobs.queue AND known.group_key = jobs.group_key)
     FOR UPDATE SKIP LOCKED
   ),
        
-  
+  waiting AS MATERIALIZED (
+    SELECT id, true AS waits FROM taken WHERE flow_id IS NOT NULL AND EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = id)
+  ), done_without AS (
+    DELETE FROM flow_edges WHERE child = ANY(ARRAY(SELECT id FROM waiting)) AND failed
+      AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
+  ), forgotten AS (
+    UPDATE flow_jobs SET cancelled_by = NULL
+    WHERE job_id = ANY(ARRAY(SELECT id FROM taken WHERE flow_id IS NOT NULL)) AND cancelled_by IS NOT NULL
+  ), noted_children AS (
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'child' FROM waiting
+  ), revived AS (
+    SELECT id, has_children FROM taken WHERE status <> 'failed'
+  ), noted_parents AS (
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM revived WHERE has_children RETURNING job_id
+  ), 
   members AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
-    FROM taken WHERE group_key IS NOT NULL AND status <> 'failed'), joined AS (
+    FROM taken WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)), joined AS (
     INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), coalesce((
       SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)),
@@ -40,18 +54,20 @@ WITH
     FROM members JOIN joined USING (tenant, queue, group_key)
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   ), queued AS (
-    UPDATE jobs SET status = CASE WHEN NOT may_run THEN 'blocked' ELSE 'queued' END,
-                    ready_at = CASE WHEN may_run IS NOT FALSE THEN now() END,
-                    blocked_seq = CASE WHEN NOT may_run THEN seq END,
+    UPDATE jobs SET status = CASE WHEN waits OR NOT may_run THEN 'blocked' ELSE 'queued' END,
+                    ready_at = CASE WHEN waits IS NULL AND may_run IS NOT FALSE THEN now() END,
+                    blocked_seq = CASE WHEN waits THEN 0 WHEN NOT may_run THEN seq END,
                     holds_group = CASE WHEN may_run AND is_strict THEN jobs.group_key ELSE jobs.holds_group END,
                     run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
                     last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
-    FROM taken LEFT JOIN seated USING (id)
+    FROM taken LEFT JOIN seated USING (id) LEFT JOIN waiting USING (id)
     WHERE jobs.id = taken.id
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status, taken.status AS was
   ), moved AS (
     SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
+  ), waits_gone AS (
+    DELETE FROM job_waits WHERE job_id = ANY(ARRAY(SELECT id FROM taken))
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue

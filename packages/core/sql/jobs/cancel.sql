@@ -7,7 +7,7 @@ WITH found AS MATERIALIZED (
     SELECT * FROM found WHERE status = ANY($3::text[])
   ), cancelled AS (
     UPDATE jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
-                    locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL
+                    locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
     WHERE id IN (SELECT id FROM open)
     RETURNING *
   ), history AS (
@@ -23,6 +23,8 @@ WITH found AS MATERIALIZED (
   ), handed AS (
     INSERT INTO group_handovers (tenant, queue, group_key)
     SELECT DISTINCT tenant, queue, group_key FROM let_through WHERE group_key IS NOT NULL
+  ), noted_parents AS (
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM open WHERE has_children RETURNING job_id
   )
   SELECT cancelled.*, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
   UNION ALL

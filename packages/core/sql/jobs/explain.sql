@@ -1,8 +1,15 @@
 -- $1 id
 -- $2 tenant
 -- $3 ahead_max
-SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
-         job.last_error, job.dead_reason, job.traceparent, job_groups.heads[1] AS head, job.blocked_seq IS NOT DISTINCT FROM 0 AS arrived, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
+SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
+         job.last_error, job.dead_reason, job.traceparent, job_groups.heads[1] AS head, EXISTS (SELECT FROM arrivals WHERE job_id = job.id) AS arrived,
+         job.blocked_seq IS NOT DISTINCT FROM 0 AS waits_for_parents, 
+         (SELECT count(*)::int FROM (
+            SELECT FROM flow_edges WHERE child = job.id LIMIT 1000) AS open) AS awaited,
+         (SELECT json_agg(json_build_object('id', id, 'status', status, 'on_parent_failure', on_parent_failure) ORDER BY id) FROM (
+            SELECT id, status, on_parent_failure FROM flow_edges JOIN jobs ON jobs.id = parent
+            WHERE child = job.id ORDER BY parent LIMIT 10) AS shown) AS parents,
+         (SELECT cancelled_by FROM flow_jobs WHERE job_id = job.id) AS cancelled_by, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,
     queues.concurrency, CASE WHEN queues.concurrency IS NOT NULL THEN (
     SELECT coalesce(sum(running), 0) FROM (
       SELECT running FROM queue_counts AS known WHERE known.tenant = queues.tenant AND known.queue = queues.queue

@@ -1,14 +1,29 @@
 -- $1 id
 -- $2 tenant
+-- $3 does_without
 WITH found AS MATERIALIZED (
     SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), stopped AS MATERIALIZED (
     SELECT * FROM found WHERE status IN ('dead', 'cancelled', 'failed')
   ), 
-  
+  waiting AS MATERIALIZED (
+    SELECT id, true AS waits FROM stopped WHERE flow_id IS NOT NULL AND EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = id)
+  ), done_without AS (
+    DELETE FROM flow_edges WHERE child = ANY(ARRAY(SELECT id FROM waiting)) AND failed AND $3::text::bool
+      AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
+  ), forgotten AS (
+    UPDATE flow_jobs SET cancelled_by = NULL
+    WHERE job_id = ANY(ARRAY(SELECT id FROM stopped WHERE flow_id IS NOT NULL)) AND cancelled_by IS NOT NULL
+  ), noted_children AS (
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'child' FROM waiting
+  ), revived AS (
+    SELECT id, has_children FROM stopped WHERE status <> 'failed'
+  ), noted_parents AS (
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM revived WHERE has_children RETURNING job_id
+  ), 
   members AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
-    FROM stopped WHERE group_key IS NOT NULL AND status <> 'failed'), joined AS (
+    FROM stopped WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)), joined AS (
     INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), coalesce((
       SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)),
@@ -29,18 +44,20 @@ WITH found AS MATERIALIZED (
     FROM members JOIN joined USING (tenant, queue, group_key)
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   ), queued AS (
-    UPDATE jobs SET status = CASE WHEN NOT may_run THEN 'blocked' ELSE 'queued' END,
-                    ready_at = CASE WHEN may_run IS NOT FALSE THEN now() END,
-                    blocked_seq = CASE WHEN NOT may_run THEN seq END,
+    UPDATE jobs SET status = CASE WHEN waits OR NOT may_run THEN 'blocked' ELSE 'queued' END,
+                    ready_at = CASE WHEN waits IS NULL AND may_run IS NOT FALSE THEN now() END,
+                    blocked_seq = CASE WHEN waits THEN 0 WHEN NOT may_run THEN seq END,
                     holds_group = CASE WHEN may_run AND is_strict THEN jobs.group_key ELSE jobs.holds_group END,
                     run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
                     last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
-    FROM stopped LEFT JOIN seated USING (id)
+    FROM stopped LEFT JOIN seated USING (id) LEFT JOIN waiting USING (id)
     WHERE jobs.id = stopped.id
     RETURNING jobs.*, stopped.status AS was
   ), moved AS (
     SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
+  ), waits_gone AS (
+    DELETE FROM job_waits WHERE job_id = ANY(ARRAY(SELECT id FROM stopped))
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue

@@ -25,7 +25,7 @@ WITH due AS MATERIALIZED (
     FROM running
     WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = running.id
       AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.locked_until <= now()
-    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.type, jobs.status, jobs.attempts,
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.type, jobs.status, jobs.attempts, jobs.has_children,
               'running' AS from_status, jobs.status AS to_status,
               running.worker_id, running.started_at
   ), history AS (
@@ -35,10 +35,12 @@ WITH due AS MATERIALIZED (
     INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM recovered GROUP BY tenant, queue
   ), dead AS (
-    SELECT tenant, queue, group_key FROM recovered WHERE status = 'dead'
+    SELECT id, tenant, queue, group_key, has_children FROM recovered WHERE status = 'dead'
   ), handed AS (
     INSERT INTO group_handovers (tenant, queue, group_key)
     SELECT DISTINCT tenant, queue, group_key FROM dead WHERE group_key IS NOT NULL
+  ), noted_parents AS (
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM dead WHERE has_children RETURNING job_id
   ), still_open AS (
     SELECT token, greatest(min(locked_until), now() + CASE WHEN min(locked_until) <= now() THEN interval '3 seconds'
                                                            ELSE interval '1 second' END) AS check_at
@@ -52,5 +54,5 @@ WITH due AS MATERIALIZED (
   SELECT (SELECT count(*)::int FROM due) AS batches,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,
                                             'status', status, 'attempts', attempts, 'worker_id', worker_id,
-                                            'group_key', group_key))
+                                            'group_key', group_key, 'has_children', has_children))
           FROM recovered) AS jobs;

@@ -45,7 +45,7 @@ WITH
   
   targets AS MATERIALIZED (
     SELECT id, status FROM jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
-      AND status IN ('scheduled', 'queued', 'failed', 'blocked')
+      AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
     SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
@@ -106,13 +106,15 @@ WITH
     FROM makes LEFT JOIN seated USING (id)
   ), made AS (
     UPDATE jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, blocked_seq = seats.blocked_seq,
-                    holds_group = seats.holds_group, kept_until = seats.kept, updated_at = now()
+                    holds_group = seats.holds_group, kept_until = coalesce(seats.kept, kept_until), updated_at = now()
     FROM seats WHERE jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
     UPDATE jobs SET status = 'cancelled', blocked_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
     FROM clear WHERE clear.role = 'join' AND jobs.id = clear.id AND jobs.id = ANY(ARRAY(SELECT id FROM clear WHERE role = 'join'))
-    RETURNING jobs.id, jobs.tenant, jobs.queue
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.has_children
+  ), noted_parents AS (
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM ended WHERE has_children RETURNING job_id
   ), dealt_with AS (
     DELETE FROM arrivals WHERE job_id = ANY(ARRAY(
       SELECT id FROM made UNION ALL SELECT id FROM ended UNION ALL SELECT id FROM clear WHERE role = 'note'))

@@ -82,13 +82,13 @@ const networkCodes = new Set([
   "ETIMEDOUT",
 ]);
 
-/** A key was taken again and again between our looks and our statements. Some of a call's jobs may be stored. */
+/** A key was taken, or a job was locked, again and again between our looks and our statements. Some of a call's jobs may be stored. */
 export class KeysContendedError extends Error {
   override readonly name = "KeysContendedError";
   /** As PostgreSQL says it of a lock that cannot be had at once. */
   readonly code = "55P03";
   constructor() {
-    super("others took the same keys at the same time, again and again; try again");
+    super("others held the same keys or jobs at the same time, again and again; try again");
   }
 }
 

@@ -1,6 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
 import { removeJobs } from "../jobs/remove.ts";
 import { reachedFrom, takeDead } from "./take.ts";
@@ -11,7 +12,7 @@ export type Purged = { found: number; reached: DeadPlace | null; ids: string[] }
 const rows_max = 500;
 
 /**
- * dead → gone, with their attempts: one step over dead letters, longest dead first. Locked ones are found and skipped.
+ * dead → gone, with their attempts: one step over dead letters, longest dead first. Locked ones, and those of a flow that is not over, are found and skipped.
  * An idempotency key whose job is gone is free again, and is pruned in due course.
  *
  * @example
@@ -28,7 +29,7 @@ export async function purge(deps: Deps, page: DeadPage): Promise<Purged> {
 }
 
 const textOf = (kind: DeadPage["kind"]) => `
-  WITH ${takeDead(kind, rows_max)}, ${removeJobs("taken")}
+  WITH ${takeDead(kind, rows_max)}, ${endedFlows("taken")}, ${removeJobs("ended")}
   SELECT ${reachedFrom(kind, rows_max)}, (SELECT json_agg(id) FROM gone) AS ids`;
 const texts = {
   ids: composed("dead-letters/purge-ids", pageParameters.ids, textOf("ids")),

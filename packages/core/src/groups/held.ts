@@ -8,7 +8,7 @@ const blocked_max = 1_000;
 
 /**
  * The groups of a queue in which a job has its turn, in the order of their names after one: by which job, and how many
- * wait behind it.
+ * wait behind it; not those that have no place yet.
  *
  * @example
  * const groups = await heldGroups(deps, { tenant: "default", queue: "mails" }, "", 50);
@@ -40,7 +40,7 @@ const text = composed(
   )
   SELECT held.*, (
     SELECT count(*)::int FROM (
-      SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND group_key = held.group AND blocked_seq IS NOT NULL
+      SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND group_key = held.group AND blocked_seq > 0
       LIMIT ${blocked_max + 1}) AS waiting) AS blocked
   FROM held ORDER BY held.group`,
 );

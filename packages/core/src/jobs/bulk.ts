@@ -40,8 +40,9 @@ const lanes = 8;
 /**
  * Cancel, retry or delete the jobs a filter matches, newest first, and those alone to which that can be done; `purge`
  * deletes what is not running, and cancels what waits before. Jobs that another transaction has locked are passed over.
- * It ends after 3 s, or when the caller is gone, and says how far it came; given ids, it does them all. What is made
- * after the first call is not meant: it goes on `below` that. With `dry_run` it only counts.
+ * A retried job waits for all its parents, as these may be retried too: for one that failed and is not, it is cancelled
+ * again. It ends after 3 s, or when the caller is gone, and says how far it came; given ids, it does them all. What is
+ * made after the first call is not meant: it goes on `below` that. With `dry_run` it only counts.
  *
  * @example
  * const { changed, next } = await bulkJobs(deps, "default", "cancel", { queue: "mail" }, { dry_run: false });
@@ -153,7 +154,8 @@ async function cancelOne(deps: BulkDeps, tenant: string, id: string, from?: read
 }
 
 async function retryOne(deps: BulkDeps, tenant: string, id: string): Promise<boolean> {
-  const outcome = await retry(deps, tenant, id);
+  // Its parents may be meant too, and have their turn after it.
+  const outcome = await retry(deps, tenant, id, false);
   if (outcome.kind !== "retried") return false;
   const { job, was_dead } = outcome;
   await deps.followUps.retried({ ready: job.status === "queued" ? [job] : [], were_dead: was_dead ? [id] : [] });

@@ -5,6 +5,7 @@ import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { countMixedMoves } from "../counts/changes.ts";
+import { noteParents } from "../flows/note-parents.ts";
 import { handOver } from "../groups/join.ts";
 import { transition } from "../tracing/transition.ts";
 
@@ -61,7 +62,7 @@ const text = composed(
     SELECT * FROM found WHERE status = ANY($3::text[])
   ), cancelled AS (
     UPDATE jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
-                    locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL
+                    locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
     WHERE id IN (SELECT id FROM open)
     RETURNING *
   ), history AS (
@@ -71,7 +72,7 @@ const text = composed(
     SELECT tenant, queue, status AS from_status, 'cancelled' AS to_status FROM open
   ), ${countMixedMoves("moved")}, let_through AS (
     SELECT tenant, queue, group_key FROM open WHERE status <> 'blocked'
-  ), ${handOver("let_through")}
+  ), ${handOver("let_through")}, ${noteParents("open")}
   SELECT cancelled.*, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM open)`,

@@ -5,26 +5,29 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { removeJobs } from "./remove.ts";
 
-/** `ids` were removed, of which `were_dead` were dead letters. */
-export type Deleted = { ids: string[]; were_dead: string[] };
+/** `ids` were removed, of which `were_dead` were dead letters; `awaited` stay, as other jobs wait for them. */
+export type Deleted = { ids: string[]; were_dead: string[]; awaited: string[] };
+
+type Gone = { id: string; dead: boolean };
 
 const final = jobStatuses.filter(isFinal).map((status) => `'${status}'`);
 
 /**
  * Finished jobs → gone, with their attempts, whatever they were kept for; an idempotency key that named one is free
- * again. Those that are not final, or locked, stay.
+ * again. Those that are not final, or locked, or that others wait for, stay.
  *
  * @example
  * const { ids } = await deleteFinished(deps, "default", [id]);
  */
 export async function deleteFinished(deps: Deps, tenant: string, wanted: readonly string[]): Promise<Deleted> {
-  const [row] = await executeOn(deps.database)<{ gone: { id: string; dead: boolean }[] | null }>({
+  const [row] = await executeOn(deps.database)<{ gone: Gone[] | null; awaited: string[] | null }>({
     text,
     params: [tenant, uuidArray(wanted)],
   });
   const gone = row?.gone ?? [];
   if (gone.length > 0) deps.observe({ event: "jobs_deleted", tenant, count: gone.length });
-  return { ids: gone.map(({ id }) => id), were_dead: gone.flatMap(({ id, dead }) => (dead ? [id] : [])) };
+  const awaited = row?.awaited ?? [];
+  return { awaited, ids: gone.map(({ id }) => id), were_dead: gone.flatMap(({ id, dead }) => (dead ? [id] : [])) };
 }
 
 const text = composed(
@@ -32,8 +35,9 @@ const text = composed(
   ["tenant", "ids"],
   `
   WITH free AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status IN (${final.join(", ")})
+    SELECT id, has_children, xmin AS version FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status IN (${final.join(", ")})
     FOR UPDATE SKIP LOCKED
   ), ${removeJobs("free")}
-  SELECT (SELECT json_agg(json_build_object('id', id, 'dead', status = 'dead')) FROM gone) AS gone`,
+  SELECT (SELECT json_agg(json_build_object('id', id, 'dead', status = 'dead')) FROM gone) AS gone,
+         (SELECT json_agg(id) FROM free WHERE id NOT IN (SELECT id FROM removable)) AS awaited`,
 );

@@ -3,6 +3,7 @@ import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
+import { forgetSteps } from "../steps/forget.ts";
 import { isRetryable, retryWith, tellRetried, type RetryOutcome } from "./retry.ts";
 
 /** `refused`: the payload would be larger, or deeper, than one may be; nothing was changed. */
@@ -12,7 +13,8 @@ export type EditOutcome = RetryOutcome | { kind: "refused" };
 type Edit = { payload?: JsonObject | undefined; patch?: JsonObject | undefined };
 
 /**
- * Like `retry`, with another payload, in one transaction: no one sees the one without the other.
+ * Like `retry`, with another payload, in one transaction: no one sees the one without the other. With it, nothing that was
+ * done counts any more: its steps and signals are removed.
  *
  * @example
  * const patch = { to: "ada@example.org" };
@@ -45,4 +47,12 @@ const hold = composed(
   ["id", "tenant"],
   `SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)} FOR UPDATE`,
 );
-const write = "UPDATE jobs SET payload = $2::text::json WHERE id = $1::uuid";
+const write = composed(
+  "jobs/write-edit",
+  ["id", "payload"],
+  `
+  WITH edited AS (
+    UPDATE jobs SET payload = $2::text::json, has_steps = NULL WHERE id = $1::uuid RETURNING id
+  ), ${forgetSteps("edited")}
+  SELECT id FROM edited`,
+);

@@ -2,6 +2,7 @@ import { composed } from "../database/composed.ts";
 import { traceIdOf, type Explanation, type ExplanationCode, type JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { awaitedParents, describeAwaited, type AwaitedParent } from "../flows/awaited.ts";
 import { limitsReached } from "../limits/reached.ts";
 import { limitUseIn, type LimitUse } from "../limits/room.ts";
 import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
@@ -14,6 +15,7 @@ type Facts = LimitUse & {
   attempts: number;
   max_attempts: number;
   run_at: Date;
+  waits_for: string | null;
   worker_id: string | null;
   locked_until: Date | null;
   lease_has_ended: boolean;
@@ -27,6 +29,12 @@ type Facts = LimitUse & {
   head: string | null;
   /** It came in with its caller's transaction and has no place yet. */
   arrived: boolean;
+  /** Blocked until others have ended, `parents` the first of them. */
+  waits_for_parents: boolean;
+  awaited: number;
+  parents: AwaitedParent[] | null;
+  /** The failed parent it was cancelled for. */
+  cancelled_by: string | null;
 };
 type Reason = { code: ExplanationCode; detail: string };
 
@@ -69,9 +77,17 @@ function reasonsOf(job: Facts): Reason[] {
   const at = (time: Date | null) => time?.toISOString() ?? "an unknown time";
   switch (job.status) {
     case "scheduled":
-      return [{ code: "scheduled", detail: `It may run from ${at(job.run_at)} on` }, ...pausedQueue(job)];
+      return [
+        job.waits_for === null
+          ? { code: "scheduled", detail: `It may run from ${at(job.run_at)} on` }
+          : {
+              code: "waiting_for_signal",
+              detail: `It waits for the signal ${JSON.stringify(job.waits_for)} until ${at(job.run_at)}`,
+            },
+        ...pausedQueue(job),
+      ];
     case "blocked":
-      return [job.arrived ? arrived : behind(job), ...pausedQueue(job)];
+      return [blockedBy(job), ...pausedQueue(job)];
     case "queued":
       return [...pausedQueue(job), ...limitsReached(job.queue, job.group_key, job), waiting(job)];
     case "failed": {
@@ -89,6 +105,13 @@ function reasonsOf(job: Facts): Reason[] {
           ]
         : [{ code: "running", detail: `${job.worker_id} runs it, with a lease until ${at(job.locked_until)}` }];
     case "cancelled":
+      if (job.cancelled_by !== null)
+        return [
+          {
+            code: "parent_failed",
+            detail: `It ended at ${at(job.finished_at)} and never ran. ${job.last_error ?? ""}`,
+          },
+        ];
       // Another job is the answer to it: `admit` says which.
       if (job.attempts === 0 && job.last_error !== null)
         return [{ code: "superseded", detail: `It ended at ${at(job.finished_at)} and never ran. ${job.last_error}` }];
@@ -122,6 +145,12 @@ const arrived: Reason = {
   detail: "It came in with a transaction of its caller, and gets its keys and its place in a moment",
 };
 
+function blockedBy(job: Facts): Reason {
+  if (job.arrived) return arrived;
+  if (!job.waits_for_parents) return behind(job);
+  return { code: "waiting_for_parents", detail: describeAwaited(job.awaited, job.parents ?? []) };
+}
+
 function behind({ head }: Facts): Reason {
   const first = head === null ? "A job that has just finished" : `The job ${head}`;
   return { code: "blocked", detail: `${first} comes first in its group` };
@@ -146,8 +175,10 @@ const text = composed(
   "jobs/explain",
   ["id", "tenant", "ahead_max"],
   `
-  SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.worker_id, job.locked_until, job.finished_at,
-         job.last_error, job.dead_reason, job.traceparent, job_groups.heads[1] AS head, job.blocked_seq IS NOT DISTINCT FROM 0 AS arrived, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,${limitUseIn("queues", "job")},
+  SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
+         job.last_error, job.dead_reason, job.traceparent, job_groups.heads[1] AS head, EXISTS (SELECT FROM arrivals WHERE job_id = job.id) AS arrived,
+         job.blocked_seq IS NOT DISTINCT FROM 0 AS waits_for_parents, ${awaitedParents},
+         (SELECT cancelled_by FROM flow_jobs WHERE job_id = job.id) AS cancelled_by, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,${limitUseIn("queues", "job")},
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
            SELECT count(*)::int FROM (
              SELECT FROM (${before("other.priority > job.priority")}

@@ -14,20 +14,28 @@ export type RetryOutcome =
 
 /**
  * dead | cancelled | failed → queued (or blocked, in a group), now and as if it were new: no attempts spent, no result
- * or error left. What happened before stays in its history.
+ * or error left. What happened before stays in its history. It does without those of its parents that have failed,
+ * unless these may be retried along with it.
  *
  * @example
  * const outcome = await retry(deps, "default", id);
  */
-export async function retry(deps: Deps, tenant: string, id: string): Promise<RetryOutcome> {
-  const outcome = await transition(deps, "retry", {}, () => retryWith(executeOn(deps.database), tenant, id));
+export async function retry(deps: Deps, tenant: string, id: string, does_without = true): Promise<RetryOutcome> {
+  const outcome = await transition(deps, "retry", {}, () =>
+    retryWith(executeOn(deps.database), tenant, id, does_without),
+  );
   tellRetried(deps, outcome);
   return outcome;
 }
 
 /** The same as part of a transaction; `was` is the status it had. */
-export async function retryWith(execute: Execute, tenant: string, id: string): Promise<RetryOutcome> {
-  const [row] = await execute<JobRow & { was: JobStatus }>({ text, params: [id, tenant] });
+export async function retryWith(
+  execute: Execute,
+  tenant: string,
+  id: string,
+  does_without = true,
+): Promise<RetryOutcome> {
+  const [row] = await execute<JobRow & { was: JobStatus }>({ text, params: [id, tenant, String(does_without)] });
   if (!row) return { kind: "unknown" };
   const { was, ...job } = row;
   if (!isRetryable(was)) return { kind: "not_retryable", job };
@@ -49,13 +57,13 @@ export function isRetryable(status: JobStatus): boolean {
 // returned as it is.
 const text = composed(
   "jobs/retry",
-  ["id", "tenant"],
+  ["id", "tenant", "does_without"],
   `
   WITH found AS MATERIALIZED (
     SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), stopped AS MATERIALIZED (
     SELECT * FROM found WHERE status IN ('dead', 'cancelled', 'failed')
-  ), ${startAnew("stopped", "jobs.*")}
+  ), ${startAnew("stopped", "jobs.*", " AND $3::text::bool")}
   SELECT * FROM queued
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM stopped)`,

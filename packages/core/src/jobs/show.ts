@@ -25,7 +25,9 @@ export function showJob(row: JobRow): Job {
     progress: row.progress,
     timeout_seconds: row.timeout_seconds,
     dead_reason: row.dead_reason,
+    waits_for: row.waits_for,
     traceparent: row.traceparent,
     tracestate: row.tracestate,
+    flow_id: row.flow_id,
   };
 }

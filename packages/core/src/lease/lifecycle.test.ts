@@ -144,7 +144,7 @@ test("a failed job waits for its retry, and the attempt goes to the history", as
 test("a job whose last attempt failed is dead, with the reason", async () => {
   const [id] = await add({ max_attempts: 1 });
   const verdict = { kind: "dead", reason: "attempts_exhausted" } as const;
-  expect(await fail(deps, [{ lease: await take(id), error: "Error: no", verdict }])).toEqual([{ kind: "dead" }]);
+  expect(await fail(deps, [{ lease: await take(id), error: "Error: no", verdict }])).toMatchObject([{ kind: "dead" }]);
   expect(await read(id)).toMatchObject({ status: "dead", dead_reason: "attempts_exhausted", last_error: "Error: no" });
   expect((await read(id))?.finished_at).toBeInstanceOf(Date);
 });

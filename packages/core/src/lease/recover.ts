@@ -5,12 +5,13 @@ import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./lease.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { fingerprintOf } from "../dead-letters/fingerprint.ts";
+import { noteParents } from "../flows/note-parents.ts";
 import { handOver } from "../groups/join.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /** `batches` is how many were looked at; there may be more if it reaches the limit. */
 export type Recovered = { requeued: (ReadyJob & { type: string })[]; dead: RecoveredJob[]; batches: number };
-type RecoveredJob = ReadyJob & { type: string; group_key: string | null };
+type RecoveredJob = ReadyJob & { type: string; group_key: string | null; has_children: boolean | null };
 
 /**
  * running → queued at once, for jobs whose worker stopped renewing; dead when the lost lease was the last attempt, so
@@ -72,15 +73,15 @@ const recover = composed(
     FROM running
     WHERE ${isFree} AND jobs.id = running.id
       AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.locked_until <= now()
-    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.type, jobs.status, jobs.attempts,
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.type, jobs.status, jobs.attempts, jobs.has_children,
               'running' AS from_status, jobs.status AS to_status,
               running.worker_id, running.started_at
   ), history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
     SELECT id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
   ), ${countMixedMoves("recovered")}, dead AS (
-    SELECT tenant, queue, group_key FROM recovered WHERE status = 'dead'
-  ), ${handOver("dead")}, still_open AS (
+    SELECT id, tenant, queue, group_key, has_children FROM recovered WHERE status = 'dead'
+  ), ${handOver("dead")}, ${noteParents("dead")}, still_open AS (
     SELECT token, greatest(min(locked_until), now() + CASE WHEN min(locked_until) <= now() THEN interval '3 seconds'
                                                            ELSE interval '1 second' END) AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
@@ -93,6 +94,6 @@ const recover = composed(
   SELECT (SELECT count(*)::int FROM due) AS batches,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,
                                             'status', status, 'attempts', attempts, 'worker_id', worker_id,
-                                            'group_key', group_key))
+                                            'group_key', group_key, 'has_children', has_children))
           FROM recovered) AS jobs`,
 );

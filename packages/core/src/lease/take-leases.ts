@@ -6,7 +6,7 @@ export type Width = "lease" | "traced" | "whole";
 
 // Anything more would come back with each of thousands.
 const lease =
-  "id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key, " +
+  "id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key, flow_id, " +
   "date_part('epoch', statement_timestamp() - run_at) AS waited_seconds";
 const columns: Record<Width, string> = {
   lease,

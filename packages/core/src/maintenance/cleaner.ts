@@ -1,3 +1,5 @@
+import { forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
+import { noteMissedChildren, noteMissedParents } from "../flows/keeping/missed-notes.ts";
 import { isUnavailable } from "../database/errors.ts";
 import { default_audit_hours, type Retention } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
@@ -30,8 +32,9 @@ type Step = () => Promise<boolean>;
 
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
- * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then old acts and replays, and
- * figures over time, whose minutes become hours first; and brings back schedules that a clock sent ahead. In steps of a few hundred rows, with rests twice as long as
+ * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then empty flows, old acts and replays, and
+ * figures over time, whose minutes become hours first; and brings back schedules that a clock sent ahead, and jobs that
+ * wait for parents of which nobody told them. In steps of a few hundred rows, with rests twice as long as
  * the steps, so that it does not show in anyone's latency. A part that fails leaves the others alone.
  *
  * @example
@@ -84,6 +87,33 @@ function bringBackStep(deps: LoopDeps): Step {
   };
 }
 
+function missedParentsStep(deps: LoopDeps): Step {
+  let after = { parent: firstId as string, child: firstId as string };
+  return async () => {
+    const { next } = await noteMissedParents(deps, after, rows_max);
+    after = next ?? after;
+    return next !== undefined;
+  };
+}
+
+function missedChildrenStep(deps: LoopDeps): Step {
+  let after: string = firstId;
+  return async () => {
+    const { next } = await noteMissedChildren(deps, after, rows_max);
+    after = next ?? after;
+    return next !== undefined;
+  };
+}
+
+function flowsStep(deps: LoopDeps): Step {
+  let after: string = firstId;
+  return async () => {
+    const { next } = await forgetEmptyFlows(deps, after, rows_max);
+    after = next ?? after;
+    return next !== undefined;
+  };
+}
+
 type Removed = { jobs: number; keys: number };
 
 function jobsStep(deps: LoopDeps, retention: Retention, removed: Removed, pruneSome: typeof prune): Step {
@@ -110,6 +140,7 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed) {
     // Those no process has counted, as none has anything of its own to write.
     submissions_inside: async () => (await writeRollups(deps, [], 0)) === inside_rows_max,
     empty_queues: async () => (await forgetEmptyQueues(deps, rows_max)) === rows_max,
+    missed_parents: missedParentsStep(deps),
     undecided_queues: async () => (await forgetUndecidedQueues(deps, rows_max)) === rows_max,
   } satisfies Record<string, Step>;
 }
@@ -122,6 +153,8 @@ function slowParts(deps: LoopDeps, retention: Retention, removed: Removed): Reco
     error_names: async () => (await nameErrors(deps, rows_max)) === rows_max,
     minutes: async () => (await foldMinutes(deps, rows_max)) === rows_max,
     schedules: bringBackStep(deps),
+    missed_children: missedChildrenStep(deps),
+    flows: flowsStep(deps),
     hours: async () => (await forgetHours(deps, rows_max)) === rows_max,
     replays: async () => (await forgetReplays(deps, rows_max)) === rows_max,
   };

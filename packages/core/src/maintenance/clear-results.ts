@@ -1,5 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
+import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { firstId } from "./prune.ts";
@@ -12,7 +13,8 @@ import { takeTurn } from "./take-turn.ts";
 export type Cleared = { jobs: number; last: string | undefined; more: boolean };
 
 /**
- * succeeded → succeeded, without its result, when it finished longer than `ttl_seconds` ago. A step looks at `jobs_max`
+ * succeeded → succeeded, without its result, when it finished longer than `ttl_seconds` ago, no job is still to hear
+ * that it did, and no other of its flow may still ask for it. A step looks at `jobs_max`
  * jobs in id order, with ids between `after` and `before`. A job without a result is not written, so none is written
  * twice.
  *
@@ -41,13 +43,14 @@ const text = composed(
   WITH old AS MATERIALIZED (
     SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
-    SELECT id FROM jobs
+    SELECT id, flow_id FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL
       AND finished_at < now() - make_interval(secs => $4::float8)
+      AND (has_children IS NULL OR NOT EXISTS (SELECT FROM flow_edges WHERE parent = jobs.id))
     FOR NO KEY UPDATE SKIP LOCKED
-  ), cleared AS (
+  ), ${endedFlows("free")}, cleared AS (
     UPDATE jobs SET result = NULL
-    WHERE id = ANY(ARRAY(SELECT id FROM free)) AND status = 'succeeded' AND ${unsynced}
+    WHERE id = ANY(ARRAY(SELECT id FROM ended)) AND status = 'succeeded' AND ${unsynced}
     RETURNING jobs.id
   )
   SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,

@@ -16,6 +16,7 @@ export type SweepOutlook = {
   newest_dead: Date | null;
   any_handovers: boolean;
   any_arrivals: boolean;
+  any_flow_notes: boolean;
 };
 
 /**
@@ -38,6 +39,7 @@ const parts: Record<keyof SweepOutlook, string> = {
   newest_dead: "(SELECT max(dead_at) FROM jobs)",
   any_handovers: "EXISTS (SELECT FROM group_handovers)",
   any_arrivals: "EXISTS (SELECT FROM arrivals)",
+  any_flow_notes: "EXISTS (SELECT FROM flow_notes)",
 };
 type Part = keyof SweepOutlook;
 const names = Object.keys(parts) as Part[];

@@ -32,7 +32,7 @@ export type AtlasEvent =
   | { event: "job_enqueued"; queue: string; count: number }
   | ({ event: "lease_acquired" } & OfAttempt)
   | { event: "lease_not_acquired"; count: number; worker_id: string }
-  | ({ event: "lease_lost"; during: "start" | "renewal" | "settling" } & OfAttempt)
+  | ({ event: "lease_lost"; during: "start" | "renewal" | "step" | "settling" } & OfAttempt)
   | ({ event: "handler_start" } & OfAttempt)
   | ({ event: "handler_done"; duration_ms: number } & OfAttempt)
   | ({ event: "handler_error"; duration_ms: number; error: string } & OfAttempt)
@@ -42,6 +42,10 @@ export type AtlasEvent =
   | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
   | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)
   | ({ event: "job_released" } & OfAttempt)
+  /** Its handler waits for a signal; the attempt was given back. */
+  | ({ event: "job_parked"; waits_for: string; until: string } & OfAttempt)
+  /** `woken`: it was parked for this signal, and is queued. */
+  | ({ event: "job_signalled"; signal: string; woken: boolean } & OfJob)
   /** They were running without a claim's row, so no sweep would have looked at them. */
   | { event: "leases_adopted"; count: number }
   | { event: "lease_return_failed"; error: string }
@@ -68,6 +72,11 @@ export type AtlasEvent =
   | { event: "refill_failed"; queue: string; error: string }
   | { event: "groups_advanced"; count: number }
   | { event: "groups_failed"; error: string }
+  /** What they waited for is over. */
+  | { event: "children_released"; count: number }
+  /** A parent they were cancelled for was replayed. */
+  | { event: "children_revived"; count: number }
+  | { event: "flows_failed"; error: string }
   | { event: "follow_up_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }

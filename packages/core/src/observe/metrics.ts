@@ -176,6 +176,8 @@ export function createMetrics({ worker_slots }: { worker_slots?: number } = {}):
       case "unique_conflict":
       case "job_enqueued":
       case "job_released":
+      case "job_parked":
+      case "job_signalled":
       case "handler_output":
       case "lease_return_failed":
       case "leases_adopted":
@@ -196,6 +198,9 @@ export function createMetrics({ worker_slots }: { worker_slots?: number } = {}):
       case "refill_failed":
       case "groups_advanced":
       case "groups_failed":
+      case "children_released":
+      case "children_revived":
+      case "flows_failed":
       case "follow_up_failed":
       case "counts_failed":
       case "figures_unwritten":

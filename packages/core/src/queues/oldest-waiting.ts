@@ -11,8 +11,8 @@ const line_jobs_max = 200;
 const due_jobs_max = 20_000;
 
 /**
- * When the oldest job in a queue that is not running yet was made: ready ones, those behind another of their group, and
- * those waiting for their time or a retry. No index has them by age, so it looks at the jobs whose turn comes next:
+ * When the oldest job in a queue that is not running yet was made: ready ones, those behind another of their group or
+ * waiting for other jobs, and those waiting for their time or a retry. No index has them by age, so it looks at the jobs whose turn comes next:
  * exact while at most 200 of a queue are ready or blocked, otherwise possibly too recent. Queues where nothing waits
  * are left out.
  *

@@ -22,7 +22,6 @@ const lateClaims = (hold: () => Promise<unknown>): Database => ({
           return rows;
         };
         return Object.assign(query, {
-          // oxlint-disable-next-line unicorn/no-thenable
           then: (...on: Parameters<Promise<unknown>["then"]>) => then(held as never).then(...on),
         });
       };

@@ -25,7 +25,10 @@ export type Nack = {
 /** What became of the job, or why nothing changed. */
 export type RemoteOutcome = "succeeded" | "failed" | "dead" | "lease_lost" | "not_found";
 
-export type RemoteSettlementDeps = Deps & { backoff: BackoffPolicy; followUps: Pick<FollowUps, "settled"> };
+export type RemoteSettlementDeps = Deps & {
+  backoff: BackoffPolicy;
+  followUps: Pick<FollowUps, "settled" | "submitted">;
+};
 
 /**
  * Settle what remote workers finished, all acks in one statement and all nacks in another. Outcomes are in the order
@@ -56,7 +59,7 @@ export async function settleRemote(
   return { acks: acked, nacks: nacked };
 }
 
-type Known<T> = { item: T; lease: Lease & Pick<Leased, "ran_ms"> };
+export type Known<T> = { item: T; lease: Lease & Pick<Leased, "ran_ms"> };
 
 /**
  * How long a settlement waits for a row that another transaction has locked; after that the caller has to come back.
@@ -65,22 +68,22 @@ const locked_ms_max = 2_000;
 const locked_retry_ms = 100;
 
 /** Leaves out jobs of other tenants; the rest keep their positions. */
-async function settleKnown<T extends Ack | Nack>(
+export async function settleKnown<T extends Ack | Nack, Outcome>(
   items: readonly T[],
   leased: ReadonlyMap<string, Leased>,
-  settle: (known: Known<T>[]) => Promise<(RemoteOutcome | "locked")[]>,
-): Promise<RemoteOutcome[]> {
+  settle: (known: Known<T>[]) => Promise<(Outcome | "locked")[]>,
+): Promise<(Outcome | "not_found")[]> {
   const known = items.flatMap((item) => {
     const facts = leased.get(item.id);
     return facts ? [{ item, lease: { ...facts, payload: {}, lease_token: item.lease_token } }] : [];
   });
-  const byId = new Map<string, RemoteOutcome>();
+  const byId = new Map<string, Outcome>();
   const give_up_at = performance.now() + locked_ms_max;
   for (let left = known; left.length > 0;) {
     const outcomes = await settle(left);
     for (const [at, { item }] of left.entries()) {
       const outcome = outcomes[at];
-      if (outcome !== undefined && outcome !== "locked") byId.set(item.id, outcome);
+      if (outcome !== undefined && outcome !== "locked") byId.set(item.id, outcome as Outcome);
     }
     left = left.filter(({ item }) => !byId.has(item.id));
     // Repeating the settlement gives the others the same outcomes.
@@ -90,17 +93,21 @@ async function settleKnown<T extends Ack | Nack>(
   return items.map(({ id }) => byId.get(id) ?? "not_found");
 }
 
-async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[]): Promise<(RemoteOutcome | "locked")[]> {
+async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[]) {
   const outcomes = await complete(
     deps,
     known.map(({ item, lease }) => ({ lease, result: item.result ?? null })),
   );
-  const applied = known.filter((_, at) => outcomes[at]?.kind === "applied");
-  await deps.followUps.settled(applied.map(({ lease }) => settledAs(lease, "succeeded")));
+  await deps.followUps.settled(
+    known.flatMap(({ lease }, at) => {
+      const outcome = outcomes[at];
+      return outcome?.kind === "applied" ? settledAs(lease, "succeeded", outcome.has_children) : [];
+    }),
+  );
   return outcomes.map(({ kind }) => (kind === "applied" ? "succeeded" : kind));
 }
 
-async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]): Promise<(RemoteOutcome | "locked")[]> {
+async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]) {
   const failures = known.map(({ item, lease }) => {
     const { attempts, max_attempts, backoff } = lease;
     const delay_ms = item.delay_seconds === undefined ? undefined : item.delay_seconds * 1_000;
@@ -111,17 +118,24 @@ async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]): Promis
   const outcomes = await fail(deps, failures);
   await deps.followUps.settled(
     failures.flatMap(({ lease, verdict }, at) => {
-      const kind = outcomes[at]?.kind;
-      if (kind === "dead") return settledAs(lease, "dead");
-      if (kind === "retrying" && verdict.kind === "retry") return settledAs(lease, { due_in_ms: verdict.delay_ms });
+      const outcome = outcomes[at];
+      if (outcome?.kind === "dead") return settledAs(lease, "dead", outcome.has_children);
+      if (outcome?.kind === "retrying" && verdict.kind === "retry")
+        return settledAs(lease, { due_in_ms: verdict.delay_ms });
       return [];
     }),
   );
   return outcomes.map(({ kind }) => (kind === "retrying" ? "failed" : kind));
 }
 
-function settledAs(lease: Known<unknown>["lease"], became: Settled["became"]): Settled {
+export function settledAs(lease: Known<unknown>["lease"], became: Settled["became"], has_children?: boolean): Settled {
   const { ran_ms, lease_token } = lease;
   // One that was not running any more was counted when it ended.
-  return { job: lease, became, claim: lease_token, ...(ran_ms === null ? { repeated: true } : { ran_ms }) };
+  return {
+    job: lease,
+    became,
+    has_children,
+    claim: lease_token,
+    ...(ran_ms === null ? { repeated: true } : { ran_ms }),
+  };
 }

@@ -42,7 +42,7 @@ async function fireOrSplit(deps: FirerDeps, due: readonly ScheduleRef[], failed:
   try {
     const { schedules, made, arrived } = await fireSchedules(deps, due);
     const { followUps } = deps;
-    if (followUps) await followUps.admitted({ outcomes: made, ended: [] });
+    if (followUps) await followUps.admitted({ outcomes: made, ended: [], released: new Set() });
     else await announce(deps, readyAmong(made));
     if (arrived.length > 0 && followUps) await admitThese({ ...deps, followUps }, arrived);
     return schedules;

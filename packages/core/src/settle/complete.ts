@@ -1,9 +1,10 @@
 import { composed } from "../database/composed.ts";
-import type { Json, LogLine } from "@atlasqueue/contract";
-import { executeOn } from "../database/statement.ts";
+import type { JobStatus, Json, LogLine } from "@atlasqueue/contract";
+import { executeOn, type Statement } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, leaseEvent, type Lease } from "../lease/lease.ts";
 import { countMoves } from "../counts/changes.ts";
+import { noteParents } from "../flows/note-parents.ts";
 import { handOver } from "../groups/join.ts";
 import { byJob, holdsLease, leaseInput, leaseParameters, leaseParams, ofJob, textOfJob } from "../lease/fence.ts";
 import { settledBefore } from "./settled-before.ts";
@@ -12,10 +13,13 @@ import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../da
 /** `log` is what the handler logged, if anything. */
 export type Completion = { lease: Lease; result: Json; log?: readonly LogLine[] | undefined };
 /**
- * What happened to each settlement, in the order given. `locked`: nothing yet, as another transaction has the job's row
+ * What happened to each settlement, in the order given; other jobs wait for one that `has_children`. `locked`: nothing yet, as another transaction has the job's row
  * locked; repeat it.
  */
-export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" } | { kind: "locked" };
+export type SettleOutcome = { kind: "applied"; has_children?: boolean } | { kind: "lease_lost" } | { kind: "locked" };
+
+const applied: SettleOutcome = { kind: "applied" };
+const applied_parent: SettleOutcome = { kind: "applied", has_children: true };
 
 /**
  * running → succeeded. Only the holder of the current lease may do this; others get `lease_lost` and their result is
@@ -25,6 +29,25 @@ export type SettleOutcome = { kind: "applied" } | { kind: "lease_lost" } | { kin
  * const [outcome] = await complete(deps, [{ lease, result: { sent: true } }]);
  */
 export async function complete(deps: Deps, completions: readonly Completion[]): Promise<SettleOutcome[]> {
+  const leases = completions.map(({ lease }) => lease);
+  const statements = settlementOf(completions);
+  const [answer] = await passingOverLocked((form) => executeOn(deps.database)<Settlement>(statements[form]));
+  const refused = new Set(answer?.refused);
+  const parents = new Set(answer?.parents);
+  const before = await settledBefore(
+    deps,
+    leases.filter(({ id }) => refused.has(id)),
+  );
+  return leases.map((lease) =>
+    tellSettled(deps, lease, refused.has(lease.id) ? before.get(lease.id)?.status : "succeeded", parents.has(lease.id)),
+  );
+}
+
+/** What the statement answers: the jobs it did not settle, and those it did that have children. */
+export type Settlement = { refused: string[] | null; parents: string[] | null };
+
+/** The statement that settles them, in both its forms. */
+export function settlementOf(completions: readonly Completion[]): Record<Form, Statement> {
   const leases = completions.map(({ lease }) => lease);
   const results = byJob(leases, (at) => {
     const result = completions[at]?.result ?? null;
@@ -36,24 +59,23 @@ export async function complete(deps: Deps, completions: readonly Completion[]): 
     logs !== undefined,
   );
   const params = [...leaseParams(leases), results, ...(logs === undefined ? [] : [logs])];
-  const [answer] = await passingOverLocked((form) =>
-    executeOn(deps.database)<{ refused: string[] | null }>({ text: forms[form], params }),
-  );
-  const refused = new Set(answer?.refused);
-  const before = await settledBefore(
-    deps,
-    leases.filter(({ id }) => refused.has(id)),
-  );
-  return leases.map((lease) => {
-    const status = refused.has(lease.id) ? before.get(lease.id)?.status : "succeeded";
-    if (status === "running") return { kind: "locked" };
-    if (status !== "succeeded") {
-      deps.observe({ event: "lease_lost", during: "settling", ...aboutLease(lease) });
-      return { kind: "lease_lost" };
-    }
-    deps.observe(leaseEvent("job_succeeded", lease));
-    return { kind: "applied" };
-  });
+  return { quick: { text: forms.quick, params }, careful: { text: forms.careful, params } };
+}
+
+/** What became of a settlement, by the status its job has under this lease. */
+export function tellSettled(
+  { observe }: Pick<Deps, "observe">,
+  lease: Lease,
+  status: JobStatus | undefined,
+  has_children: boolean,
+): SettleOutcome {
+  if (status === "running") return { kind: "locked" };
+  if (status !== "succeeded") {
+    observe({ event: "lease_lost", during: "settling", ...aboutLease(lease) });
+    return { kind: "lease_lost" };
+  }
+  observe(leaseEvent("job_succeeded", lease));
+  return has_children ? applied_parent : applied;
 }
 
 // The answer names only the refused ones, mostly none: naming the others would take a row per job, and even to look for
@@ -63,9 +85,9 @@ const settling = (grouped: boolean, logged: boolean, form: Form) => `
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     ${grouped ? "holds_group = NULL," : ""} result = ${textOfJob("$4")}::json
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
-    RETURNING jobs.id, tenant, queue ${grouped ? ", group_key" : ""} ${logged ? ", attempts, worker_id, started_at" : ""}
-  ), ${countMoves("settled", "running", "succeeded")} ${grouped ? `, ${handOver("settled")}` : ""} ${logged ? `, ${history}` : ""}
-  SELECT json_agg(input.id) AS refused FROM ${leaseInput}
+    RETURNING jobs.id, tenant, queue, has_children ${grouped ? ", group_key" : ""} ${logged ? ", attempts, worker_id, started_at" : ""}
+  ), ${countMoves("settled", "running", "succeeded")}, ${noteParents("settled")} ${grouped ? `, ${handOver("settled")}` : ""} ${logged ? `, ${history}` : ""}
+  SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents FROM ${leaseInput}
   WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND input.id NOT IN (SELECT id FROM settled)`;
 
 const history = `history AS (

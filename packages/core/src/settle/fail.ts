@@ -6,6 +6,7 @@ import type { Deps } from "../deps.ts";
 import type { Verdict } from "./verdict.ts";
 import { aboutLease, type Lease } from "../lease/lease.ts";
 import { countChanges } from "../counts/changes.ts";
+import { noteParents } from "../flows/note-parents.ts";
 import { handOver } from "../groups/join.ts";
 import { byJob, holdsLease, leaseParameters, leaseParams, ofJob } from "../lease/fence.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
@@ -22,7 +23,7 @@ export type Failure = {
 /** `locked`: nothing happened yet, as another transaction has the job's row locked; repeat it. */
 export type FailOutcome =
   | { kind: "retrying"; run_at: Date }
-  | { kind: "dead" }
+  | { kind: "dead"; has_children: boolean }
   | { kind: "lease_lost" }
   | { kind: "locked" };
 
@@ -65,7 +66,7 @@ function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: SettledJ
   switch (row?.status) {
     case "dead":
       deps.observe({ event: "job_dead", ...about, error, reason: row.dead_reason ?? "" });
-      return { kind: "dead" };
+      return { kind: "dead", has_children: row.has_children ?? false };
     case "failed":
     case "queued":
       deps.observe({
@@ -102,15 +103,15 @@ const statement = (logged: boolean, form: Form) => `
                     holds_group = CASE WHEN ${verdict("reason")} IS NULL THEN holds_group END,
                     error_fingerprint = ${verdict("fingerprint")}, last_error = ${verdict("error")}, result = ${verdict("result")}::json, updated_at = now(), locked_until = NULL
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
-    RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error
+    RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error, has_children
   ), ${counted}, history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error ${logged ? ", logs" : ""})
     SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error ${logged ? `, ${ofJob("$5", "id")}::json` : ""}
     FROM settled
   ), dead AS (
-    SELECT tenant, queue, group_key FROM settled WHERE status = 'dead'
-  ), ${handOver("dead")}
-  SELECT id, status, run_at, dead_reason FROM settled`;
+    SELECT id, tenant, queue, group_key, has_children FROM settled WHERE status = 'dead'
+  ), ${handOver("dead")}, ${noteParents("dead")}
+  SELECT id, status, run_at, dead_reason, has_children FROM settled`;
 
 const bothForms = (logged: boolean): Record<Form, string> => {
   const name = `settle/fail${logged ? "-logged" : ""}`;

@@ -7,7 +7,7 @@ import type { Lease } from "../lease/lease.ts";
 import { leaseInput, leaseParams, leaseParameters } from "../lease/fence.ts";
 
 /** The state of a job that was settled under one of the given leases, or is still running under it. */
-export type SettledJob = Pick<JobRow, "id" | "status" | "run_at" | "dead_reason">;
+export type SettledJob = Pick<JobRow, "id" | "status" | "run_at" | "dead_reason" | "has_children">;
 
 /**
  * Of the jobs whose settlement was refused, those settled under these very leases: the first answer was lost, and its
@@ -28,6 +28,6 @@ const find = composed(
   "settle/settled-before",
   [...leaseParameters],
   `
-  SELECT jobs.id, status, run_at, dead_reason, ${replicated} FROM ${leaseInput} JOIN jobs ON jobs.id = input.id
+  SELECT jobs.id, status, run_at, dead_reason, has_children, ${replicated} FROM ${leaseInput} JOIN jobs ON jobs.id = input.id
   WHERE lease_token = ($3::uuid[])[input.token]`,
 );

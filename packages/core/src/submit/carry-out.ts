@@ -4,6 +4,8 @@ import type { Execute } from "../database/statement.ts";
 import { unique_check_seconds } from "./unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { groupedColumns, inputParameters, inputParams, type Draft } from "./insert-jobs.ts";
+import { flowColumns, flowParameters, flowParams, hasParents, parentsLocked, storeFlows } from "../flows/store-flow.ts";
+import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 import { lockTargets, replaceTargets } from "./unique/replace.ts";
@@ -40,9 +42,10 @@ type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date 
 
 /**
  * Carry out what a look at the keys decided, in one statement that checks whether what was seen still holds: so no lock
- * outlives it, and a process that stops between look and statement holds nothing. `insert` stores new jobs; `admit` is
- * for arrived jobs, and does nothing for those another process is admitting. With `strict` it is all or nothing: it
- * throws when something was lost (see `isTakenMeanwhile`).
+ * outlives it, and a process that stops between look and statement holds nothing. `insert` stores new jobs; `flow` those
+ * that wait for one another as well; `admit` is for arrived jobs, and does nothing for those another process is
+ * admitting. With `strict` it is all or nothing: it throws when something was lost (see `isTakenMeanwhile`). A flow is
+ * always that.
  *
  * The lock order is the same in all statements that take jobs in: jobs to be replaced, which no one waits for; then
  * unique keys, idempotency keys and groups, each sorted.
@@ -50,10 +53,11 @@ type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date 
 export async function carryOut(
   execute: Execute,
   steps: readonly Step[],
-  mode: "insert" | "admit",
+  mode: Mode,
   { strict = false }: { strict?: boolean | undefined } = {},
 ): Promise<CarriedOut> {
-  const [row] = await execute<Row>({ text: texts[mode][strict ? "strict" : "lenient"], params: paramsOf(steps) });
+  const text = texts[mode][strict ? "strict" : "lenient"];
+  const [row] = await execute<Row>({ text, params: paramsOf(steps, mode) });
   if (!row) throw new Error("the statement gave no row");
   const times = <T extends { run_at: string }>(one: T) => ({ ...one, run_at: new Date(one.run_at) });
   const date = (time: string | null) => (time === null ? null : new Date(time));
@@ -70,6 +74,7 @@ export async function carryOut(
   };
 }
 
+type Mode = "insert" | "flow" | "admit";
 type InText<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] };
 type Row = {
   created_at: Date | string;
@@ -78,11 +83,12 @@ type Row = {
   replaced: InText<ReplacedJob>[] | null;
 };
 
-function paramsOf(steps: readonly Step[]) {
+function paramsOf(steps: readonly Step[], mode: Mode) {
+  const drafts = steps.map(({ draft }) => draft);
   const of = (read: (step: Step) => string | number | boolean | null | undefined) =>
     textArray(steps.map((one) => read(one)?.toString()));
   return [
-    ...inputParams(steps.map(({ draft }) => draft)),
+    ...inputParams(drafts),
     of(({ draft }) => draft.key),
     of(({ draft }) => draft.hash),
     of((one) => one.key_ttl_seconds),
@@ -95,10 +101,15 @@ function paramsOf(steps: readonly Step[]) {
     of((one) => one.target),
     of((one) => one.writes ?? false),
     of((one) => one.reason),
+    ...(mode === "flow" ? flowParams(drafts) : []),
   ];
 }
 
-const asked = `
+const ofFlow = (mode: Mode, text: string) => (mode === "flow" ? text : "");
+const flowInput =
+  "unnest($27::text[], $28::text[], $29::uuid[], $30::integer[], $31::uuid[]), json_array_elements($32::text::json)";
+
+const asked = (mode: Mode) => `
   asked AS MATERIALIZED (
     SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
     FROM ROWS FROM (
@@ -106,28 +117,28 @@ const asked = `
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
       json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
       unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
-             $23::float8[], $24::uuid[], $25::boolean[], $26::text[])
+             $23::float8[], $24::uuid[], $25::boolean[], $26::text[])${ofFlow(mode, `, ${flowInput}`)}
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
+      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason${ofFlow(mode, ", ref, on_parent_failure, flow_id, flow_place, spawned_by, parents")}, place)
   )`;
 
 /** Skips what another process is admitting, or has ended. The job's row comes before all others, as with targets. */
-const ours = {
-  insert: `${asked}, ours AS MATERIALIZED (SELECT * FROM asked)`,
-  admit: `${asked}, waiting AS MATERIALIZED (
+const ours = (mode: Mode) =>
+  mode !== "admit"
+    ? `${asked(mode)}, ours AS MATERIALIZED (SELECT * FROM asked)`
+    : `${asked(mode)}, waiting AS MATERIALIZED (
     SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND blocked_seq = 0 FOR UPDATE SKIP LOCKED
   ), ours AS MATERIALIZED (
     SELECT * FROM asked WHERE id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting)
-  )`,
-};
+  )`;
 
 // ON CONFLICT DO UPDATE, and not NOTHING: it waits for a statement that is taking the key, and then looks at the row as
 // that one left it. `check_at` is the version of the row: replacing a key's job moves it as well, so that no one takes
 // the key from a job that was about to start and now is not. Unique keys come before idempotency keys, as an
 // idempotency key taken in vain names no job, and so is free.
-const keys = `
+const keys = (mode: Mode) => `
   ${lockTargets("ours")}, able AS MATERIALIZED (
     SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
   ), named AS (
@@ -156,48 +167,53 @@ const keys = `
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
-  ), ${joinGroups("SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL")}`;
+  ), ${joinGroups(`SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL${ofFlow(mode, ` AND NOT ${hasParents}`)}`)}`;
 
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
 
-const made = {
-  insert: `
+const insertInto = (seats: string, columns = "", values = "") => `
   made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group)
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group${columns})
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}
-    FROM makes LEFT JOIN seated USING (id)
+           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}${values}
+    FROM makes LEFT JOIN ${seats} USING (id)
     RETURNING id, tenant, queue, run_at, status
-  )`,
+  )`;
+
+const made = {
+  insert: insertInto("seated"),
+  flow: `${storeFlows}, ${insertInto("seats", ...flowColumns)}`,
   admit: `
   seats AS MATERIALIZED (
     SELECT id, ${keptUntil} AS kept, ${groupedColumns}
     FROM makes LEFT JOIN seated USING (id)
   ), made AS (
     UPDATE jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, blocked_seq = seats.blocked_seq,
-                    holds_group = seats.holds_group, kept_until = seats.kept, updated_at = now()
+                    holds_group = seats.holds_group, kept_until = coalesce(seats.kept, kept_until), updated_at = now()
     FROM seats WHERE jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
     UPDATE jobs SET status = 'cancelled', blocked_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
     FROM clear WHERE clear.role = 'join' AND jobs.id = clear.id AND jobs.id = ANY(ARRAY(SELECT id FROM clear WHERE role = 'join'))
-    RETURNING jobs.id, jobs.tenant, jobs.queue
-  ), dealt_with AS (
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.has_children
+  ), ${noteParents("ended")}, dealt_with AS (
     DELETE FROM arrivals WHERE job_id = ANY(ARRAY(
       SELECT id FROM made UNION ALL SELECT id FROM ended UNION ALL SELECT id FROM clear WHERE role = 'note'))
   )`,
 };
 
+const stored = "SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made";
 const moved = {
-  insert: "SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made",
+  insert: stored,
+  flow: stored,
   admit: `
     SELECT tenant, queue, 'blocked' AS from_status, status AS to_status FROM made
     UNION ALL SELECT tenant, queue, 'blocked', 'cancelled' FROM ended`,
 };
 
-const build = (mode: "insert" | "admit", strict: boolean) => `
-  WITH ${ours[mode]}, ${keys}, ${made[mode]}, contents AS MATERIALIZED (
+const build = (mode: Mode, strict: boolean) => `
+  WITH ${ours(mode)}, ${keys(mode)}, ${made[mode]}, contents AS MATERIALIZED (
     SELECT * FROM clear WHERE writes
   ), ${replaceTargets("contents")}, moved AS (
     ${moved[mode]}
@@ -209,7 +225,7 @@ const build = (mode: "insert" | "admit", strict: boolean) => `
          (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
-         ${refuseIf(strict ? lostAny : replacedForNothing)}`;
+         ${refuseIf(mode === "flow" ? `${lostAny} OR ${parentsLocked}` : strict ? lostAny : replacedForNothing)}`;
 
 const lostAny = "EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settled))";
 // Another request has just taken this one's idempotency key: what it was to replace must stay as it is.
@@ -222,4 +238,5 @@ const textsOf = (mode: "insert" | "admit") => ({
   strict: composed(`submit/${mode}-unique-strict`, parameters, build(mode, true)),
   lenient: composed(`submit/${mode}-unique`, parameters, build(mode, false)),
 });
-const texts = { insert: textsOf("insert"), admit: textsOf("admit") };
+const flowText = composed("submit/insert-flow", [...parameters, ...flowParameters], build("flow", true));
+const texts = { insert: textsOf("insert"), admit: textsOf("admit"), flow: { strict: flowText, lenient: flowText } };

@@ -33,7 +33,7 @@ export async function draftsOf(submissions: readonly Submission[]): Promise<Draf
 
 /** The row as it was just written, without reading it back; only the database needs its place in its group. */
 export function newRow(
-  { id, tenant, request, trace }: Draft,
+  { id, tenant, request, trace, flow }: Draft,
   { created_at, run_at, blocked }: Omit<Inserted, "taken">,
 ): JobRow {
   const later = run_at.get(id) ?? null;
@@ -72,8 +72,9 @@ export function newRow(
     result: null,
     traceparent: trace?.traceparent ?? null,
     tracestate: trace?.tracestate ?? null,
-    flow_id: null,
-    has_children: null,
+    flow_id: flow?.flow_id ?? null,
+    has_children: flow?.has_children ? true : null,
     waits_for: null,
+    has_steps: null,
   };
 }

@@ -1,15 +1,13 @@
-import { KeysContendedError } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { pause } from "../pause.ts";
 import { draftsOf, newRow } from "./drafts.ts";
 import { mismatchedTwins, oncePerKey, settleConflicts, settleTwins } from "./idempotency.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { look, type EnqueueOptions } from "./enqueue.ts";
 import { insertJobs, type Draft } from "./insert-jobs.ts";
+import { lookAgain } from "./look-again.ts";
 import { uniqueNameOf } from "./unique/plan.ts";
-import { isTakenMeanwhile } from "../database/refuse.ts";
 import { asInsert, sendAll } from "../tracing/send.ts";
 
 export type EnqueueAllOutcome =
@@ -18,10 +16,6 @@ export type EnqueueAllOutcome =
   | { kind: "mismatch"; places: number[] }
   /** Nothing was stored: jobs with the unique keys at these positions exist. */
   | { kind: "conflict"; places: { at: number; job_id: string }[] };
-
-/** Others may take one of the keys between our look and our statement; then we look again. */
-const tries_max = 20;
-const rest_ms_max = 20;
 
 /**
  * (nothing) → queued | scheduled | blocked, all of them or none: a look at what the keys name, then one statement,
@@ -36,33 +30,32 @@ export async function enqueueAll(
   submissions: readonly Submission[],
   options: EnqueueOptions,
 ): Promise<EnqueueAllOutcome> {
-  return sendAll(deps, submissions, (all) => asInsert(deps, all, () => storeOrRefuse(deps, all, options)));
+  return sendAll(deps, submissions, (all) =>
+    asInsert(deps, all, async () => {
+      const drafts = await draftsOf(all);
+      const outcomes = await lookAgain(async () => {
+        const known = await storeAll(deps, drafts, options);
+        return known.size === drafts.length || [...known.values()].some(isRefusal) ? known : undefined;
+      });
+      return answerAll(deps, all, drafts, outcomes);
+    }),
+  );
 }
 
-async function storeOrRefuse(
-  deps: Deps,
+/** Reports what became of all of them, or why nothing did. */
+export function answerAll(
+  { observe }: Pick<Deps, "observe">,
   submissions: readonly Submission[],
-  options: EnqueueOptions,
-): Promise<EnqueueAllOutcome> {
-  const drafts = await draftsOf(submissions);
-  for (let attempt = 0; attempt < tries_max; attempt += 1) {
-    if (attempt > 1) await pause(rest_ms_max * Math.random() * attempt);
-    const outcomes = await storeAll(deps, drafts, options).catch((error: unknown) => {
-      if (isTakenMeanwhile(error)) return undefined;
-      throw error;
-    });
-    if (!outcomes) continue;
-    const refused = [...outcomes.values()].some(isRefusal);
-    drafts.forEach((one, at) => {
-      const outcome = outcomes.get(one);
-      if (outcome && (!refused || isRefusal(outcome)))
-        reportEnqueued(deps.observe, submissions[at] as Submission, outcome);
-    });
-    if (refused) return refusalOf(drafts.map((one) => outcomes.get(one)));
-    const stored = drafts.flatMap((one) => outcomes.get(one) ?? []);
-    if (stored.length === drafts.length) return { kind: "stored", outcomes: stored };
-  }
-  throw new KeysContendedError();
+  drafts: readonly Draft[],
+  outcomes: ReadonlyMap<Draft, EnqueueOutcome>,
+): EnqueueAllOutcome {
+  const refused = [...outcomes.values()].some(isRefusal);
+  drafts.forEach((one, at) => {
+    const outcome = outcomes.get(one);
+    if (outcome && (!refused || isRefusal(outcome))) reportEnqueued(observe, submissions[at] as Submission, outcome);
+  });
+  if (refused) return refusalOf(drafts.map((one) => outcomes.get(one)));
+  return { kind: "stored", outcomes: drafts.flatMap((one) => outcomes.get(one) ?? []) };
 }
 
 /** Either all of them were stored, or some outcomes are refusals and nothing was. */

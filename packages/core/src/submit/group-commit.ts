@@ -1,6 +1,5 @@
 import { DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "../database/errors.ts";
 import { waits_max } from "../database/patience.ts";
-import type { EnqueueOutcome, Submission } from "./outcome.ts";
 
 /** The most rows and payload bytes in one INSERT. */
 const batch_rows_max = 500;
@@ -13,26 +12,27 @@ const watch_ms = 100;
 /** The longest (random) rest before a request whose keys were taken meanwhile is tried again. */
 const rest_ms_max = 20;
 
-export type GroupCommit = {
+export type GroupCommit<Item, Outcome> = {
   /**
-   * Resolves when the job is durable; rejects when it cannot be, or when that is unknown by the deadline. While the
-   * database keeps answering others in line, that is three deadlines away.
+   * Resolves when the item is durable; rejects when it cannot be, or when that is unknown by the deadline. While the
+   * database keeps answering others in line, that is three deadlines away. `rows` is how many jobs it has.
    */
-  submit(submission: Submission, bytes: number): Promise<EnqueueOutcome>;
+  submit(item: Item, bytes: number, rows?: number): Promise<Outcome>;
   /** Resolves when everything submitted has been answered. */
   idle(): Promise<void>;
 };
 
-type Request = {
-  submission: Submission;
+type Request<Item, Outcome> = {
+  item: Item;
   bytes: number;
+  rows: number;
   at: number;
-  resolve(outcome: EnqueueOutcome): void;
+  resolve(outcome: Outcome): void;
   reject(error: unknown): void;
 };
 
 /**
- * Group commit: jobs that come in while an INSERT is under way share the next one, and one push to each list. With
+ * Group commit: jobs, or flows of them, that come in while an INSERT is under way share the next one, and one push to each list. With
  * nothing under way a job goes at once, so an idle system adds no wait. A row PostgreSQL refuses is only its own
  * request's problem: the others are sent again without it. So is a key that was taken meanwhile: that request
  * (undefined in the answer of `store`) goes with a later batch, until its deadline. `store` reports each time the
@@ -41,14 +41,15 @@ type Request = {
  * @example
  * const line = createGroupCommit((submissions) => enqueueOnce(deps, submissions, options), database.timeout_ms);
  */
-export function createGroupCommit(
-  store: (submissions: readonly Submission[], answered: () => void) => Promise<(EnqueueOutcome | undefined)[]>,
+export function createGroupCommit<Item, Outcome>(
+  store: (items: readonly Item[], answered: () => void) => Promise<(Outcome | undefined)[]>,
   timeout_ms: number,
   { rows_max = batch_rows_max }: { rows_max?: number } = {},
-): GroupCommit {
-  const waiting: Request[] = [];
-  const flying = new Set<Request>();
-  const resting = new Set<readonly Request[]>();
+): GroupCommit<Item, Outcome> {
+  type One = Request<Item, Outcome>;
+  const waiting: One[] = [];
+  const flying = new Set<One>();
+  const resting = new Set<readonly One[]>();
   let flights = 0;
   let watch: NodeJS.Timeout | undefined;
   let answered_at = -Infinity;
@@ -76,14 +77,14 @@ export function createGroupCommit(
     if (!busy()) for (const resolve of idle.splice(0)) resolve();
   };
 
-  const fly = async (batch: Request[]): Promise<void> => {
+  const fly = async (batch: One[]): Promise<void> => {
     if (batch.length === 0) return;
     try {
       const outcomes = await store(
-        batch.map((one) => one.submission),
+        batch.map((one) => one.item),
         answered,
       );
-      const again: Request[] = [];
+      const again: One[] = [];
       batch.forEach((one, at) => {
         const outcome = outcomes[at];
         if (outcome) one.resolve(outcome);
@@ -99,7 +100,7 @@ export function createGroupCommit(
   };
 
   /** Ahead of those that came later; two processes that collided over a key do not collide again at once. */
-  const comeBack = (requests: readonly Request[]) => {
+  const comeBack = (requests: readonly One[]) => {
     resting.add(requests);
     setTimeout(() => {
       resting.delete(requests);
@@ -116,7 +117,7 @@ export function createGroupCommit(
     const now = performance.now();
     const moves = now - answered_at < timeout_ms;
     const late = now - timeout_ms * (moves ? waits_max : 1);
-    const isLate = (one: Request) => one.at <= late;
+    const isLate = (one: One) => one.at <= late;
     for (const one of [...flying, ...[...resting].flat()])
       if (isLate(one)) one.reject(new DatabaseTimeoutError(timeout_ms));
     const first = waiting.findIndex((one) => !isLate(one));
@@ -128,10 +129,10 @@ export function createGroupCommit(
   };
 
   return {
-    submit: (submission, bytes) =>
+    submit: (item, bytes, rows = 1) =>
       new Promise((resolve, reject) => {
         if (waiting.length >= waiting_max) return reject(new DatabaseTimeoutError(timeout_ms));
-        waiting.push({ submission, bytes, at: performance.now(), resolve, reject });
+        waiting.push({ item, bytes, rows, at: performance.now(), resolve, reject });
         watch ??= setInterval(rejectLate, watch_ms);
         kick();
       }),
@@ -141,13 +142,15 @@ export function createGroupCommit(
   };
 }
 
-function takeBatch(waiting: Request[], rows_max: number): Request[] {
+function takeBatch<One extends { bytes: number; rows: number }>(waiting: One[], rows_max: number): One[] {
   let rows = 0;
-  for (let bytes = 0; rows < waiting.length && rows < rows_max; rows += 1) {
-    bytes += waiting[rows]?.bytes ?? 0;
-    if (rows > 0 && bytes > batch_bytes_max) break;
-  }
-  return waiting.splice(0, rows);
+  let bytes = 0;
+  const rest = waiting.findIndex((one, at) => {
+    rows += one.rows;
+    bytes += one.bytes;
+    return at > 0 && (rows > rows_max || bytes > batch_bytes_max);
+  });
+  return waiting.splice(0, rest === -1 ? waiting.length : rest);
 }
 
 function halves<T>(items: T[]): [T[], T[]] {

@@ -3,6 +3,7 @@ import type { SubmitJob, TraceContext } from "@atlasqueue/contract";
 import { jsonArray, numberArray, textArray, uuidArray } from "../database/literals.ts";
 import type { Execute, Statement } from "../database/statement.ts";
 import { countChanges } from "../counts/changes.ts";
+import type { FlowPart } from "../flows/flow.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 
@@ -15,6 +16,7 @@ export type Draft = {
   key: string | null;
   hash: string;
   trace?: TraceContext | undefined;
+  flow?: FlowPart | undefined;
 };
 
 /**

@@ -16,7 +16,8 @@ import type { Deps } from "../deps.ts";
 import { findJob } from "../jobs/find.ts";
 import { createFollowUps, type FollowUps } from "../follow-ups.ts";
 import type { AtlasEvent, Observe } from "../observe/events.ts";
-import { createQueue, IdempotencyMismatchError, InvalidJobError } from "../queue.ts";
+import { createQueue } from "../queue.ts";
+import { IdempotencyMismatchError, InvalidJobError } from "./refused.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
@@ -52,6 +53,31 @@ describe("a queue in your own code", () => {
     await expect(queue.submit({ type: "", max_attempts: 99 })).rejects.toThrow(InvalidJobError);
     for (const idempotency_key of ["", " ", "a\0b", "a\ud800", "x".repeat(513)])
       await expect(queue.submit({ type: "noop", idempotency_key })).rejects.toThrow(InvalidJobError);
+    await close();
+  });
+
+  test("a flow is stored whole, what is ready in it is signalled, and the same key gives the same flow", async () => {
+    const { queue, signal, close } = open();
+    const flow = {
+      jobs: [
+        { ref: "a", type: "noop" },
+        { type: "noop", depends_on: ["a"] },
+      ],
+      then: { type: "noop" },
+      idempotency_key: "flow",
+    };
+    const first = await queue.submitFlow(flow);
+    expect([...first.jobs, first.then].map((one) => one?.status)).toEqual(["queued", "blocked", "blocked"]);
+    expect(await queue.submitFlow(flow)).toMatchObject({ flow_id: first.flow_id, then: { id: first.then?.id } });
+    await eventually(async () => expect(await signal.take([main], 5)).toEqual([first.jobs[0]?.id]));
+    await expect(queue.submitFlow({ ...flow, jobs: flow.jobs.slice(0, 1) })).rejects.toThrow(IdempotencyMismatchError);
+    const nobody = "01920000-0000-7000-8000-000000000000";
+    for (const parent of ["b", nobody])
+      await expect(queue.submitFlow({ jobs: [{ type: "noop", depends_on: [parent] }] })).rejects.toThrow(
+        `/jobs/0/depends_on/0 must be the ref of a job in this batch, or the id of one that exists; got "${parent}"`,
+      );
+    await expect(queue.submitFlow({ ...flow, idempotency_key: "" })).rejects.toThrow(InvalidJobError);
+    expect((await queue.submitFlow({ jobs: [{ type: "noop" }] })).flow_id).toBeNull();
     await close();
   });
 

@@ -1,6 +1,17 @@
 import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { isFlow, standsAlone, type Flow } from "../flows/flow.ts";
+import {
+  answerFlow,
+  draftFlow,
+  jobsOf,
+  storeFlows,
+  submitFlow,
+  type DraftedFlow,
+  type FlowOutcome,
+} from "../flows/submit-flow.ts";
 import type { FollowUps } from "../follow-ups.ts";
+import { isTakenMeanwhile } from "../database/refuse.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { enqueue, enqueueOnce, type EnqueueOptions } from "./enqueue.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
@@ -20,6 +31,11 @@ export type Submitter = {
    * When it rejects, some may be stored.
    */
   submitTogether(submissions: readonly Submission[]): Promise<EnqueueOutcome[]>;
+  /**
+   * Commit jobs that wait for one another, all or none. Those that nobody else has a say in go many per statement; the
+   * others, with unique keys or with parents that were there before, alone. Rejects like `submit`.
+   */
+  submitFlow(flow: Flow): Promise<FlowOutcome>;
   /** Resolves when everything submitted has been answered. Submit nothing after calling it. */
   close(): Promise<void>;
 };
@@ -32,17 +48,21 @@ export type Submitter = {
  * const outcome = await submitter.submit({ tenant: "default", request, idempotency_key: "order-17" }, 200);
  */
 export function createSubmitter(
-  deps: Deps & { followUps: Pick<FollowUps, "submitted"> },
+  deps: Deps & { followUps: Pick<FollowUps, "submitted" | "flowsSubmitted"> },
   options: EnqueueOptions,
 ): Submitter {
   const execute = executeOn(deps.database);
-  const store = async (submissions: readonly Submission[], answered: () => void) => {
-    const telling: Execute = async (statement) => {
+  const telling =
+    (answered: () => void): Execute =>
+    async (statement) => {
       const rows = await execute(statement);
       answered();
       return rows as never;
     };
-    const outcomes = await asInsert(deps, submissions, () => enqueueOnce(telling, deps, submissions, options));
+  const store = async (submissions: readonly Submission[], answered: () => void) => {
+    const outcomes = await asInsert(deps, submissions, () =>
+      enqueueOnce(telling(answered), deps, submissions, options),
+    );
     // Not awaited: the jobs are durable, and the next INSERT need not wait for Redis.
     deps.followUps.submitted(outcomes.filter((one) => one !== undefined));
     return outcomes;
@@ -50,6 +70,23 @@ export function createSubmitter(
   const plain = createGroupCommit(store, deps.database.timeout_ms);
   // Unique jobs take a look and a bigger statement; the others keep their single one.
   const unique = createGroupCommit(store, deps.database.timeout_ms, { rows_max: unique_rows_max });
+
+  const storeTogether = async (drafted: readonly DraftedFlow[], answered: () => void) => {
+    const submissions = drafted.flatMap((one) => one.submissions);
+    const storeAnswered = () =>
+      asInsert(deps, submissions, async () => {
+        const stored = await storeFlows(telling(answered), drafted, options);
+        return drafted.map((one, at) => stored[at] && answerFlow(deps, one, stored[at]));
+      });
+    const outcomes = await storeAnswered().catch((error: unknown) => {
+      // Of several it is not known whose key was taken: they go again in halves, and this one with a later batch.
+      if (drafted.length === 1 && isTakenMeanwhile(error)) return [undefined];
+      throw error;
+    });
+    for (const one of outcomes) if (one?.kind === "stored") deps.followUps.submitted(one.outcomes);
+    return outcomes;
+  };
+  const flows = createGroupCommit(storeTogether, deps.database.timeout_ms);
 
   const submitNow = (submission: Submission, bytes: number) =>
     (submission.request.unique ? unique : plain).submit(submission, bytes);
@@ -59,8 +96,22 @@ export function createSubmitter(
       deps.tracing ? sendOne(deps, submission, (one) => submitNow(one, bytes)) : submitNow(submission, bytes),
     submitTogether: (submissions) =>
       sendAll(deps, submissions, (all) => asInsert(deps, all, () => enqueue(deps, all, options))),
+    async submitFlow(flow) {
+      if (standsAlone(flow))
+        return sendAll(deps, jobsOf(flow), async (all) => {
+          const drafted = await draftFlow(flow, all);
+          const bytes = drafted.drafts.reduce((sum, { payload }) => sum + payload.length, 0);
+          return flows.submit(drafted, bytes, all.length);
+        });
+      const outcome = await submitFlow(deps, flow, options);
+      if (outcome.kind !== "stored") return outcome;
+      deps.followUps.submitted(outcome.outcomes);
+      // Parents that were there before may have ended.
+      if (isFlow(flow)) deps.followUps.flowsSubmitted();
+      return outcome;
+    },
     async close() {
-      await Promise.all([plain.idle(), unique.idle()]);
+      await Promise.all([plain.idle(), unique.idle(), flows.idle()]);
     },
   };
 }

@@ -193,6 +193,8 @@ async function start(parts: Parts, config: ConsumerConfig, job: RunningJob): Pro
     ? span.active(() => runJob(lease, handler, abort, parts))
     : runJob(lease, handler, abort, parts));
   if (span) endAttempt(span, outcome);
+  // Its end is told and counted when it was parked.
+  if (outcome.kind === "parked") return;
   const duration_ms = performance.now() - job.began_at;
   if (outcome.kind === "succeeded") deps.observe({ ...about("handler_done"), duration_ms });
   else deps.observe({ ...about("handler_error"), duration_ms, error: outcome.error });

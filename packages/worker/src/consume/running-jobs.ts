@@ -103,6 +103,11 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
       if (left > 1) unsettled.set(token, left - 1);
       else if (unsettled.delete(token)) settledClaims.push(token);
     },
+    /** The job of this lease, if it is held. */
+    of(lease: Lease): RunningJob | undefined {
+      const job = jobs.get(lease.id);
+      return job?.lease === lease ? job : undefined;
+    },
     /** No longer ours, but not settled by us: its claim is left to the sweep. */
     leave,
     /** Take a job from its handler: the lease is lost, or given back. */

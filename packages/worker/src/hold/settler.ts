@@ -8,10 +8,10 @@ import {
   type Failure,
   type Settled,
 } from "@atlasqueue/core/internal";
-import type { Json, LogLine } from "@atlasqueue/contract";
-import type { Outcome } from "../run/outcome.ts";
+import type { Ending } from "../run/outcome.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
+import { addChildren, type Success } from "./add-children.ts";
 import { traceSettled } from "../tracing/batches.ts";
 
 const batch_max = 500;
@@ -19,9 +19,8 @@ const flushes_max = 2;
 const batch_bytes_max = 4 * 1_048_576;
 const retry_ms = 250;
 
-type Settlement = { job: RunningJob; outcome: Outcome };
-type Success = { job: RunningJob; result: Json; log?: LogLine[] | undefined };
-type Fault = { job: RunningJob } & Omit<Extract<Outcome, { kind: "failed" }>, "kind">;
+type Settlement = { job: RunningJob; outcome: Ending };
+type Fault = { job: RunningJob } & Omit<Extract<Ending, { kind: "failed" }>, "kind">;
 
 /**
  * Writes outcomes to the database, those that are ready together in one statement. When idle, an outcome goes at once;
@@ -65,13 +64,18 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
 
   const flush = async (batch: Settlement[]): Promise<void> => {
     const successes: Success[] = [];
+    const spawners: Success[] = [];
     const faults: Fault[] = [];
     for (const { job, outcome } of batch) {
       if (!running.holds(job)) continue;
-      if (outcome.kind === "succeeded") successes.push({ job, result: outcome.result, log: outcome.log });
-      else faults.push({ job, ...outcome });
+      if (outcome.kind === "succeeded") {
+        const { result, log, spawned } = outcome;
+        (spawned ? spawners : successes).push({ job, result, log, spawned });
+      } else faults.push({ job, ...outcome });
     }
     await Promise.all([inBatch(successes, succeed), inBatch(faults, failAll)]);
+    // One at a time: each is a transaction, and they must not take all connections.
+    for (const one of spawners) await inBatch([one], () => succeedAdding(one));
     for (const settlement of batch)
       if (locked.delete(settlement.job) && !giveUp.signal.aborted) void tryLater(settlement);
       // Those that could not be settled: their leases run out, and the sweep finds them.
@@ -83,11 +87,26 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     const outcomes = await traced("ack", successes, () => complete(deps, completions));
     const settled: Settled[] = [];
     for (const [at, { job }] of successes.entries()) {
-      const kind = outcomes[at]?.kind;
-      ended(job, kind);
-      if (kind === "applied") settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms });
+      const outcome = outcomes[at];
+      ended(job, outcome?.kind);
+      if (outcome?.kind !== "applied") continue;
+      const { has_children } = outcome;
+      settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children });
     }
     follow(settled);
+  };
+
+  /** running → succeeded with the jobs it adds, or failed when they cannot be added. */
+  const succeedAdding = async (success: Success): Promise<void> => {
+    const { job } = success;
+    const outcome = await traced("ack", [success], () => addChildren(deps, success));
+    if (outcome.kind === "unfit")
+      return await inBatch([{ job, error: outcome.error, retryable: true, log: success.log }], failAll);
+    ended(job, outcome.kind);
+    if (outcome.kind !== "applied") return;
+    const { has_children } = outcome;
+    deps.followUps.submitted(outcome.children);
+    follow([{ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children }]);
   };
 
   const failAll = async (faults: Fault[]): Promise<void> => {
@@ -96,10 +115,11 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     for (const [at, { job }] of faults.entries()) ended(job, outcomes[at]?.kind);
     follow(
       failures.flatMap(({ lease, verdict }, at): Settled[] => {
-        const kind = outcomes[at]?.kind;
+        const outcome = outcomes[at];
         const ran_ms = faults[at]?.job.ran_ms;
-        if (kind === "dead") return [{ job: lease, became: "dead", ran_ms }];
-        if (kind !== "retrying" || verdict.kind !== "retry") return [];
+        if (outcome?.kind === "dead")
+          return [{ job: lease, became: "dead", ran_ms, has_children: outcome.has_children }];
+        if (outcome?.kind !== "retrying" || verdict.kind !== "retry") return [];
         return [{ job: lease, became: { due_in_ms: verdict.delay_ms }, ran_ms }];
       }),
     );
@@ -175,7 +195,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   };
 
   return {
-    settle(job: RunningJob, outcome: Outcome): void {
+    settle(job: RunningJob, outcome: Ending): void {
       waiting.push({ job, outcome });
       kick();
     },

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
+import { ParkedError } from "@atlasqueue/contract";
 import { openChild, ProcessError, type Child, type HearProcess } from "./child-process.ts";
-import type { SaidOutcome, Task, Word } from "./messages.ts";
+import type { Answer, SaidOutcome, Task, Word } from "./messages.ts";
 
 export type ChildPoolConfig = {
   /** Default: one per processor. Further jobs wait for one; their timeouts do not run meanwhile. */
@@ -16,7 +17,7 @@ type Run = {
   signal: AbortSignal;
   /** Called when its handler is: neither waiting for a process nor loading its module counts. */
   started(): void;
-  hear(word: Word): void;
+  hear(word: Word, reply: (ask: number, answer: Answer) => void): void;
 };
 
 const idle_ms_max = 30_000;
@@ -109,9 +110,12 @@ export function createChildPool(
       reject(new ProcessError(`${task.module} was not loaded within ${load_ms_max / 1_000} s`));
       child.kill();
     }, load_ms_max);
+    let parked = false;
     const onAbort = () => {
       const reason = signal.reason as Error;
-      child.send({ kind: "abort", run, reason: reason.message });
+      parked = reason instanceof ParkedError;
+      // It hears of that by the answer to its own question.
+      if (!parked) child.send({ kind: "abort", run, reason: reason.message });
       ending = setTimeout(child.kill, reason.name === "TimeoutError" ? 0 : grace_ms);
     };
     signal.addEventListener("abort", onAbort, { once: true });
@@ -121,7 +125,7 @@ export function createChildPool(
         const { said } = message;
         begun();
         if (said.kind === "outcome") return resolve(said.outcome);
-        if (said.kind !== "begun") return hear(said);
+        if (said.kind !== "begun") return hear(said, (ask, answer) => child.send({ kind: "answer", run, ask, answer }));
         clearTimeout(loading);
         started();
       },
@@ -131,7 +135,7 @@ export function createChildPool(
       child.send({ kind: "run", run, task });
       const outcome = await promise.finally(() => child.listen(undefined));
       // One about to be killed takes no other job.
-      if (ending === undefined) release(child);
+      if (ending === undefined || parked) release(child);
       else child.kill();
       return outcome;
     } finally {

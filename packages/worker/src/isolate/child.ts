@@ -5,10 +5,11 @@ import { parentChannel, type Lease } from "@atlasqueue/core/internal";
 import { Context } from "../run/context.ts";
 import { handlersOf } from "../handler.ts";
 import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
-import { failed, succeeded, type Outcome } from "../run/outcome.ts";
+import { failed, succeeded, type Ending } from "../run/outcome.ts";
 import { captureOutput } from "../output/capture-output.ts";
 import { jobOutput } from "../output/job-output.ts";
 import type { FromChild, Task, ToChild } from "./messages.ts";
+import { remoteStore } from "./remote-store.ts";
 
 // The other side of child-pool.ts: one job at a time, in a process that may be killed at any moment.
 
@@ -20,7 +21,8 @@ const watchdog = `const worker = process.ppid;
 new Worker(watchdog, { eval: true, execArgv: [] }).unref();
 captureOutput();
 
-let current: { run: number; lazy: LazyAbort } | undefined;
+type Current = { run: number; lazy: LazyAbort } & ReturnType<typeof remoteStore>;
+let current: Current | undefined;
 const worker = parentChannel({
   hear(heard) {
     // Only a worker holds the other end.
@@ -30,10 +32,14 @@ const worker = parentChannel({
       if (current?.run === message.run) abort(current.lazy, new Error(message.reason));
       return;
     }
+    if (message.kind === "answer") {
+      if (current?.run === message.run) current.answered(message.ask, message.answer);
+      return;
+    }
     const lazy = lazyAbort();
-    current = { run: message.run, lazy };
     const tell = (said: FromChild["said"]) => worker.send({ run: message.run, said } satisfies FromChild);
-    void runTask(message.task, lazy, tell).then((outcome) => tell({ kind: "outcome", outcome }));
+    current = { run: message.run, lazy, ...remoteStore(lazy, (asked) => tell({ kind: "ask", ...asked })) };
+    void runTask(message.task, current, tell).then((outcome) => tell({ kind: "outcome", outcome }));
   },
   closed: () => process.exit(),
 });
@@ -46,9 +52,9 @@ async function contextOf(trace: TraceContext): Promise<<T>(work: () => T) => T> 
 
 async function runTask(
   { module, lease, log_level, trace }: Task,
-  lazy: LazyAbort,
+  { lazy, store, parents }: Current,
   tell: (said: FromChild["said"]) => void,
-): Promise<Outcome> {
+): Promise<Ending> {
   const output = jobOutput((stream, line) => tell({ kind: "output", stream, line }));
   try {
     const handler = handlersOf((await import(module)) as object, module).find(({ type }) => type === lease.type);
@@ -57,13 +63,16 @@ async function runTask(
       logger: createLogger(log_level as LogLevel, "", { write: (line) => tell({ kind: "logged", line }) }),
       progress: (_lease: Lease, progress: Json) => tell({ kind: "progress", progress } as FromChild["said"]),
       output: () => {},
+      steps: () => store,
+      parents: () => parents,
       // Sent line by line, as the end may come without warning.
       log: (line: string) => tell({ kind: "line", line }),
     };
     tell({ kind: "begun" });
     const context = new Context(lease, lazy, sinks);
     const run = () => output.of(() => handler.run(lease.payload, context));
-    return succeeded(handler, await (trace ? (await contextOf(trace))(run) : run()));
+    const returned = await (trace ? (await contextOf(trace))(run) : run());
+    return succeeded(handler, returned, context.spawned);
   } catch (thrown) {
     return failed(thrown);
   } finally {

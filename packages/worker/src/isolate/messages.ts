@@ -1,11 +1,31 @@
-import { limits, type TraceContext } from "@atlasqueue/contract";
+import {
+  anyJson,
+  limits,
+  parkRequest,
+  spawnedJob,
+  stepName,
+  type Json,
+  type ParentPage,
+  type ParentsOfJob,
+  type SignalWait,
+  type TraceContext,
+} from "@atlasqueue/contract";
 import type { Lease } from "@atlasqueue/core/internal";
 import { z } from "zod";
 
 /** A job for a child process. `log_level` is that of the worker's logger, `trace` the span of the attempt. */
 export type Task = { module: string; lease: Lease; log_level: string; trace?: TraceContext | undefined };
 
-export type ToChild = { kind: "run"; run: number; task: Task } | { kind: "abort"; run: number; reason: string };
+export type ToChild =
+  | { kind: "run"; run: number; task: Task }
+  | { kind: "abort"; run: number; reason: string }
+  /** To what the handler asked under this number. */
+  | { kind: "answer"; run: number; ask: number; answer: Answer };
+
+/** What the worker's own step store, or source of parents, resolved with, or rejected. Steps are sent as pairs, which any name survives. */
+export type Answer =
+  | { value: [name: string, result: Json][] | Json | SignalWait | "parked" | ParentsOfJob | ParentPage | null }
+  | { refused: { name: string; message: string } };
 
 /** What a handler sends while it runs. */
 const word = [
@@ -22,11 +42,29 @@ const word = [
       note: z.string().max(limits.progress_note_chars_max).exactOptional(),
     }),
   }),
+  /** A call of what only the worker has: answered under its number. */
+  z.object({
+    kind: z.literal("ask"),
+    ask: z.int(),
+    of: z.discriminatedUnion("call", [
+      z.object({ call: z.literal("load") }),
+      z.object({ call: z.literal("store"), name: stepName, result: anyJson }),
+      z.object({ call: z.literal("park"), ...parkRequest.omit({ lease_token: true }).shape }),
+      z.object({ call: z.literal("parents") }),
+      z.object({ call: z.literal("parents_page"), after: z.int().min(0).max(limits.flow_edges_max) }),
+    ]),
+  }),
 ] as const;
 
 /** How a handler ended. The worker decides what of it can be stored. */
 const outcome = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("succeeded"), result: z.unknown() }),
+  z.object({
+    kind: z.literal("succeeded"),
+    result: z.unknown(),
+    spawned: z
+      .object({ children: z.array(spawnedJob).max(limits.batch_items_max), dependants_wait: z.boolean() })
+      .optional(),
+  }),
   z.object({
     kind: z.literal("failed"),
     error: z.string(),
@@ -53,5 +91,6 @@ export const fromChild = z.object({
   ]),
 });
 export type FromChild = z.infer<typeof fromChild>;
+export type Ask = Extract<Word, { kind: "ask" }>;
 export type Word = z.infer<(typeof word)[number]>;
 export type SaidOutcome = z.infer<typeof outcome>;

@@ -3,9 +3,11 @@ import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
 import type { Context, Sinks } from "../run/context.ts";
 import type { Handler } from "../handler.ts";
-import { succeeded, type Outcome } from "../run/outcome.ts";
+import { succeeded, type Ending } from "../run/outcome.ts";
+import type { LazyAbort } from "../run/lazy-abort.ts";
 import type { ChildPool } from "./child-pool.ts";
 import type { SaidOutcome } from "./messages.ts";
+import { answerAsk } from "./remote-store.ts";
 
 /** Whether it asked for its own process. */
 export function isIsolated({ options }: Handler): boolean {
@@ -17,16 +19,18 @@ export async function runIsolated(
   children: ChildPool,
   handler: Handler,
   lease: Lease,
+  lazy: LazyAbort,
   context: Context,
   sinks: Sinks,
   started: () => void,
   trace?: TraceContext,
-): Promise<Outcome> {
+): Promise<Ending> {
   const task = { module: handler.module ?? "", lease, log_level: context.logger.level, trace };
+  let sources: Parameters<typeof answerAsk>[0] | undefined;
   const said = await children.run(task, {
     signal: context.signal,
     started,
-    hear(word) {
+    hear(word, reply) {
       switch (word.kind) {
         case "logged":
           return relay(context.logger, word.line);
@@ -36,6 +40,9 @@ export async function runIsolated(
           return context.log(word.line);
         case "progress":
           return sinks.progress(lease, word.progress);
+        case "ask":
+          sources ??= { store: sinks.steps(lease, lazy), parents: sinks.parents(lease, lazy) };
+          return void answerAsk(sources, word.of).then((answer) => reply(word.ask, answer));
         default:
           word satisfies never;
       }
@@ -45,8 +52,8 @@ export async function runIsolated(
 }
 
 /** What the child made of it, checked once more: its handler may have forged it. */
-function storableOutcome(handler: Handler, said: SaidOutcome): Outcome {
-  if (said.kind === "succeeded") return succeeded(handler, said.result);
+function storableOutcome(handler: Handler, said: SaidOutcome): Ending {
+  if (said.kind === "succeeded") return succeeded(handler, said.result, said.spawned);
   const { error, error_data, retryable, delay_ms } = said;
   const data = error_data === undefined ? undefined : errorData(Object.assign(new Error(), { data: error_data }));
   return { kind: "failed", error: storableText(error), error_data: data, retryable, delay_ms };

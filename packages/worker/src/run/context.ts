@@ -1,4 +1,17 @@
-import { limits, storableText, type Json, type LogLine } from "@atlasqueue/contract";
+import {
+  createParents,
+  createSpawn,
+  createSteps,
+  limits,
+  storableText,
+  type Json,
+  type LogLine,
+  type Parents,
+  type ParentSource,
+  type SpawnedJobs,
+  type Steps,
+  type StepStore,
+} from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
 import type { JobContext } from "../handler.ts";
@@ -11,6 +24,10 @@ export type Sinks = {
   progress(lease: Lease, progress: Json): void;
   /** A line that a handler wrote to its process' own stdout or stderr. */
   output(lease: Lease, stream: OutputStream, line: string): void;
+  /** Where its steps are kept. */
+  steps(lease: Lease, lazy: LazyAbort): StepStore;
+  /** Where its parents are asked for. */
+  parents(lease: Lease, lazy: LazyAbort): ParentSource;
   /** Instead of keeping the line with the context. */
   log?(line: string): void;
 };
@@ -26,10 +43,13 @@ export class Context implements JobContext {
   readonly #sinks: Sinks;
   #logger: Logger | undefined;
   #lines: LogLine[] | undefined;
+  #steps: Steps | undefined;
+  #parents: Parents | undefined;
+  #spawn: ReturnType<typeof createSpawn> | undefined;
 
   constructor(lease: Lease, lazy: LazyAbort, sinks: Sinks) {
-    const { id, type, queue, attempts, max_attempts, last_error } = lease;
-    this.job = { id, type, queue, attempt: attempts, max_attempts, last_error };
+    const { id, type, queue, attempts, max_attempts, last_error, flow_id = null } = lease;
+    this.job = { id, type, queue, attempt: attempts, max_attempts, last_error, flow_id };
     this.#lease = lease;
     this.#lazy = lazy;
     this.#sinks = sinks;
@@ -45,6 +65,10 @@ export class Context implements JobContext {
   get lines(): LogLine[] | undefined {
     return this.#lines;
   }
+  /** What was added so far; undefined if nothing. */
+  get spawned(): SpawnedJobs | undefined {
+    return this.#spawn?.spawned();
+  }
   // Functions without `this`: handlers destructure the context.
   get progress(): JobContext["progress"] {
     return (done, note) => {
@@ -53,6 +77,27 @@ export class Context implements JobContext {
       const noted = note === undefined ? told : { ...told, note: storableText(String(note), progress_note_chars_max) };
       this.#sinks.progress(this.#lease, noted);
     };
+  }
+  get spawn(): JobContext["spawn"] {
+    return (this.#spawn ??= createSpawn()).spawn;
+  }
+  get step(): JobContext["step"] {
+    return this.#durable.step;
+  }
+  get waitFor(): JobContext["waitFor"] {
+    return this.#durable.waitFor;
+  }
+  get #durable(): Steps {
+    return (this.#steps ??= createSteps(this.#sinks.steps(this.#lease, this.#lazy)));
+  }
+  get parents(): JobContext["parents"] {
+    return this.#waitedFor.parents;
+  }
+  get parentCounts(): JobContext["parentCounts"] {
+    return this.#waitedFor.parentCounts;
+  }
+  get #waitedFor(): Parents {
+    return (this.#parents ??= createParents(this.#sinks.parents(this.#lease, this.#lazy)));
   }
   get log(): JobContext["log"] {
     return (line) => {

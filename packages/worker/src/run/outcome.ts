@@ -1,23 +1,38 @@
-import { readThrown, storableResult, type Json, type LogLine, type Thrown } from "@atlasqueue/contract";
+import {
+  readThrown,
+  storableResult,
+  type Json,
+  type LogLine,
+  type SpawnedJobs,
+  type Thrown,
+} from "@atlasqueue/contract";
 import type { Handler } from "../handler.ts";
 
 /** How a handler ended. Plain data: it crosses from process to process. */
 export type Outcome =
-  /** `bytes` is the length of the result as JSON. */
-  | { kind: "succeeded"; result: Json; bytes: number; log?: LogLine[] | undefined }
-  | ({ kind: "failed"; log?: LogLine[] | undefined } & Thrown);
+  /** `bytes` is the length of the result as JSON, `spawned` the jobs it adds. */
+  | { kind: "succeeded"; result: Json; bytes: number; log?: LogLine[] | undefined; spawned?: SpawnedJobs | undefined }
+  | ({ kind: "failed"; log?: LogLine[] | undefined } & Thrown)
+  /** It waits for a signal, and is not held any more. */
+  | { kind: "parked" };
+/** One that is to be stored. */
+export type Ending = Exclude<Outcome, { kind: "parked" }>;
 
 /** What was thrown, as the failure of an attempt. `name` replaces the error's own. */
-export function failed(thrown: unknown, name?: string): Outcome {
+export function failed(thrown: unknown, name?: string): Ending {
   return { kind: "failed", ...readThrown(thrown, name) };
 }
 
-/** What a handler returned, as the success of an attempt; without it when the handler's results are not kept. */
-export function succeeded({ options }: Handler, returned: unknown): Outcome {
-  return storable(options.keep_result === false ? null : returned);
+/**
+ * What a handler returned, as the success of an attempt, with the jobs it added; without the result when the handler's
+ * are not kept.
+ */
+export function succeeded({ options }: Handler, returned: unknown, spawned: SpawnedJobs | undefined): Ending {
+  const outcome = storable(options.keep_result === false ? null : returned);
+  return spawned && outcome.kind === "succeeded" ? { ...outcome, spawned } : outcome;
 }
 
-function storable(returned: unknown): Outcome {
+function storable(returned: unknown): Ending {
   const checked = storableResult(returned);
   if (checked.kind === "refused") return failed(checked.reason, "ResultError");
   return { kind: "succeeded", result: checked.result, bytes: checked.bytes };

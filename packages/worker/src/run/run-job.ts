@@ -1,18 +1,19 @@
-import type { Tracing } from "@atlasqueue/contract";
+import { ParkedError, type Tracing } from "@atlasqueue/contract";
 import type { Lease } from "@atlasqueue/core/internal";
 import { Context, type Sinks } from "./context.ts";
 import type { Handler } from "../handler.ts";
 import { isIsolated, runIsolated } from "../isolate/run-isolated.ts";
 import type { ChildPool } from "../isolate/child-pool.ts";
 import { abort, type LazyAbort } from "./lazy-abort.ts";
-import { failed, succeeded, type Outcome } from "./outcome.ts";
+import { failed, succeeded, type Ending, type Outcome } from "./outcome.ts";
 import { jobOutput } from "../output/job-output.ts";
 
 export type Runtime = { sinks: Sinks; children: ChildPool; tracing?: Tracing | undefined };
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
- * stored, a timeout and anything thrown fail that job alone. Aborting `lazy` aborts the handler's signal.
+ * stored, a timeout and anything thrown fail that job alone. Aborting `lazy` aborts the handler's signal; one that was
+ * parked has not ended.
  */
 export async function runJob(
   lease: Lease,
@@ -26,17 +27,18 @@ export async function runJob(
   const output = jobOutput((stream, line) => sinks.output(lease, stream, line));
   const run = () => output.of(() => handler.run(lease.payload, context));
   const timeout_seconds = lease.timeout_seconds ?? handler.options.timeout_seconds;
-  let outcome: Outcome;
+  let outcome: Ending;
   try {
     outcome =
       timeout_seconds === undefined && !isIsolated(handler)
-        ? succeeded(handler, await run())
+        ? succeeded(handler, await run(), context.spawned)
         : await inTime(lazy, timeout_seconds, async (startClock) => {
             if (isIsolated(handler))
               return runIsolated(
                 runtime.children,
                 handler,
                 lease,
+                lazy,
                 context,
                 sinks,
                 startClock,
@@ -44,12 +46,14 @@ export async function runJob(
               );
             const value = run();
             startClock();
-            return succeeded(handler, await value);
+            return succeeded(handler, await value, context.spawned);
           });
   } catch (thrown) {
     outcome = failed(thrown);
   }
   output.end();
+  // Whatever the handler made of it.
+  if (lazy.reason instanceof ParkedError) return { kind: "parked" };
   const { lines } = context;
   return lines ? { ...outcome, log: lines } : outcome;
 }
@@ -58,8 +62,8 @@ export async function runJob(
 async function inTime(
   lazy: LazyAbort,
   timeout_seconds: number | undefined,
-  attempt: (startClock: () => void) => Promise<Outcome>,
-): Promise<Outcome> {
+  attempt: (startClock: () => void) => Promise<Ending>,
+): Promise<Ending> {
   const timeout = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
   const startClock = () => {

@@ -4,7 +4,19 @@ import { ProblemError } from "../answers/problem.ts";
 
 /** What a cursor is valid for: a tenant's list, under a filter. Another list has another order, or other rows. */
 export type CursorOf = {
-  list: "jobs" | "dead" | "dead groups" | "replays" | "bulk" | "held groups" | "audit" | "schedules" | "queues";
+  list:
+    | "jobs"
+    | "dead"
+    | "dead groups"
+    | "replays"
+    | "flows"
+    | "flow"
+    | "parents"
+    | "bulk"
+    | "held groups"
+    | "audit"
+    | "schedules"
+    | "queues";
   tenant: string;
   filter: Record<string, unknown>;
 };

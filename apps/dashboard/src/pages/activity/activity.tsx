@@ -128,6 +128,12 @@ function Target({ action, target }: AuditEntry) {
         {target}
       </Link>
     );
+  if (action.startsWith("flow."))
+    return (
+      <Link to="/ui/flows/$id" params={{ id: target }}>
+        <Text of={target} mono />
+      </Link>
+    );
   if (action.startsWith("job."))
     return (
       <Link to="/ui/jobs/$id" params={{ id: target }}>

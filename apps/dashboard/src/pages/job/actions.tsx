@@ -20,7 +20,7 @@ export function Actions({ job }: { job: Job }) {
   const [may, may_admin] = [useMay("submit"), useMay("admin")];
   const navigate = useNavigate();
   const signed_in = useSession()?.auth === "required";
-  const touches = [jobKey(job.id), ["jobs"], ["queues"], ["overview"]];
+  const touches = [jobKey(job.id), ["jobs"], ["flow"], ["flows"], ["queues"], ["overview"]];
   const shown = (status: Job["status"]) => [{ key: jobKey(job.id), to: asStatus(status) }];
   const cancel = useAct({
     send: (id: string) => client.cancel(id),

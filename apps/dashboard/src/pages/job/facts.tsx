@@ -39,6 +39,11 @@ export function JobFacts({ job, trace }: { job: Job; trace: Explanation | undefi
           ],
           ["Created", <Time key="c" at={job.created_at} />],
           ["Due", <Time key="r" at={job.run_at} />],
+          ...(job.waits_for === null
+            ? []
+            : [
+                ["Waits for", <bdi key="w">{`the signal ${clipped(job.waits_for)}`}</bdi>] as [string, React.ReactNode],
+              ]),
           ["Started", <MaybeTime key="s" at={job.started_at} />],
           ["Finished", <MaybeTime key="f" at={job.finished_at} />],
           ["Ran for", ranFor(job)],

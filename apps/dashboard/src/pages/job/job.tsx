@@ -11,6 +11,7 @@ import { Actions } from "./actions.tsx";
 import { useJob } from "./ask.ts";
 import { Explain } from "./explain.tsx";
 import { JobFacts } from "./facts.tsx";
+import { FlowOfJob } from "./flow.tsx";
 import { Timeline } from "./timeline.tsx";
 
 export function JobPage() {
@@ -45,7 +46,10 @@ export function JobPage() {
             </Answered>
           </Card>
         </div>
-        <JobFacts job={job.data} trace={explanation.data} />
+        <div className="stack">
+          {job.data.flow_id !== null && <FlowOfJob job={job.data} flow_id={job.data.flow_id} />}
+          <JobFacts job={job.data} trace={explanation.data} />
+        </div>
       </div>
     </Page>
   );

@@ -21,9 +21,13 @@ export function Timeline({ job, attempts }: { job: Job; attempts: readonly Attem
     <ol className="timeline">
       {!isFinal(job.status) && job.status !== "running" && (
         <li data-tone="quiet">
-          <p>
-            {job.status === "queued" ? "Waits for a worker" : "Next try"}, due <Time at={job.run_at} />
-          </p>
+          {job.status === "blocked" ? (
+            <p>Waits for its turn</p>
+          ) : (
+            <p>
+              {job.status === "queued" ? "Waits for a worker" : "Next try"}, due <Time at={job.run_at} />
+            </p>
+          )}
         </li>
       )}
       {newest.map((attempt, at) => (

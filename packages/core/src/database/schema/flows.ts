@@ -1,4 +1,4 @@
-import { boolean, index, integer, pgTable, primaryKey, smallint, text, uuid } from "../drizzle.ts";
+import { sql, boolean, index, integer, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
 import type { OnParentFailure } from "@atlasqueue/contract";
 import { json, time } from "./columns.ts";
 
@@ -23,7 +23,10 @@ export const flowJobs = pgTable(
     place: integer().notNull(),
     ref: text(),
     on_parent_failure: text().$type<OnParentFailure>().notNull(),
-    /** Whom it waits for, in the order of the request; `ref` is the id for one that was there before. */
+    /**
+     * Whom it waits for, in the order of the request; `ref` is the id for one that was there before, or was added by a
+     * running job. The job that added it comes first, and was never waited for.
+     */
     parents: json<{ ref: string; id: string }[]>().notNull(),
     /** The parent because of which it was cancelled: should that one succeed after all, it comes back. */
     cancelled_by: uuid(),
@@ -32,8 +35,8 @@ export const flowJobs = pgTable(
 );
 
 /**
- * One row for each parent that a job still waits for. A job is ready when none is left. Rows are only added by the
- * statement that makes the child, and those behind it only remove them.
+ * One row for each parent that a job still waits for. A job is ready when none is left. Rows are added by the statement
+ * that makes the child, and by a parent that adds others to be waited for as it ends: never to a job that has none.
  */
 export const flowEdges = pgTable(
   "flow_edges",
@@ -41,10 +44,16 @@ export const flowEdges = pgTable(
     parent: uuid().notNull(),
     child: uuid().notNull(),
     on_parent_failure: text().$type<OnParentFailure>().notNull(),
-    /** The parent failed, and the child was cancelled for it. */
+    /** The parent failed, and the child is to be cancelled for it, unless a person had that one start anew since. */
     failed: boolean().notNull().default(false),
   },
-  (row) => [primaryKey({ columns: [row.parent, row.child] }), index("flow_edges_of_child").on(row.child)],
+  (row) => [
+    primaryKey({ columns: [row.parent, row.child] }),
+    index("flow_edges_of_child").on(row.child),
+    index("flow_edges_failed")
+      .on(row.child)
+      .where(sql`failed`),
+  ],
 );
 
 /**
@@ -58,42 +67,4 @@ export const flowNotes = pgTable(
     role: text().$type<"parent" | "child">().notNull(),
   },
   (row) => [index("flow_notes_of_role").on(row.role)],
-);
-
-/** What a job's handler has done already, and need not do again when it runs once more. */
-export const jobSteps = pgTable(
-  "job_steps",
-  {
-    job_id: uuid().notNull(),
-    name: text().notNull(),
-    result: json().notNull(),
-    /** The attempt that did it. */
-    attempt: smallint().notNull(),
-    finished_at: time().notNull(),
-  },
-  (row) => [primaryKey({ columns: [row.job_id, row.name] })],
-);
-
-/** What was sent to a job, whether or not it waits for it yet. The first of a name counts. */
-export const jobSignals = pgTable(
-  "job_signals",
-  {
-    job_id: uuid().notNull(),
-    name: text().notNull(),
-    payload: json().notNull(),
-    sent_at: time().notNull(),
-  },
-  (row) => [primaryKey({ columns: [row.job_id, row.name] })],
-);
-
-/** What jobs wait for that are parked, or were: until when, from the first time on. */
-export const jobWaits = pgTable(
-  "job_waits",
-  {
-    job_id: uuid().notNull(),
-    name: text().notNull(),
-    /** Then it runs without the signal. */
-    until: time().notNull(),
-  },
-  (row) => [primaryKey({ columns: [row.job_id, row.name] })],
 );

@@ -2,6 +2,7 @@ import { findFaults, mergePatch, type Json, type JsonObject } from "@atlasqueue/
 import { composed } from "../../database/composed.ts";
 import { uuidArray } from "../../database/literals.ts";
 import type { Execute } from "../../database/statement.ts";
+import { forgetSteps } from "../../steps/forget.ts";
 import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "../pages.ts";
 import { pageBounded, reachedFrom } from "../take.ts";
 
@@ -31,7 +32,7 @@ export async function readPatched(
   return { found: row?.found ?? 0, reached: row?.reached ?? null, jobs };
 }
 
-/** Give jobs, which this transaction has locked, their patched payloads. */
+/** Give jobs, which this transaction has locked, their patched payloads. What they have done before does not count then. */
 export async function writePatched(execute: Execute, jobs: readonly Pick<Patched, "id" | "after">[]): Promise<void> {
   if (jobs.length === 0) return;
   const payloads = `[${jobs.map(({ after }) => JSON.stringify(after)).join(",")}]`;
@@ -57,7 +58,15 @@ const textOf = (kind: DeadPage["kind"]) => {
 };
 const texts = { ids: textOf("ids"), walk: textOf("walk") };
 
-const write = `
-  UPDATE jobs SET payload = patched.payload
-  FROM ROWS FROM (unnest($1::uuid[]), json_array_elements($2::text::json)) AS patched(id, payload)
-  WHERE jobs.id = patched.id`;
+const write = composed(
+  "dead-letters/write-patched",
+  ["ids", "payloads"],
+  `
+  WITH patched AS (
+    UPDATE jobs SET payload = patch.payload, has_steps = NULL
+    FROM ROWS FROM (unnest($1::uuid[]), json_array_elements($2::text::json)) AS patch(id, payload)
+    WHERE jobs.id = patch.id
+    RETURNING jobs.id
+  ), ${forgetSteps("patched")}
+  SELECT count(*) FROM patched`,
+);

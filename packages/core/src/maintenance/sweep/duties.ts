@@ -2,7 +2,8 @@ import { isUnavailable } from "../../database/errors.ts";
 import { foldAll } from "../../counts/fold.ts";
 import { refreshStatistics, statisticsAreStale } from "../../database/server/refresh-statistics.ts";
 import { carryOnReplays } from "../../dead-letters/replays/carry-on.ts";
-import { advanceAll } from "../../groups/advancer.ts";
+import { advanceFlows } from "../../flows/advance.ts";
+import { advanceAll } from "../../groups/advance-all.ts";
 import { type SweepOutlook } from "../outlook.ts";
 import { promoteAll } from "../promote.ts";
 import { firstId } from "../prune.ts";
@@ -84,7 +85,8 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep, stop: Abort
      * becomes due.
      */
     async start(outlook: Partial<SweepOutlook>, { asked, settled_in }: SweepMoment): Promise<Swept> {
-      const { any_queued = true, any_handovers = true, any_arrivals = true, any_changes = true, newest_dead } = outlook;
+      const { any_queued = true, any_changes = true, newest_dead } = outlook;
+      const { any_handovers = true, any_arrivals = true, any_flow_notes = true } = outlook;
       const ready = any_queued && !asked;
       if (ready) await markReady(deps);
       // It may take hours, so the sweep does not wait for it.
@@ -102,6 +104,7 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep, stop: Abort
         count("ready jobs", ready, () => signalAgain(goRound)),
         duty("arrivals", async () => void (any_arrivals && (await admitAll(deps, arrivals)))),
         duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),
+        duty("flows", async () => void (any_flow_notes && (await advanceFlows(deps)))),
         newest_dead !== undefined &&
           duty("dead letters", () => hint(deps.observe, "dead letters", () => checkDeadLetters(newest_dead))),
         duty("counts", async () => void (any_changes && !asked && (await foldAll(deps)))),

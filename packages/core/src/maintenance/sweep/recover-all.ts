@@ -15,7 +15,13 @@ export async function recoverAll(deps: SweepDeps): Promise<number> {
     await announce(deps, requeued, "front");
     deps.followUps.requeued(requeued);
     // Whether their queues have limits was not looked up.
-    await deps.followUps.settled(dead.map((job) => ({ job: { ...job, limited: true }, became: "dead" })));
+    await deps.followUps.settled(
+      dead.map((job) => ({
+        job: { ...job, limited: true },
+        became: "dead",
+        has_children: job.has_children,
+      })),
+    );
     total += requeued.length + dead.length;
     if (batches < claims_max) break;
   }

@@ -14,10 +14,11 @@ import { planUnique, type Plan } from "../unique/plan.ts";
 import { isTakenMeanwhile } from "../../database/refuse.ts";
 
 /**
- * `outcomes` are those of the jobs that were admitted or ended: signal them. `ended` are the ids of those that ended
+ * `outcomes` are those of the jobs that were admitted or ended: signal them; `released` are the ids of those that are no new jobs, but waited
+ * for others before. `ended` are the ids of those that ended
  * because another job is the answer to them. `left` are the ids to look at again.
  */
-export type Admitted = { outcomes: EnqueueOutcome[]; ended: string[]; left: string[] };
+export type Admitted = { outcomes: EnqueueOutcome[]; released: ReadonlySet<string>; ended: string[]; left: string[] };
 
 /**
  * blocked, as an arrival → queued | scheduled | blocked in its place, or cancelled: jobs that came in with their
@@ -57,19 +58,21 @@ export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitte
       .filter(({ id }) => !rowOf.get(id)?.asks.waits)
       .map((one) => stepOf({ ...one, key: keyAsNoted(one) }, "note", ttlOf(one))),
   ];
-  if (steps.length === 0) return { outcomes: [], ended: [], left: [] };
+  const released = new Set(rows.filter(({ asks }) => asks.released).map(({ id }) => id));
+  if (steps.length === 0) return { outcomes: [], released, ended: [], left: [] };
   const done = await carryOut(execute, steps, "admit").catch((error: unknown) => {
     if (isTakenMeanwhile(error)) return undefined;
     throw error;
   });
   const tried = new Set(steps.map(({ draft }) => draft.id));
   const left = drafts.filter(({ id }) => !done || done.lost.has(id) || !tried.has(id));
-  if (!done) return { outcomes: [], ended: [], left: left.map(({ id }) => id) };
+  if (!done) return { outcomes: [], released, ended: [], left: left.map(({ id }) => id) };
   for (const [one, outcome] of outcomesOf(plan, rowOf, done)) outcomes.set(one, outcome);
   const settled = [...outcomes].filter(([{ id }]) => !done.lost.has(id));
-  for (const [{ tenant, request, trace }, outcome] of settled)
-    reportEnqueued(deps.observe, { tenant, request, trace }, outcome);
+  for (const [{ id, tenant, request, trace }, outcome] of settled)
+    if (!released.has(id)) reportEnqueued(deps.observe, { tenant, request, trace }, outcome);
   return {
+    released,
     outcomes: settled.map(([, outcome]) => outcome),
     ended: settled.filter(([, { kind }]) => kind !== "created").map(([{ id }]) => id),
     left: left.map(({ id }) => id),
@@ -124,6 +127,8 @@ type ArrivedRow = JobRow & { asks: Asks };
 type Asks = {
   /** False when it was cancelled before it was admitted. */
   waits: boolean;
+  /** It was submitted long ago, and waited for other jobs until now. */
+  released: boolean;
   payload: string | null;
   unique_key: string | null;
   on_conflict: Unique["on_conflict"] | null;
@@ -160,7 +165,8 @@ const uniqueNameOf = (one: Draft, key: string | null): [Draft, UniqueName][] =>
 // The payload as it was sent, for those that may replace another.
 const arrived = `
   SELECT jobs.*, json_build_object(
-    'waits', jobs.blocked_seq IS NOT DISTINCT FROM 0, 'payload', CASE WHEN on_conflict = 'replace' THEN payload::text END,
+    'waits', jobs.blocked_seq IS NOT DISTINCT FROM 0,
+    'released', EXISTS (SELECT FROM flow_jobs WHERE flow_jobs.job_id = jobs.id AND json_array_length(parents) > 0), 'payload', CASE WHEN on_conflict = 'replace' THEN payload::text END,
     'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds, 'key', idempotency_key,
     'hash', encode(request_hash, 'hex'), 'key_ttl_seconds', key_ttl_seconds) AS asks
   FROM arrivals JOIN jobs ON jobs.id = arrivals.job_id

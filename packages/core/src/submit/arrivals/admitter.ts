@@ -1,12 +1,14 @@
 import { DatabaseTimeoutError, isUnavailable } from "../../database/errors.ts";
 import type { Deps } from "../../deps.ts";
-import type { FollowUps } from "../../follow-ups.ts";
 import { pause } from "../../pause.ts";
 import { arrivedAfter, arrivedUpTo, type ArrivedPage } from "./arrived-ids.ts";
-import { admit } from "./admit.ts";
+import { admit, type Admitted } from "./admit.ts";
 import { firstId } from "../../maintenance/prune.ts";
 
-type AdmitterDeps = Deps & { followUps: Pick<FollowUps, "admitted"> };
+/** `admitted` is what follows the commit. */
+export type AdmitterDeps = Deps & {
+  followUps: { admitted(admitted: Pick<Admitted, "outcomes" | "released" | "ended">): Promise<void> };
+};
 
 const jobs_max = 200;
 /** Statements in one go, leaving a sweep time for its other duties. */

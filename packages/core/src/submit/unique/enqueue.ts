@@ -29,7 +29,8 @@ export async function enqueueUnique(
   const steps = stepsOf(plan, () => idempotency_ttl_seconds);
   // A request answered with what exists, and without a key to remember, changes nothing.
   const needed = steps.filter((one) => one.role === "make" || one.draft.key !== null || one.target !== undefined);
-  const done = needed.length > 0 ? await carryOut(execute, needed, "insert", { strict }) : undefined;
+  const mode = drafts.some(({ flow }) => flow) ? "flow" : "insert";
+  const done = needed.length > 0 ? await carryOut(execute, needed, mode, { strict }) : undefined;
   const outcomes = outcomesOf(plan, done);
   for (const [one, { draft }] of plan.rejects)
     if (outcomes.has(draft)) outcomes.set(one, { kind: "conflict", job_id: draft.id });

@@ -26,7 +26,7 @@ beforeAll(async () => {
   deps = { database: own.database, observe: recordEvents().observe };
   const databases = [1, 2].map(() => connectDatabase({ url: own.url, connections_max: 5, timeout_ms: 15_000 }));
   submitters = databases.map((database) =>
-    createSubmitter({ ...deps, database, followUps: { submitted() {} } }, options),
+    createSubmitter({ ...deps, database, followUps: { submitted() {}, flowsSubmitted() {} } }, options),
   );
   close = async () => {
     await Promise.all(submitters.map((one) => one.close()));

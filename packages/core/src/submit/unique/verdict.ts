@@ -2,7 +2,13 @@ import { hash } from "node:crypto";
 import { isFinal, type JobStatus, type SubmitJob, type Unique } from "@atlasqueue/contract";
 
 /** The job that holds a unique key. `window_over` is null when it holds the key until it is final. */
-export type Holder = { status: JobStatus; group: string | null; window_over: boolean | null };
+export type Holder = {
+  status: JobStatus;
+  group: string | null;
+  window_over: boolean | null;
+  /** It has done a part, or was sent a signal: with another payload that would be lost. */
+  has_steps?: boolean | null;
+};
 
 type UniqueVerdict =
   /** No one holds it: the new job takes the key. */
@@ -22,7 +28,7 @@ type UniqueVerdict =
 export function uniqueVerdict(holder: Holder | undefined, { on_conflict }: Unique, group: string | null) {
   if (!holder || (holder.window_over ?? isFinal(holder.status))) return "take" satisfies UniqueVerdict;
   if (on_conflict !== "replace") return on_conflict satisfies UniqueVerdict;
-  if (!waiting.has(holder.status)) return "take" satisfies UniqueVerdict;
+  if (!waiting.has(holder.status) || holder.has_steps) return "take" satisfies UniqueVerdict;
   return (holder.group === group ? "replace" : "reject") satisfies UniqueVerdict;
 }
 

@@ -1,0 +1,171 @@
+import {
+  flowActAnswer,
+  flowGraph,
+  flowPage,
+  getFlowQuery,
+  jobId,
+  listFlowsQuery,
+  type Flow,
+  type FlowActAnswer,
+} from "@atlasqueue/contract";
+import { actOnFlow, findFlow, listFlows, viewFlow } from "@atlasqueue/core/internal";
+import { z } from "zod";
+import { ProblemError } from "../http/answers/problem.ts";
+import type { CursorOf } from "../http/input/cursor.ts";
+import { exampleId, exampleOther } from "../route/examples.ts";
+import type { RouteDeps } from "../route/deps.ts";
+import { noBody } from "../route/operation.ts";
+import { route } from "../route/route.ts";
+
+const path = z.strictObject({ id: jobId });
+
+const created_at = "2030-01-26T12:00:00.000Z";
+const exampleFlow: Flow = {
+  id: exampleId,
+  state: "running",
+  created_at,
+  finished_at: null,
+  jobs: 2,
+  counts: { scheduled: 0, blocked: 1, queued: 0, running: 1, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },
+};
+const aboutJob = {
+  queue: "reports",
+  attempts: 0,
+  max_attempts: 5,
+  on_parent_failure: "cancel" as const,
+  last_error: null,
+  started_at: null,
+  finished_at: null,
+};
+
+const list = route(
+  {
+    method: "get",
+    path: "/v1/flows",
+    id: "listFlows",
+    tag: "Flows",
+    summary: "List flows, newest first",
+    description:
+      "`running`: some jobs are not final. `held`: none of those goes on by itself, as each waits for one that failed. " +
+      "When all are final: `failed` if one is dead, else `cancelled` if one is, else `succeeded`.",
+    scope: "read",
+    request: { query: listFlowsQuery },
+    answers: {
+      200: {
+        description:
+          "A page. With a `state` it may be short, even empty, and still have a `next_cursor`; null means there is no more.",
+        schema: flowPage,
+        example: { items: [exampleFlow], next_cursor: null },
+      },
+    },
+    problems: ["validation"],
+  },
+  async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
+    const of: CursorOf = { list: "flows", tenant, filter };
+    const { flows, next } = await listFlows(deps, tenant, filter, limit, deps.cursors.read(of, cursor));
+    return { items: flows, next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+  },
+);
+
+const get = route(
+  {
+    method: "get",
+    path: "/v1/flows/{id}",
+    id: "getFlow",
+    tag: "Flows",
+    summary: "Read a flow with its jobs",
+    description:
+      "A page has a thousand jobs, in the order in which they were submitted. The critical path is the chain of jobs on " +
+      "which the end of the flow hangs: from the one that ends last back to the parent that ended last, and so on.",
+    scope: "read",
+    request: { path, query: getFlowQuery },
+    answers: {
+      200: {
+        description: "The flow.",
+        schema: flowGraph,
+        example: {
+          ...exampleFlow,
+          items: [
+            { ...aboutJob, id: exampleId, ref: "load", type: "sales.load", status: "running", depends_on: [] },
+            {
+              ...aboutJob,
+              id: exampleOther,
+              ref: "sum",
+              type: "sales.sum",
+              status: "blocked",
+              depends_on: [exampleId],
+            },
+          ],
+          next_cursor: null,
+          critical_path: [exampleId, exampleOther],
+        },
+      },
+    },
+    problems: ["validation", "not_found"],
+  },
+  async ({ deps, tenant, path: { id }, query: { cursor } }) => {
+    const of: CursorOf = { list: "flow", tenant, filter: { id } };
+    const after = deps.cursors.read(of, cursor);
+    const found = await viewFlow(deps, tenant, id, after === undefined ? undefined : Number(after));
+    const { next, ...flow } = found ?? unknownFlow();
+    return { ...flow, next_cursor: next === undefined ? null : deps.cursors.write(of, String(next)) };
+  },
+);
+
+const tellChanged = (_input: unknown, { changed }: FlowActAnswer) => ({ count: changed });
+const underKey = "Sent again with the same `Idempotency-Key`, it changes nothing more.";
+
+const cancel = route(
+  {
+    method: "post",
+    path: "/v1/flows/{id}/cancel",
+    id: "cancelFlow",
+    audit: { action: "flow.cancel", tells: tellChanged },
+    tag: "Flows",
+    summary: "Cancel all jobs of a flow that are not final",
+    description: `Running ones too: their leases end, and their handlers are aborted. ${underKey}`,
+    scope: "submit",
+    request: { path, idempotency_key: "optional", body: noBody },
+    answers: { 200: { description: "How many it cancelled.", schema: flowActAnswer } },
+    problems: ["not_found"],
+  },
+  async ({ deps, tenant, path: { id }, repeated }) => act(deps, tenant, id, repeated ? undefined : "cancel"),
+);
+
+const retry = route(
+  {
+    method: "post",
+    path: "/v1/flows/{id}/retry",
+    id: "retryFlow",
+    audit: { action: "flow.retry", tells: tellChanged },
+    tag: "Flows",
+    summary: "Run the dead and cancelled jobs of a flow again",
+    description:
+      "What succeeded stays as it is. Jobs that were cancelled because of one that failed wait for it again, and are " +
+      `not counted. ${underKey}`,
+    scope: "submit",
+    request: { path, idempotency_key: "optional", body: noBody },
+    answers: { 200: { description: "How many it retried.", schema: flowActAnswer } },
+    problems: ["not_found"],
+  },
+  async ({ deps, tenant, path: { id }, repeated }) => act(deps, tenant, id, repeated ? undefined : "retry"),
+);
+
+async function act(
+  deps: RouteDeps,
+  tenant: string,
+  id: string,
+  action: "cancel" | "retry" | undefined,
+): Promise<FlowActAnswer> {
+  if (!(await findFlow(deps, tenant, id))) unknownFlow();
+  const changed = action === undefined ? 0 : await actOnFlow(deps, tenant, id, action);
+  return { changed, flow: (await findFlow(deps, tenant, id)) ?? unknownFlow() };
+}
+
+/** The answer to an id that is unknown or another tenant's: no one can tell which. */
+function unknownFlow(): never {
+  throw new ProblemError("not_found", "There is no flow with this id");
+}
+
+/** Jobs that wait for one another, as a whole: their state, their graph, cancelling and retrying. */
+export const flowRoutes = [list, get, cancel, retry];

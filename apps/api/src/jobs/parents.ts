@@ -1,0 +1,37 @@
+import { jobId, listParentsQuery, parentPage } from "@atlasqueue/contract";
+import { findJob, parentsPage } from "@atlasqueue/core/internal";
+import { z } from "zod";
+import { unknownJob } from "../http/answers/problem.ts";
+import type { CursorOf } from "../http/input/cursor.ts";
+import { exampleParents } from "../route/examples.ts";
+import { route } from "../route/route.ts";
+
+const items = Object.entries(exampleParents.parents).map(([ref, parent]) => ({ ref, ...parent }));
+
+export const parents = route(
+  {
+    method: "get",
+    path: "/v1/jobs/{id}/parents",
+    id: "listParents",
+    tag: "Jobs",
+    summary: "List the jobs that a job waits or waited for",
+    description: "With their results, in the order of the request. A page ends after about 256 KiB of results.",
+    scope: "read",
+    request: { path: z.strictObject({ id: jobId }), query: listParentsQuery },
+    answers: {
+      200: {
+        description: "A page. It may be short and still have a `next_cursor`; null means there is no more.",
+        schema: parentPage,
+        example: { items, next_cursor: null },
+      },
+    },
+    problems: ["validation", "not_found"],
+  },
+  async ({ deps, tenant, path: { id }, query: { limit, cursor } }) => {
+    const of: CursorOf = { list: "parents", tenant, filter: { id } };
+    const after = Number(deps.cursors.read(of, cursor) ?? 0);
+    const { items: found, next } = await parentsPage(deps, tenant, id, after, limit);
+    if (found.length === 0 && !(await findJob(deps, tenant, id))) unknownJob();
+    return { items: found, next_cursor: next === undefined ? null : deps.cursors.write(of, String(next)) };
+  },
+);

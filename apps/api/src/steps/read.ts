@@ -1,0 +1,29 @@
+import { jobId, jobSteps, type JobSteps } from "@atlasqueue/contract";
+import { findJobSteps } from "@atlasqueue/core/internal";
+import { z } from "zod";
+import { unknownJob } from "../http/answers/problem.ts";
+import { exampleLockedUntil } from "../route/examples.ts";
+import { route } from "../route/route.ts";
+
+const example: JobSteps = {
+  steps: [{ name: "charge", result: { charge_id: "ch_17" }, attempt: 1, finished_at: exampleLockedUntil }],
+  signals: [{ name: "approved", payload: { by: "ada" }, sent_at: exampleLockedUntil }],
+  waits: [{ name: "approved", until: exampleLockedUntil }],
+};
+
+export const read = route(
+  {
+    method: "get",
+    path: "/v1/jobs/{id}/steps",
+    id: "listSteps",
+    tag: "Jobs",
+    summary: "List a job's steps and signals",
+    description:
+      "What its handler has done and keeps through retries, the signals it was sent, and those it waited for.",
+    scope: "read",
+    request: { path: z.strictObject({ id: jobId }) },
+    answers: { 200: { description: "Each in its order.", schema: jobSteps, example } },
+    problems: ["validation", "not_found"],
+  },
+  async ({ deps, tenant, path: { id } }) => (await findJobSteps(deps, tenant, id)) ?? unknownJob(),
+);

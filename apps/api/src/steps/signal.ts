@@ -1,0 +1,66 @@
+import {
+  jobId,
+  limits,
+  sendSignalAnswer,
+  sendSignalRequest,
+  stepName,
+  type SendSignalAnswer,
+} from "@atlasqueue/contract";
+import { sendSignal } from "@atlasqueue/core/internal";
+import { z } from "zod";
+import { ProblemError, unknownJob } from "../http/answers/problem.ts";
+import { requireSmall } from "../http/body/require-small.ts";
+import { route } from "../route/route.ts";
+
+type Input = { path: { name: string } };
+const ask = ({ path: { name } }: Input) => ({ detail: { signal: name } });
+/** A signal that does not count has changed nothing. */
+const tell = (input: Input, { outcome }: SendSignalAnswer) => (outcome === "sent" ? ask(input) : undefined);
+
+export const signal = route(
+  {
+    method: "post",
+    path: "/v1/jobs/{id}/signals/{name}",
+    id: "sendSignal",
+    audit: { action: "job.signal", asks: ask, tells: tell },
+    tag: "Jobs",
+    summary: "Send a signal to a job",
+    description:
+      "A job that waits for it is queued at once; for any other that is not final it is kept until it waits for it. " +
+      "`sent_before`: the first of a name counts, and this was not it. `too_late`: the job has waited for it until its " +
+      "time was over. A payload may have " +
+      `${limits.payload_bytes_max} bytes of JSON, and all of a job's ${limits.signals_bytes_max}.`,
+    scope: "submit",
+    request: {
+      path: z.strictObject({ id: jobId, name: stepName }),
+      idempotency_key: "optional",
+      body: { schema: sendSignalRequest, example: { payload: { by: "ada" } } },
+    },
+    answers: {
+      200: { description: "What became of it.", schema: sendSignalAnswer, example: { outcome: "sent" } },
+    },
+    problems: ["not_found", "job_finished", "storage_full"],
+  },
+  async ({ deps, tenant, path: { id, name }, body, bytes, repeated }) => {
+    if (repeated) return { outcome: "sent" as const };
+    requireSmall(body.payload, "/payload", bytes, deps.payload_bytes_max);
+    await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys: [] });
+    const outcome = await sendSignal(deps, tenant, id, name, body.payload ?? null);
+    switch (outcome.kind) {
+      case "sent":
+        if (outcome.woken) await deps.followUps.woken(outcome.job);
+        return { outcome: "sent" as const };
+      case "sent_before":
+      case "too_late":
+        return { outcome: outcome.kind };
+      case "finished":
+        throw new ProblemError("job_finished", `The job is ${outcome.status} already`);
+      case "full":
+        throw new ProblemError("too_large", "The job was sent as many signals as it may be, or as large ones");
+      case "unknown":
+        return unknownJob();
+      default:
+        return outcome satisfies never;
+    }
+  },
+);

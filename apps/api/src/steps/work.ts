@@ -1,0 +1,100 @@
+import {
+  jobId,
+  limits,
+  parkAnswer,
+  parkRequest,
+  stepName,
+  storedStep,
+  storeStepRequest,
+  type ParkAnswer,
+} from "@atlasqueue/contract";
+import { park as parkJob, storeStep } from "@atlasqueue/core/internal";
+import { z } from "zod";
+import { leaseLost, ProblemError, unknownJob } from "../http/answers/problem.ts";
+import { requireSmall } from "../http/body/require-small.ts";
+import { exampleLockedUntil, exampleToken } from "../route/examples.ts";
+import { route } from "../route/route.ts";
+
+const lease_token = exampleToken;
+const result = { charge_id: "ch_17" };
+
+export const store = route(
+  {
+    method: "put",
+    path: "/v1/jobs/{id}/steps/{name}",
+    id: "storeStep",
+    tag: "Work",
+    summary: "Keep the result of a step",
+    description:
+      "It comes with every later lease of the job, so that a retry need not do the step again. The first result of a name " +
+      `stays, and is the answer. A result may have ${limits.result_bytes_max} bytes of JSON, all of a job's ` +
+      `${limits.steps_bytes_max}; a job may have ${limits.steps_max} steps.`,
+    scope: "work",
+    request: {
+      path: z.strictObject({ id: jobId, name: stepName }),
+      body: { schema: storeStepRequest, example: { lease_token, result } },
+    },
+    answers: { 200: { description: "What is kept under the name.", schema: storedStep, example: { result } } },
+    problems: ["not_found", "lease_lost"],
+  },
+  async ({ deps, tenant, path: { id, name }, body, bytes }) => {
+    requireSmall(body.result, "/result", bytes, limits.result_bytes_max);
+    const job = { id, tenant, lease_token: body.lease_token };
+    const outcome = await storeStep(deps, job, name, body.result ?? null);
+    switch (outcome.kind) {
+      case "stored":
+        return { result: outcome.result };
+      case "full":
+        throw new ProblemError("too_large", "The job has as many steps as it may have, or as large ones");
+      case "lease_lost":
+        throw leaseLost();
+      case "unknown":
+        return unknownJob();
+      default:
+        return outcome satisfies never;
+    }
+  },
+);
+
+const parked: ParkAnswer = { outcome: "parked", until: exampleLockedUntil };
+
+export const park = route(
+  {
+    method: "post",
+    path: "/v1/jobs/{id}/park",
+    id: "parkJob",
+    tag: "Work",
+    summary: "Let a job wait for a signal",
+    description:
+      "`parked`: the lease is over, and the attempt does not count. The job is leased again when the signal comes or the " +
+      "time is over, which counts from its first wait for this signal; ask again then. `signalled`: the signal is there. " +
+      "`timed_out`: the time is over, and the signal does not count any more. After either, the lease still holds.",
+    scope: "work",
+    request: {
+      path: z.strictObject({ id: jobId }),
+      body: { schema: parkRequest, example: { lease_token, signal: "approved", timeout_seconds: 86_400 } },
+    },
+    answers: { 200: { description: "Whether it waits, or what came of it.", schema: parkAnswer, example: parked } },
+    problems: ["not_found", "lease_lost"],
+  },
+  async ({ deps, tenant, path: { id }, body: { lease_token: token, signal, timeout_seconds } }) => {
+    const outcome = await parkJob(deps, { id, tenant, lease_token: token }, signal, timeout_seconds);
+    switch (outcome.kind) {
+      case "parked": {
+        const until = outcome.until.toISOString();
+        deps.followUps.parked({ tenant, queue: outcome.queue, limited: true }, outcome.until, token);
+        return { outcome: "parked" as const, until };
+      }
+      case "signalled":
+        return { outcome: "signalled" as const, payload: outcome.payload };
+      case "timed_out":
+        return { outcome: "timed_out" as const };
+      case "lease_lost":
+        throw leaseLost();
+      case "unknown":
+        return unknownJob();
+      default:
+        return outcome satisfies never;
+    }
+  },
+);

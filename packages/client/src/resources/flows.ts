@@ -1,0 +1,37 @@
+import type { Flow, FlowActAnswer, FlowGraph, FlowPage, FlowState } from "@atlasqueue/contract";
+import { segment, type ActOptions, type CallOptions, type Send } from "../http/transport.ts";
+
+/** Flows as a whole. They are submitted with `client.flow()`. An unknown id is a `NotFoundError`. */
+export type FlowCalls = {
+  /** A flow with its jobs, a thousand a page: go on with its `next_cursor`. */
+  get(id: string, page?: { cursor?: string }, call?: CallOptions): Promise<FlowGraph>;
+  /** Newest first, a page at a time: go on with its `next_cursor`. With a `state` a page may be short, even empty. */
+  list(filter?: { state?: FlowState; limit?: number; cursor?: string }, call?: CallOptions): Promise<FlowPage>;
+  /** Cancel its jobs that are not final. Safe to repeat. */
+  cancel(id: string, call?: ActOptions): Promise<{ changed: number; flow: Flow }>;
+  /**
+   * Run its dead and cancelled jobs again. Those that were cancelled because of one that failed wait for it again, and
+   * are not counted.
+   */
+  retry(id: string, call?: ActOptions): Promise<{ changed: number; flow: Flow }>;
+};
+
+export function flowCalls(send: Send): FlowCalls {
+  const path = "/v1/flows";
+  const act = async (id: string, verb: "cancel" | "retry", repeat: "always" | "undone", call?: ActOptions) => {
+    const answer = await send({ method: "POST", path: `${path}/${segment(id)}/${verb}`, repeat }, call);
+    return answer.body as FlowActAnswer;
+  };
+  return {
+    async get(id, query = {}, call) {
+      return (await send({ method: "GET", path: `${path}/${segment(id)}`, query, repeat: "always" }, call))
+        .body as FlowGraph;
+    },
+    async list(query = {}, call) {
+      return (await send({ method: "GET", path, query, repeat: "always" }, call)).body as FlowPage;
+    },
+    cancel: (id, call) => act(id, "cancel", "always", call),
+    // Not after a lost answer: by then its jobs may have died again, and that would be a second retry.
+    retry: (id, call) => act(id, "retry", "undone", call),
+  };
+}

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { testApi, type TestApi } from "../../test/test-api.ts";
+import { createClient, type Client, type HandlerFunction, type JsonObject } from "../index.ts";
+
+let api: TestApi;
+let client: Client;
+beforeAll(async () => {
+  api = await testApi();
+  client = createClient({ url: api.url });
+});
+afterAll(() => api.close());
+
+function work(queue: string, handler: HandlerFunction<JsonObject>) {
+  const worker = client.work(queue, handler, { concurrency: 100, waitSeconds: 1 });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+}
+
+test("a remote handler is given the results of the jobs that its own waited for, however many", async () => {
+  const queue = "remote";
+  work(queue, async ({ n }, { job, parents, parentCounts }) => {
+    if (job.type === "give") return n;
+    const found = Object.values(await parents());
+    const { succeeded, dead } = await parentCounts();
+    return { sum: found.reduce((total, { result }) => total + Number(result), 0), succeeded, dead };
+  });
+  for (const count of [3, 150]) {
+    const flow = client.flow();
+    for (let n = 1; n <= count; n += 1) flow.add({ type: "give", payload: { n }, queue });
+    flow.afterAll({ type: "sum", queue });
+    const { last } = await flow.submit();
+    expect(await last?.result()).toEqual({ sum: (count * (count + 1)) / 2, succeeded: count, dead: 0 });
+    expect(await client.get(last?.id ?? "")).toMatchObject({
+      parents_complete: count === 3,
+      parent_counts: { succeeded: count },
+    });
+    const page = await client.parents(last?.id ?? "", { limit: 2 });
+    expect(page.items.map(({ ref, status, result }) => [ref, status, result])).toEqual([
+      ["job-1", "succeeded", 1],
+      ["job-2", "succeeded", 2],
+    ]);
+  }
+});
+
+test("a remote handler whose job waited for none is given none", async () => {
+  work("alone", async (_payload, { parents, parentCounts }) => [await parents(), (await parentCounts()).succeeded]);
+  expect(await (await client.submit({ type: "a", queue: "alone" })).result()).toEqual([{}, 0]);
+});

@@ -1,0 +1,65 @@
+import { ParkedError, type StepStore } from "@atlasqueue/contract";
+import { AuthError, LeaseLostError, NotFoundError } from "../errors.ts";
+import { backoffMs } from "../http/retry.ts";
+import { pause } from "../http/time.ts";
+import type { StepCalls } from "../resources/steps.ts";
+import type { Observe } from "./events.ts";
+import type { HeldJob, HeldJobs } from "./held-jobs.ts";
+import { isRefusal } from "./lease-keeper.ts";
+
+type Parts = { calls: Pick<StepCalls, "steps" | "storeStep" | "park">; held: HeldJobs; observe: Observe };
+
+const retry_ms_max = 2_000;
+
+/**
+ * Where a remote handler keeps its steps: the API. While that is away it is asked again, for as long as the job is held.
+ * What has come with the lease is not asked for.
+ */
+export function remoteSteps({ calls, held, observe }: Parts, job: HeldJob): StepStore {
+  const { leased, stop } = job;
+
+  const patiently = async <T>(ask: () => Promise<T>): Promise<T> => {
+    for (let failures = 1; ; failures += 1) {
+      stop.signal.throwIfAborted();
+      try {
+        return await ask();
+      } catch (error) {
+        if (error instanceof LeaseLostError || error instanceof NotFoundError) {
+          if (held.holds(job)) observe({ event: "lease_lost", job: leased.job, during: "handling" });
+          held.abandon(job, error);
+          throw error;
+        }
+        if (isRefusal(error) || isForbidden(error)) throw error;
+        observe({ event: "api_unavailable", during: "steps", error });
+        await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), stop.signal);
+      }
+    }
+  };
+
+  return {
+    async load() {
+      if (leased.steps_complete) return new Map(Object.entries(leased.steps));
+      const { steps } = await patiently(() => calls.steps(leased.job.id, { retries: 0 }));
+      return new Map(steps.map(({ name, result }) => [name, result]));
+    },
+    store: (name, result) => patiently(() => calls.storeStep(leased, name, result, { retries: 0 })),
+    async park(signal, timeout_seconds) {
+      const answer = await patiently(() => calls.park(leased, signal, timeout_seconds, { retries: 0 }));
+      switch (answer.outcome) {
+        case "parked":
+          held.abandon(job, new ParkedError(signal));
+          observe({ event: "job_parked", job: leased.job, waits_for: signal, until: answer.until });
+          return "parked";
+        case "signalled":
+          return { timed_out: false, payload: answer.payload };
+        case "timed_out":
+          return { timed_out: true };
+        default:
+          return answer satisfies never;
+      }
+    },
+  };
+}
+
+/** The token may not do this, now or later. */
+const isForbidden = (error: unknown) => error instanceof AuthError && error.status === 403;

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import type { Fault } from "../checks/json.ts";
+import { limits } from "../checks/limits.ts";
+import { validate } from "../checks/validate.ts";
+import { spawnedJob, type SpawnedJob, type SpawnedJobInput } from "../wire/job.ts";
+
+export type Spawn = {
+  /**
+   * Add jobs as this one succeeds: they are stored together with its result, or neither is, and never if it throws. They
+   * join its flow, may wait for one another by `ref` and for jobs that exist by id, and are told its result as that of
+   * their first parent. With `dependants_wait` in any call, the jobs that wait for this one wait for all of them too.
+   * Call it as often as you like, for 1,000 jobs in all. Throws a SpawnError for a job that is not valid.
+   */
+  spawn(jobs: SpawnedJobInput | readonly SpawnedJobInput[], options?: { dependants_wait?: boolean }): void;
+};
+
+/** What a handler has added so far. */
+export type SpawnedJobs = { children: SpawnedJob[]; dependants_wait: boolean };
+
+/** Jobs that a handler added and that cannot be stored, each named by its place in the order of adding. */
+export class SpawnError extends Error {
+  override readonly name = "SpawnError";
+}
+
+/** What is wrong with them, in one line. */
+export function spawnErrorOf(faults: readonly Fault[]): SpawnError {
+  return new SpawnError(faults.map(({ pointer, message }) => `${pointer} ${message}`).join("; "));
+}
+
+const request = z.strictObject({ children: z.array(spawnedJob) });
+
+/**
+ * Keeps what the handler of one attempt adds.
+ *
+ * @example
+ * const { spawn, spawned } = createSpawn();
+ */
+export function createSpawn(): Spawn & { spawned(): SpawnedJobs | undefined } {
+  const children: SpawnedJob[] = [];
+  let wait = false;
+  return {
+    spawn(jobs, { dependants_wait = false } = {}) {
+      const checked = validate(request, { children: [jobs].flat() });
+      if (checked.kind === "invalid") throw spawnErrorOf(checked.faults);
+      const added = checked.value.children;
+      if (children.length + added.length > limits.batch_items_max)
+        throw new SpawnError(`a job must not add more than ${limits.batch_items_max} jobs`);
+      // The handler may change its payloads afterwards.
+      children.push(...structuredClone(added));
+      wait ||= dependants_wait;
+    },
+    spawned: () => (children.length > 0 ? { children, dependants_wait: wait } : undefined),
+  };
+}

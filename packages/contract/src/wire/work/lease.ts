@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { anyJson, job, jobId, spawnedJob } from "../job.ts";
+import { anyParents } from "../flows/parents.ts";
+import { limits } from "../../checks/limits.ts";
+import { plainText, plainTextAccepts } from "../../checks/plain-text.ts";
+
+export const workerId = z
+  .string()
+  .min(1)
+  .max(limits.worker_id_chars_max)
+  .regex(plainText)
+  .describe(`a string of 1 to ${limits.worker_id_chars_max} characters ${plainTextAccepts}`);
+
+const leaseSeconds = z.int().min(1).max(limits.lease_seconds_max);
+const leaseSecondsAccepts = `an integer of seconds from 1 to ${limits.lease_seconds_max}`;
+export const leaseToken = z.guid().toLowerCase().describe("the lease_token that came with the job, a UUID");
+// At most a year ahead, as for a job's first run.
+const retryDelay = z
+  .number()
+  .min(0)
+  .max(limits.delay_seconds_max)
+  .optional()
+  .describe(`a number of seconds from 0 to ${limits.delay_seconds_max}`);
+const errorText = z.string().describe(`a string, of which ${limits.error_chars_max} characters are kept`);
+
+/** The body of `POST /v1/queues/{queue}/lease`. */
+export const leaseRequest = z.strictObject({
+  worker_id: workerId,
+  lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
+  max_jobs: z
+    .int()
+    .min(1)
+    .max(limits.lease_jobs_max)
+    .default(1)
+    .describe(`an integer from 1 to ${limits.lease_jobs_max}`),
+  wait_seconds: z
+    .number()
+    .min(0)
+    .max(limits.wait_seconds_max)
+    .default(0)
+    .describe(`a number of seconds from 0 to ${limits.wait_seconds_max}`),
+});
+export type LeaseRequestInput = z.input<typeof leaseRequest>;
+export type LeaseRequest = z.output<typeof leaseRequest>;
+
+/** What was leased; empty when no job was ready in time. */
+export const leaseAnswer = z.strictObject({
+  jobs: z.array(
+    z.strictObject({
+      job,
+      lease_token: z.uuid(),
+      locked_until: z.iso.datetime(),
+      /** Results of steps that earlier attempts have done, by their names. */
+      steps: z.record(z.string(), anyJson),
+      /** Payloads of the signals it was sent, by their names. */
+      signals: z.record(z.string(), anyJson),
+      /** False when there are more than come with a lease. */
+      steps_complete: z.boolean(),
+      ...anyParents,
+    }),
+  ),
+});
+export type LeaseAnswer = z.infer<typeof leaseAnswer>;
+
+const ackFields = z.strictObject({
+  lease_token: leaseToken,
+  result: anyJson.optional().describe("any JSON value"),
+});
+
+/** The body of `POST /v1/jobs/{id}/ack`. The `children` are stored with it, or neither is. */
+export const ackRequest = ackFields.extend({
+  children: z
+    .array(spawnedJob)
+    .max(limits.batch_items_max)
+    .optional()
+    .describe(`a list of at most ${limits.batch_items_max} jobs`),
+  dependants_wait: z
+    .boolean()
+    .optional()
+    .describe("true or false; with true, the jobs that wait for this one wait for its children too"),
+});
+export type AckRequest = z.output<typeof ackRequest>;
+
+/** The body of `POST /v1/jobs/{id}/nack`. */
+export const nackRequest = z.strictObject({
+  lease_token: leaseToken,
+  error: errorText,
+  retry: z.boolean().default(true).describe("true or false; false makes the job a dead letter at once"),
+  delay_seconds: retryDelay,
+  error_data: anyJson
+    .optional()
+    .describe("any JSON value, kept as the result {error_data} of a job that becomes a dead letter by it"),
+});
+export type NackRequestInput = z.input<typeof nackRequest>;
+export type NackRequest = z.output<typeof nackRequest>;
+
+/** The body of `POST /v1/jobs/{id}/heartbeat`. */
+export const heartbeatRequest = z.strictObject({
+  lease_token: leaseToken,
+  lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
+  progress: anyJson.optional().describe("any JSON value"),
+});
+export type HeartbeatRequestInput = z.input<typeof heartbeatRequest>;
+export type HeartbeatRequest = z.output<typeof heartbeatRequest>;
+export const heartbeatAnswer = z.strictObject({ locked_until: z.iso.datetime() });
+export type HeartbeatAnswer = z.infer<typeof heartbeatAnswer>;
+
+/** The body of `POST /v1/leases/settle`: acks and nacks of many jobs at once, of any queues. */
+export const settleRequest = z
+  .strictObject({
+    acks: z
+      .array(ackFields.extend({ id: jobId }))
+      .max(limits.batch_items_max)
+      .default([])
+      .describe(`a list of at most ${limits.batch_items_max} acks`),
+    nacks: z
+      .array(nackRequest.extend({ id: jobId }))
+      .max(limits.batch_items_max)
+      .default([])
+      .describe(`a list of at most ${limits.batch_items_max} nacks`),
+  })
+  .refine(({ acks, nacks }) => acks.length + nacks.length <= limits.batch_items_max, {
+    error: `must not have more than ${limits.batch_items_max} acks and nacks together`,
+  });
+export type SettleRequestInput = z.input<typeof settleRequest>;
+export type SettleRequest = z.output<typeof settleRequest>;
+
+/** `lease_lost` and `not_found` changed nothing; the others say the job's new status. */
+export const settleOutcomes = ["succeeded", "failed", "dead", "lease_lost", "not_found"] as const;
+const settled = z.array(z.strictObject({ id: jobId, outcome: z.enum(settleOutcomes) }));
+
+/** One outcome for each ack and each nack, in order. */
+export const settleAnswer = z.strictObject({ acks: settled, nacks: settled });
+export type SettleAnswer = z.infer<typeof settleAnswer>;

@@ -1,0 +1,37 @@
+-- $1 id
+-- $2 tenant
+-- $3 lease_token
+-- $4 name
+-- $5 timeout_seconds
+WITH 
+  found AS MATERIALIZED (
+    SELECT jobs.id, jobs.xmin AS version, jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, coalesce(jobs.status = 'running' AND jobs.lease_token = $3::uuid, false) AS held,
+     coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
+     sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.until <= now(), false) AS over,
+     coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until
+    FROM jobs LEFT JOIN job_signals AS sent ON sent.job_id = jobs.id AND sent.name = $4
+     LEFT JOIN job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $4 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
+  ), locked AS MATERIALIZED (
+    SELECT id, xmin AS version FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM found)) FOR NO KEY UPDATE SKIP LOCKED
+  ), free AS MATERIALIZED (
+    SELECT found.* FROM found JOIN locked ON locked.id = found.id AND locked.version = found.version
+  ), goes AS MATERIALIZED (
+    SELECT id, over, until FROM free WHERE held AND NOT signalled
+  ), moved AS (
+    UPDATE jobs SET status = CASE WHEN over THEN 'running' ELSE 'scheduled' END, waits_for = CASE WHEN NOT over THEN $4 END,
+                    run_at = CASE WHEN over THEN run_at ELSE until END, due_at = CASE WHEN NOT over THEN until END,
+                    attempts = CASE WHEN over THEN attempts ELSE attempts - 1 END,
+                    locked_until = CASE WHEN over THEN locked_until END, worker_id = CASE WHEN over THEN worker_id END,
+                    has_steps = true, updated_at = now()
+    FROM goes WHERE jobs.id = goes.id
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.status
+  ), parked AS (
+    SELECT * FROM moved WHERE status = 'scheduled'
+  ), waiting AS (
+    INSERT INTO job_waits (job_id, name, until) SELECT id, $4, until FROM goes WHERE NOT over
+    ON CONFLICT (job_id, name) DO NOTHING
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, running, scheduled)
+    SELECT tenant, queue, -count(*), count(*) FROM parked GROUP BY tenant, queue
+  )
+  SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, EXISTS (SELECT FROM moved) AS is_free FROM found;

@@ -1,0 +1,75 @@
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { addFlow } from "../../test/add-flow.ts";
+import type { Deps } from "../deps.ts";
+import { cancel } from "../jobs/cancel.ts";
+import { findJob } from "../jobs/find.ts";
+import { retry } from "../jobs/retry.ts";
+import { claim } from "../lease/claim.ts";
+import { complete } from "../settle/complete.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import { actOnFlow } from "./act-on-flow.ts";
+import { advanceFlows } from "./advance.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(async () => void (await own.database.sql`TRUNCATE jobs, flows, flow_jobs, flow_edges, flow_notes`));
+
+const succeed = async (id: string) => {
+  const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+  const [lease] = await claim(deps, [id], claimer);
+  if (!lease) throw new Error(`${id} could not be claimed`);
+  await complete(deps, [{ lease, result: null }]);
+};
+const advance = async () => {
+  await advanceFlows({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
+};
+const act = async (id: string, action: "cancel" | "retry") => {
+  const job = await findJob(deps, "default", id);
+  const nothing = async () => {};
+  const followUps = { cancelled: nothing, retried: nothing, noLongerDead: nothing };
+  return actOnFlow({ ...deps, followUps }, "default", job?.flow_id ?? "", action);
+};
+const statuses = async (...ids: string[]) =>
+  (await Promise.all(ids.map((id) => findJob(deps, "default", id)))).map((job) => job?.status);
+
+test("a flow that was cancelled and is retried runs in its order", async () => {
+  const { a, b, c } = await addFlow(deps, { a: {}, b: { after: ["a"] }, c: { after: ["b"] } });
+  for (const id of [c, b, a]) await cancel(deps, "default", id);
+  await advance();
+  expect(await act(a, "retry")).toBe(3);
+  await advance();
+  expect(await statuses(a, b, c)).toEqual(["queued", "blocked", "blocked"]);
+  await succeed(a);
+  await advance();
+  expect(await statuses(b, c)).toEqual(["queued", "blocked"]);
+});
+
+test("a child retried with its flow is cancelled again, and comes back, with a parent of an earlier one", async () => {
+  const { a } = await addFlow(deps, { a: {}, other: { after: ["a"], on_parent_failure: "run" } });
+  const { b } = await addFlow(deps, { b: { after: [a] } });
+  await cancel(deps, "default", b);
+  await cancel(deps, "default", a);
+  await advance();
+  await act(b, "retry");
+  await advance();
+  expect(await statuses(b)).toEqual(["cancelled"]);
+  await retry(deps, "default", a);
+  await advance();
+  expect(await statuses(b)).toEqual(["blocked"]);
+});
+
+test("a child that is retried right after its parent waits for it", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+  await cancel(deps, "default", a);
+  await advance();
+  await retry(deps, "default", a);
+  await retry(deps, "default", b);
+  await advance();
+  expect(await statuses(a, b)).toEqual(["queued", "blocked"]);
+});

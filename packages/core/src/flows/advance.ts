@@ -1,0 +1,39 @@
+import type { Pass } from "../maintenance/advancer.ts";
+import { announce, hint } from "../signal/announce.ts";
+import type { Signal } from "../signal/signal.ts";
+import { admitThese, type AdmitterDeps } from "../submit/arrivals/admitter.ts";
+import { closeEdges } from "./close-edges.ts";
+import { releaseChildren } from "./release-children.ts";
+
+type AdvancingDeps = AdmitterDeps & { signal: Signal };
+
+const notes_max = 500;
+/** Pairs of statements in one go, leaving a sweep time for its other duties. */
+const rounds_max = 50;
+
+/**
+ * Let the children hear of the parents that ended or started anew, and signal those that are ready, until no note is
+ * left that can be dealt with now.
+ *
+ * @example
+ * const { more } = await advanceFlows(deps);
+ */
+export async function advanceFlows(deps: AdvancingDeps): Promise<Pass> {
+  for (let round = 0; round < rounds_max; round += 1) {
+    const closed = await closeEdges(deps, notes_max);
+    const released = await releaseChildren(deps, notes_max);
+    const { ready, arrived, cancelled } = released;
+    await announce(deps, ready);
+    if (arrived.length > 0) await admitThese(deps, arrived);
+    if (cancelled.length > 0) await tellEnded(deps, cancelled);
+    const left = closed.left || released.left;
+    const progress = closed.notes + closed.edges + released.notes > 0;
+    if (!released.deeper && !(left && progress)) return { more: false, left };
+  }
+  return { more: true, left: true };
+}
+
+async function tellEnded({ observe, signal }: AdvancingDeps, ids: readonly string[]): Promise<void> {
+  for (const topic of ["cancelled", "finished"] as const)
+    await hint(observe, "notice", () => signal.notices.tell(topic, ids));
+}

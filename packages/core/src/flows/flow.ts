@@ -1,0 +1,61 @@
+import type { OnParentFailure, SubmitBatch, SubmittedBatch } from "@atlasqueue/contract";
+import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
+
+/** Jobs submitted together, some of which wait for others. `then` waits for all of them, however they end. */
+export type Flow = { jobs: readonly FlowJob[]; then?: Submission | undefined };
+
+/** `depends_on` has refs of other jobs of the flow, and ids of jobs that exist. */
+export type FlowJob = Submission & {
+  ref?: string | undefined;
+  depends_on?: readonly string[] | undefined;
+  on_parent_failure?: OnParentFailure | undefined;
+};
+
+/** What a job about to be stored is in its flow. */
+export type FlowPart = {
+  flow_id: string;
+  /** Its place among the jobs of its flow, from 0. */
+  place: number;
+  ref: string | null;
+  on_parent_failure: OnParentFailure;
+  parents: readonly Parent[];
+  has_children: boolean;
+  /** The job that added it as it ended. */
+  spawned_by?: string | undefined;
+};
+export type Parent = { ref: string; id: string };
+
+/** A flow whose jobs wait for none but one another, and which asks for nothing that another job may have. */
+export function standsAlone(flow: Flow): boolean {
+  const refs = new Set(flow.jobs.map(({ ref }) => ref));
+  const isOwn = ({ request, depends_on = [] }: FlowJob) =>
+    !request.unique && depends_on.every((name) => refs.has(name));
+  return isFlow(flow) && flow.jobs.every(isOwn) && !flow.then?.request.unique;
+}
+
+/** Whether any of its jobs waits for another. Otherwise it is a batch like any other, and its refs are for no one. */
+export function isFlow({ jobs, then }: Flow): boolean {
+  return then !== undefined || jobs.some(({ depends_on = [] }) => depends_on.length > 0);
+}
+
+/** A batch as it was sent, by whom and where in a trace. */
+export function flowOf({ jobs, then }: SubmitBatch, by: Pick<Submission, "tenant" | "trace">): Flow {
+  return {
+    jobs: jobs.map(({ idempotency_key, ref, depends_on, on_parent_failure, ...request }) => {
+      return { ...by, request, idempotency_key, ref, depends_on, on_parent_failure };
+    }),
+    then: then && { ...by, request: then },
+  };
+}
+
+/** The answer to it, once all is stored. */
+export function answerOf(flow: Flow, outcomes: readonly EnqueueOutcome[]): SubmittedBatch {
+  const stored = outcomes.map((outcome) => {
+    if (!("job" in outcome)) throw new Error("what was stored has no job");
+    return { ...outcome, created: outcome.kind === "created" };
+  });
+  const all = stored.map(({ job: { id, status }, created }) => ({ id, status, created }));
+  const then = all[flow.jobs.length];
+  const flow_id = isFlow(flow) ? (stored[0]?.job.flow_id ?? null) : null;
+  return { jobs: all.slice(0, flow.jobs.length), flow_id, ...(then && { then }) };
+}

@@ -1,0 +1,168 @@
+import { eventually, recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { addFlow } from "../../../test/add-flow.ts";
+import { purge } from "../../dead-letters/purge.ts";
+import type { Deps } from "../../deps.ts";
+import { cancel } from "../../jobs/cancel.ts";
+import { deleteFinished } from "../../jobs/delete.ts";
+import { findJob } from "../../jobs/find.ts";
+import { retry } from "../../jobs/retry.ts";
+import { claim } from "../../lease/claim.ts";
+import { clearResults } from "../../maintenance/clear-results.ts";
+import { firstId, prune } from "../../maintenance/prune.ts";
+import { complete } from "../../settle/complete.ts";
+import { fail } from "../../settle/fail.ts";
+import { memorySignal } from "../../signal/memory/signal.ts";
+import { advanceFlows } from "../advance.ts";
+import { forgetEmptyFlows } from "./forget-empty.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`TRUNCATE jobs, flows, flow_jobs, flow_edges, flow_notes`;
+});
+
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+const take = async (id: string) => {
+  const [lease] = await claim(deps, [id], claimer);
+  if (!lease) throw new Error(`${id} could not be claimed`);
+  return lease;
+};
+const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: 1 }]);
+const die = async (id: string) =>
+  fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
+const advance = () => advanceFlows({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
+const status = async (id: string) => (await findJob(deps, "default", id))?.status;
+
+/** Everything that removes jobs, for jobs that ended just now. */
+const removals: Record<string, (id: string, using?: Deps) => Promise<unknown>> = {
+  "a person": (id, using = deps) => deleteFinished(using, "default", [id]),
+  retention: async (_id, using = deps) => {
+    // It looks only at ids of the past.
+    await own.database.sql`SELECT pg_sleep(0.01)`;
+    await prune(using, { succeeded_hours: 0, dead_hours: 0 }, firstId, 100);
+  },
+  "a purge": (id, using = deps) =>
+    purge(using, { kind: "ids", tenant: "default", ids: [id], rest: [], until_us: Number.MAX_SAFE_INTEGER }),
+};
+
+/** A removal waits for an advisory lock after its snapshot, before it locks rows. */
+function lookingThenWaiting(sql: TestDatabase["database"]["sql"]): Deps {
+  const unsafe: typeof sql.unsafe = (text, params, options) =>
+    sql.unsafe(
+      text.replace(
+        "FOR UPDATE SKIP LOCKED",
+        "AND (SELECT count(pg_advisory_xact_lock(77)) = 1) FOR UPDATE SKIP LOCKED",
+      ),
+      params,
+      options,
+    );
+  return { ...deps, database: { ...own.database, sql: { unsafe } as typeof sql } };
+}
+
+test.each(Object.keys(removals))("%s leaves a job that others wait for, until they do not any more", async (by) => {
+  const remove = removals[by] as (typeof removals)[string];
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"], on_parent_failure: "wait" } });
+  await die(a);
+  await remove(a);
+  await advance();
+  await remove(a);
+  expect(await status(a)).toBe("dead");
+  await cancel(deps, "default", b);
+  await deleteFinished(deps, "default", [b]);
+  await remove(a);
+  expect(await status(a)).toBeUndefined();
+  expect(await own.database.sql`SELECT FROM flow_edges`).toEqual([]);
+});
+
+test.each(Object.keys(removals))("%s leaves a job that others came to wait for since its look", async (by) => {
+  const remove = removals[by] as (typeof removals)[string];
+  const { a } = await addFlow(deps, { a: {} });
+  await die(a);
+  const { sql } = own.database;
+  await sql
+    .begin(async (stop) => {
+      await stop`SELECT pg_advisory_xact_lock(77)`;
+      const removing = remove(a, lookingThenWaiting(sql));
+      await eventually(async () => expect(await sql`SELECT FROM pg_locks WHERE NOT granted`).toHaveLength(1));
+      await sql.begin(async (tx) => {
+        await tx`UPDATE jobs SET has_children = true WHERE id = ${a}`;
+        await tx`INSERT INTO flow_edges (parent, child, on_parent_failure) VALUES (${a}, gen_random_uuid(), 'wait')`;
+      });
+      return { removing };
+    })
+    .then(({ removing }) => removing);
+  expect(await status(a)).toBe("dead");
+});
+
+test("a child that was cancelled for a removed parent does not come back with another", async () => {
+  const { a, b, c } = await addFlow(deps, { a: {}, b: {}, c: { after: ["a", "b"] } });
+  await die(a);
+  await die(b);
+  await advance();
+  expect((await deleteFinished(deps, "default", [a])).ids).toEqual([a]);
+  await retry(deps, "default", b);
+  await succeed(b);
+  await advance();
+  expect(await status(c)).toBe("cancelled");
+});
+
+test("results stay until the last job of the flow is over", async () => {
+  const { a, b, c } = await addFlow(deps, { a: {}, b: { after: ["a"] }, c: { after: ["b"] } });
+  const alone = await addFlow(deps, { alone: {} });
+  const clear = async () => (await clearResults(deps, 0, firstId, "ffffffff-ffff-ffff-ffff-ffffffffffff", 100)).jobs;
+  await succeed(a);
+  await succeed(alone.alone);
+  await own.database.sql`UPDATE jobs SET flow_id = NULL WHERE id = ${alone.alone}`;
+  expect(await clear()).toBe(1);
+  await advance();
+  await succeed(b);
+  await advance();
+  expect(await clear()).toBe(0);
+  await succeed(c);
+  expect(await clear()).toBe(3);
+});
+
+test("a result stays until the children in another flow have heard of it", async () => {
+  const { a } = await addFlow(deps, { a: {} });
+  await succeed(a);
+  await addFlow(deps, { b: { after: [a] } });
+  const clear = async () => (await clearResults(deps, 0, firstId, "ffffffff-ffff-ffff-ffff-ffffffffffff", 100)).jobs;
+  expect(await clear()).toBe(0);
+  await advance();
+  expect(await clear()).toBe(1);
+});
+
+test.each(["retention", "a purge"])("%s leaves the jobs of a flow of which one is not over", async (by) => {
+  const remove = removals[by] as (typeof removals)[string];
+  const { a, b, c } = await addFlow(deps, {
+    a: {},
+    b: {},
+    c: { after: ["a", "b"], on_parent_failure: "run" },
+  });
+  const other = await addFlow(deps, { dead: {} });
+  for (const id of [a, b, other.dead]) await die(id);
+  await advance();
+  const lease = await take(c);
+  for (const id of [a, b, other.dead]) await remove(id);
+  expect(await Promise.all([a, b, other.dead].map(status))).toEqual(["dead", "dead", undefined]);
+  await complete(deps, [{ lease, result: 1 }]);
+  for (const id of [a, b]) await remove(id);
+  expect(await Promise.all([a, b].map(status))).toEqual([undefined, undefined]);
+});
+
+test("a flow goes with the last of its jobs", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+  await cancel(deps, "default", a);
+  await advance();
+  await deleteFinished(deps, "default", [a]);
+  expect(await forgetEmptyFlows(deps, firstId, 10)).toEqual({ flows: 0, next: undefined });
+  await deleteFinished(deps, "default", [b]);
+  expect(await forgetEmptyFlows(deps, firstId, 10)).toEqual({ flows: 1, next: undefined });
+  expect(await own.database.sql`SELECT FROM flow_jobs UNION ALL SELECT FROM flow_edges`).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import type { Flow, FlowState } from "@atlasqueue/contract";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { countedOf, showFlow, type FlowRow } from "./flow-state.ts";
+
+/** `next` is where the next page begins: below this id. Undefined at the end. */
+export type FlowList = { flows: Flow[]; next: string | undefined };
+
+/** The flows one page looks at for those in a state, which only their jobs know. */
+const looked_at_max = 200;
+const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/**
+ * A tenant's flows, newest first. With a state a page may be short, or empty, and still have a next one.
+ *
+ * @example
+ * const { flows, next } = await listFlows(deps, "default", { state: "held" }, 20);
+ */
+export async function listFlows(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  { state }: { state?: FlowState | undefined },
+  flows_max: number,
+  below: string = newest,
+): Promise<FlowList> {
+  const flows: Flow[] = [];
+  let last = below;
+  for (let looked_at = 0; looked_at < looked_at_max; looked_at += flows_max) {
+    const rows = await executeOn(deps.database)<FlowRow>({ text, params: [tenant, last, flows_max] });
+    for (const row of rows) {
+      last = row.id;
+      const one = showFlow(row);
+      if (state === undefined || one.state === state) flows.push(one);
+      if (flows.length === flows_max) return { flows, next: last };
+    }
+    if (rows.length < flows_max) return { flows, next: undefined };
+  }
+  return { flows, next: last };
+}
+
+const text = composed(
+  "flows/list",
+  ["tenant", "below", "flows_max"],
+  `
+  WITH page AS MATERIALIZED (
+    SELECT id, tenant, created_at FROM flows WHERE tenant = $1 AND id < $2::text::uuid ORDER BY id DESC LIMIT $3::int
+  )
+  SELECT page.id, page.created_at, counted.* FROM page CROSS JOIN ${countedOf("page")} AS counted
+  ORDER BY page.id DESC`,
+);

@@ -1,0 +1,69 @@
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { runFlowModel, type Mutant } from "../../test/flow-model.ts";
+import { countDrift } from "../counts/drift.ts";
+
+let own: TestDatabase;
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+const empty = () => own.database.sql`
+    TRUNCATE jobs, lease_batches, job_attempts, arrivals, job_groups, group_handovers, queue_counts, queue_changes,
+             flows, flow_jobs, flow_edges, flow_notes`;
+beforeEach(empty);
+
+const seeds = Array.from({ length: 20 }, (_, at) => at + 1);
+
+test.each(seeds)(
+  "whatever happens to a flow, none starts too early and none is stranded (seed %i)",
+  async (seed) => {
+    await runFlowModel(own.database, seed);
+    const deps = { database: own.database, observe: recordEvents().observe };
+    expect((await countDrift(deps, 1_000)).drifted).toEqual([]);
+  },
+  60_000,
+);
+
+/** Versions with a fault that the model must find. */
+const mutants: Record<string, Mutant> = {
+  "an edge is counted twice": {
+    replaces: [
+      "EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = child.id) AS waits",
+      "(SELECT count(*) FROM flow_edges WHERE flow_edges.child = child.id) > 1 AS waits",
+    ],
+  },
+  "an edge is closed and the others looked for in one statement": {
+    replaces: [
+      "SELECT DISTINCT child, 'child' FROM done",
+      `SELECT DISTINCT child, 'child' FROM done WHERE child IN (SELECT child FROM marked) OR NOT EXISTS (
+         SELECT FROM flow_edges AS other WHERE other.child = done.child AND (parent, child) NOT IN (SELECT parent, child FROM done))`,
+    ],
+  },
+  "children are released before the commit": {
+    beforeCommit: async (sql, id) => {
+      await sql`
+        WITH closed AS (DELETE FROM flow_edges WHERE parent = ${id} RETURNING child)
+        INSERT INTO flow_notes (job_id, role) SELECT child, 'child' FROM closed`;
+    },
+  },
+  "a cascade without memory": { replaces: ["SET cancelled_by = moved.failed_parent", "SET cancelled_by = NULL"] },
+};
+
+/** What the model says of a fault; anything else is a fault of the mutant. */
+const findings = /may start, but|and should be|for ever|stranded/;
+
+test.each(Object.keys(mutants))(
+  "the model finds the fault: %s",
+  async (name) => {
+    for (const seed of seeds) {
+      await empty();
+      const found = await runFlowModel(own.database, seed, mutants[name]).then(() => undefined, String);
+      if (found === undefined) continue;
+      expect(found).toMatch(findings);
+      return;
+    }
+    expect.fail(`${seeds.length} runs found nothing`);
+  },
+  120_000,
+);

@@ -1,0 +1,116 @@
+import { jobStatuses } from "@atlasqueue/contract";
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { addFlow, type Member } from "../../test/add-flow.ts";
+import type { Deps } from "../deps.ts";
+import { cancel } from "../jobs/cancel.ts";
+import { claim } from "../lease/claim.ts";
+import { complete } from "../settle/complete.ts";
+import { parentsOf, parentsPage } from "./parents.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+
+const succeed = async (results: Record<string, string | number>): Promise<void> => {
+  const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+  const leases = await claim(deps, Object.keys(results), claimer);
+  await complete(
+    deps,
+    leases.map((lease) => ({ lease, result: results[lease.id] ?? null })),
+  );
+};
+const fanIn = async (count: number) => {
+  const roots: Record<string, Member> = Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, {}]));
+  const members: Record<string, Member> = { ...roots, sum: { after: Object.keys(roots) } };
+  const { sum = "", ...parents } = await addFlow(deps, members);
+  return { sum, parents };
+};
+
+const inFlow = (id: string) => ({ id, flow_id: id });
+const none = Object.fromEntries(jobStatuses.map((status) => [status, 0]));
+
+test("a job is given the results of those it waited for, by ref, and how many ended in which way", async () => {
+  const { a, b, c, sum } = await addFlow(deps, {
+    a: {},
+    b: {},
+    c: {},
+    sum: { after: ["b", "a", "c"], on_parent_failure: "run" },
+  });
+  await succeed({ [a]: 1 });
+  await cancel(deps, "default", b);
+  expect(await parentsOf(deps, "default", [sum, a].map(inFlow))).toEqual(
+    new Map([
+      [
+        sum,
+        {
+          parents: {
+            b: { id: b, status: "cancelled", result: null },
+            a: { id: a, status: "succeeded", result: 1 },
+            c: { id: c, status: "queued", result: null },
+          },
+          parent_counts: { ...none, succeeded: 1, cancelled: 1, queued: 1 },
+          parents_complete: true,
+        },
+      ],
+    ]),
+  );
+  expect(await parentsOf(deps, "acme", [inFlow(sum)])).toEqual(new Map());
+  expect((await parentsPage(deps, "acme", sum, 0, 10)).items).toEqual([]);
+});
+
+test("of many parents the first hundred are given, and the rest in pages", async () => {
+  const { sum, parents } = await fanIn(250);
+  const found = (await parentsOf(deps, "default", [inFlow(sum)])).get(sum);
+  expect(Object.keys(found?.parents ?? {})).toHaveLength(100);
+  expect(found).toMatchObject({ parents_complete: false, parent_counts: { queued: 250 } });
+  const seen: string[] = [];
+  for (let after: number | undefined = 0; after !== undefined;) {
+    const page = await parentsPage(deps, "default", sum, after, 100);
+    seen.push(...page.items.map(({ ref }) => ref));
+    after = page.next;
+  }
+  expect(seen).toEqual(Object.keys(parents));
+});
+
+test("no more results are given once there are 256 KiB, however many parents there are", async () => {
+  const { sum, parents } = await fanIn(10);
+  await succeed(Object.fromEntries(Object.values(parents).map((id) => [id, "x".repeat(100_000)])));
+  const found = (await parentsOf(deps, "default", [inFlow(sum)])).get(sum);
+  expect(Object.keys(found?.parents ?? {})).toEqual(["p0", "p1", "p2"]);
+  expect(found?.parents_complete).toBe(false);
+  const { items: rest, next } = await parentsPage(deps, "default", sum, 3, 100);
+  expect(rest.map(({ ref }) => ref)).toEqual(["p3", "p4", "p5"]);
+  expect(next).toBe(6);
+});
+
+test("a parent that was removed since has no status and no result", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+  await own.database.sql`DELETE FROM jobs WHERE id = ${a}`;
+  expect((await parentsOf(deps, "default", [inFlow(b)])).get(b)).toEqual({
+    parents: { a: { id: a, status: null, result: null } },
+    parent_counts: none,
+    parents_complete: true,
+  });
+});
+
+test("many jobs together are given no more than 4 MiB of results, and all of their counts", async () => {
+  const children = Array.from({ length: 30 }, (_, at) => `c${at}`);
+  const members = Object.fromEntries(children.map((ref) => [ref, { after: ["a"] }]));
+  const { a, ...ids } = await addFlow(deps, { a: {}, ...members });
+  await succeed({ [a]: "x".repeat(262_000) });
+  const found = [...(await parentsOf(deps, "default", Object.values<string>(ids).map(inFlow))).values()];
+  expect(found).toHaveLength(30);
+  expect(found.filter(({ parents_complete }) => parents_complete)).toHaveLength(17);
+  expect(JSON.stringify(found).length).toBeLessThan(17.1 * 262_144);
+  for (const { parent_counts } of found) expect(parent_counts).toEqual({ ...none, succeeded: 1 });
+});
+
+test("nothing is asked of the database for jobs that are in no flow", async () => {
+  const unused = { database: undefined as never };
+  expect(await parentsOf(unused, "default", [{ id: "any", flow_id: null }])).toEqual(new Map());
+});

@@ -1,0 +1,108 @@
+import { jobStatuses, limits, type ParentCounts, type ParentPage, type ParentsOfJob } from "@atlasqueue/contract";
+import { composed } from "../database/composed.ts";
+import { uuidArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { bytesOf, page_bytes_max } from "../jobs/page-bytes.ts";
+
+type Child = { id: string; flow_id: string | null };
+
+/**
+ * The parents of a tenant's jobs with their results, by the child's id: of each child the first hundred, or as many as
+ * have 256 KiB of results together, and of all no more than a page of jobs may weigh; `parentsPage` has the rest. Jobs
+ * that never waited for others are left out, and nothing is asked when none is of a flow.
+ *
+ * @example
+ * const parents = (await parentsOf(deps, "default", [job])).get(job.id)?.parents;
+ */
+export async function parentsOf(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  jobs: readonly Child[],
+): Promise<Map<string, ParentsOfJob>> {
+  const ids = jobs.filter(({ flow_id }) => flow_id !== null).map(({ id }) => id);
+  if (ids.length === 0) return new Map();
+  type Row = { child: string; total: number; counts: Partial<ParentCounts> | null; shown: Shown[] | null };
+  const rows = await executeOn(deps.database)<Row>({ text: first, params: [tenant, uuidArray(ids)] });
+  return new Map(
+    rows.map(({ child, total, counts, shown }) => {
+      const parents = Object.fromEntries((shown ?? []).map(({ ref, place: _place, ...parent }) => [ref, parent]));
+      const parent_counts = Object.fromEntries(jobStatuses.map((status) => [status, counts?.[status] ?? 0]));
+      const parents_complete = (shown ?? []).length === total;
+      return [child, { parents, parent_counts: parent_counts as ParentCounts, parents_complete }];
+    }),
+  );
+}
+
+/**
+ * A page of a job's parents, after a place in their order. `next` is where the next page begins, undefined at the end.
+ *
+ * @example
+ * const { items, next } = await parentsPage(deps, "default", id, 0, 100);
+ */
+export async function parentsPage(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  id: string,
+  after: number,
+  limit: number,
+): Promise<{ items: ParentPage["items"]; next: number | undefined }> {
+  type Row = { total: number | null; shown: Shown[] | null };
+  const params = [tenant, uuidArray([id]), after, limit];
+  const [row] = await executeOn(deps.database)<Row>({ text: page, params });
+  const shown = row?.shown ?? [];
+  const last = shown.at(-1)?.place;
+  return {
+    items: shown.map(({ place: _place, ...parent }) => parent),
+    next: last !== undefined && last < (row?.total ?? 0) ? last : undefined,
+  };
+}
+
+type Shown = ParentPage["items"][number] & { place: number };
+
+const asked = `
+  asked AS MATERIALIZED (
+    SELECT job_id AS child, nth::int AS place, parent ->> 'ref' AS ref, (parent ->> 'id')::uuid AS id,
+           json_array_length(parents) AS total
+    FROM flow_jobs, json_array_elements(parents) WITH ORDINALITY AS one(parent, nth)
+    WHERE job_id = ANY(ARRAY(SELECT id FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1))
+  )`;
+
+/** LATERAL, as a join could be planned as a scan of the whole table. */
+const seen = (columns: string) => `LATERAL (
+      SELECT ${columns} FROM jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0)`;
+
+/** The very first is shown whatever its size, as a page must have something in it. */
+const shown = (range: string) => `
+  weighed AS MATERIALIZED (
+    SELECT one.*, status, coalesce(sum(bytes) OVER (
+             PARTITION BY child ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before,
+           coalesce(sum(bytes) OVER (
+             ORDER BY child, place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_of_all
+    FROM asked AS one LEFT JOIN ${seen(`status, ${bytesOf("result")} AS bytes`)} AS job ON true WHERE ${range}
+  ), shown AS (
+    SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', weighed.status,
+             'result', (SELECT result FROM jobs WHERE jobs.id = weighed.id AND jobs.tenant = $1)) ORDER BY place) AS parents
+    FROM weighed WHERE before < ${limits.parents_shown_bytes_max} AND before_of_all < ${page_bytes_max} GROUP BY child
+  )`;
+
+const first = composed(
+  "flows/parents",
+  ["tenant", "ids"],
+  `
+  WITH ${asked}, ${shown(`place <= ${limits.parents_shown_max}`)}, counts AS (
+    SELECT child, json_object_agg(status, jobs) AS counts FROM (
+      SELECT child, status, count(*) AS jobs FROM asked AS one, ${seen("status")} AS job GROUP BY child, status) AS by_status
+    GROUP BY child
+  )
+  SELECT child, total, counts, parents AS shown
+  FROM (SELECT DISTINCT child, total FROM asked) AS children LEFT JOIN counts USING (child) LEFT JOIN shown USING (child)`,
+);
+
+const page = composed(
+  "flows/parents-page",
+  ["tenant", "ids", "after", "parents_max"],
+  `
+  WITH ${asked}, ${shown("place > $3::int AND place <= $3::int + $4::int")}
+  SELECT (SELECT max(total) FROM asked) AS total, (SELECT parents FROM shown) AS shown`,
+);

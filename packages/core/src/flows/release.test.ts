@@ -1,0 +1,278 @@
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { addFlow } from "../../test/add-flow.ts";
+import { countDrift } from "../counts/drift.ts";
+import type { Deps } from "../deps.ts";
+import { advanceGroups } from "../groups/advance.ts";
+import { cancel } from "../jobs/cancel.ts";
+import { deleteFinished } from "../jobs/delete.ts";
+import { findJob } from "../jobs/find.ts";
+import { retry } from "../jobs/retry.ts";
+import { claim } from "../lease/claim.ts";
+import { recoverExpired } from "../lease/recover.ts";
+import { complete } from "../settle/complete.ts";
+import { fail } from "../settle/fail.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import { admitThese } from "../submit/arrivals/admitter.ts";
+import { advanceFlows } from "./advance.ts";
+import { closeEdges } from "./close-edges.ts";
+import { releaseChildren } from "./release-children.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`
+    TRUNCATE jobs, lease_batches, job_attempts, arrivals, job_groups, group_handovers, queue_counts, queue_changes,
+             flows, flow_jobs, flow_edges, flow_notes`;
+});
+
+const take = async (id: string) => {
+  const [lease] = await claim(deps, [id], claimer);
+  if (!lease) throw new Error(`${id} could not be claimed`);
+  return lease;
+};
+const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
+const die = async (id: string) =>
+  fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
+const admitting = () => ({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
+const advance = async () => void (await advanceFlows(admitting()));
+const status = async (id: string) => (await findJob(deps, "default", id))?.status;
+const statuses = (...ids: string[]) => Promise.all(ids.map(status));
+const rows = async () => {
+  const [row] = await own.database.sql`
+    SELECT (SELECT count(*)::int FROM flow_edges) AS edges, (SELECT count(*)::int FROM flow_notes) AS notes`;
+  return row;
+};
+
+test("a child is ready when the last of its parents has succeeded", async () => {
+  const { a, b, sum } = await addFlow(deps, { a: {}, b: {}, sum: { after: ["a", "b"] } });
+  expect(await claim(deps, [sum], claimer)).toEqual([]);
+  expect(await succeed(a)).toEqual([{ kind: "applied", has_children: true }]);
+  await advance();
+  expect(await status(sum)).toBe("blocked");
+  await succeed(b);
+  await advance();
+  expect(await status(sum)).toBe("queued");
+  expect(await succeed(sum)).toEqual([{ kind: "applied" }]);
+  await advance();
+  expect(await rows()).toEqual({ edges: 0, notes: 0 });
+  expect((await countDrift(deps, 100)).drifted).toEqual([]);
+});
+
+test("a child that is to run later waits for its time", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"], delay_seconds: 60 } });
+  await succeed(a);
+  await advance();
+  expect(await status(b)).toBe("scheduled");
+});
+
+test("children of a failed parent are cancelled, wait or run, and a job says why it was cancelled", async () => {
+  const { a, stops, waits, runs, below } = await addFlow(deps, {
+    a: {},
+    stops: { after: ["a"] },
+    waits: { after: ["a"], on_parent_failure: "wait" },
+    runs: { after: ["a"], on_parent_failure: "run" },
+    below: { after: ["stops"] },
+  });
+  expect(await die(a)).toEqual([{ kind: "dead", has_children: true }]);
+  await advance();
+  expect(await statuses(stops, waits, runs, below)).toEqual(["cancelled", "blocked", "queued", "cancelled"]);
+  expect((await findJob(deps, "default", stops))?.last_error).toBe(`ParentDead: the job ${a} it depends on is dead`);
+  expect((await findJob(deps, "default", below))?.last_error).toBe(
+    `ParentCancelled: the job ${stops} it depends on is cancelled`,
+  );
+  await retry(deps, "default", a);
+  await advance();
+  expect(await statuses(stops, waits, runs, below)).toEqual(["blocked", "blocked", "queued", "blocked"]);
+  await succeed(a);
+  await advance();
+  expect(await statuses(stops, waits, below)).toEqual(["queued", "queued", "blocked"]);
+  expect((await findJob(deps, "default", stops))?.last_error).toBeNull();
+  expect((await countDrift(deps, 100)).drifted).toEqual([]);
+});
+
+test("a failure that is retried is no failure", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+  const verdict = { kind: "retry", delay_ms: 60_000 } as const;
+  await fail(deps, [{ lease: await take(a), error: "x", verdict }]);
+  await advance();
+  expect(await status(b)).toBe("blocked");
+  expect(await rows()).toEqual({ edges: 1, notes: 0 });
+});
+
+test("with two failed parents a child comes back only when both are replayed", async () => {
+  const { a, b, c, d } = await addFlow(deps, { a: {}, b: {}, c: { after: ["a", "b"] }, d: { after: ["c"] } });
+  await die(a);
+  await die(b);
+  await advance();
+  expect(await statuses(c, d)).toEqual(["cancelled", "cancelled"]);
+  await retry(deps, "default", a);
+  await succeed(a);
+  await advance();
+  expect(await statuses(c, d)).toEqual(["cancelled", "cancelled"]);
+  await retry(deps, "default", b);
+  await advance();
+  expect(await statuses(c, d)).toEqual(["blocked", "blocked"]);
+  await succeed(b);
+  await advance();
+  expect(await statuses(c, d)).toEqual(["queued", "blocked"]);
+});
+
+test("a child that a person cancelled does not come back", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+  await cancel(deps, "default", b);
+  await die(a);
+  await advance();
+  await retry(deps, "default", a);
+  await succeed(a);
+  await advance();
+  expect(await status(b)).toBe("cancelled");
+  expect(await rows()).toEqual({ edges: 0, notes: 0 });
+});
+
+test("a child that is retried does without its failed parents, and waits for the others", async () => {
+  const { a, b, c } = await addFlow(deps, { a: {}, b: {}, c: { after: ["a", "b"] } });
+  await die(a);
+  await advance();
+  expect(await status(c)).toBe("cancelled");
+  expect(await retry(deps, "default", c)).toMatchObject({ kind: "retried", job: { status: "blocked" } });
+  await advance();
+  expect(await status(c)).toBe("blocked");
+  await succeed(b);
+  await advance();
+  expect(await status(c)).toBe("queued");
+});
+
+test("a person's cancel after a person's retry is the last word", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"], on_parent_failure: "cancel" } });
+  await die(a);
+  await advance();
+  await retry(deps, "default", b);
+  await cancel(deps, "default", b);
+  await advance();
+  await retry(deps, "default", a);
+  await succeed(a);
+  await advance();
+  expect(await status(b)).toBe("cancelled");
+});
+
+test("a parent whose lease was lost for good, and one that was cancelled, have failed", async () => {
+  const { a, b, c, d } = await addFlow(deps, {
+    a: { max_attempts: 1 },
+    b: {},
+    c: { after: ["a"] },
+    d: { after: ["b"] },
+  });
+  await take(a);
+  await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 s' WHERE id = ${a}`;
+  await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 s'`;
+  expect((await recoverExpired(deps, 10)).dead).toMatchObject([{ id: a, has_children: true }]);
+  await cancel(deps, "default", b);
+  await advance();
+  expect(await statuses(c, d)).toEqual(["cancelled", "cancelled"]);
+});
+
+test("a child of a group takes its place when it is released, not before", async () => {
+  const group = "g";
+  const flow = { a: { group }, b: { group, after: ["a"] }, c: { group, after: ["a"] }, d: { group, after: ["b"] } };
+  const { a, b, c, d } = await addFlow(deps, flow);
+  await succeed(a);
+  await advanceGroups(deps, 10);
+  await advance();
+  expect(await statuses(b, c, d)).toEqual(["queued", "blocked", "blocked"]);
+  await succeed(b);
+  await advanceGroups(deps, 10);
+  await advance();
+  expect(await statuses(c, d)).toEqual(["queued", "blocked"]);
+  await succeed(c);
+  await advanceGroups(deps, 10);
+  expect(await status(d)).toBe("queued");
+  expect(await own.database.sql`SELECT FROM arrivals`).toEqual([]);
+  expect((await countDrift(deps, 100)).drifted).toEqual([]);
+});
+
+test.each(["cancelled", "cancelled and removed"])(
+  "a released child that is %s before it is admitted is no arrival any more",
+  async (how) => {
+    const { a, b, c } = await addFlow(deps, { a: {}, b: { after: ["a"], group: "g" }, c: { after: ["b"] } });
+    await succeed(a);
+    await closeEdges(deps, 10);
+    expect((await releaseChildren(deps, 10)).arrived).toEqual([b]);
+    await cancel(deps, "default", b);
+    if (how === "cancelled and removed") {
+      await advance();
+      await deleteFinished(deps, "default", [b]);
+    }
+    await admitThese(admitting(), [b]);
+    await advance();
+    const left = how === "cancelled" ? "cancelled" : undefined;
+    expect(await statuses(b, c)).toEqual([left, "cancelled"]);
+    expect(await own.database.sql`SELECT FROM arrivals`).toEqual([]);
+    expect((await rows())?.["notes"]).toBe(0);
+    expect((await countDrift(deps, 100)).drifted).toEqual([]);
+  },
+);
+
+test("of two parents that end at once, in two transactions that see nothing of each other, the later note sees both", async () => {
+  const { a, b, c } = await addFlow(deps, { a: {}, b: {}, c: { after: ["a", "b"] } });
+  const leases = [await take(a), await take(b)];
+  const second = own.database.sql.begin(async (tx) => {
+    const within = { ...deps, database: { ...own.database, sql: tx as never } };
+    await complete(within, [{ lease: leases[1] as never, result: null }]);
+    await complete(deps, [{ lease: leases[0] as never, result: null }]);
+    await advance();
+    expect(await status(c)).toBe("blocked");
+  });
+  await second;
+  await advance();
+  expect(await status(c)).toBe("queued");
+});
+
+test("two passes at once strand no child", async () => {
+  const { a, b, c } = await addFlow(deps, { a: {}, b: {}, c: { after: ["a", "b"] } });
+  await succeed(a);
+  await succeed(b);
+  await Promise.all(Array.from({ length: 4 }, advance));
+  await advance();
+  expect(await status(c)).toBe("queued");
+  expect(await rows()).toEqual({ edges: 0, notes: 0 });
+});
+
+test("a process that dies between the two statements leaves the note of the child", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+  await succeed(a);
+  expect(await closeEdges(deps, 10)).toEqual({ notes: 1, edges: 1, left: false });
+  expect(await rows()).toEqual({ edges: 0, notes: 1 });
+  await advance();
+  expect(await status(b)).toBe("queued");
+});
+
+test("who holds a parent or a child delays nobody else", async () => {
+  const flow = await addFlow(deps, {
+    a: {},
+    b: {},
+    held_parent: {},
+    c: { after: ["a"] },
+    d: { after: ["b"] },
+    e: { after: ["held_parent"] },
+  });
+  const { a, b, c, d, e, held_parent } = flow;
+  for (const id of [held_parent, a, b]) await succeed(id);
+  await own.database.sql.begin(async (tx) => {
+    await tx`SELECT FROM jobs WHERE id IN (${held_parent}, ${c}) FOR UPDATE`;
+    // Notes that come first fill the page.
+    expect(await closeEdges(deps, 1)).toMatchObject({ notes: 1, left: true });
+    await advance();
+    expect(await status(d)).toBe("queued");
+    expect((await releaseChildren(deps, 1)).left).toBe(true);
+  });
+  await advance();
+  expect(await statuses(c, d, e)).toEqual(["queued", "queued", "queued"]);
+});

@@ -1,0 +1,84 @@
+import {
+  limits,
+  type Flow,
+  type FlowGraph,
+  type FlowJob,
+  type JobStatus,
+  type OnParentFailure,
+} from "@atlasqueue/contract";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { criticalPath } from "./critical-path.ts";
+import { countedOf, showFlow, type FlowRow } from "./flow-state.ts";
+
+/** `next` is the place after which the next page begins. */
+export type FlowView = Omit<FlowGraph, "next_cursor"> & { next: number | undefined };
+
+/** As many as one request submits, and the one that depends on them all. */
+const page_jobs = limits.batch_items_max + 1;
+
+/**
+ * A flow and its counts; undefined when the tenant has none with this id.
+ *
+ * @example
+ * const { state } = (await findFlow(deps, "default", id)) ?? {};
+ */
+export async function findFlow(deps: Pick<Deps, "database">, tenant: string, id: string): Promise<Flow | undefined> {
+  const [row] = await executeOn(deps.database)<FlowRow>({ text: one, params: [tenant, id] });
+  return row && showFlow(row);
+}
+
+/**
+ * A flow with a page of its jobs, in the order in which they were submitted; undefined when the tenant has none with
+ * this id.
+ *
+ * @example
+ * const { state, items } = (await viewFlow(deps, "default", id)) ?? {};
+ */
+export async function viewFlow(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  id: string,
+  after = -1,
+): Promise<FlowView | undefined> {
+  const flow = await findFlow(deps, tenant, id);
+  if (!flow) return undefined;
+  const rows = await executeOn(deps.database)<Row>({ text: jobsOfFlow, params: [tenant, id, after, page_jobs + 1] });
+  const items = rows.slice(0, page_jobs).map(showFlowJob);
+  const next = rows.length > page_jobs ? rows[page_jobs - 1]?.place : undefined;
+  const whole = after < 0 && next === undefined;
+  return { ...flow, items, next, critical_path: whole ? criticalPath(items) : null };
+}
+
+type Row = Omit<FlowJob, "depends_on" | "started_at" | "finished_at"> & {
+  place: number;
+  status: JobStatus;
+  on_parent_failure: OnParentFailure;
+  parents: { ref: string; id: string }[];
+  started_at: Date | null;
+  finished_at: Date | null;
+};
+
+function showFlowJob({ place: _place, parents, started_at, finished_at, ...row }: Row): FlowJob {
+  return {
+    ...row,
+    depends_on: parents.map(({ id }) => id),
+    started_at: started_at?.toISOString() ?? null,
+    finished_at: finished_at?.toISOString() ?? null,
+  };
+}
+
+const one = composed(
+  "flows/find",
+  ["tenant", "id"],
+  `
+  SELECT flows.id, flows.created_at, counted.* FROM flows CROSS JOIN ${countedOf("flows")} AS counted
+  WHERE flows.tenant = $1 AND flows.id = $2::text::uuid`,
+);
+
+const jobsOfFlow = `
+  SELECT jobs.id, place, ref, type, queue, status, on_parent_failure, attempts, max_attempts, parents,
+         left(last_error, 500) AS last_error, started_at, finished_at
+  FROM flow_jobs JOIN jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = $1
+  WHERE flow_jobs.flow_id = $2::text::uuid AND place > $3::int ORDER BY place LIMIT $4::int`;

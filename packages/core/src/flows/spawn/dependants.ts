@@ -1,0 +1,52 @@
+import { composed } from "../../database/composed.ts";
+import { uuidArray } from "../../database/literals.ts";
+import type { Execute } from "../../database/statement.ts";
+
+/** A job that waits for another one, and for how many in all it was ever to wait. */
+export type Dependant = { id: string; parents: number };
+
+/**
+ * The jobs that wait for a job, locked in the order of their ids. The transaction must have locked that job's row
+ * before: until it commits, no edge of it is added, as its submission would have to mark that row, and none is closed;
+ * and with the locks of this statement none of those edges goes because someone retries or removes its child.
+ */
+export async function lockDependants(execute: Execute, parent: string): Promise<readonly Dependant[]> {
+  await execute({ text: lock, params: [parent] });
+  // A statement of its own: an edge may have gone while that one waited for a row.
+  return execute<Dependant>({ text: read, params: [parent] });
+}
+
+const lock = `
+  SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT child FROM flow_edges WHERE parent = $1::uuid))
+  ORDER BY id FOR NO KEY UPDATE`;
+const read = `
+  SELECT child AS id, described.parents FROM flow_edges CROSS JOIN LATERAL (
+    SELECT json_array_length(parents) AS parents FROM flow_jobs WHERE job_id = child OFFSET 0) AS described
+  WHERE parent = $1::uuid`;
+
+/**
+ * Has those that wait for a job wait for its children as well, each as it waits for that job. They must be locked, and
+ * the children must have been stored in the same transaction. As each has an edge still, none can have been released.
+ */
+export async function haveDependantsWait(execute: Execute, parent: string, children: readonly string[]): Promise<void> {
+  await execute({ text: wait, params: [parent, uuidArray(children)] });
+}
+
+const wait = composed(
+  "flows/have-dependants-wait",
+  ["parent", "children"],
+  `
+  WITH dependants AS MATERIALIZED (
+    SELECT child, on_parent_failure FROM flow_edges WHERE parent = $1::uuid
+  ), spawned AS MATERIALIZED (
+    SELECT id, place FROM unnest($2::uuid[]) WITH ORDINALITY AS one(id, place)
+  ), the_edges AS (
+    INSERT INTO flow_edges (parent, child, on_parent_failure)
+    SELECT spawned.id, child, on_parent_failure FROM spawned, dependants
+  ), described AS (
+    UPDATE flow_jobs SET parents = (parents::jsonb || (
+      SELECT jsonb_agg(jsonb_build_object('ref', id, 'id', id) ORDER BY place) FROM spawned))::json
+    WHERE job_id = ANY(ARRAY(SELECT child FROM dependants))
+  )
+  UPDATE jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM spawned))`,
+);

@@ -1,0 +1,67 @@
+import { jsonArray, numberArray, textArray, uuidArray } from "../database/literals.ts";
+import type { Draft } from "../submit/insert-jobs.ts";
+
+/** What `flowParams` returns, by name: columns of the statement that submits, after its others. */
+export const flowParameters = ["refs", "policies", "flow_ids", "flow_places", "spawned_by", "parents"];
+
+export function flowParams(drafts: readonly Draft[]) {
+  return [
+    textArray(drafts.map(({ flow }) => flow?.ref)),
+    textArray(drafts.map(({ flow }) => flow?.on_parent_failure)),
+    uuidArray(drafts.flatMap(({ flow }) => flow?.flow_id ?? [])),
+    numberArray(drafts.map(({ flow }) => flow?.place)),
+    textArray(drafts.map(({ flow }) => flow?.spawned_by)),
+    jsonArray(drafts.map(({ flow }) => JSON.stringify(flow?.parents ?? []))),
+  ];
+}
+
+/** Whether a job waits for others. Then it gets its place in its group, and the group's row is touched, once it is ready. */
+export const hasParents = "json_array_length(parents) > 0";
+
+/**
+ * Parts of a WITH that store who waits for whom. `asked` is a part with the jobs of some flows and what each is in its
+ * flow: `flow_id`, `flow_place`, `spawned_by`, `ref`, `on_parent_failure` and `parents`; `makes` is one with those that
+ * are stored, and `seated` has the places in groups of those that wait for no one. The others have none yet: `seats` has
+ * both.
+ *
+ * Parents that were there before are marked, so that their ends are heard of, and each gets a note, in case it has
+ * ended. The mark is written to their locked rows, so none can end or be removed unnoticed in between. No one is waited
+ * for: `parentsLocked` when one of them cannot be had at once.
+ *
+ * A job with `spawned_by` is added by the job of that id to its own flow, as that one ends: it is the first parent, and
+ * is not waited for.
+ */
+export const storeFlows = `
+  edges AS MATERIALIZED (
+    SELECT (parent ->> 'id')::uuid AS parent, id AS child, tenant, on_parent_failure FROM asked, json_array_elements(parents) AS parent
+  ), earlier AS MATERIALIZED (
+    SELECT DISTINCT parent AS id, tenant FROM edges WHERE parent NOT IN (SELECT id FROM asked)
+  ), found AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
+    ORDER BY id FOR UPDATE SKIP LOCKED
+  ), marked AS (
+    UPDATE jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
+  ), noted AS (
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM found
+  ), the_flow AS (
+    INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
+  ), the_jobs AS (
+    INSERT INTO flow_jobs (job_id, flow_id, place, ref, on_parent_failure, parents)
+    SELECT id, flow_id, flow_place, ref, on_parent_failure, CASE WHEN spawned_by IS NULL THEN parents ELSE (
+             jsonb_build_array(jsonb_build_object('ref', spawned_by, 'id', spawned_by)) || parents::jsonb)::json END
+    FROM makes
+  ), the_edges AS (
+    INSERT INTO flow_edges (parent, child, on_parent_failure) SELECT parent, child, on_parent_failure FROM edges
+  ), seats AS MATERIALIZED (
+    SELECT id, seq, may_run, is_strict FROM seated
+    UNION ALL SELECT id, 0, false, false FROM makes WHERE ${hasParents}
+  )`;
+
+/** True when a parent is locked by another, or gone: nothing may be stored. */
+export const parentsLocked = "(SELECT count(*) FROM earlier) <> (SELECT count(*) FROM found)";
+
+/** What a job's row says of its flow: columns, and their values. */
+export const flowColumns = [
+  ", flow_id, has_children",
+  ", flow_id, CASE WHEN id IN (SELECT parent FROM edges) THEN true END",
+] as const;

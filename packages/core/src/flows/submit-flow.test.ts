@@ -1,0 +1,210 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { countDrift } from "../counts/drift.ts";
+import { foldCounts } from "../counts/fold.ts";
+import type { Deps } from "../deps.ts";
+import { cancel } from "../jobs/cancel.ts";
+import { enqueueAll } from "../submit/enqueue-all.ts";
+import { enqueue } from "../submit/enqueue.ts";
+import type { Flow, FlowJob } from "./flow.ts";
+import { submitFlow } from "./submit-flow.ts";
+import { underOneKey } from "./under-one-key.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+const options = { idempotency_ttl_seconds: 60 };
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(
+  () =>
+    own.database
+      .sql`TRUNCATE jobs, idempotency_keys, unique_keys, job_groups, queue_counts, queue_changes, flows, flow_jobs, flow_edges, flow_notes`,
+);
+
+type Ties = Pick<FlowJob, "ref" | "depends_on" | "on_parent_failure">;
+const job = (ties: Ties = {}, request: Parameters<typeof submission>[0] = {}): FlowJob => ({
+  ...submission(request),
+  ...ties,
+});
+const diamond = (): FlowJob[] => [
+  job({ ref: "a" }),
+  job({ ref: "b", depends_on: ["a"] }),
+  job({ ref: "c", depends_on: ["a"], on_parent_failure: "wait" }),
+  job({ depends_on: ["b", "c"], on_parent_failure: "run" }),
+];
+const store = async (flow: Flow) => {
+  const outcome = await submitFlow(deps, flow, options);
+  if (outcome.kind !== "stored") throw new Error(`refused: ${JSON.stringify(outcome)}`);
+  return outcome.outcomes.map((one) => {
+    if (!("job" in one)) throw new Error("no job");
+    return { ...one.job, outcome: one.kind };
+  });
+};
+const existing = async (request: Parameters<typeof submission>[0] = {}): Promise<string> => {
+  const [outcome] = await enqueue(deps, [submission(request)], options);
+  return outcome && "job" in outcome ? outcome.job.id : "";
+};
+const rows = () => own.database.sql`SELECT * FROM jobs ORDER BY id`;
+const edges = async () => {
+  const found = await own.database.sql`SELECT parent, child, on_parent_failure FROM flow_edges ORDER BY child, parent`;
+  return found.map(({ parent, child, on_parent_failure }) => `${parent} ${child} ${on_parent_failure}`);
+};
+const countsAreTrue = async () => {
+  while ((await foldCounts(deps, 1_000)) > 0);
+  expect((await countDrift(deps, 10_000)).drifted).toEqual([]);
+};
+
+test("jobs that wait for others are blocked, without a place in a group, and what they wait for is kept", async () => {
+  const [a, b, c, d] = await store({ jobs: diamond() });
+  if (!a || !b || !c || !d) throw new Error("no jobs");
+  expect([a, b, c, d].map(({ status }) => status)).toEqual(["queued", "blocked", "blocked", "blocked"]);
+  const stored = await rows();
+  expect(stored.map(({ status, blocked_seq, has_children }) => ({ status, blocked_seq, has_children }))).toEqual([
+    { status: "queued", blocked_seq: null, has_children: true },
+    { status: "blocked", blocked_seq: "0", has_children: true },
+    { status: "blocked", blocked_seq: "0", has_children: true },
+    { status: "blocked", blocked_seq: "0", has_children: null },
+  ]);
+  expect(new Set(stored.map(({ flow_id }) => flow_id as string))).toEqual(new Set([a.flow_id]));
+  expect(await edges()).toEqual(
+    [`${a.id} ${b.id} cancel`, `${a.id} ${c.id} wait`, ...[b, c].map(({ id }) => `${id} ${d.id} run`)].toSorted(
+      (one, other) => one.slice(37).localeCompare(other.slice(37)) || one.localeCompare(other),
+    ),
+  );
+  const described = await own.database.sql`SELECT place, ref, on_parent_failure, parents FROM flow_jobs ORDER BY place`;
+  expect(described).toEqual([
+    { place: 0, ref: "a", on_parent_failure: "cancel", parents: [] },
+    { place: 1, ref: "b", on_parent_failure: "cancel", parents: [{ ref: "a", id: a.id }] },
+    { place: 2, ref: "c", on_parent_failure: "wait", parents: [{ ref: "a", id: a.id }] },
+    {
+      place: 3,
+      ref: null,
+      on_parent_failure: "run",
+      parents: [
+        { ref: "b", id: b.id },
+        { ref: "c", id: c.id },
+      ],
+    },
+  ]);
+  expect(await own.database.sql`SELECT id, tenant FROM flows`).toEqual([{ id: a.flow_id, tenant: "default" }]);
+  await countsAreTrue();
+});
+
+test("the rows that are answered are those that are stored", async () => {
+  const made = await store({
+    jobs: [...diamond(), job({}, { group: "g", delay_seconds: 60 })],
+    then: submission({ group: "g" }),
+  });
+  const stored = await rows();
+  for (const { outcome: _outcome, ...one } of made) {
+    const { blocked_seq: _seq, holds_group: _holds, ...row } = stored.find(({ id }) => id === one.id) ?? {};
+    expect(row).toEqual({ ...one, blocked_seq: undefined, holds_group: undefined });
+  }
+});
+
+test("`then` waits for all, however they end, and calls those without a ref by their ids", async () => {
+  const made = await store({ jobs: [job({ ref: "a" }), job()], then: submission({ type: "done" }) });
+  const [a, b, done] = made;
+  expect(made.map(({ type, status }) => [type, status])).toEqual([
+    ["noop", "queued"],
+    ["noop", "queued"],
+    ["done", "blocked"],
+  ]);
+  expect(await edges()).toEqual([a, b].map((one) => `${one?.id} ${done?.id} run`).toSorted());
+  const [described] = await own.database.sql`SELECT parents FROM flow_jobs WHERE job_id = ${done?.id ?? ""}`;
+  expect(described?.parents).toEqual([
+    { ref: "a", id: a?.id },
+    { ref: b?.id, id: b?.id },
+  ]);
+});
+
+test("in a group, a job that waits for no one has its place at once, and the others leave the group alone", async () => {
+  const group = { group: "g" };
+  await store({ jobs: [job({ ref: "a" }, group), job({ depends_on: ["a"] }, group), job({}, group)] });
+  const stored = await own.database.sql`
+    SELECT status, blocked_seq, holds_group FROM jobs JOIN flow_jobs ON job_id = id ORDER BY place`;
+  expect(stored).toEqual([
+    { status: "queued", blocked_seq: null, holds_group: "g" },
+    { status: "blocked", blocked_seq: "0", holds_group: null },
+    { status: "blocked", blocked_seq: "2", holds_group: null },
+  ]);
+  expect(await own.database.sql`SELECT last_seq::int FROM job_groups`).toEqual([{ last_seq: 2 }]);
+  await countsAreTrue();
+});
+
+test("under a key, the same again is the same flow, and another is refused wherever it differs", async () => {
+  const flow = { jobs: diamond(), then: submission() };
+  const first = await store(underOneKey(flow, "k"));
+  expect(first.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 5 }, () => "created"));
+  const again = await store(underOneKey(flow, "k"));
+  expect(again.map(({ outcome, id, flow_id }) => [outcome, id, flow_id])).toEqual(
+    first.map(({ id, flow_id }) => ["replayed", id, flow_id]),
+  );
+  const [a, b, c, d] = diamond();
+  if (!a || !b || !c || !d) throw new Error("no jobs");
+  const others: Flow[] = [
+    { jobs: flow.jobs },
+    { jobs: flow.jobs, then: submission({ type: "other" }) },
+    { ...flow, jobs: [a, { ...b, on_parent_failure: "run" }, c, d] },
+    { ...flow, jobs: [a, { ...b, depends_on: [] }, c, d] },
+    { ...flow, jobs: [a, b, c, { ...d, depends_on: ["c", "b"] }] },
+    { ...flow, jobs: [a, b, c, { ...d, ref: "d" }] },
+  ];
+  for (const other of others)
+    expect(await submitFlow(deps, underOneKey(other, "k"), options)).toMatchObject({ kind: "mismatch" });
+  const plain = flow.jobs.map(({ request, tenant }) => ({ request, tenant }));
+  expect(await enqueueAll(deps, underOneKey({ jobs: plain }, "k").jobs, options)).toMatchObject({ kind: "mismatch" });
+  expect(await rows()).toHaveLength(5);
+  expect(await own.database.sql`SELECT FROM flows`).toHaveLength(1);
+});
+
+test("a flow of which a job was removed is neither answered nor made anew", async () => {
+  const flow = { jobs: diamond() };
+  const made = await store(underOneKey(flow, "k"));
+  await own.database.sql`DELETE FROM jobs WHERE id = ${made[3]?.id ?? ""}`;
+  expect(await submitFlow(deps, underOneKey(flow, "k"), options)).toMatchObject({ kind: "mismatch" });
+  expect(await rows()).toHaveLength(3);
+});
+
+test("of 20 at once with one key, one is stored", async () => {
+  const flow = underOneKey({ jobs: diamond(), then: submission() }, "k");
+  const all = await Promise.all(Array.from({ length: 20 }, () => store(flow)));
+  expect(new Set(all.map((made) => made.map(({ id }) => id).join())).size).toBe(1);
+  expect(all.filter((made) => made.every(({ outcome }) => outcome === "created"))).toHaveLength(1);
+  expect([await rows(), await own.database.sql`SELECT FROM flow_edges`].map(({ length }) => length)).toEqual([5, 8]);
+  await countsAreTrue();
+});
+
+test("a job that was there before is marked and noted, in whatever status it is, and nothing else about it changes", async () => {
+  const [waits, ended] = [await existing({ delay_seconds: 60 }), await existing()];
+  await cancel(deps, "default", ended);
+  const before = await rows();
+  const [made] = await store({ jobs: [job({ depends_on: [waits, ended] })] });
+  expect(made?.status).toBe("blocked");
+  const after = await rows();
+  expect(after.slice(0, 2)).toEqual(before.map((row) => ({ ...row, has_children: true })));
+  expect(await own.database.sql`SELECT job_id, role FROM flow_notes ORDER BY job_id`).toEqual(
+    [waits, ended].toSorted().map((job_id) => ({ job_id, role: "parent" })),
+  );
+  expect(await edges()).toEqual([waits, ended].toSorted().map((id) => `${id} ${made?.id} cancel`));
+});
+
+test("a job that is unknown, or another tenant's, is no parent, and nothing is stored", async () => {
+  const [outcome] = await enqueue(deps, [{ ...submission(), tenant: "other" }], options);
+  const foreign = outcome && "job" in outcome ? outcome.job.id : "";
+  const nobody = "01920000-0000-7000-8000-000000000000";
+  const known = await existing();
+  const jobs = [job({ depends_on: [known, nobody] }), job(), job({ depends_on: [foreign] })];
+  expect(await submitFlow(deps, { jobs }, options)).toEqual({
+    kind: "unknown_parents",
+    places: [
+      { at: 0, nth: 1, id: nobody },
+      { at: 2, nth: 0, id: foreign },
+    ],
+  });
+  expect(await rows()).toHaveLength(2);
+  expect(await own.database.sql`SELECT FROM flow_notes`).toHaveLength(0);
+});

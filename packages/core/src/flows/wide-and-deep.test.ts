@@ -1,0 +1,68 @@
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { addFlow, type Member } from "../../test/add-flow.ts";
+import type { Deps } from "../deps.ts";
+import { cancel } from "../jobs/cancel.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import { advanceFlows } from "./advance.ts";
+import { closeEdges } from "./close-edges.ts";
+import { releaseChildren } from "./release-children.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`TRUNCATE jobs, flows, flow_jobs, flow_edges, flow_notes`;
+});
+
+const among = async (status: string) =>
+  (await own.database.sql`SELECT count(*)::int AS jobs FROM jobs WHERE status = ${status}`)[0]?.["jobs"];
+/** As if workers had done it. */
+const succeedAll = async (...ids: string[]) => {
+  await own.database.sql`
+    WITH ended AS (
+      UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now()
+      WHERE id = ANY(${`{${ids.join()}}`}::uuid[]) RETURNING id)
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM ended`;
+};
+
+test("ten thousand children are released in steps of 500, each in a statement of its own", async () => {
+  const children = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, at): [string, Member] => [`c${at}`, { after: ["a"] }]),
+  );
+  const { a = "" } = await addFlow<string>(deps, { a: {}, ...children });
+  await succeedAll(a);
+  for (let step = 1; step <= 20; step += 1) {
+    expect(await closeEdges(deps, 500)).toEqual({ notes: step === 20 ? 1 : 0, edges: 500, left: step < 20 });
+    expect((await releaseChildren(deps, 500)).ready).toHaveLength(500);
+  }
+  expect(await among("queued")).toBe(10_000);
+}, 60_000);
+
+test("a job that waits for ten thousand gets one note for each page of them", async () => {
+  const parents = Object.fromEntries(Array.from({ length: 10_000 }, (_, at): [string, Member] => [`p${at}`, {}]));
+  const { sum: _sum, ...ids } = await addFlow<string>(deps, { ...parents, sum: { after: Object.keys(parents) } });
+  await succeedAll(...Object.values(ids));
+  for (let step = 1; step <= 20; step += 1) {
+    expect(await closeEdges(deps, 500)).toMatchObject({ notes: 500, edges: 500 });
+    const { notes, ready } = await releaseChildren(deps, 500);
+    expect([notes, ready.length]).toEqual([1, step === 20 ? 1 : 0]);
+  }
+}, 60_000);
+
+test("a chain of a thousand is cancelled to its end, in bounded passes", async () => {
+  const chain = Object.fromEntries(
+    Array.from({ length: 1_000 }, (_, at): [string, Member] => [`j${at}`, at === 0 ? {} : { after: [`j${at - 1}`] }]),
+  );
+  const { j0 = "" } = await addFlow<string>(deps, chain);
+  await cancel(deps, "default", j0);
+  const all = { ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } };
+  let passes = 0;
+  for (let more = true; more; passes += 1) ({ more } = await advanceFlows(all));
+  expect(passes).toBeLessThanOrEqual(21);
+  expect(await among("cancelled")).toBe(1_000);
+}, 60_000);

@@ -1,0 +1,46 @@
+import { findLeased } from "../lease/find-leased.ts";
+import { completeWithChildren, type Spawned, type SpawnRefusal } from "../settle/complete-with-children.ts";
+import { transition } from "../tracing/transition.ts";
+import {
+  settledAs,
+  settleKnown,
+  type Ack,
+  type Known,
+  type RemoteOutcome,
+  type RemoteSettlementDeps,
+} from "./settle.ts";
+
+type Outcome = RemoteOutcome | SpawnRefusal;
+
+/**
+ * Settle a job that a remote worker finished, together with the jobs it adds: both or neither. Since an answer may be
+ * lost, repeating it gives the same outcome, and adds nothing.
+ *
+ * @example
+ * const outcome = await ackWithChildren(deps, "default", { id, lease_token }, { children, dependants_wait: false });
+ */
+export async function ackWithChildren(
+  deps: RemoteSettlementDeps,
+  tenant: string,
+  ack: Ack,
+  spawned: Spawned,
+): Promise<Outcome> {
+  const leased = await findLeased(deps, tenant, [ack.id]);
+  const settle = (known: Known<Ack>[]) =>
+    Promise.all(known.map((one) => transition(deps, "complete", { count: 1 }, () => succeed(deps, one, spawned))));
+  const [outcome = "not_found"] = await settleKnown<Ack, Outcome>([ack], leased, settle);
+  return outcome;
+}
+
+async function succeed(
+  deps: RemoteSettlementDeps,
+  { item, lease }: Known<Ack>,
+  spawned: Spawned,
+): Promise<Outcome | "locked"> {
+  const outcome = await completeWithChildren(deps, { lease, result: item.result ?? null }, spawned);
+  if (outcome.kind === "refused") return outcome.refusal;
+  if (outcome.kind !== "applied") return outcome.kind;
+  deps.followUps.submitted(outcome.children);
+  await deps.followUps.settled([settledAs(lease, "succeeded", outcome.has_children)]);
+  return "succeeded";
+}

@@ -1,0 +1,152 @@
+import { limits } from "@atlasqueue/contract";
+import { composed } from "../database/composed.ts";
+import { isLocked } from "../database/errors.ts";
+import { impatient } from "../database/skip-locked.ts";
+import type { Execute } from "../database/statement.ts";
+import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
+import type { Deps } from "../deps.ts";
+import { haveDependantsWait, lockDependants } from "../flows/spawn/dependants.ts";
+import type { FlowJob } from "../flows/flow.ts";
+import { beginFlow, flowOfSpawner } from "../flows/spawn/spawners-flow.ts";
+import {
+  answerFlow,
+  storeFlows,
+  tied,
+  type DraftedFlow,
+  type FlowOutcome,
+  type StoredFlow,
+} from "../flows/submit-flow.ts";
+import { draftsOf } from "../submit/drafts.ts";
+import { lookAgain } from "../submit/look-again.ts";
+import type { EnqueueOutcome } from "../submit/outcome.ts";
+import { sendAll } from "../tracing/send.ts";
+import { settlementOf, tellSettled, type Completion, type SettleOutcome, type Settlement } from "./complete.ts";
+import { settledBefore } from "./settled-before.ts";
+
+/** The jobs that a job adds as it succeeds: without `childrenFaults`, and without keys, as its own lease is their key. */
+export type Spawned = {
+  children: readonly FlowJob[];
+  /** Those that wait for the job wait for its children too. */
+  dependants_wait: boolean;
+};
+
+/** Why they cannot be added. Nothing was stored, and the job still runs under its lease. */
+export type SpawnRefusal =
+  | Exclude<FlowOutcome, { kind: "stored" }>
+  /** Its dependants would have to wait for more jobs than they may. */
+  | { kind: "too_many_waits"; dependants: number };
+
+export type SpawnOutcome =
+  /** `children` is empty when it was settled before, under this very lease. */
+  | { kind: "applied"; has_children: boolean; children: readonly EnqueueOutcome[] }
+  | Exclude<SettleOutcome, { kind: "applied" }>
+  | { kind: "refused"; refusal: SpawnRefusal };
+
+/**
+ * running → succeeded, and the job's children (nothing) → queued | scheduled | blocked, in one transaction: both or
+ * neither. They join the job's flow; each has it as its first parent, without waiting for it. Only the holder of the
+ * current lease may do this; a repetition is answered as the first time, and adds nothing. Throws like `enqueue`.
+ *
+ * @example
+ * const outcome = await completeWithChildren(deps, { lease, result }, { children: [part], dependants_wait: true });
+ */
+export async function completeWithChildren(
+  deps: Deps,
+  completion: Completion,
+  { children, dependants_wait }: Spawned,
+): Promise<SpawnOutcome> {
+  const { lease } = completion;
+  return sendAll(deps, children, async (all) => {
+    const drafted = { flow: { jobs: children }, submissions: all, drafts: await draftsOf(all) };
+    const write = () =>
+      inTransaction(deps.database, (execute) => complete(execute, completion, drafted, dependants_wait));
+    const written = await lookAgain(write).catch((error: unknown) => {
+      if (isLocked(error)) return { kind: "locked" as const };
+      throw error;
+    });
+    switch (written.kind) {
+      case "locked":
+      case "refused":
+        return written;
+      case "not_held": {
+        const before = (await settledBefore(deps, [lease])).get(lease.id);
+        const settled = tellSettled(deps, lease, before?.status, false);
+        if (settled.kind !== "applied") return settled;
+        return { kind: "applied", has_children: before?.has_children ?? false, children: [] };
+      }
+      case "stored": {
+        const answer = answerFlow(deps, written.drafted, written.stored);
+        if (answer.kind !== "stored") return { kind: "refused", refusal: answer };
+        const { has_children } = written;
+        tellSettled(deps, lease, "succeeded", has_children);
+        return { kind: "applied", has_children, children: answer.outcomes };
+      }
+      default:
+        return written satisfies never;
+    }
+  });
+}
+
+type Written =
+  | { kind: "not_held" }
+  | Extract<SpawnOutcome, { kind: "refused" }>
+  /** Or refused: only when each was created. */
+  | { kind: "stored"; drafted: DraftedFlow; stored: StoredFlow; has_children: boolean };
+
+/**
+ * Children that are refused write nothing, so the job is only settled when they are stored. Undefined if nothing was
+ * done: look again.
+ */
+async function complete(
+  execute: Execute,
+  completion: Completion,
+  { flow, submissions, drafts }: DraftedFlow,
+  dependants_wait: boolean,
+): Promise<Written | undefined> {
+  const { id, lease_token } = completion.lease;
+  const [held] = await execute<Held>({ text: hold, params: [id, lease_token] });
+  if (!held) return { kind: "not_held" };
+  const has_children = held.has_children ?? false;
+  const dependants = dependants_wait && has_children ? await lockDependants(execute, id) : [];
+  if (isTooMuch(drafts.length, dependants))
+    return { kind: "refused", refusal: { kind: "too_many_waits", dependants: dependants.length } };
+  const { flow_id, first_place, is_new } = await flowOfSpawner(execute, held.flow_id);
+  const parts = { flow_id, spawned_by: id, first_place, others_wait: dependants.length > 0 };
+  const drafted = { flow, submissions, drafts: tied(flow, drafts, parts) };
+  const [stored] = await storeFlows(execute, [drafted], { idempotency_ttl_seconds: 0 });
+  if (!stored) return undefined;
+  if (!allCreated(stored)) return { kind: "stored", drafted, stored, has_children };
+  if (is_new) await beginFlow(execute, id, flow_id);
+  if (dependants.length > 0)
+    await haveDependantsWait(
+      execute,
+      id,
+      drafts.map((one) => one.id),
+    );
+  const [settlement] = await execute<Settlement>(settlementOf([completion]).quick);
+  if (settlement?.refused) throw new Error("a job whose row was locked could not be settled");
+  return { kind: "stored", drafted, stored, has_children };
+}
+
+type Held = { flow_id: string | null; has_children: boolean | null };
+
+const hold = composed(
+  "settle/hold-spawner",
+  ["id", "lease_token"],
+  `
+  SELECT flow_id, has_children FROM jobs
+  WHERE id = $1::uuid AND lease_token = $2::uuid AND status = 'running'
+    AND ${impatient} AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)} FOR UPDATE`,
+);
+
+function isTooMuch(children: number, dependants: readonly { parents: number }[]): boolean {
+  const { flow_edges_max } = limits;
+  return (
+    children * dependants.length > flow_edges_max ||
+    dependants.some(({ parents }) => parents + children > flow_edges_max)
+  );
+}
+
+function allCreated(stored: StoredFlow): boolean {
+  return stored instanceof Map && [...stored.values()].every(({ kind }) => kind === "created");
+}

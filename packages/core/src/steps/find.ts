@@ -1,0 +1,87 @@
+import { limits, type Json, type JobSteps } from "@atlasqueue/contract";
+import { composed } from "../database/composed.ts";
+import { uuidArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { bytesOf, page_bytes_max } from "../jobs/page-bytes.ts";
+
+/**
+ * What the handlers of a tenant's job have done, what it was sent, and what it waits for or did; undefined when there is
+ * no such job. At most some megabytes, as each kind is bounded.
+ */
+export async function findJobSteps(
+  { database }: Pick<Deps, "database">,
+  tenant: string,
+  id: string,
+): Promise<JobSteps | undefined> {
+  const [row] = await executeOn(database)<{ [Kind in keyof JobSteps]: JobSteps[Kind] | null }>({
+    text: all,
+    params: [id, tenant],
+  });
+  return row && { steps: row.steps ?? [], signals: row.signals ?? [], waits: row.waits ?? [] };
+}
+
+const utc = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const listed = (table: string, order: string, fields: string) =>
+  `(SELECT json_agg(json_build_object('name', name, ${fields}) ORDER BY ${order}, name) FROM ${table} WHERE job_id = jobs.id)`;
+
+const all = composed(
+  "steps/find",
+  ["id", "tenant"],
+  `
+  SELECT ${listed("job_steps", "finished_at", `'result', result, 'attempt', attempt, 'finished_at', ${utc("finished_at")}`)} AS steps,
+         ${listed("job_signals", "sent_at", `'payload', payload, 'sent_at', ${utc("sent_at")}`)} AS signals,
+         ${listed("job_waits", "until", `'until', ${utc("until")}`)} AS waits
+  FROM jobs WHERE id = $1::uuid AND tenant = $2`,
+);
+
+/** What comes with the lease of a job. */
+export type LeasedSteps = {
+  steps: Record<string, Json>;
+  signals: Record<string, Json>;
+  /** All of it. */
+  complete: boolean;
+};
+
+/**
+ * What the handlers of jobs have done and were sent, by the ids of those that have any: of each job as much as may come
+ * with a lease, and of all together no more than payloads may weigh.
+ */
+export async function findLeasedSteps(
+  { database }: Pick<Deps, "database">,
+  tenant: string,
+  ids: readonly string[],
+): Promise<Map<string, LeasedSteps>> {
+  const found = new Map<string, LeasedSteps>();
+  if (ids.length === 0) return found;
+  type Row = { job_id: string; kind: "steps" | "signals"; name: string; value: Json; fits: boolean };
+  const rows = await executeOn(database)<Row>({ text: leased, params: [uuidArray(ids), tenant] });
+  for (const { job_id, kind, name, value, fits } of rows) {
+    const of = found.get(job_id) ?? { steps: noNames(), signals: noNames(), complete: true };
+    found.set(job_id, of);
+    if (fits) of[kind][name] = value;
+    else of.complete = false;
+  }
+  return found;
+}
+
+/** Any name may be in it, `__proto__` too. */
+const noNames = () => Object.create(null) as Record<string, Json>;
+
+const kept = (kind: string, table: string, value: string, order: string) => `
+    SELECT job_id, '${kind}' AS kind, name, kept.${value} AS value, kept.${order} AS at, ${bytesOf(`kept.${value}`)} + octet_length(name) AS bytes
+    FROM ${table} AS kept JOIN jobs ON jobs.id = job_id WHERE job_id = ANY($1::uuid[]) AND tenant = $2`;
+
+// What does not fit is not read: only its size is.
+const leased = composed(
+  "steps/find-leased",
+  ["ids", "tenant"],
+  `
+  WITH kept AS (${kept("steps", "job_steps", "result", "finished_at")}
+    UNION ALL ${kept("signals", "job_signals", "payload", "sent_at")}
+  ), weighed AS (
+    SELECT job_id, kind, name, value, sum(bytes) OVER of_job <= ${limits.leased_steps_bytes_max} AND sum(bytes) OVER of_all <= ${page_bytes_max} AS fits
+    FROM kept WINDOW of_job AS (PARTITION BY job_id ORDER BY at, kind, name), of_all AS (ORDER BY job_id, at, kind, name)
+  )
+  SELECT job_id, kind, name, CASE WHEN fits THEN value END AS value, fits FROM weighed`,
+);

@@ -1,0 +1,88 @@
+import type { Json } from "@atlasqueue/contract";
+import { countMoves } from "../counts/changes.ts";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import type { JobRow } from "../database/schema/index.ts";
+import type { Deps } from "../deps.ts";
+import { aboutLease } from "../lease/lease.ts";
+import { asSeen, untilFree } from "./as-seen.ts";
+import { isHeld, type HeldJob } from "./store.ts";
+
+export type ParkOutcome =
+  /** It is held no more; it becomes ready when the signal comes, or then. */
+  | { kind: "parked"; until: Date; queue: string }
+  /** The signal is there: the job goes on. */
+  | { kind: "signalled"; payload: Json }
+  /** The time for it was over before it came, and a later one does not count: the job goes on. */
+  | { kind: "timed_out" }
+  | { kind: "lease_lost" }
+  | { kind: "unknown" };
+
+type Row = Pick<JobRow, "type" | "queue" | "attempts"> & {
+  worker_id: string;
+  held: boolean;
+  parked: boolean;
+  signalled: boolean;
+  payload: Json;
+  over: boolean;
+  until: Date;
+  is_free: boolean;
+};
+
+/**
+ * running → scheduled, for a job whose handler waits for a signal that is not there yet: no attempt is spent, its lease
+ * ends, and it keeps its turn in its group. The time counts from the first time it was parked for this signal, however
+ * often it runs in between. Repeated under the same lease it changes nothing.
+ *
+ * @example
+ * const outcome = await park(deps, lease, "approved", 86_400);
+ */
+export function park(deps: Deps, job: HeldJob, name: string, timeout_seconds: number): Promise<ParkOutcome> {
+  const params = [job.id, job.tenant, job.lease_token, name, timeout_seconds];
+  return untilFree(deps, async (): Promise<ParkOutcome | "again"> => {
+    const [row] = await executeOn(deps.database)<Row>({ text, params });
+    if (!row) return { kind: "unknown" };
+    if (row.parked) return { kind: "parked", until: row.until, queue: row.queue };
+    if (!row.held) return { kind: "lease_lost" };
+    if (row.signalled) return { kind: "signalled", payload: row.payload };
+    if (!row.is_free) return "again";
+    if (row.over) return { kind: "timed_out" };
+    const { until, type, queue, attempts, worker_id } = row;
+    const about = aboutLease({ ...job, type, queue, attempts, worker_id });
+    deps.observe({ event: "job_parked", ...about, waits_for: name, until: until.toISOString() });
+    return { kind: "parked", until, queue };
+  });
+}
+
+// A wait that is over changes the row as well, so that a signal is either seen here or refused as late: the handler may
+// already have acted on the one, and must not be told the other when it runs again.
+const text = composed(
+  "steps/park",
+  ["id", "tenant", "lease_token", "name", "timeout_seconds"],
+  `
+  WITH ${asSeen(
+    `jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, ${isHeld} AS held,
+     coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
+     sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.until <= now(), false) AS over,
+     coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until`,
+    "jobs.id = $1::uuid AND jobs.tenant = $2",
+    `LEFT JOIN job_signals AS sent ON sent.job_id = jobs.id AND sent.name = $4
+     LEFT JOIN job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $4`,
+  )}, goes AS MATERIALIZED (
+    SELECT id, over, until FROM free WHERE held AND NOT signalled
+  ), moved AS (
+    UPDATE jobs SET status = CASE WHEN over THEN 'running' ELSE 'scheduled' END, waits_for = CASE WHEN NOT over THEN $4 END,
+                    run_at = CASE WHEN over THEN run_at ELSE until END, due_at = CASE WHEN NOT over THEN until END,
+                    attempts = CASE WHEN over THEN attempts ELSE attempts - 1 END,
+                    locked_until = CASE WHEN over THEN locked_until END, worker_id = CASE WHEN over THEN worker_id END,
+                    has_steps = true, updated_at = now()
+    FROM goes WHERE jobs.id = goes.id
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.status
+  ), parked AS (
+    SELECT * FROM moved WHERE status = 'scheduled'
+  ), waiting AS (
+    INSERT INTO job_waits (job_id, name, until) SELECT id, $4, until FROM goes WHERE NOT over
+    ON CONFLICT (job_id, name) DO NOTHING
+  ), ${countMoves("parked", "running", "scheduled")}
+  SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, EXISTS (SELECT FROM moved) AS is_free FROM found`,
+);

@@ -1,0 +1,30 @@
+import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createQueue, type Queue } from "../queue.ts";
+
+let own: TestDatabase;
+let queue: Queue;
+let other: Queue;
+beforeAll(async () => {
+  own = await testDatabase();
+  queue = createQueue({ databaseUrl: own.url });
+  other = createQueue({ databaseUrl: own.url, tenant: "acme" });
+});
+afterAll(async () => {
+  await Promise.all([queue.close(), other.close()]);
+  await own.drop();
+});
+
+test("a queue in your own code sends signals to its tenant's jobs, and the first of a name counts", async () => {
+  const { id } = await queue.submit({ type: "a" });
+  expect(await queue.signal(id, "approved", { by: "ada" })).toBe("sent");
+  expect(await queue.signal(id, "approved")).toBe("sent_before");
+  expect(await other.signal(id, "approved")).toBe("unknown");
+  expect(await own.database.sql`SELECT payload FROM job_signals`).toEqual([{ payload: { by: "ada" } }]);
+});
+
+test("a name or a payload that cannot be stored is refused before anything is sent", async () => {
+  const { id } = await queue.submit({ type: "a" });
+  await expect(queue.signal(id, "")).rejects.toThrow(/name of a signal must be/);
+  await expect(queue.signal(id, "a", new Map() as never)).rejects.toThrow(/must be JSON/);
+});

@@ -1,0 +1,24 @@
+import { stepName, storableResult, type Json, type SendSignalAnswer } from "@atlasqueue/contract";
+import type { Deps } from "../deps.ts";
+import type { ReadyJob } from "../signal/signal.ts";
+import { sendSignal } from "./signal.ts";
+
+/**
+ * What became of a signal. `sent_before`: the first of its name counts. `too_late`: the job has stopped waiting for it.
+ * `finished`, `unknown`: there is no such job that could wait. `full`: the job was sent as many as it may be. All but
+ * `sent` changed nothing.
+ */
+export type SignalSent = SendSignalAnswer["outcome"] | "finished" | "unknown" | "full";
+
+/** How a queue in your own code sends signals. Throws a TypeError for a name or a payload that cannot be stored. */
+export const queueSignal =
+  (deps: Deps, followUps: { woken(job: ReadyJob): Promise<void> }, tenant: string) =>
+  async (id: string, name: string, payload?: Json): Promise<SignalSent> => {
+    if (!stepName.safeParse(name).success) throw new TypeError(`the name of a signal must be ${stepName.description}`);
+    const checked = storableResult(payload);
+    if (checked.kind === "refused")
+      throw new TypeError("the payload of a signal must be JSON", { cause: checked.reason });
+    const outcome = await sendSignal(deps, tenant, id, name, checked.result);
+    if (outcome.kind === "sent" && outcome.woken) await followUps.woken(outcome.job);
+    return outcome.kind;
+  };

@@ -1,0 +1,100 @@
+import { limits, type JobStatus, type Json } from "@atlasqueue/contract";
+import { countMoves } from "../counts/changes.ts";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import type { JobRow } from "../database/schema/index.ts";
+import type { Deps } from "../deps.ts";
+import { transition } from "../tracing/transition.ts";
+import { asSeen, untilFree } from "./as-seen.ts";
+import { bytesOf } from "../jobs/page-bytes.ts";
+
+export type SignalOutcome =
+  /** It is kept. `job` as it is now; `woken`: it waited for this, and is queued: signal it to the workers. */
+  | { kind: "sent"; job: JobRow; woken: boolean }
+  /** One of this name was sent before, and that counts. */
+  | { kind: "sent_before"; job: JobRow }
+  /** The job has waited for it, and the time was over before it came. */
+  | { kind: "too_late"; job: JobRow }
+  /** It was sent as many signals as a job may be sent, or they are too large together. */
+  | { kind: "full" }
+  | { kind: "finished"; status: JobStatus }
+  | { kind: "unknown" };
+
+type Facts = {
+  finished: boolean;
+  known: boolean;
+  late: boolean;
+  has_room: boolean;
+  /** It was kept; null if nothing could be done, as its row is locked or has just changed. */
+  woken: boolean | null;
+};
+
+/**
+ * Send a signal to a job that is not final. Whether it waits for it now (scheduled → queued), does so later or never:
+ * it is kept with the job.
+ *
+ * @example
+ * const outcome = await sendSignal(deps, "default", id, "approved", { by: "ada" });
+ */
+export async function sendSignal(
+  deps: Deps,
+  tenant: string,
+  id: string,
+  name: string,
+  payload: Json,
+): Promise<SignalOutcome> {
+  const params = [id, tenant, name, JSON.stringify(payload)];
+  const outcome = await transition(deps, "signal", {}, () =>
+    untilFree(deps, async (): Promise<SignalOutcome | "again"> => {
+      const [row] = await executeOn(deps.database)<JobRow & Facts>({ text, params });
+      return row ? outcomeOf(row) : { kind: "unknown" };
+    }),
+  );
+  if (outcome.kind === "sent") {
+    const { job, woken } = outcome;
+    const about = { job_id: job.id, job_type: job.type, queue: job.queue, tenant: job.tenant };
+    deps.observe({ event: "job_signalled", ...about, signal: name, woken });
+  }
+  return outcome;
+}
+
+function outcomeOf({ finished, known, late, has_room, woken, ...job }: JobRow & Facts): SignalOutcome | "again" {
+  if (woken !== null) return { kind: "sent", job, woken };
+  if (known) return { kind: "sent_before", job };
+  if (finished) return { kind: "finished", status: job.status };
+  if (late) return { kind: "too_late", job };
+  return has_room ? "again" : { kind: "full" };
+}
+
+// What refuses a signal is only said of the row as it was seen, which is as good as having come a moment before.
+const text = composed(
+  "steps/signal",
+  ["id", "tenant", "name", "payload"],
+  `
+  WITH ${asSeen(
+    `jobs.status IN ('succeeded', 'dead', 'cancelled') AS finished, same.name IS NOT NULL AS known,
+     coalesce(wait.until <= now(), false) AS late, (
+      SELECT count(*) < ${limits.signals_max} AND coalesce(sum(${bytesOf("payload")}), 0) + octet_length($4) <= ${limits.signals_bytes_max}
+      FROM job_signals WHERE job_id = jobs.id) AS has_room`,
+    "jobs.id = $1::uuid AND jobs.tenant = $2",
+    `LEFT JOIN job_signals AS same ON same.job_id = jobs.id AND same.name = $3
+     LEFT JOIN job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $3`,
+  )}, goes AS MATERIALIZED (
+    SELECT free.id, coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $3, false) AS wakes
+    FROM free JOIN jobs ON jobs.id = free.id WHERE NOT (finished OR known OR late) AND has_room
+  ), touched AS (
+    UPDATE jobs SET status = CASE WHEN wakes THEN 'queued' ELSE status END, waits_for = CASE WHEN NOT wakes THEN waits_for END,
+                    ready_at = CASE WHEN wakes THEN now() ELSE ready_at END, due_at = CASE WHEN NOT wakes THEN due_at END,
+                    run_at = CASE WHEN wakes THEN now() ELSE run_at END, has_steps = true, updated_at = now()
+    FROM goes WHERE jobs.id = goes.id
+    RETURNING jobs.*, wakes AS woken
+  ), kept AS (
+    INSERT INTO job_signals (job_id, name, payload, sent_at) SELECT id, $3, $4::json, now() FROM goes
+  ), woken AS (
+    SELECT tenant, queue FROM touched WHERE woken
+  ), ${countMoves("woken", "scheduled", "queued")}
+  SELECT touched.*, finished, known, late, has_room FROM touched JOIN found ON found.id = touched.id
+  UNION ALL
+  SELECT jobs.*, NULL, finished, known, late, has_room FROM jobs JOIN found ON found.id = jobs.id
+  WHERE NOT EXISTS (SELECT FROM touched)`,
+);

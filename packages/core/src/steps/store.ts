@@ -1,0 +1,62 @@
+import { limits, type Json } from "@atlasqueue/contract";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { asSeen, untilFree } from "./as-seen.ts";
+import { bytesOf } from "../jobs/page-bytes.ts";
+
+/** The fence, for one job whose token is the third parameter. */
+export const isHeld = "coalesce(jobs.status = 'running' AND jobs.lease_token = $3::uuid, false)";
+
+/** A job as its holder names it: with the secret of its lease. */
+export type HeldJob = { id: string; tenant: string; lease_token: string };
+
+export type StoreStepOutcome =
+  /** With what is stored: the result of the first who stored it. */
+  | { kind: "stored"; result: Json }
+  /** It has as many steps as a job may have, or their results are too large together. */
+  | { kind: "full" }
+  | { kind: "lease_lost" }
+  | { kind: "unknown" };
+
+type Row = { held: boolean; known: boolean; has_room: boolean; is_free: boolean; result: Json };
+
+/**
+ * Keep the result of a step, so that no later attempt does it again. Only the holder of the current lease may. Repeated,
+ * as its answer may get lost, it changes nothing and answers the same.
+ *
+ * @example
+ * const outcome = await storeStep(deps, lease, "charge", { charge_id: "ch_17" });
+ */
+export function storeStep(deps: Deps, job: HeldJob, name: string, result: Json): Promise<StoreStepOutcome> {
+  const params = [job.id, job.tenant, job.lease_token, name, JSON.stringify(result)];
+  return untilFree(deps, async (): Promise<StoreStepOutcome | "again"> => {
+    const [row] = await executeOn(deps.database)<Row>({ text, params });
+    if (!row) return { kind: "unknown" };
+    if (!row.held) return { kind: "lease_lost" };
+    if (row.known) return { kind: "stored", result: row.result };
+    if (!row.has_room) return { kind: "full" };
+    return row.is_free ? { kind: "stored", result } : "again";
+  });
+}
+
+const text = composed(
+  "steps/store",
+  ["id", "tenant", "lease_token", "name", "result"],
+  `
+  WITH ${asSeen(
+    `${isHeld} AS held, same.name IS NOT NULL AS known, same.result, (
+      SELECT count(*) < ${limits.steps_max} AND coalesce(sum(${bytesOf("result")}), 0) + octet_length($5) <= ${limits.steps_bytes_max}
+      FROM job_steps WHERE job_id = jobs.id) AS has_room`,
+    "jobs.id = $1::uuid AND jobs.tenant = $2",
+    "LEFT JOIN job_steps AS same ON same.job_id = jobs.id AND same.name = $4",
+  )}, marked AS (
+    UPDATE jobs SET has_steps = true, updated_at = now() FROM free
+    WHERE jobs.id = free.id AND held AND has_room AND NOT known
+    RETURNING jobs.id, jobs.attempts
+  ), stored AS (
+    INSERT INTO job_steps (job_id, name, result, attempt, finished_at)
+    SELECT id, $4, $5::json, attempts, now() FROM marked
+  )
+  SELECT held, known, result, has_room, EXISTS (SELECT FROM marked) AS is_free FROM found`,
+);

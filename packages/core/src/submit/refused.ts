@@ -1,0 +1,29 @@
+import type { Fault } from "@atlasqueue/contract";
+
+/** The job is not valid; `faults` name the fields, what they accept and what they got. */
+export class InvalidJobError extends Error {
+  override readonly name = "InvalidJobError";
+  readonly faults: readonly Fault[];
+  constructor(faults: readonly Fault[]) {
+    super(faults.map(({ pointer, message }) => `${pointer || "/"} ${message}`).join("; "));
+    this.faults = faults;
+  }
+}
+
+/** The key was already used for another job. */
+export class IdempotencyMismatchError extends Error {
+  override readonly name = "IdempotencyMismatchError";
+  constructor(key: string | undefined) {
+    super(`the idempotency key ${JSON.stringify(key)} was used for another job`);
+  }
+}
+
+/** A job with the unique key exists, and `on_conflict` is "reject". Nothing was stored. */
+export class UniqueConflictError extends Error {
+  override readonly name = "UniqueConflictError";
+  readonly job_id: string;
+  constructor(job_id: string) {
+    super(`the job ${job_id} has this unique key`);
+    this.job_id = job_id;
+  }
+}

@@ -1,0 +1,53 @@
+import { eventually, steppingDatabase } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { workerHarness } from "../test/harness.ts";
+import { defineHandler } from "./handler.ts";
+import { startWorker } from "./start-worker.ts";
+
+const harness = workerHarness();
+const looks = 2;
+
+test("ten thousand parked jobs cost an idle worker nothing: no statement more, and no row of theirs is read", async () => {
+  const sent: string[] = [];
+  const deps = harness.deps();
+  const database = steppingDatabase(deps.database, (kind, _number, text) => {
+    if (kind === "statement") sent.push(text);
+  });
+  const handlers = [defineHandler("noop", z.looseObject({}), () => {})];
+  const worker = startWorker({ ...deps, database }, { handlers, poll_timeout_seconds: 1 });
+  /** What is sent while the sweep looks around some times. */
+  const whileIdle = async (): Promise<string[]> => {
+    const from = sent.length;
+    const isLook = (text: string) => text.includes("any_queued");
+    await eventually(() => sent.slice(from).filter(isLook).length >= looks);
+    return sent.slice(from);
+  };
+  const readRows = async () => {
+    await harness.sql()`SELECT pg_stat_force_next_flush()`;
+    const [row] = await harness.sql()<{ rows: number }[]>`
+      SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_user_tables WHERE relname = 'jobs'`;
+    return row?.rows ?? 0;
+  };
+  try {
+    // What a worker does when it starts is among it.
+    const before = await whileIdle();
+    await harness.sql()`
+      INSERT INTO jobs (id, type, status, run_at, due_at, created_at, updated_at, payload, waits_for, has_steps)
+      SELECT gen_random_uuid(), 'noop', 'scheduled', now() + interval '1 h', now() + interval '1 h', now(), now(), '{}', 'go', true
+      FROM generate_series(1, 10000)`;
+    await harness.sql()`INSERT INTO job_waits SELECT id, 'go', run_at FROM jobs`;
+    await whileIdle();
+    const read = await readRows();
+    const after = await whileIdle();
+    expect(after.length, "statements").toBeLessThanOrEqual(before.length + looks);
+    expect(
+      after.filter((text) => !before.includes(text)),
+      "statements of another kind",
+    ).toEqual([]);
+    expect((await readRows()) - read, "rows of jobs").toBeLessThan(100);
+  } finally {
+    await worker.stop({ deadline_ms: 0 });
+    await harness.sql()`TRUNCATE job_waits`;
+  }
+});

@@ -1,0 +1,64 @@
+import { createQueue } from "@atlasqueue/core";
+import { isolatedHandlers } from "../test/isolated-handlers.ts";
+import { workerHarness } from "../test/harness.ts";
+import { onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { defineHandler, DoNotRetryError, type JobContext } from "./index.ts";
+
+const { work, url, becomes } = workerHarness();
+const any = z.looseObject({});
+
+/** Their ids, in their order; of `then` the last. */
+async function submit(batch: Parameters<ReturnType<typeof createQueue>["submitFlow"]>[0]): Promise<string[]> {
+  const queue = createQueue({ databaseUrl: url() });
+  onTestFinished(() => queue.close());
+  const { jobs, then } = await queue.submitFlow(batch);
+  return [...jobs, ...(then ? [then] : [])].map(({ id }) => id);
+}
+const give = defineHandler("give", z.object({ n: z.number() }), ({ n }) => n);
+const dies = defineHandler("dies", any, () => {
+  throw new DoNotRetryError("it cannot help");
+});
+const look = async (_payload: unknown, { parents, parentCounts }: JobContext) => {
+  const { succeeded, dead } = await parentCounts();
+  return { parents: await parents(), succeeded, dead };
+};
+const batch = (type: string) => ({
+  jobs: [
+    { ref: "a", type: "give", payload: { n: 1 } },
+    { ref: "b", type: "dies" },
+  ],
+  then: { type },
+});
+
+test.each(["look", "look-isolated"])(
+  "%s: a handler is given the results of the jobs that its own waited for",
+  async (type) => {
+    work([give, dies, defineHandler("look", any, look), ...isolatedHandlers]);
+    const [a = "", b = "", last] = await submit(batch(type));
+    await becomes(last, {
+      status: "succeeded",
+      result: {
+        parents: { a: { id: a, status: "succeeded", result: 1 }, b: { id: b, status: "dead", result: null } },
+        succeeded: 1,
+        dead: 1,
+      },
+    });
+  },
+);
+
+test.each(["sum", "sum-isolated"])("%s: all of them, also when they are too many to come at once", async (kind) => {
+  const sum = defineHandler("sum-parents", any, async (_payload, { parents }) =>
+    Object.values(await parents()).reduce((total, { result }) => total + Number(result), 0),
+  );
+  work([give, sum, ...isolatedHandlers], { concurrency: 50 });
+  const jobs = Array.from({ length: 250 }, (_, n) => ({ ref: `p${n}`, type: "give", payload: { n } }));
+  const ids = await submit({ jobs, then: { type: kind === "sum" ? "sum-parents" : "sum-isolated" } });
+  await becomes(ids.at(-1), { status: "succeeded", result: 31_125 });
+});
+
+test("a job that waited for no other has none", async () => {
+  work([defineHandler("look", any, look)]);
+  const [id] = await submit({ jobs: [{ type: "look" }] });
+  await becomes(id, { status: "succeeded", result: { parents: {}, succeeded: 0, dead: 0 } });
+});
