@@ -33,6 +33,7 @@ export * from "./wire/status.ts";
 export * from "./wire/work/steps.ts";
 export * from "./handlers/steps.ts";
 export * from "./handlers/parents.ts";
+export * from "./handlers/check-spawned.ts";
 export * from "./handlers/spawn.ts";
 export * from "./handlers/storable.ts";
 export * from "./handlers/thrown.ts";

@@ -1,8 +1,7 @@
-import { z } from "zod";
 import type { Fault } from "../checks/json.ts";
 import { limits } from "../checks/limits.ts";
-import { validate } from "../checks/validate.ts";
-import { spawnedJob, type SpawnedJob, type SpawnedJobInput } from "../wire/job.ts";
+import type { Checked } from "../checks/validate.ts";
+import type { SpawnedJob, SpawnedJobInput } from "../wire/job.ts";
 
 export type Spawn = {
   /**
@@ -27,22 +26,26 @@ export function spawnErrorOf(faults: readonly Fault[]): SpawnError {
   return new SpawnError(faults.map(({ pointer, message }) => `${pointer} ${message}`).join("; "));
 }
 
-const request = z.strictObject({ children: z.array(spawnedJob) });
-
 /**
- * Keeps what the handler of one attempt adds.
+ * Keeps what the handler of one attempt adds, as `check` (see `checkSpawned`) makes it. Where the API checks them, it is
+ * left out: a page in a browser need not load zod for it.
  *
  * @example
- * const { spawn, spawned } = createSpawn();
+ * const { spawn, spawned } = createSpawn(checkSpawned);
  */
-export function createSpawn(): Spawn & { spawned(): SpawnedJobs | undefined } {
+export function createSpawn(
+  check: (jobs: readonly SpawnedJobInput[]) => Checked<SpawnedJob[]> = (jobs) => ({
+    kind: "valid",
+    value: jobs as SpawnedJob[],
+  }),
+): Spawn & { spawned(): SpawnedJobs | undefined } {
   const children: SpawnedJob[] = [];
   let wait = false;
   return {
     spawn(jobs, { dependants_wait = false } = {}) {
-      const checked = validate(request, { children: [jobs].flat() });
+      const checked = check([jobs].flat());
       if (checked.kind === "invalid") throw spawnErrorOf(checked.faults);
-      const added = checked.value.children;
+      const added = checked.value;
       if (children.length + added.length > limits.batch_items_max)
         throw new SpawnError(`a job must not add more than ${limits.batch_items_max} jobs`);
       // The handler may change its payloads afterwards.

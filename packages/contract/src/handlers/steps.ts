@@ -1,6 +1,6 @@
 import { showValue, type Json } from "../checks/json.ts";
 import { limits } from "../checks/limits.ts";
-import { stepName } from "../wire/work/steps.ts";
+import { isStepName, stepNameAccepts } from "../checks/step-name.ts";
 import { storableResult } from "./storable.ts";
 
 /** What came of waiting for a signal. */
@@ -94,8 +94,8 @@ export function createSteps(store: StepStore): Steps {
 }
 
 function requireName(what: string, name: unknown): void {
-  if (stepName.safeParse(name).success) return;
-  throw new StepError(`the name of ${what} must be ${stepName.description}; got ${showValue(name)}`);
+  if (isStepName(name)) return;
+  throw new StepError(`the name of ${what} must be ${stepNameAccepts}; got ${showValue(name)}`);
 }
 
 function messageOf(reason: unknown): string {

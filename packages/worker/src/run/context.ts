@@ -1,5 +1,6 @@
 import {
   createParents,
+  checkSpawned,
   createSpawn,
   createSteps,
   limits,
@@ -79,7 +80,7 @@ export class Context implements JobContext {
     };
   }
   get spawn(): JobContext["spawn"] {
-    return (this.#spawn ??= createSpawn()).spawn;
+    return (this.#spawn ??= createSpawn(checkSpawned)).spawn;
   }
   get step(): JobContext["step"] {
     return this.#durable.step;

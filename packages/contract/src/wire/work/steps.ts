@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { limits } from "../../checks/limits.ts";
-import { plainText, plainTextAccepts } from "../../checks/plain-text.ts";
+import { plainText } from "../../checks/plain-text.ts";
+import { stepNameAccepts } from "../../checks/step-name.ts";
 import { anyJson } from "../job.ts";
 import { leaseToken } from "./lease.ts";
 
@@ -11,7 +12,7 @@ export const stepName = z
   .max(limits.step_name_chars_max)
   .regex(plainText)
   .regex(/^(?!\.\.?$)/)
-  .describe(`a string of 1 to ${limits.step_name_chars_max} characters ${plainTextAccepts}, other than . and ..`);
+  .describe(stepNameAccepts);
 
 /** The body of `PUT /v1/jobs/{id}/steps/{name}`. */
 export const storeStepRequest = z.strictObject({
