@@ -15,7 +15,7 @@ const readmes = {
   "packages/contract/README.md": ["contract"],
   "packages/core/README.md": [],
   "packages/embedded/README.md": ["embedded"],
-  "packages/worker/README.md": ["worker"],
+  "packages/worker/README.md": ["worker", "steps"],
   "apps/cli/README.md": [],
   "apps/worker/README.md": [],
 } as const;
