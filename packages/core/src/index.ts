@@ -9,11 +9,11 @@ export { createLogger, logEvents, type DestinationStream, type Logger, type LogT
 export type { LogLevel } from "./observe/log-levels.ts";
 export { createMetrics, type Metrics } from "./observe/metrics.ts";
 export { SettingError } from "./program/settings.ts";
-export type { QueueFlow, SubmittedFlow } from "./flows/own-flow.ts";
+export type { QueueFlow, SubmittedFlow } from "./flows/queue-flow.ts";
 export { createQueue, type Queue, type QueueJob, type QueueOptions, type Submitted } from "./queue.ts";
 export { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "./submit/refused.ts";
 export { InvalidScheduleError, type Schedules } from "./schedules/schedules.ts";
-export type { SignalSent } from "./steps/queue-signal.ts";
+export type { SignalSent } from "./steps/signal-sent.ts";
 export type { BackoffPolicy } from "./settle/backoff.ts";
 export type { SignalKeys } from "./signal/keys.ts";
 export { memorySignal } from "./signal/memory/signal.ts";

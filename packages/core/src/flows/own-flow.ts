@@ -1,25 +1,10 @@
-import {
-  idempotencyKeyAccepts,
-  isIdempotencyKey,
-  submitBatch,
-  validate,
-  type SubmitBatchInput,
-  type SubmittedBatch,
-} from "@atlasqueue/contract";
+import { idempotencyKeyAccepts, isIdempotencyKey, submitBatch, validate } from "@atlasqueue/contract";
 import { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "../submit/refused.ts";
 import { flowFaults, unknownParent } from "./flow-faults.ts";
 import { answerOf, flowOf, type Flow } from "./flow.ts";
+import type { QueueFlow, SubmittedFlow } from "./queue-flow.ts";
 import type { FlowOutcome } from "./submit-flow.ts";
 import { underOneKey } from "./under-one-key.ts";
-
-/** A batch as `POST /v1/jobs/batch` takes it, and the key that makes it safe to submit again. */
-export type QueueFlow = Omit<SubmitBatchInput, "jobs"> & {
-  jobs: readonly Omit<SubmitBatchInput["jobs"][number], "idempotency_key">[];
-  idempotency_key?: string;
-};
-
-/** The ids of its jobs, in their order. `flow_id` is null when none of them waits for another. */
-export type SubmittedFlow = SubmittedBatch;
 
 /** A flow from the caller's own code. Throws `InvalidJobError`. */
 export function ownFlow(tenant: string, { idempotency_key, ...batch }: QueueFlow): Flow {
