@@ -1,72 +1,14 @@
-import type { Tracing } from "@atlasqueue/contract";
-import { baseUrl } from "./http/base-url.ts";
-import { createEvents } from "./http/event-stream.ts";
-import { createTransport, type TransportOptions } from "./http/transport.ts";
-import { auditCalls, type AuditCalls } from "./resources/audit.ts";
-import { deadLetterCalls, type DeadLetterCalls } from "./resources/dead-letters.ts";
-import { createFlowBuilder, type FlowBuilder } from "./flows/builder.ts";
-import { flowCalls, type FlowCalls } from "./resources/flows.ts";
-import { jobCalls, type JobCalls } from "./resources/jobs.ts";
-import { leaseCalls, type LeaseCalls } from "./resources/leases.ts";
-import { queueCalls, type QueueCalls } from "./resources/queues.ts";
-import { scheduleCalls, type ScheduleCalls } from "./resources/schedules.ts";
-import { statsCalls, type StatsCalls } from "./resources/stats.ts";
-import { stepCalls, type StepCalls } from "./resources/steps.ts";
-import { sessionCalls, type SessionCalls } from "./resources/session.ts";
-import { tokenCalls, type TokenCalls } from "./resources/tokens.ts";
-import { workerCalls, type WorkerCalls } from "./resources/workers.ts";
+import { createCalls, type Calls, type ClientOptions } from "./calls.ts";
 import { startRemoteWorker, type RemoteWorker, type WorkHandlers, type WorkOptions } from "./work/work.ts";
 
-export type ClientOptions = {
-  /** Where the API is, such as "http://127.0.0.1:8000"; a path before /v1 is kept. */
-  url: string;
-  /** An API token, `aq_…`. Without one the API must run with AUTH=disabled. */
-  token?: string;
-  /** Sent with every call, such as what a proxy before the API asks for. */
-  headers?: Record<string, string>;
-  /** Default: the runtime's own. */
-  fetch?: typeof fetch;
-  /** For one try, on top of the time it waits on the server. Default 10,000. */
-  timeoutMs?: number;
-  /** Tries after the first, where retrying is safe. Default 5; 0 for none. */
-  retries?: number;
-  /** No try starts later than this after the first, so a longer Retry-After is an error at once. Default 60,000. */
-  retryMaxMs?: number;
+export type Client = Calls & {
   /**
-   * Requests waiting for jobs at once, however many jobs are waited for. Default 32; use 4 in a browser that speaks
-   * HTTP/1.1, whose 6 connections per host are also needed for everything else.
+   * Run the jobs of a queue in this process: lease them, hand them to their handlers, renew the leases, settle. A
+   * single function takes jobs of every type; a list of `defineHandler(…)`, those of its types. Throws a TypeError or
+   * RangeError for invalid options; once started, nothing rejects, and while the API is away the worker waits for it.
    */
-  waitsMax?: number;
-  /**
-   * Where spans go: `openTelemetry()` of `@atlasqueue/client/opentelemetry`. Requests carry the span they are part of.
-   * Default: none, which costs nothing.
-   */
-  tracing?: Tracing | undefined;
+  work(queue: string, handlers: WorkHandlers, options?: WorkOptions): RemoteWorker;
 };
-
-export type Client = JobCalls &
-  LeaseCalls &
-  StepCalls &
-  QueueCalls &
-  WorkerCalls &
-  AuditCalls & {
-    readonly deadLetters: DeadLetterCalls;
-    /** Flows as a whole: look at them, cancel them, run again what failed. */
-    readonly flows: FlowCalls;
-    /** Put together jobs that wait for one another, and submit them as one. */
-    flow(): FlowBuilder;
-    readonly schedules: ScheduleCalls;
-    readonly tokens: TokenCalls;
-    /** What happens, now and over time. */
-    readonly stats: StatsCalls;
-    readonly session: SessionCalls;
-    /**
-     * Run the jobs of a queue in this process: lease them, hand them to their handlers, renew the leases, settle. A
-     * single function takes jobs of every type; a list of `defineHandler(…)`, those of its types. Throws a TypeError or
-     * RangeError for invalid options; once started, nothing rejects, and while the API is away the worker waits for it.
-     */
-    work(queue: string, handlers: WorkHandlers, options?: WorkOptions): RemoteWorker;
-  };
 
 /**
  * A client of the HTTP API, on `fetch` alone. Nothing is sent until a call; there is nothing to close. Throws a
@@ -78,45 +20,9 @@ export type Client = JobCalls &
  * console.log(handle.id, await handle.result({ timeoutMs: 30_000 }));
  */
 export function createClient(options: ClientOptions): Client {
-  const transport: TransportOptions = {
-    url: baseUrl(options.url),
-    token: checkedToken(options.token),
-    headers: options.headers ?? {},
-    // Called as a plain function: a browser's fetch refuses any other `this`.
-    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-    timeoutMs: options.timeoutMs ?? 10_000,
-    retries: options.retries ?? 5,
-    retryMaxMs: options.retryMaxMs ?? 60_000,
-    tracing: options.tracing,
-  };
-  const send = createTransport(transport);
-  const leases = leaseCalls(send);
-  const jobs = jobCalls(send, options.waitsMax ?? 32, options.tracing);
-  const steps = stepCalls(send);
+  const calls = createCalls(options);
   return {
-    ...jobs,
-    ...leases,
-    ...steps,
-    ...queueCalls(send),
-    ...workerCalls(send),
-    ...auditCalls(send),
-    flows: flowCalls(send),
-    flow: () =>
-      createFlowBuilder(send, (id, definition) =>
-        definition ? jobs.handle(id, definition) : (jobs.handle(id) as never),
-      ),
-    schedules: scheduleCalls(send),
-    tokens: tokenCalls(send),
-    stats: statsCalls(send, createEvents(transport)),
-    session: sessionCalls(send),
-    deadLetters: deadLetterCalls(send),
-    work: (queue, handlers, workOptions) =>
-      startRemoteWorker({ ...leases, ...steps, parents: jobs.parents }, queue, handlers, workOptions, options.tracing),
+    ...calls,
+    work: (queue, handlers, workOptions) => startRemoteWorker(calls, queue, handlers, workOptions, options.tracing),
   };
-}
-
-/** Refused here, without being shown: fetch would put a bad header into its message. */
-function checkedToken(token: string | undefined): string | undefined {
-  if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return token;
-  throw new TypeError("token must be printable ASCII without spaces");
 }

@@ -1,5 +1,6 @@
 export { faultOfUrl } from "./http/base-url.ts";
-export { createClient, type Client, type ClientOptions } from "./client.ts";
+export { createCalls, type Calls, type ClientOptions } from "./calls.ts";
+export { createClient, type Client } from "./client.ts";
 export type {
   DeadLetterCalls,
   DeadLetterChoice,
