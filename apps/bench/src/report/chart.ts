@@ -1,6 +1,7 @@
 import { Error as ErrorsOnly, parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
-import { apart, formatFigure, type Titles } from "./markdown.ts";
+import { formatFigure } from "./format.ts";
+import { apart, type Titles } from "./markdown.ts";
 import type { Row } from "./result.ts";
 
 const ours = "#1a56db";

@@ -5,6 +5,11 @@ import type { Result, Row } from "./result.ts";
 const row = (scenario: string, variant: string, unit: Row["unit"], median: number): Row => {
   return { scenario, variant, unit, rounds: [median], median };
 };
+const costly = (one: Row, wal_fsyncs?: number): Row => {
+  const costs = { client_us: 9.04, postgres_us: 11.5, redis_us: 0.612, wal_bytes: 812.4 };
+  const median = { ...costs, ...(wal_fsyncs !== undefined && { wal_fsyncs }) };
+  return { ...one, costs: { rounds: [median], median } };
+};
 const result: Result = {
   command: "pnpm bench",
   started_at: "2026-11-20T12:00:00.000Z",
@@ -14,18 +19,29 @@ const result: Result = {
   rounds: 1,
   jobs: 2_000,
   rows: [
-    row("process", "atlasqueue", "per second", 51_234),
-    row("process", "pg-boss", "per second", 24_321),
+    costly(row("process", "atlasqueue", "per second", 51_234), 0.0042),
+    costly(row("process", "pg-boss", "per second", 24_321)),
+    row("latency p50", "atlasqueue", "ms", 1.2),
+    row("latency p50", "pg-boss", "ms", 2),
+    costly(row("process, one group", "atlasqueue", "per second", 318), 1.01),
     row("idle, CPU", "atlasqueue", "% of a core", 0.4321),
   ],
   targets: [],
   failures: [],
 };
+const page = renderMarkdown(result, { atlasqueue: "AtlasQueue", "pg-boss": "pg-boss" });
 
 test("comparable figures are side by side, the others in a list", () => {
-  const page = renderMarkdown(result, { atlasqueue: "AtlasQueue", "pg-boss": "pg-boss" });
-  expect(page).toContain(
-    "|  | AtlasQueue | pg-boss |\n| --- | --- | --- |\n| process (per second) | 51,200 | 24,300 |",
-  );
+  expect(page).toContain("|  | AtlasQueue | pg-boss |\n| --- | --- | --- |\n| latency p50 (ms) | 1.20 | 2.00 |");
   expect(page).toContain("| idle, CPU | AtlasQueue | 0.43 % of a core |");
+});
+
+test("what a job costs stands beside the rate, a table for each scenario", () => {
+  const head =
+    "|  | a second | AtlasQueue ÷ it | CPU, µs a job | client | PostgreSQL | Redis | log, bytes a job | fsyncs, 1,000 jobs |";
+  expect(page).toContain(`### process\n\n${head}`);
+  expect(page).toContain("| AtlasQueue | 51,200 |  | 21.2 | 9.04 | 11.5 | 0.612 | 812 | 4.2 |");
+  expect(page).toContain("| pg-boss | 24,300 | 2.11 | 21.2 | 9.04 | 11.5 | 0.612 | 812 | – |");
+  expect(page).toContain("### AtlasQueue alone");
+  expect(page).toContain("| process, one group | 318 | 21.2 | 9.04 | 11.5 | 0.612 | 812 | 1,010 |");
 });

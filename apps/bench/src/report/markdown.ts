@@ -1,23 +1,47 @@
+import { aloneWithCosts, comparedWithCosts } from "./costs-tables.ts";
+import { formatFigure, table } from "./format.ts";
 import type { Result, Row, TargetResult } from "./result.ts";
 
 /** What the tables call a variant. */
 export type Titles = Readonly<Record<string, string>>;
 
-/** The whole result as a page: targets, medians, raw rounds, and what it was measured on. */
+/** The whole result as a page: targets, rates with their costs, other medians, raw rounds, what it was measured on. */
 export function renderMarkdown(result: Result, titles: Titles): string {
   const { compared, alone } = apart(result.rows);
+  const withCosts = (rows: readonly Row[]) => rows.filter(({ costs }) => costs !== undefined);
+  const without = (rows: readonly Row[]) => rows.filter(({ costs }) => costs === undefined);
+  const part = (title: string, rows: readonly unknown[], body: () => string) =>
+    rows.length > 0 ? `## ${title}\n\n${body()}` : "";
   return [
     "# Benchmark results",
     circumstances(result),
-    result.targets.length > 0 ? `## Targets\n\n${targetsTable(result.targets)}` : "",
-    compared.length > 0 ? `## Medians\n\n${comparisonTable(compared, titles)}` : "",
-    alone.length > 0 ? `## Medians of one alone\n\n${aloneTable(alone, titles)}` : "",
-    result.failures.length > 0 ? `## Failures\n\n${result.failures.map(firstLine).join("\n")}` : "",
-    `## Rounds\n\n${roundsTable(result.rows, titles)}`,
+    part("Targets", result.targets, () => targetsTable(result.targets)),
+    part("Rates, and what a job costs", withCosts(result.rows), () =>
+      [legend, ...costsTables(withCosts(compared), withCosts(alone), titles)].join("\n\n"),
+    ),
+    part("Other medians", without(compared), () => comparisonTable(without(compared), titles)),
+    part("Other medians of one alone", without(alone), () => aloneTable(without(alone), titles)),
+    part("Failures", result.failures, () => result.failures.map(firstLine).join("\n")),
+    part("Rounds", result.rows, () => roundsTable(result.rows, titles)),
   ]
-    .filter((part) => part !== "")
+    .filter((text) => text !== "")
     .join("\n\n")
     .concat("\n");
+}
+
+const legend =
+  "CPU is processor time of all threads and processes, for one job: of the client (who adds and works; over HTTP only " +
+  "the server), of PostgreSQL's processes and of Redis. The log is PostgreSQL's; its fsyncs are shared by jobs that " +
+  "commit together.";
+
+/** A table for each scenario that several variants have, and one of the figures that only one has. */
+function costsTables(compared: readonly Row[], alone: readonly Row[], titles: Titles): string[] {
+  const tables = [...Map.groupBy(compared, ({ scenario }) => scenario)].map(
+    ([scenario, rows]) => `### ${scenario}\n\n${comparedWithCosts(rows, titles)}`,
+  );
+  for (const [variant, rows] of Map.groupBy(alone, (row) => row.variant))
+    tables.push(`### ${titles[variant] ?? variant} alone\n\n${aloneWithCosts(rows)}`);
+  return tables;
 }
 
 function circumstances({ command, started_at, machine, versions, rounds, jobs }: Result): string {
@@ -82,16 +106,4 @@ function roundsTable(rows: readonly Row[], titles: Titles): string {
 
 function firstLine(failure: string): string {
   return `- ${failure.split("\n")[0]}`;
-}
-
-/** Three significant digits: no benchmark is more precise. */
-export function formatFigure(value: number, unit: Row["unit"]): string {
-  if (unit === "% of a core" || unit === "×") return value.toFixed(2);
-  if (unit === "ms" || unit === "s") return value.toFixed(value < 10 ? 2 : 1);
-  return Number(value.toPrecision(3)).toLocaleString("en");
-}
-
-function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...lines.map(line)].join("\n");
 }

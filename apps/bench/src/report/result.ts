@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { costs } from "../costs/costs.ts";
 
 /** One scenario's figure of one variant: every round, and the one in the middle. */
 const row = z.strictObject({
@@ -7,6 +8,8 @@ const row = z.strictObject({
   unit: z.enum(["per second", "ms", "s", "MB", "% of a core", "×"]),
   rounds: z.array(z.number()).min(1),
   median: z.number(),
+  /** Of a rate: what one of its jobs cost, in every round, and each cost's median. */
+  costs: z.strictObject({ rounds: z.array(costs).min(1), median: costs }).optional(),
 });
 export type Row = z.infer<typeof row>;
 

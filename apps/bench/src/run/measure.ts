@@ -1,3 +1,4 @@
+import { openMeter } from "../costs/meter.ts";
 import { scenarios } from "../scenarios/index.ts";
 import { variants } from "../variants/index.ts";
 import type { Answer, Order } from "./child.ts";
@@ -10,12 +11,15 @@ async function measure({ scenario: name, variant: variantName, servers, effort }
   const scenario = scenarios.find((one) => one.name === name);
   const variant = variants.find((one) => one.name === variantName);
   if (!scenario || !variant) return { kind: "failed", reason: `no such scenario or variant: ${name}, ${variantName}` };
+  const meter = await openMeter(servers);
   try {
-    const figures = await scenario.run(variant, servers, effort);
+    const figures = await scenario.run(variant, servers, effort, meter);
     const wrong = figures.find(({ value }) => !Number.isFinite(value));
     if (wrong) return { kind: "failed", reason: `no figure for ${wrong.scenario}` };
     return { kind: "figures", figures };
   } catch (error) {
     return { kind: "failed", reason: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  } finally {
+    await meter.close();
   }
 }

@@ -7,5 +7,5 @@ test.each([200, 4_096])("a payload of %i bytes has as many as JSON", (bytes) => 
 
 test("200 bytes unless told otherwise", () => {
   expect(JSON.stringify(makePayload(1))).toHaveLength(200);
-  expect(makeBatches(3, 2).flat()).toEqual([makePayload(0), makePayload(1), makePayload(2)]);
+  expect([...makeBatches(3, 2)].flat()).toEqual([makePayload(0), makePayload(1), makePayload(2)]);
 });

@@ -9,12 +9,10 @@ export function makePayload(n: number, bytes = default_bytes): Payload {
   return rest > 0 ? { n, text: "x".repeat(rest) } : { n };
 }
 
-/** `count` payloads in parts of at most `size`. */
-export function makeBatches(count: number, size: number, bytes = default_bytes): Payload[][] {
-  const batches: Payload[][] = [];
+/** `count` payloads in parts of at most `size`, each made when its turn comes: all at once can be a gigabyte. */
+export function* makeBatches(count: number, size: number, bytes = default_bytes): Generator<Payload[]> {
   for (let at = 0; at < count; at += size) {
     const length = Math.min(size, count - at);
-    batches.push(Array.from({ length }, (_, index) => makePayload(at + index, bytes)));
+    yield Array.from({ length }, (_, index) => makePayload(at + index, bytes));
   }
-  return batches;
 }

@@ -1,4 +1,5 @@
-import { formatFigure } from "../report/markdown.ts";
+import { cpuOf, medianCosts } from "../costs/costs.ts";
+import { formatFigure, formatNumber } from "../report/format.ts";
 import type { Row } from "../report/result.ts";
 import type { Effort, Figure, Scenario } from "../scenarios/scenario.ts";
 import type { Variant } from "../variants/variant.ts";
@@ -53,14 +54,19 @@ export async function runRounds(servers: Servers, plan: Plan, tell: (line: strin
     }
     rows.push(...found);
   }
-  return { rows: rows.map((row) => ({ ...row, median: median(row.rounds) })), failures };
+  return { rows: rows.map(withMedians), failures };
 }
 
 const answer_seconds_max = 180;
 
 type Run = { scenario: Scenario; variant: Variant; effort: Effort };
 
-async function measureOnce(servers: Servers, child: Child, { scenario, variant, effort }: Run): Promise<Figure[]> {
+/** One run, on a new database. Rejects with the reason when there is no figure. */
+export async function measureOnce(
+  servers: Servers,
+  child: Child,
+  { scenario, variant, effort }: Run,
+): Promise<Figure[]> {
   const { urls, drop } = await servers.fresh();
   try {
     const order = { scenario: scenario.name, variant: variant.name, servers: urls, effort };
@@ -70,12 +76,24 @@ async function measureOnce(servers: Servers, child: Child, { scenario, variant, 
   }
 }
 
-function note(rows: Row[], variant: Variant, { scenario, unit, value }: Figure): void {
+function note(rows: Row[], variant: Variant, { scenario, unit, value, costs }: Figure): void {
   let row = rows.find((one) => one.scenario === scenario && one.variant === variant.name);
   if (!row) rows.push((row = { scenario, variant: variant.name, unit, rounds: [], median: NaN }));
   row.rounds.push(value);
+  if (costs) (row.costs ??= { rounds: [], median: costs }).rounds.push(costs);
 }
 
-function told({ scenario, unit, value }: Figure): string {
-  return `${scenario} ${formatFigure(value, unit)} ${unit}`;
+function withMedians(row: Row): Row {
+  const { costs } = row;
+  return {
+    ...row,
+    median: median(row.rounds),
+    ...(costs && { costs: { rounds: costs.rounds, median: medianCosts(costs.rounds) } }),
+  };
+}
+
+/** A figure in a line for whoever watches. */
+export function told({ scenario, unit, value, costs }: Figure): string {
+  const cpu = costs ? ` (${formatNumber(cpuOf(costs))} µs CPU a job)` : "";
+  return `${scenario} ${formatFigure(value, unit)} ${unit}${cpu}`;
 }

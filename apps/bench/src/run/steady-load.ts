@@ -1,12 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Meter, Rate } from "../costs/meter.ts";
 import { makePayload } from "./payload.ts";
 import type { BenchQueue } from "../variants/variant.ts";
 
 export type SteadyLoad = {
   /** Jobs handled so far. */
   handled(): number;
-  /** Jobs handled a second over the next `seconds`. */
-  rateOver(seconds: number): Promise<number>;
+  /** Of the jobs handled over the next `seconds`. */
+  rateOver(seconds: number): Promise<Rate>;
   /** No more jobs; resolves when all have been handled. */
   stop(): Promise<void>;
 };
@@ -15,7 +16,7 @@ export type SteadyLoad = {
  * Adding and processing at once, as fast as both go together: a number of loops, each of which adds a job, waits until
  * it has been handled, and adds the next. The worker is in this process.
  */
-export async function startSteadyLoad(queue: BenchQueue, in_flight: number): Promise<SteadyLoad> {
+export async function startSteadyLoad(queue: BenchQueue, meter: Meter, in_flight: number): Promise<SteadyLoad> {
   const waiting = new Map<number, () => void>();
   let added = 0;
   let handled = 0;
@@ -38,10 +39,11 @@ export async function startSteadyLoad(queue: BenchQueue, in_flight: number): Pro
   return {
     handled: () => handled,
     async rateOver(seconds) {
-      const from = { handled, at: performance.now() };
+      const before = handled;
+      const measurement = await meter.start();
       // A loop that fails ends the wait.
       await Promise.race([delay(seconds * 1_000), loops]);
-      return ((handled - from.handled) / (performance.now() - from.at)) * 1_000;
+      return measurement.end(handled - before);
     },
     async stop() {
       stopping = true;

@@ -1,9 +1,10 @@
+import type { Meter, Rate } from "../costs/meter.ts";
 import { startProgram } from "../programs/start-program.ts";
 import type { ServerUrls } from "../variants/variant.ts";
 
 export type Fleet = {
-  /** Let every worker work until this many more jobs are settled, then stop. Resolves with the milliseconds it took. */
-  work(jobs: number): Promise<number>;
+  /** Let every worker work until this many more jobs are settled, then stop. */
+  work(jobs: number): Promise<Rate>;
   stop(): Promise<void>;
 };
 
@@ -11,7 +12,7 @@ const file = new URL("../programs/worker.ts", import.meta.url);
 type Message = { succeeded?: number; stopped?: true };
 
 /** A number of processes, each a worker when told to. */
-export async function startFleet(servers: ServerUrls, processes: number): Promise<Fleet> {
+export async function startFleet(servers: ServerUrls, processes: number, meter: Meter): Promise<Fleet> {
   const succeeded = Array.from({ length: processes }, () => 0);
   let hear = (_at: number, _message: Message) => {};
   const programs = await Promise.all(
@@ -33,13 +34,13 @@ export async function startFleet(servers: ServerUrls, processes: number): Promis
         if (total() >= wanted) all.resolve();
         if (working === 0) stopped.resolve();
       };
-      const start = performance.now();
+      const measurement = await meter.start();
       orderAll("start");
       await all.promise;
-      const elapsed_ms = performance.now() - start;
-      orderAll("stop");
-      await stopped.promise;
-      return elapsed_ms;
+      return measurement.end(jobs, () => {
+        orderAll("stop");
+        return stopped.promise;
+      });
     },
     async stop() {
       await Promise.all(programs.map((program) => program.stop()));

@@ -1,3 +1,4 @@
+import type { Meter, Rate } from "../costs/meter.ts";
 import type { BenchQueue } from "../variants/variant.ts";
 import { default_bytes, makePayload } from "../run/payload.ts";
 import type { Effort, Scenario } from "./scenario.ts";
@@ -9,11 +10,11 @@ export function addScenario(callers: number): Scenario {
   const name = `add, ${callers} ${callers === 1 ? "caller" : "callers"}`;
   return {
     name: `add-${callers}`,
-    async run(variant, servers, effort) {
+    async run(variant, servers, effort, meter) {
       const queue = await variant.open(servers);
       try {
-        const value = await measureAdds(queue, callers, { ...effort, jobs: Math.ceil(effort.jobs * variant.share) });
-        return [{ scenario: name, unit: "per second", value }];
+        const jobs = Math.ceil(effort.jobs * variant.share);
+        return [{ scenario: name, ...(await measureAdds(queue, meter, callers, { ...effort, jobs })) }];
       } finally {
         await queue.close();
       }
@@ -24,19 +25,21 @@ export function addScenario(callers: number): Scenario {
 /** Adds per second, after a shorter warm-up run. */
 export async function measureAdds(
   queue: BenchQueue,
+  meter: Meter,
   callers: number,
   { jobs, seconds_max }: Pick<Effort, "jobs" | "seconds_max">,
   bytes = default_bytes,
-): Promise<number> {
+): Promise<Rate> {
   const warm_up_seconds = Math.min(warm_up_seconds_max, seconds_max / 2);
   const add = (n: number) => queue.add(makePayload(n, bytes));
   await addInLoops(add, callers, { jobs: Math.ceil(jobs / 2), seconds_max: warm_up_seconds });
-  return addInLoops(add, callers, { jobs, seconds_max });
+  const measurement = await meter.start();
+  return measurement.end(await addInLoops(add, callers, { jobs, seconds_max }));
 }
 
 type Limits = { jobs: number; seconds_max: number };
 
-/** Whichever comes first ends it, the jobs or the time. */
+/** Whichever comes first ends it, the jobs or the time. Returns how many it has added. */
 async function addInLoops(
   add: (n: number) => Promise<unknown>,
   callers: number,
@@ -44,8 +47,7 @@ async function addInLoops(
 ): Promise<number> {
   let started = 0;
   let done = 0;
-  const start = performance.now();
-  const end = start + seconds_max * 1_000;
+  const end = performance.now() + seconds_max * 1_000;
   const caller = async () => {
     while (started < jobs && performance.now() < end) {
       await add(started++);
@@ -53,5 +55,5 @@ async function addInLoops(
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
-  return (done / (performance.now() - start)) * 1_000;
+  return done;
 }

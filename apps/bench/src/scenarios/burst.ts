@@ -18,15 +18,15 @@ const drain_seconds_max = 120;
 export const burst: Scenario = {
   name: "burst",
   suits: onlyOurs,
-  async run(variant, servers, effort) {
+  async run(variant, servers, effort, meter) {
     const seconds = Math.min(burst_seconds_max, effort.sustain_seconds);
     const queue = await variant.open(servers);
     try {
-      const load = await startSteadyLoad(queue, in_flight);
+      const load = await startSteadyLoad(queue, meter, in_flight);
       const ordinary = await load
         .rateOver(warm_up_seconds)
         .then(() => load.rateOver(seconds / 2))
-        .then((rate) => rate * ordinary_part)
+        .then(({ value }) => value * ordinary_part)
         .finally(() => load.stop());
 
       let added = 0;

@@ -1,4 +1,5 @@
 import { Redis } from "ioredis";
+import type { Meter, Rate } from "../costs/meter.ts";
 import { emptyTables, seedBacklog, seedHistory } from "../run/seed.ts";
 import { openAtlas } from "../variants/atlas.ts";
 import { startAtlasWorker } from "../variants/atlas-worker.ts";
@@ -19,43 +20,48 @@ export const history: Scenario = {
   name: "history",
   suits: onlyOurs,
   seconds_max: ({ history_rows, backlog_rows }) => 180 + (history_rows + backlog_rows) / rows_per_second_min,
-  async run(_variant, servers, effort) {
+  async run(_variant, servers, effort, meter) {
     // Not counted: otherwise the empty tables would be measured with code still being compiled.
-    await measureAll(servers, effort, "empty");
+    await measureAll(servers, meter, effort, "empty");
     await startAnew(servers);
-    const empty = await measureAll(servers, effort, "empty");
+    const empty = await measureAll(servers, meter, effort, "empty");
     await startAnew(servers);
     await seedHistory(servers, effort.history_rows);
     await seedBacklog(servers, effort.backlog_rows);
-    const full = await measureAll(servers, effort, "full");
+    const full = await measureAll(servers, meter, effort, "full");
     full.push(...(await measureStats(servers, effort.history_rows + effort.backlog_rows)));
     const jobs = Math.min(effort.jobs, effort.backlog_rows);
-    const value = await processBacklog(servers, jobs);
-    return [...empty, ...full, { scenario: "process the backlog, full", unit: "per second", value }];
+    const backlog = await processBacklog(servers, meter, jobs);
+    return [...empty, ...full, { scenario: "process the backlog, full", ...backlog }];
   },
 };
 
-async function measureAll(servers: ServerUrls, effort: Effort, size: "empty" | "full"): Promise<Figure[]> {
+async function measureAll(
+  servers: ServerUrls,
+  meter: Meter,
+  effort: Effort,
+  size: "empty" | "full",
+): Promise<Figure[]> {
   const queue = await openAtlas(servers, { queue: "fresh" });
   try {
-    const processed = await measureProcess(queue, effort.jobs);
-    const added = await measureAdds(queue, 50, effort);
-    const bulk = await measureBulkAdd(queue, effort);
+    const processed = await measureProcess(queue, meter, effort.jobs);
+    const added = await measureAdds(queue, meter, 50, effort);
+    const bulk = await measureBulkAdd(queue, meter, effort);
     return [
-      { scenario: `add, 50 callers, ${size}`, unit: "per second", value: added },
-      { scenario: `bulk add by 1,000, ${size}`, unit: "per second", value: bulk },
-      { scenario: `process, ${size}`, unit: "per second", value: processed },
+      { scenario: `add, 50 callers, ${size}`, ...added },
+      { scenario: `bulk add by 1,000, ${size}`, ...bulk },
+      { scenario: `process, ${size}`, ...processed },
     ];
   } finally {
     await queue.close();
   }
 }
 
-/** Jobs per second of those that have waited, up to a number. */
-async function processBacklog(servers: ServerUrls, jobs: number): Promise<number> {
+/** Of those that have waited, up to a number. */
+async function processBacklog(servers: ServerUrls, meter: Meter, jobs: number): Promise<Rate> {
   let succeeded = 0;
   const all = Promise.withResolvers<void>();
-  const start = performance.now();
+  const measurement = await meter.start();
   const worker = startAtlasWorker(servers, {
     queue: "default",
     handle() {},
@@ -65,9 +71,7 @@ async function processBacklog(servers: ServerUrls, jobs: number): Promise<number
     },
   });
   await all.promise;
-  const elapsed_ms = performance.now() - start;
-  await worker.stop();
-  return (jobs / elapsed_ms) * 1_000;
+  return measurement.end(jobs, () => worker.stop());
 }
 
 async function startAnew(servers: ServerUrls): Promise<void> {

@@ -9,25 +9,25 @@ export function httpScenario(connections: number): Scenario {
   return {
     name: `http-${connections}`,
     suits: ({ serve }) => serve !== undefined,
-    async run(variant, servers, effort) {
+    async run(variant, servers, effort, meter) {
       if (!variant.serve) throw new Error(`${variant.name} has no HTTP`);
       const server = await variant.serve(servers);
-      const post = async (jobs: number, seconds_max: number): Promise<number> => {
-        const start = performance.now();
-        const end = start + seconds_max * 1_000;
-        const answered = await loadOverHttp({
+      const post = (jobs: number, seconds_max: number): Promise<number> => {
+        const end = performance.now() + seconds_max * 1_000;
+        return loadOverHttp({
           url: server.url,
           connections,
           bodyOf: (n) => JSON.stringify({ type: "noop", payload: makePayload(n) }),
           goOn: (sent) => sent < jobs && performance.now() < end,
         });
-        return (answered / (performance.now() - start)) * 1_000;
       };
       try {
         const jobs = Math.ceil(effort.jobs * variant.share);
         await post(jobs, Math.min(warm_up_seconds_max, effort.seconds_max));
-        const value = await post(jobs, effort.seconds_max);
-        return [{ scenario: `HTTP submit, ${connections} connections`, unit: "per second", value }];
+        // What the load costs is nobody's.
+        const measurement = await meter.start([server.pid]);
+        const rate = await measurement.end(await post(jobs, effort.seconds_max));
+        return [{ scenario: `HTTP submit, ${connections} connections`, ...rate }];
       } finally {
         await server.stop();
       }

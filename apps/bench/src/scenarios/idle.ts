@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import { startDeployed } from "../programs/start-deployed.ts";
-import { cpuSeconds } from "../run/process-usage.ts";
+import { cpuSeconds } from "../costs/process-usage.ts";
 import { onlyOurs, type Scenario } from "./scenario.ts";
 
 /** From the start until everything has been compiled, connected and logged. */

@@ -1,6 +1,6 @@
 import { startDeployed } from "../programs/start-deployed.ts";
 import { loadOverHttp } from "../run/http-load.ts";
-import { residentMb } from "../run/process-usage.ts";
+import { residentMb } from "../costs/process-usage.ts";
 import { median } from "../run/statistics.ts";
 import { makePayload } from "../run/payload.ts";
 import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";

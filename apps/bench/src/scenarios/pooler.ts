@@ -16,23 +16,16 @@ const pool_size = 15;
 export const poolerScenario: Scenario = {
   name: "pooler",
   suits: (variant) => onlyOurs(variant) && findProgram("pgbouncer") !== undefined,
-  async run(_variant, servers, effort) {
+  async run(_variant, servers, effort, meter) {
     const pooler = await pgBouncer(servers.postgres, { pool_size });
     const figures: Figure[] = [];
     const measure = async (how: string, urls: ServerUrls, prepared: boolean) => {
       const queue = await openAtlas(urls, { queue: `bench-${figures.length}`, prepared });
       const adding = await openAtlas(urls, { queue: `bench-add-${figures.length}`, prepared });
       try {
-        figures.push({
-          scenario: `add, ${callers} callers, ${how}`,
-          unit: "per second",
-          value: await measureAdds(adding, callers, effort),
-        });
-        figures.push({
-          scenario: `process, ${how}`,
-          unit: "per second",
-          value: await measureProcess(queue, effort.jobs),
-        });
+        const added = await measureAdds(adding, meter, callers, effort);
+        figures.push({ scenario: `add, ${callers} callers, ${how}`, ...added });
+        figures.push({ scenario: `process, ${how}`, ...(await measureProcess(queue, meter, effort.jobs)) });
       } finally {
         await Promise.all([queue.close(), adding.close()]);
       }

@@ -1,3 +1,4 @@
+import type { Meter, Rate } from "../costs/meter.ts";
 import type { BenchQueue } from "../variants/variant.ts";
 import { default_bytes, makeBatches } from "../run/payload.ts";
 import type { Scenario } from "./scenario.ts";
@@ -11,11 +12,11 @@ const look_ms = 2;
  */
 export const processJobs: Scenario = {
   name: "process",
-  async run(variant, servers, effort) {
+  async run(variant, servers, effort, meter) {
     const queue = await variant.open(servers);
     try {
-      const value = await measureProcess(queue, Math.ceil(effort.jobs * variant.share));
-      return [{ scenario: "process", unit: "per second", value }];
+      const jobs = Math.ceil(effort.jobs * variant.share);
+      return [{ scenario: "process", ...(await measureProcess(queue, meter, jobs)) }];
     } finally {
       await queue.close();
     }
@@ -23,24 +24,28 @@ export const processJobs: Scenario = {
 };
 
 /** Jobs a second. */
-export async function measureProcess(queue: BenchQueue, jobs: number, bytes = default_bytes): Promise<number> {
-  await processAll(queue, Math.ceil(jobs / 4), bytes);
-  return processAll(queue, jobs, bytes);
+export async function measureProcess(
+  queue: BenchQueue,
+  meter: Meter,
+  jobs: number,
+  bytes = default_bytes,
+): Promise<Rate> {
+  await processAll(queue, meter, Math.ceil(jobs / 4), bytes);
+  return processAll(queue, meter, jobs, bytes);
 }
 
-async function processAll(queue: BenchQueue, jobs: number, bytes: number): Promise<number> {
+async function processAll(queue: BenchQueue, meter: Meter, jobs: number, bytes: number): Promise<Rate> {
   for (const batch of makeBatches(jobs, batch_jobs, bytes)) await queue.addMany(batch);
   let handled = 0;
   const all = Promise.withResolvers<void>();
-  const start = performance.now();
+  const measurement = await meter.start();
   const working = await queue.work(() => {
     handled += 1;
     if (handled === jobs) all.resolve();
   }, "throughput");
   await all.promise;
   while (!(await working.settled())) await new Promise((resolve) => setTimeout(resolve, look_ms));
-  const elapsed_ms = performance.now() - start;
-  await working.stop();
+  const rate = await measurement.end(jobs, () => working.stop());
   if (handled !== jobs) throw new Error(`${handled} handler calls for ${jobs} jobs`);
-  return (jobs / elapsed_ms) * 1_000;
+  return rate;
 }

@@ -20,7 +20,7 @@ const add_jobs = 1_000;
 export const remote: Scenario = {
   name: "remote",
   suits: onlyOurs,
-  async run(_variant, servers, { jobs }) {
+  async run(_variant, servers, { jobs }, meter) {
     const queue = await openAtlas(servers);
     const add = async (count: number) => {
       for (const batch of makeBatches(count, add_jobs)) await queue.addMany(batch);
@@ -32,17 +32,11 @@ export const remote: Scenario = {
       await add(Math.ceil(jobs / 4));
       await drain(connections);
       await add(jobs);
-      const start = performance.now();
+      const measurement = await meter.start([api.pid]);
       const settled = await drain(connections);
-      const elapsed_ms = performance.now() - start;
+      const rate = await measurement.end(settled);
       if (settled !== jobs) throw new Error(`${settled} jobs of ${jobs} were settled`);
-      return [
-        {
-          scenario: "remote: lease + settle in batches of 100",
-          unit: "per second",
-          value: (jobs / elapsed_ms) * 1_000,
-        },
-      ];
+      return [{ scenario: "remote: lease + settle in batches of 100", ...rate }];
     } finally {
       for (const connection of connections) connection.close();
       await api.stop();

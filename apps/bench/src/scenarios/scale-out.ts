@@ -9,7 +9,7 @@ const fleets = [1, 2, 4];
 export const scaleOut: Scenario = {
   name: "scale-out",
   suits: onlyOurs,
-  async run(variant, servers, effort) {
+  async run(variant, servers, effort, meter) {
     const queue = await variant.open(servers);
     const add = async (jobs: number) => {
       for (const batch of makeBatches(jobs, batch_jobs)) await queue.addMany(batch);
@@ -18,12 +18,12 @@ export const scaleOut: Scenario = {
     try {
       const figures: Figure[] = [];
       for (const processes of fleets) {
-        const fleet = await startFleet(servers, processes);
+        const fleet = await startFleet(servers, processes, meter);
         try {
           await fleet.work(await add(Math.ceil((effort.jobs * processes) / 4)));
-          const elapsed_ms = await fleet.work(await add(effort.jobs));
+          const rate = await fleet.work(await add(effort.jobs));
           const scenario = `process, ${processes} worker ${processes === 1 ? "process" : "processes"}`;
-          figures.push({ scenario, unit: "per second", value: (effort.jobs / elapsed_ms) * 1_000 });
+          figures.push({ scenario, ...rate });
         } finally {
           await fleet.stop();
         }

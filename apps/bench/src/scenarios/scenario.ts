@@ -1,3 +1,5 @@
+import type { Costs } from "../costs/costs.ts";
+import type { Meter } from "../costs/meter.ts";
 import type { Row } from "../report/result.ts";
 import type { ServerUrls, Variant } from "../variants/variant.ts";
 
@@ -22,7 +24,7 @@ export type Effort = {
 };
 
 /** One measured value. A scenario may yield several, each in its own row. */
-export type Figure = { scenario: string; unit: Row["unit"]; value: number };
+export type Figure = { scenario: string; unit: Row["unit"]; value: number; costs?: Costs };
 
 export type Scenario = {
   /** As in `--scenario`. */
@@ -32,7 +34,7 @@ export type Scenario = {
   /** How long one round may take before it counts as failed. Default 180. */
   seconds_max?(effort: Effort): number;
   /** One round, in a process that runs nothing else, on a new database. */
-  run(variant: Variant, servers: ServerUrls, effort: Effort): Promise<Figure[]>;
+  run(variant: Variant, servers: ServerUrls, effort: Effort, meter: Meter): Promise<Figure[]>;
 };
 
 /** What is measured only for this system. */

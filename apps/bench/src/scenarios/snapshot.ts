@@ -13,26 +13,29 @@ export const snapshot: Scenario = {
   name: "snapshot",
   suits: onlyOurs,
   seconds_max: ({ snapshot_seconds }) => snapshot_seconds * 2 + 60,
-  async run(variant, servers, { snapshot_seconds: seconds }) {
+  async run(variant, servers, { snapshot_seconds: seconds }, meter) {
     const queue = await variant.open(servers);
     const sql = postgres(servers.postgres, { max: 1, fetch_types: false });
     try {
-      const load = await startSteadyLoad(queue, in_flight);
+      const load = await startSteadyLoad(queue, meter, in_flight);
       try {
         await load.rateOver(warm_up_seconds);
         const without = await load.rateOver(seconds / 4);
-        const { early, last } = await sql.begin("ISOLATION LEVEL REPEATABLE READ", async (tx) => {
+        const { during, last } = await sql.begin("ISOLATION LEVEL REPEATABLE READ", async (tx) => {
           // The snapshot is taken by the first statement.
           await tx`SELECT count(*) FROM lease_batches`;
-          return { early: await load.rateOver((seconds * 3) / 4), last: await load.rateOver(seconds / 4) };
+          const before = load.handled();
+          const whole = await meter.start();
+          await load.rateOver((seconds * 3) / 4);
+          const last = await load.rateOver(seconds / 4);
+          return { during: await whole.end(load.handled() - before), last };
         });
-        const during = early * 0.75 + last * 0.25;
         return [
-          { scenario: "add and process, no snapshot", unit: "per second", value: without },
-          { scenario: "add and process, snapshot open", unit: "per second", value: during },
-          { scenario: "add and process, snapshot's last quarter", unit: "per second", value: last },
-          { scenario: "snapshot open ÷ none", unit: "×", value: during / without },
-          { scenario: "snapshot's last quarter ÷ none", unit: "×", value: last / without },
+          { scenario: "add and process, no snapshot", ...without },
+          { scenario: "add and process, snapshot open", ...during },
+          { scenario: "add and process, snapshot's last quarter", ...last },
+          { scenario: "snapshot open ÷ none", unit: "×", value: during.value / without.value },
+          { scenario: "snapshot's last quarter ÷ none", unit: "×", value: last.value / without.value },
         ];
       } finally {
         await load.stop();

@@ -46,5 +46,5 @@ export type Variant = {
   share: number;
   open(servers: ServerUrls): Promise<BenchQueue>;
   /** `POST /v1/jobs` in its own process, for those that have it. */
-  serve?(servers: ServerUrls): Promise<{ url: string; stop(): Promise<void> }>;
+  serve?(servers: ServerUrls): Promise<{ url: string; pid: number; stop(): Promise<void> }>;
 };

@@ -1,3 +1,4 @@
+import type { Meter, Rate } from "../../costs/meter.ts";
 import { makePayload } from "../../run/payload.ts";
 import type { BenchQueue } from "../../variants/variant.ts";
 import type { Figure, Scenario } from "../scenario.ts";
@@ -16,12 +17,12 @@ const look_ms = 2;
 export const flows: Scenario = {
   name: "flows",
   suits: ({ name }) => ["atlasqueue", "bullmq-memory", "bullmq-durable", "pg-boss"].includes(name),
-  async run(variant, servers, effort) {
+  async run(variant, servers, effort, meter) {
     const figures: Figure[] = [];
     const measure = async (scenario: string, sizes: readonly number[]) => {
       const queue = await variant.open(servers);
       try {
-        figures.push({ scenario, unit: "per second", value: await measureFlows(queue, sizes) });
+        figures.push({ scenario, ...(await measureFlows(queue, meter, sizes)) });
       } finally {
         await queue.close();
       }
@@ -37,8 +38,8 @@ export const flows: Scenario = {
   },
 };
 
-/** Jobs a second, for one flow of each size. */
-async function measureFlows(queue: BenchQueue, sizes: readonly number[]): Promise<number> {
+/** One flow of each size. */
+async function measureFlows(queue: BenchQueue, meter: Meter, sizes: readonly number[]): Promise<Rate> {
   const { addFlow } = queue;
   if (!addFlow) throw new Error("this queue has no flows");
   const jobs = sizes.reduce((sum, size) => sum + size, 0);
@@ -49,7 +50,7 @@ async function measureFlows(queue: BenchQueue, sizes: readonly number[]): Promis
     handled += 1;
     if (handled === jobs) all.resolve();
   }, "throughput");
-  const start = performance.now();
+  const measurement = await meter.start();
   const left = [...sizes];
   const caller = async () => {
     for (let size = left.pop(); size !== undefined; size = left.pop()) {
@@ -60,8 +61,7 @@ async function measureFlows(queue: BenchQueue, sizes: readonly number[]): Promis
   await Promise.all(Array.from({ length: callers }, caller));
   await all.promise;
   while (!(await working.settled())) await new Promise((resolve) => setTimeout(resolve, look_ms));
-  const elapsed_ms = performance.now() - start;
-  await working.stop();
+  const rate = await measurement.end(jobs, () => working.stop());
   if (handled !== jobs) throw new Error(`${handled} handler calls for ${jobs} jobs`);
-  return (jobs / elapsed_ms) * 1_000;
+  return rate;
 }

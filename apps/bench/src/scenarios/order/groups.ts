@@ -10,12 +10,12 @@ const one_group_share = 0.02;
 export const groupScenario: Scenario = {
   name: "groups",
   suits: onlyOurs,
-  async run(_variant, servers, effort) {
+  async run(_variant, servers, effort, meter) {
     const figures: Figure[] = [];
     const measure = async (name: string, jobs: number, groupOf?: (n: number) => string) => {
       const queue = await openAtlas(servers, { queue: `bench-${figures.length}`, ...(groupOf && { groupOf }) });
       try {
-        figures.push({ scenario: name, unit: "per second", value: await measureProcess(queue, jobs) });
+        figures.push({ scenario: name, ...(await measureProcess(queue, meter, jobs)) });
       } finally {
         await queue.close();
       }
