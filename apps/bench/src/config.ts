@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from "@commander-js/extra-typings";
+import type { Comparing } from "./compare/compare.ts";
 import { quickScenarios, scenarios } from "./scenarios/index.ts";
 import type { Effort } from "./scenarios/scenario.ts";
 import { variants } from "./variants/index.ts";
@@ -11,12 +12,18 @@ export type BenchConfig = {
   json: string | undefined;
   markdown: string | undefined;
   chart: string | undefined;
+  /** Two commits instead of the variants. */
+  compare: Comparing | undefined;
 };
+
+/** What `--compare` measures unless told otherwise, and in how many pairs: an interval of 95 % takes six. */
+const comparedScenarios = ["add-50", "bulk-add", "process"];
+const default_pairs = 9;
 
 type Preset = Effort & { rounds: number };
 const full: Preset = {
   rounds: 3,
-  jobs: 20_000,
+  jobs: 200_000,
   seconds_max: 5,
   idle_seconds: 60,
   history_rows: 10_000_000,
@@ -40,7 +47,7 @@ const quick: Preset = {
 /** What the command line asks for. A wrong option ends the process with a line that names what it takes. */
 export function readBenchConfig(args: readonly string[]): BenchConfig {
   const names = (all: readonly { name: string }[]) => all.map(({ name }) => name);
-  const options = new Command("pnpm bench")
+  const command = new Command("pnpm bench")
     .description("Measure AtlasQueue beside other queues, on a PostgreSQL and two Redis servers that it starts itself.")
     .option("--quick", "under a minute: a few scenarios, one short round")
     .option("--scenario <name,…>", `only these: ${names(scenarios).join(", ")}`, oneOf(names(scenarios)))
@@ -56,26 +63,45 @@ export function readBenchConfig(args: readonly string[]): BenchConfig {
     .option("--json <file>", "write the figures, every round, as JSON")
     .option("--markdown <file>", "also write the tables to a file")
     .option("--chart <file>", "write a chart as SVG")
-    .parse(args, { from: "user" })
-    .opts();
+    .option("--compare <commits...>", "instead of the variants, two commits in turns: A B")
+    .option("--pairs <n>", `measurements of each commit (${default_pairs})`, atLeastOne)
+    .parse(args, { from: "user" });
+  const options = command.opts();
+  if (options.compare && options.compare.length !== 2)
+    command.error(`error: --compare takes two commits, not ${options.compare.length}.`);
+  if (options.compare && (options.variant ?? options.chart ?? options.rounds) !== undefined)
+    command.error("error: --variant, --chart and --rounds don't go with --compare: it measures pairs of our own.");
+  if (!options.compare && options.pairs !== undefined) command.error("error: --pairs goes with --compare only.");
   const { rounds, ...preset } = options.quick ? quick : full;
+  const effort: Effort = {
+    jobs: options.jobs ?? preset.jobs,
+    seconds_max: preset.seconds_max,
+    idle_seconds: options.idleSeconds ?? preset.idle_seconds,
+    history_rows: options.historyRows ?? preset.history_rows,
+    backlog_rows: options.backlogRows ?? preset.backlog_rows,
+    snapshot_seconds: options.snapshotSeconds ?? preset.snapshot_seconds,
+    sustain_seconds: options.sustainSeconds ?? preset.sustain_seconds,
+    memory_jobs: options.memoryJobs ?? preset.memory_jobs,
+  };
+  const [a, b] = options.compare ?? [];
   return {
     scenarios: options.scenario ?? [...(options.quick ? quickScenarios : names(scenarios))],
     variants: options.variant ?? names(variants),
     rounds: options.rounds ?? rounds,
-    effort: {
-      jobs: options.jobs ?? preset.jobs,
-      seconds_max: preset.seconds_max,
-      idle_seconds: options.idleSeconds ?? preset.idle_seconds,
-      history_rows: options.historyRows ?? preset.history_rows,
-      backlog_rows: options.backlogRows ?? preset.backlog_rows,
-      snapshot_seconds: options.snapshotSeconds ?? preset.snapshot_seconds,
-      sustain_seconds: options.sustainSeconds ?? preset.sustain_seconds,
-      memory_jobs: options.memoryJobs ?? preset.memory_jobs,
-    },
+    effort,
     json: options.json,
     markdown: options.markdown,
     chart: options.chart,
+    compare:
+      a !== undefined && b !== undefined
+        ? {
+            a,
+            b,
+            scenarios: options.scenario ?? comparedScenarios,
+            pairs: options.pairs ?? default_pairs,
+            effort,
+          }
+        : undefined,
   };
 }
 

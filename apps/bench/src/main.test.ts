@@ -33,6 +33,10 @@ test("a tiny run gives figures, tables and a chart", async () => {
   for (const row of made.rows) {
     expect(row.rounds).toHaveLength(2);
     expect(row.median).toBeGreaterThan(0);
+    expect(row.costs?.rounds).toHaveLength(2);
+    expect(row.costs?.median.client_us).toBeGreaterThan(0);
+    expect(row.costs?.median.postgres_us).toBeGreaterThan(0);
+    expect(row.costs?.median.wal_bytes).toBeGreaterThan(0);
   }
   expect(made.targets.map(({ name }) => name)).toContain("single add, 50 callers ÷ graphile-worker");
 
@@ -78,4 +82,15 @@ test("an unknown scenario is refused, listing those there are", async () => {
   const run = await spawnProcess(main, { args: ["--scenario", "fastest"] });
   expect(await run.waitForExit()).toMatchObject({ code: 1 });
   expect(run.errorLines.join("\n")).toContain("fastest is none of add-1, add-50");
+});
+
+test.each([
+  [["--compare", "HEAD", "no-such-commit"], '"no-such-commit" is no commit of '],
+  [["--compare", "HEAD"], "--compare takes two commits, not 1"],
+  [["--compare", "HEAD", "HEAD", "--variant", "pg-boss"], "don't go with --compare"],
+  [["--pairs", "9"], "--pairs goes with --compare only"],
+])("%j is refused: %s", async (args, reason) => {
+  const run = await spawnProcess(main, { args });
+  expect(await run.waitForExit()).toMatchObject({ code: 1 });
+  expect(run.errorLines.join("\n")).toContain(reason);
 });

@@ -1,5 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { bench, titles } from "./bench.ts";
+import { CompareError } from "./compare/checkouts.ts";
+import { compare } from "./compare/compare.ts";
+import { renderComparison } from "./compare/report.ts";
 import { readBenchConfig } from "./config.ts";
 import { renderChart } from "./report/chart.ts";
 import { renderMarkdown } from "./report/markdown.ts";
@@ -7,10 +10,26 @@ import { renderMarkdown } from "./report/markdown.ts";
 const args = process.argv.slice(2);
 const config = readBenchConfig(args);
 const command = ["pnpm bench", ...args].join(" ");
-const result = await bench(config, command, (line) => process.stderr.write(`${line}\n`));
-const markdown = renderMarkdown(result, titles);
-process.stdout.write(`\n${markdown}`);
-if (config.json !== undefined) await writeFile(config.json, `${JSON.stringify(result, null, 2)}\n`);
-if (config.markdown !== undefined) await writeFile(config.markdown, markdown);
-if (result.failures.length > 0) process.exitCode = 1;
-if (config.chart !== undefined) await writeFile(config.chart, await renderChart(result.rows, titles));
+const tell = (line: string) => void process.stderr.write(`${line}\n`);
+
+async function publish(result: { failures: string[] }, markdown: string): Promise<void> {
+  process.stdout.write(`\n${markdown}`);
+  if (config.json !== undefined) await writeFile(config.json, `${JSON.stringify(result, null, 2)}\n`);
+  if (config.markdown !== undefined) await writeFile(config.markdown, markdown);
+  if (result.failures.length > 0) process.exitCode = 1;
+}
+
+if (config.compare) {
+  try {
+    const comparison = await compare(config.compare, command, tell);
+    await publish(comparison, renderComparison(comparison));
+  } catch (error) {
+    if (!(error instanceof CompareError)) throw error;
+    tell(`error: ${error.message}`);
+    process.exitCode = 1;
+  }
+} else {
+  const result = await bench(config, command, tell);
+  await publish(result, renderMarkdown(result, titles));
+  if (config.chart !== undefined) await writeFile(config.chart, await renderChart(result.rows, titles));
+}

@@ -9,9 +9,8 @@ export type Answer = { kind: "figures"; figures: Figure[] } | { kind: "failed"; 
 
 export type Child = { measure(order: Order, seconds_max: number): Promise<Figure[]>; stop(): void };
 
-/** A process that measures one variant, without anyone else's garbage, timers or compiled code. */
-export function startChild(): Child {
-  const file = fileURLToPath(new URL("./measure.ts", import.meta.url));
+/** A process, by default of this checkout, that measures one variant, without anyone else's garbage, timers or compiled code. */
+export function startChild(file = fileURLToPath(new URL("./measure.ts", import.meta.url))): Child {
   const child = fork(file, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   return {
     measure: (order, seconds_max) =>

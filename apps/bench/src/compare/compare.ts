@@ -1,0 +1,92 @@
+import { readMachine } from "../report/circumstances.ts";
+import { startChild, type Child } from "../run/child.ts";
+import { measureOnce, told } from "../run/rounds.ts";
+import { startServers, type Servers } from "../run/servers.ts";
+import { scenarios } from "../scenarios/index.ts";
+import type { Effort, Scenario } from "../scenarios/scenario.ts";
+import { atlas } from "../variants/atlas.ts";
+import { checkOut, findCommit, type Checkouts } from "./checkouts.ts";
+import { ratiosOf, type Comparison, type Pair } from "./comparison.ts";
+import { createEnding } from "./ending.ts";
+
+export type Comparing = { a: string; b: string; scenarios: string[]; pairs: number; effort: Effort };
+
+const sides = ["a", "b"] as const;
+
+/**
+ * Measure two commits in turns, A B B A A B …, on the same servers, each run on a new database and each commit in a
+ * process of its own that lives for the scenario. What was made is removed, whatever happens. Throws a `CompareError`
+ * when there is no such commit or it can't be installed.
+ */
+export async function compare(
+  { a, b, scenarios: names, pairs, effort }: Comparing,
+  command: string,
+  tell: (line: string) => void,
+): Promise<Comparison> {
+  const started_at = new Date().toISOString();
+  const commits = [await findCommit(a), await findCommit(b)] as const;
+  const ending = createEnding();
+  try {
+    const checkouts = await checkOut(...commits, ending, tell);
+    const servers = await startServers();
+    ending.add(() => servers.stop());
+    const measured: Pair[] = [];
+    const failures: string[] = [];
+    for (const scenario of scenarios.filter(({ name }) => names.includes(name)))
+      measured.push(...(await inTurns({ servers, checkouts, scenario, pairs, effort, failures, tell })));
+    return {
+      command,
+      started_at,
+      finished_at: new Date().toISOString(),
+      machine: readMachine(),
+      a: commits[0],
+      b: commits[1],
+      jobs: effort.jobs,
+      ratios: ratiosOf(measured),
+      failures,
+    };
+  } finally {
+    await ending.run();
+  }
+}
+
+type Turns = {
+  servers: Servers;
+  checkouts: Checkouts;
+  scenario: Scenario;
+  pairs: number;
+  effort: Effort;
+  failures: string[];
+  tell(line: string): void;
+};
+
+async function inTurns({ servers, checkouts, scenario, pairs, effort, failures, tell }: Turns): Promise<Pair[]> {
+  const children = new Map<"a" | "b", Child>();
+  const measured: Pair[] = [];
+  const measure = async (side: "a" | "b") => {
+    const child = children.get(side) ?? startChild(checkouts[side].measure);
+    children.set(side, child);
+    return measureOnce(servers, child, { scenario, variant: atlas, effort });
+  };
+  try {
+    for (let number = 1; number <= pairs; number += 1) {
+      const pair: Pair = { a: [], b: [] };
+      try {
+        // Whoever goes first finds a warmer or a colder machine: each does so as often.
+        for (const side of number % 2 === 1 ? sides : sides.toReversed()) pair[side] = await measure(side);
+        measured.push(pair);
+        for (const side of sides)
+          tell(`${scenario.name} ${number}/${pairs} ${side.toUpperCase()}: ${pair[side].map(told).join(", ")}`);
+      } catch (error) {
+        const failure = `${scenario.name} ${number}/${pairs} failed: ${String(error)}`;
+        failures.push(failure);
+        tell(failure);
+        for (const child of children.values()) child.stop();
+        children.clear();
+      }
+    }
+  } finally {
+    for (const child of children.values()) child.stop();
+  }
+  return measured;
+}
