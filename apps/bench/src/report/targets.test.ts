@@ -59,6 +59,19 @@ test("some targets concern only ours: a figure as it is, or one of ours by anoth
   ]);
 });
 
+test("the CPU of a job is compared with that of the thriftiest peer, and with bare SQL's", () => {
+  const costly = (variant: string, client_us: number): Row => {
+    const costs = { client_us, postgres_us: 10, redis_us: 0, wal_bytes: 500 };
+    return { ...rate("process", variant, 1), costs: { rounds: [costs], median: costs } };
+  };
+  const rows = [costly("atlasqueue", 20), costly("pg-boss", 5), costly("graphile-worker", 50), costly("bare-sql", 2)];
+  const targets = checkTargets(rows).filter(({ name }) => name.startsWith("CPU"));
+  expect(targets.map(({ name, ratio, met }) => [name, ratio, met])).toEqual([
+    ["CPU of a job, process ÷ the thriftiest peer", 2, false],
+    ["CPU of a job, process ÷ bare SQL", 2.5, false],
+  ]);
+});
+
 test("what was not measured has no target", () => {
   expect(checkTargets([rate("process", "atlasqueue", 50_000)])).toEqual([]);
   expect(checkTargets([rate("process", "pg-boss", 50_000)])).toEqual([]);
