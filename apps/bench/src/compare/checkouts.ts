@@ -14,7 +14,7 @@ const install_seconds_max = 600;
 const run = promisify(execFile);
 
 /** A checkout of a commit in a folder of its own, with what it depends on; `measure` is its file that measures. */
-export type Checkout = { commit: Commit; measure: string };
+type Checkout = { commit: Commit; measure: string };
 export type Checkouts = { a: Checkout; b: Checkout };
 
 /** Something that whoever gave the command can mend: its message is enough. */

@@ -5,7 +5,7 @@ import { startServers, type Servers } from "../run/servers.ts";
 import { scenarios } from "../scenarios/index.ts";
 import type { Effort, Scenario } from "../scenarios/scenario.ts";
 import { atlas } from "../variants/atlas.ts";
-import { checkOut, findCommit, type Checkouts } from "./checkouts.ts";
+import { checkOut, CompareError, findCommit, type Checkouts } from "./checkouts.ts";
 import { ratiosOf, type Comparison, type Pair } from "./comparison.ts";
 import { createEnding } from "./ending.ts";
 
@@ -83,6 +83,8 @@ async function inTurns({ servers, checkouts, scenario, pairs, effort, failures, 
         tell(failure);
         for (const child of children.values()) child.stop();
         children.clear();
+        // What can't be measured once won't be the next time.
+        if (measured.length === 0) throw new CompareError(failure);
       }
     }
   } finally {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ratiosOf, verdictOf, type Pair } from "./comparison.ts";
+import { comparison, ratiosOf, verdictOf, type Pair } from "./comparison.ts";
 import { renderComparison } from "./report.ts";
 
 const side = (value: number, client_us: number): Pair["a"] => [
@@ -47,7 +47,7 @@ test("with fewer than six pairs nothing is claimed", () => {
 
 test("the page has a table for each figure, and says which commits they are", () => {
   const commit = { name: "main", sha: "0123456789abcdef", subject: "Make it fast" };
-  const page = renderComparison({
+  const compared = comparison.parse({
     command: "pnpm bench --compare main HEAD",
     started_at: "2026-11-20T12:00:00.000Z",
     finished_at: "2026-11-20T12:10:00.000Z",
@@ -58,6 +58,7 @@ test("the page has a table for each figure, and says which commits they are", ()
     ratios: ratiosOf(pairs),
     failures: ["process 1/9 failed: why\n  at somewhere"],
   });
+  const page = renderComparison(compared);
   expect(page).toContain("- A: `main` (0123456789, Make it fast)");
   expect(page).toContain("| per second | 50,000 | 55,000 | 1.100 | 1.100 to 1.100 | 9 | better |");
   expect(page).toContain("- process 1/9 failed: why\n");

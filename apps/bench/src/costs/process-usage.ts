@@ -32,8 +32,11 @@ export async function parentOf(pid: number): Promise<number | undefined> {
 async function treeOf(roots: readonly number[]): Promise<[number, Stat][]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   const stats = new Map<number, Stat>();
-  for (const [pid, stat] of await Promise.all(pids.map(async (pid) => [pid, await readStat(pid)] as const)))
+  const note = async (pid: number) => {
+    const stat = await readStat(pid);
     if (stat) stats.set(pid, stat);
+  };
+  await Promise.all(pids.map(note));
   const isIn = (pid: number): boolean => roots.includes(pid) || (pid > 1 && isIn(stats.get(pid)?.parent ?? 0));
   return [...stats].filter(([pid]) => isIn(pid));
 }

@@ -12,6 +12,8 @@ export type Child = { measure(order: Order, seconds_max: number): Promise<Figure
 /** A process, by default of this checkout, that measures one variant, without anyone else's garbage, timers or compiled code. */
 export function startChild(file = fileURLToPath(new URL("./measure.ts", import.meta.url))): Child {
   const child = fork(file, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  // What goes wrong with it is told by its end.
+  child.on("error", () => {});
   return {
     measure: (order, seconds_max) =>
       new Promise((resolve, reject) => {
@@ -30,7 +32,8 @@ export function startChild(file = fileURLToPath(new URL("./measure.ts", import.m
         );
         child.on("message", onAnswer);
         child.on("exit", onExit);
-        child.send(order);
+        if (child.exitCode === null && child.connected) child.send(order);
+        else onExit(child.exitCode);
       }),
     stop: () => void child.kill("SIGKILL"),
   };

@@ -1,5 +1,5 @@
 import { openMeter } from "../costs/meter.ts";
-import { scenarios } from "../scenarios/index.ts";
+import { basicScenarios } from "../scenarios/basic.ts";
 import { variants } from "../variants/index.ts";
 import type { Answer, Order } from "./child.ts";
 
@@ -8,7 +8,9 @@ process.on("message", (order: Order) => void measure(order).then((answer) => pro
 process.on("disconnect", () => process.exit(0));
 
 async function measure({ scenario: name, variant: variantName, servers, effort }: Order): Promise<Answer> {
-  const scenario = scenarios.find((one) => one.name === name);
+  const scenario =
+    basicScenarios.find((one) => one.name === name) ??
+    (await import("../scenarios/index.ts")).scenarios.find((one) => one.name === name);
   const variant = variants.find((one) => one.name === variantName);
   if (!scenario || !variant) return { kind: "failed", reason: `no such scenario or variant: ${name}, ${variantName}` };
   const meter = await openMeter(servers);

@@ -27,8 +27,8 @@ export const snapshot: Scenario = {
           const before = load.handled();
           const whole = await meter.start();
           await load.rateOver((seconds * 3) / 4);
-          const last = await load.rateOver(seconds / 4);
-          return { during: await whole.end(load.handled() - before), last };
+          const quarter = await load.rateOver(seconds / 4);
+          return { during: await whole.end(load.handled() - before), last: quarter };
         });
         return [
           { scenario: "add and process, no snapshot", ...without },
