@@ -20,7 +20,7 @@ export type BenchConfig = {
 const comparedScenarios = ["add-50", "bulk-add", "process"];
 const default_pairs = 9;
 
-type Preset = Effort & { rounds: number };
+type Preset = Required<Omit<Effort, "load_per_second">> & { rounds: number };
 const full: Preset = {
   rounds: 3,
   jobs: 200_000,
@@ -31,6 +31,7 @@ const full: Preset = {
   snapshot_seconds: 120,
   sustain_seconds: 60,
   memory_jobs: 1_000_000,
+  soak_minutes: 10,
 };
 const quick: Preset = {
   rounds: 1,
@@ -42,6 +43,7 @@ const quick: Preset = {
   snapshot_seconds: 10,
   sustain_seconds: 5,
   memory_jobs: 20_000,
+  soak_minutes: 1,
 };
 
 /** What the command line asks for. A wrong option ends the process with a line that names what it takes. */
@@ -60,6 +62,7 @@ export function readBenchConfig(args: readonly string[]): BenchConfig {
     .option("--snapshot-seconds <n>", asked("how long `snapshot` holds one", "snapshot_seconds"), atLeastOne)
     .option("--sustain-seconds <n>", asked("how long `mixed` goes on", "sustain_seconds"), atLeastOne)
     .option("--memory-jobs <n>", asked("jobs of `memory`", "memory_jobs"), atLeastOne)
+    .option("--minutes <n>", asked("how long `soak` goes on", "soak_minutes"), atLeastOne)
     .option("--json <file>", "write the figures, every round, as JSON")
     .option("--markdown <file>", "also write the tables to a file")
     .option("--chart <file>", "write a chart as SVG")
@@ -82,6 +85,7 @@ export function readBenchConfig(args: readonly string[]): BenchConfig {
     snapshot_seconds: options.snapshotSeconds ?? preset.snapshot_seconds,
     sustain_seconds: options.sustainSeconds ?? preset.sustain_seconds,
     memory_jobs: options.memoryJobs ?? preset.memory_jobs,
+    soak_minutes: options.minutes ?? preset.soak_minutes,
   };
   const [a, b] = options.compare ?? [];
   return {
@@ -105,7 +109,7 @@ export function readBenchConfig(args: readonly string[]): BenchConfig {
   };
 }
 
-function asked(what: string, of: keyof Effort): string {
+function asked(what: string, of: keyof Preset): string {
   return `${what} (${full[of].toLocaleString("en")}; quick: ${quick[of].toLocaleString("en")})`;
 }
 

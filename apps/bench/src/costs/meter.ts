@@ -1,14 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Redis } from "ioredis";
 import postgres, { type Sql } from "postgres";
 import type { ServerUrls } from "../variants/variant.ts";
 import type { Costs } from "./costs.ts";
-import { parentOf, treeCpuSeconds } from "./process-usage.ts";
+import { treeCpuSeconds } from "./process-usage.ts";
+import { postmasterPid, redisPid } from "./server-pids.ts";
 
 /** A rate, and what each job of it cost. There are no costs where there is no /proc. */
 export type Rate = { unit: "per second"; value: number; costs?: Costs };
 
-export type Measurement = {
+type Measurement = {
   /**
    * The rate and the costs of `jobs` since the start. The clock stops at once; then `close` runs, before the log's
    * fsyncs are counted: a connection that closes reports all of its own, an open one only once a second.
@@ -85,21 +85,6 @@ export async function openMeter(servers: ServerUrls): Promise<Meter> {
     },
     close: () => sql.end({ timeout: 1 }),
   };
-}
-
-/** Undefined where there is no /proc. */
-async function postmasterPid(sql: Sql): Promise<number | undefined> {
-  const [backend] = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
-  return backend && parentOf(backend.pid);
-}
-
-async function redisPid(url: string): Promise<number> {
-  const redis = new Redis(url);
-  try {
-    return Number(/process_id:(\d+)/.exec(await redis.info("server"))?.[1]);
-  } finally {
-    redis.disconnect();
-  }
 }
 
 async function walBytes(sql: Sql): Promise<number> {

@@ -1,13 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { readWorkerConfig, startWorkers } from "@atlasqueue/worker-app";
-import type { ServerUrls } from "../variants/variant.ts";
 import { asProgram, soon } from "./as-program.ts";
 import { onHandled } from "./noop-handler.ts";
+import type { DeployedSettings } from "./settings.ts";
 
 const tell_ms = 50;
 
 // Our worker process as it is deployed, and how many jobs its handler has seen.
-await asProgram<ServerUrls>(async (servers, say) => {
+await asProgram<DeployedSettings>(async (servers, say) => {
   const config = readWorkerConfig({
     DATABASE_URL: servers.postgres,
     REDIS_URL: servers.redis_memory,
@@ -15,6 +15,7 @@ await asProgram<ServerUrls>(async (servers, say) => {
     WORKER_CONCURRENCY: "100",
     WORKER_METRICS_PORT: "0",
     LOG_LEVEL: "WARNING",
+    ...servers.env,
   });
   const workers = await startWorkers(config, {});
   let handled = 0;

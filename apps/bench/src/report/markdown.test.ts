@@ -25,6 +25,10 @@ const result: Result = {
     row("latency p50", "pg-boss", "ms", 2),
     costly(row("process, one group", "atlasqueue", "per second", 318), 1.01),
     row("idle, CPU", "atlasqueue", "% of a core", 0.4321),
+    {
+      ...row("soak: tables", "atlasqueue", "MB", 81),
+      ageing: { half: 80, end: 81.2, growth: 0.0151, flat: true, samples: [1, 80, 81] },
+    },
   ],
   targets: [],
   failures: [],
@@ -34,6 +38,11 @@ const page = renderMarkdown(result, { atlasqueue: "AtlasQueue", "pg-boss": "pg-b
 test("comparable figures are side by side, the others in a list", () => {
   expect(page).toContain("|  | AtlasQueue | pg-boss |\n| --- | --- | --- |\n| latency p50 (ms) | 1.20 | 2.00 |");
   expect(page).toContain("| idle, CPU | AtlasQueue | 0.43 % of a core |");
+});
+
+test("what was watched over time has a table of its own that says whether it was flat", () => {
+  expect(page).toContain("| soak: tables | MB | 80 | 81.2 | 1.5 % | flat |");
+  expect(page).not.toContain("| soak: tables | AtlasQueue | 81 MB |");
 });
 
 test("what a job costs stands beside the rate, a table for each scenario", () => {

@@ -9,7 +9,8 @@ export type Titles = Readonly<Record<string, string>>;
 export function renderMarkdown(result: Result, titles: Titles): string {
   const { compared, alone } = apart(result.rows);
   const withCosts = (rows: readonly Row[]) => rows.filter(({ costs }) => costs !== undefined);
-  const without = (rows: readonly Row[]) => rows.filter(({ costs }) => costs === undefined);
+  const aged = result.rows.filter(({ ageing }) => ageing !== undefined);
+  const without = (rows: readonly Row[]) => rows.filter(({ costs, ageing }) => !costs && !ageing);
   const part = (title: string, rows: readonly unknown[], body: () => string) =>
     rows.length > 0 ? `## ${title}\n\n${body()}` : "";
   return [
@@ -21,6 +22,7 @@ export function renderMarkdown(result: Result, titles: Titles): string {
     ),
     part("Other medians", without(compared), () => comparisonTable(without(compared), titles)),
     part("Other medians of one alone", without(alone), () => aloneTable(without(alone), titles)),
+    part("Ageing", aged, () => ageingTable(aged)),
     part("Failures", result.failures, () => result.failures.map(firstLine).join("\n")),
     part("Rounds", result.rows, () => roundsTable(result.rows, titles)),
   ]
@@ -91,6 +93,25 @@ export function apart(rows: readonly Row[]): { compared: Row[]; alone: Row[] } {
   const variants = Map.groupBy(rows, ({ scenario }) => scenario);
   const isCompared = ({ scenario }: Row) => (variants.get(scenario)?.length ?? 0) > 1;
   return { compared: rows.filter(isCompared), alone: rows.filter((row) => !isCompared(row)) };
+}
+
+/** How what was watched over time changed in the second half of it. */
+function ageingTable(rows: readonly Row[]): string {
+  const lines = rows.flatMap(({ scenario, unit, ageing }) =>
+    ageing
+      ? [
+          [
+            scenario,
+            unit,
+            formatFigure(ageing.half, unit),
+            formatFigure(ageing.end, unit),
+            `${(ageing.growth * 100).toFixed(1)} %`,
+            `${ageing.flat ? "flat" : "**not flat**"}${ageing.note === undefined ? "" : `: ${ageing.note}`}`,
+          ],
+        ]
+      : [],
+  );
+  return table(["", "unit", "half-way", "at the end", "growth in the second half", ""], lines);
 }
 
 function roundsTable(rows: readonly Row[], titles: Titles): string {

@@ -1,15 +1,18 @@
 import { z } from "zod";
 import { costs } from "../costs/costs.ts";
+import { ageing } from "../scenarios/ageing/drift.ts";
 
 /** One scenario's figure of one variant: every round, and the one in the middle. */
 const row = z.strictObject({
   scenario: z.string(),
   variant: z.string(),
-  unit: z.enum(["per second", "ms", "s", "MB", "% of a core", "×"]),
+  unit: z.enum(["per second", "ms", "s", "MB", "% of a core", "×", "jobs", "rows", "bytes", "µs", "plans"]),
   rounds: z.array(z.number()).min(1),
   median: z.number(),
   /** Of a rate: what one of its jobs cost, in every round, and each cost's median. */
   costs: z.strictObject({ rounds: z.array(costs).min(1), median: costs }).optional(),
+  /** Of what is watched over time: how it changed, in the last round. */
+  ageing: ageing.optional(),
 });
 export type Row = z.infer<typeof row>;
 

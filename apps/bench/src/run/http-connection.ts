@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 
 export type HttpConnection = {
-  /** One POST with a JSON body; resolves with the answer's body. Rejects for any status but 200. One at a time. */
+  /** One POST with a JSON body; resolves with the answer's body. Rejects for any status but 200 and 201. One at a time. */
   post(path: string, body: string): Promise<string>;
   close(): void;
 };
@@ -38,7 +38,7 @@ export async function openHttpConnection(url: string): Promise<HttpConnection> {
       const head_length = received.indexOf("\r\n\r\n");
       if (head_length === -1) return;
       const head = received.toString("latin1", 0, head_length);
-      if (!head.startsWith("HTTP/1.1 200 "))
+      if (!/^HTTP\/1\.1 20[01] /.test(head))
         return fail(new Error(`an answer of ${received.toString("latin1", 0, 300)}`));
       const body = received.subarray(head_length + 4);
       parts = [body];

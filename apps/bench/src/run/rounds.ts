@@ -32,16 +32,20 @@ export async function runRounds(servers: Servers, plan: Plan, tell: (line: strin
     const children = new Map<Variant, Child>();
     const found: Row[] = [];
     try {
-      for (let round = 1; round <= plan.rounds; round += 1) {
+      const rounds = Math.min(plan.rounds, scenario.rounds_max ?? plan.rounds);
+      for (let round = 1; round <= rounds; round += 1) {
+        let load_per_second: number | undefined;
         for (const variant of suited) {
           const child = children.get(variant) ?? startChild();
           children.set(variant, child);
           try {
-            const figures = await measureOnce(servers, child, { scenario, variant, effort: plan.effort });
+            const effort = { ...plan.effort, ...(load_per_second !== undefined && { load_per_second }) };
+            const figures = await measureOnce(servers, child, { scenario, variant, effort });
+            load_per_second ??= scenario.loadOf?.(figures);
             for (const figure of figures) note(found, variant, figure);
-            tell(`${scenario.name} ${round}/${plan.rounds} ${variant.title}: ${figures.map(told).join(", ")}`);
+            tell(`${scenario.name} ${round}/${rounds} ${variant.title}: ${figures.map(told).join(", ")}`);
           } catch (error) {
-            const failure = `${scenario.name} ${round}/${plan.rounds} ${variant.title} failed: ${String(error)}`;
+            const failure = `${scenario.name} ${round}/${rounds} ${variant.title} failed: ${String(error)}`;
             failures.push(failure);
             tell(failure);
             child.stop();
@@ -76,10 +80,11 @@ export async function measureOnce(
   }
 }
 
-function note(rows: Row[], variant: Variant, { scenario, unit, value, costs }: Figure): void {
+function note(rows: Row[], variant: Variant, { scenario, unit, value, costs, ageing }: Figure): void {
   let row = rows.find((one) => one.scenario === scenario && one.variant === variant.name);
   if (!row) rows.push((row = { scenario, variant: variant.name, unit, rounds: [], median: NaN }));
   row.rounds.push(value);
+  if (ageing) row.ageing = ageing;
   if (costs) (row.costs ??= { rounds: [], median: costs }).rounds.push(costs);
 }
 

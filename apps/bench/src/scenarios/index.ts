@@ -1,32 +1,27 @@
-import { addScenario } from "./add.ts";
-import { bulkAdd } from "./bulk-add.ts";
+import { basicScenarios } from "./basic.ts";
 import { burst } from "./burst.ts";
 import { flows } from "./order/flows.ts";
 import { groupScenario } from "./order/groups.ts";
 import { history } from "./history.ts";
 import { httpScenario } from "./http.ts";
 import { idle } from "./idle.ts";
+import { sameLoad } from "./load/same-load.ts";
 import { lateness } from "./lateness.ts";
-import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { mixed } from "./mixed.ts";
 import { payload4k } from "./payload-4k.ts";
 import { poolerScenario } from "./pooler.ts";
-import { processJobs } from "./process.ts";
 import { remote } from "./remote.ts";
 import { scaleOut } from "./scale-out.ts";
 import type { Scenario } from "./scenario.ts";
+import { soak } from "./ageing/soak.ts";
 import { snapshot } from "./snapshot.ts";
 import { stats } from "./stats.ts";
 
 /** In the order in which they run and appear in tables. */
 export const scenarios: readonly Scenario[] = [
-  addScenario(1),
-  addScenario(50),
-  addScenario(500),
-  bulkAdd,
-  processJobs,
-  latency,
+  ...basicScenarios,
+  sameLoad,
   httpScenario(50),
   httpScenario(200),
   remote,
@@ -43,6 +38,7 @@ export const scenarios: readonly Scenario[] = [
   memory,
   stats,
   history,
+  soak,
 ];
 
 /** What `--quick` runs by default. */

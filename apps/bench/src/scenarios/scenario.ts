@@ -1,6 +1,7 @@
 import type { Costs } from "../costs/costs.ts";
 import type { Meter } from "../costs/meter.ts";
 import type { Row } from "../report/result.ts";
+import type { Ageing } from "./ageing/drift.ts";
 import type { ServerUrls, Variant } from "../variants/variant.ts";
 
 /** How long a run may be; `--quick`, the options of the command line and the test make it shorter. */
@@ -21,16 +22,24 @@ export type Effort = {
   sustain_seconds: number;
   /** Jobs of `memory`. */
   memory_jobs: number;
+  /** How long `soak` goes on. */
+  soak_minutes: number;
+  /** What an earlier variant of the round could bear: see `loadOf`. */
+  load_per_second?: number;
 };
 
 /** One measured value. A scenario may yield several, each in its own row. */
-export type Figure = { scenario: string; unit: Row["unit"]; value: number; costs?: Costs };
+export type Figure = { scenario: string; unit: Row["unit"]; value: number; costs?: Costs; ageing?: Ageing };
 
 export type Scenario = {
   /** As in `--scenario`. */
   name: string;
   /** Whether it makes sense for this variant. Default: for every queue. */
   suits?(variant: Variant): boolean;
+  /** The load that the first variant of a round finds, for those after it to be measured at. */
+  loadOf?(figures: readonly Figure[]): number | undefined;
+  /** For what goes on for long: the most rounds that are run of it. */
+  rounds_max?: number;
   /** How long one round may take before it counts as failed. Default 180. */
   seconds_max?(effort: Effort): number;
   /** One round, in a process that runs nothing else, on a new database. */
