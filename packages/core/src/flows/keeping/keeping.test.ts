@@ -1,5 +1,6 @@
 import { eventually, recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { advanceAndAdmit } from "../../../test/advance.ts";
 import { addFlow } from "../../../test/add-flow.ts";
 import { purge } from "../../dead-letters/purge.ts";
 import type { Deps } from "../../deps.ts";
@@ -12,8 +13,6 @@ import { clearResults } from "../../maintenance/clear-results.ts";
 import { firstId, prune } from "../../maintenance/prune.ts";
 import { complete } from "../../settle/complete.ts";
 import { fail } from "../../settle/fail.ts";
-import { memorySignal } from "../../signal/memory/signal.ts";
-import { advanceFlows } from "../advance.ts";
 import { forgetEmptyFlows } from "./forget-empty.ts";
 
 let own: TestDatabase;
@@ -36,7 +35,7 @@ const take = async (id: string) => {
 const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: 1 }]);
 const die = async (id: string) =>
   fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
-const advance = () => advanceFlows({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
+const advance = () => advanceAndAdmit(deps);
 const status = async (id: string) => (await findJob(deps, "default", id))?.status;
 
 /** Everything that removes jobs, for jobs that ended just now. */
