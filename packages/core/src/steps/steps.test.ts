@@ -126,6 +126,15 @@ test("a job has as many steps, and as many bytes of results, as it may", async (
   expect(before).toBe(16);
 });
 
+test("a job waits for as many signals as it may, and again for any of these", async () => {
+  const lease = await started();
+  await own.database.sql`
+    INSERT INTO job_waits SELECT ${lease.id}, 'w' || n, now() + interval '1 hour' FROM generate_series(1, 1000) AS n`;
+  expect(await park(deps, lease, "one more", 60)).toEqual({ kind: "full" });
+  expect(await read(lease.id)).toMatchObject({ status: "running" });
+  expect(await park(deps, lease, "w7", 60)).toMatchObject({ kind: "parked" });
+});
+
 test("a job is parked until its signal, and no attempt, history or slot is spent", async () => {
   const [id = ""] = await add({});
   for (let time = 1; time <= 50; time += 1) {

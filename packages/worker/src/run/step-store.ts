@@ -56,6 +56,10 @@ export function createStepStores({ deps, running, followUps }: Parts) {
             return { timed_out: false, payload: outcome.payload };
           case "timed_out":
             return { timed_out: true };
+          case "full":
+            throw new StepError(
+              `the job cannot wait for ${showValue(signal)}: it has waited for as many signals as it may`,
+            );
           case "lease_lost":
           case "unknown":
             return lost(lease, lazy);
