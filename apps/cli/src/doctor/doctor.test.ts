@@ -48,6 +48,7 @@ const well = {
   connections: "ok",
   sweep: "ok",
   groups: "ok",
+  flows: "ok",
   counts: "ok",
   workers: "ok",
   waiting: "ok",
@@ -64,7 +65,7 @@ test("where all is well, each line says so and the exit code is 0", async () => 
       .trimEnd()
       .split("\n")
       .map((line) => line[0]),
-  ).toEqual(Array.from({ length: 12 }, () => "✓"));
+  ).toEqual(Array.from({ length: 13 }, () => "✓"));
   expect(stdout).toMatch(/^✓ connections +\d+ of the server's \d+ are open, \d+ of them busy; \d+ are AtlasQueue's$/m);
   expect(stateOf(await doctor("--json"))).toEqual(well);
 });
@@ -88,15 +89,20 @@ test("signals lost by Redis are found, and rebuilt in order", async () => {
   await doctor("--rebuild-signals");
 });
 
-test("disagreements are named: dead letters, counts, due jobs not promoted, groups not handed over", async () => {
+test("disagreements are named: dead letters, counts, due jobs not promoted, groups not handed over, flows", async () => {
   const { sql } = store.database;
   await signal.deadLetters.add(["00000000-0000-4000-8000-000000000000"]);
   await sql`INSERT INTO queue_changes (tenant, queue, running) VALUES ('default', 'well', 1)`;
   const { id } = await queue.submit({ type: "a", queue: "well", delay_seconds: 3_600 });
   await sql`UPDATE jobs SET due_at = now() - interval '2 hours' WHERE id = ${id}`;
   await sql`INSERT INTO group_handovers (tenant, queue, group_key) VALUES ('default', 'well', 'g')`;
+  const one = { type: "a", queue: "well", ref: "one" };
+  const { jobs } = await queue.submitFlow({ jobs: [one, { type: "a", queue: "well", depends_on: ["one"] }] });
+  const [first, second] = jobs;
+  await sql`UPDATE jobs SET status = 'cancelled', ready_at = NULL, finished_at = now() - interval '1 hour' WHERE id = ${first?.id ?? ""}`;
   const { code, stdout } = await doctor();
   expect(code).toBe(1);
+  expect(stdout).toMatch(new RegExp(`^✗ flows +1 waits .* such as that of ${second?.id} for ${first?.id}: does`, "m"));
   expect(stdout).toMatch(/^✗ sweep +jobs are due and not promoted for 2h 0m: does a worker or an API run\?$/m);
   expect(stdout).toMatch(/^✗ groups /m);
   expect(stdout).toMatch(/^✗ counts +1 are not true: queue well of default has 0 running jobs, not 1$/m);
