@@ -99,5 +99,37 @@ export async function tour({ call }: Speaker, queue_name: string): Promise<strin
   expect(await ok("get_throughput", { window: "15m", queue_name })).toMatchObject({ window: "15m" });
   expect(await ok("list_workers")).toMatchObject({ workers: [] });
   expect(await ok("list_schedules")).toMatchObject({ schedules: expect.any(Array) as unknown });
+
+  const of = { queue_name: `${queue_name}-flow`, type: "tour" };
+  const flow = {
+    jobs: [
+      { ...of, ref: "load" },
+      { ...of, ref: "mail", depends_on: ["load"] },
+    ],
+    idempotency_key: key("flow"),
+  };
+  const begun = await ok("enqueue_flow", flow);
+  expect(begun).toMatchObject({ created: true, job_ids: [expect.any(String), expect.any(String)] });
+  expect(await ok("enqueue_flow", flow)).toMatchObject({ flow_id: begun.flow_id, created: false });
+  const { flow_id } = begun;
+  const [load, mail] = begun.job_ids as string[];
+  expect(await ok("get_flow", { flow_id })).toMatchObject({
+    flow: { flow_id, state: "running", jobs: 2, counts: { queued: 1, blocked: 1 } },
+    members: [
+      { job_id: load, ref: "load", status: "queued", depends_on: [] },
+      { job_id: mail, ref: "mail", status: "blocked", depends_on: [load] },
+    ],
+    critical_path: [load, mail],
+    next_cursor: null,
+  });
+  expect(await ok("list_flows", { state: "running" })).toMatchObject({
+    flows: expect.arrayContaining([expect.objectContaining({ flow_id })]) as unknown,
+  });
+  const stop = { flow_id, idempotency_key: key("stop") };
+  expect(await ok("cancel_flow", stop)).toMatchObject({ state: "cancelled", changed: 2 });
+  const again = { flow_id, idempotency_key: key("again") };
+  expect(await ok("retry_flow", again)).toMatchObject({ state: "running", changed: 2 });
+  // The first call's answer was lost, and the host repeats it: the flow goes on.
+  expect(await ok("cancel_flow", stop)).toMatchObject({ state: "running", changed: 0 });
   return [...called];
 }

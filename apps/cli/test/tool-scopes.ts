@@ -12,8 +12,18 @@ export const read = [
   "list_dead",
   "list_workers",
   "list_schedules",
+  "list_flows",
+  "get_flow",
 ];
-export const submit = ["enqueue_job", "enqueue_job_batch", "cancel_job", "retry_job"];
+export const submit = [
+  "enqueue_job",
+  "enqueue_job_batch",
+  "enqueue_flow",
+  "cancel_job",
+  "retry_job",
+  "cancel_flow",
+  "retry_flow",
+];
 export const work = ["lease_job", "ack_job", "nack_job", "heartbeat"];
 export const admin = ["replay_dead", "pause_queue", "resume_queue"];
 

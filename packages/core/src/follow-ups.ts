@@ -13,6 +13,7 @@ import { createRefiller } from "./limits/refill.ts";
 import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import type { Admitted } from "./submit/arrivals/admit.ts";
+import { createArrivalLine } from "./submit/arrivals/line.ts";
 import { noteBlockedGroups, type LimitsSet } from "./limits/set.ts";
 import { delaysAmong, readyAmong, type EnqueueOutcome } from "./submit/outcome.ts";
 
@@ -47,6 +48,8 @@ export type FollowUps = {
   submitted(outcomes: readonly EnqueueOutcome[]): void;
   /** Jobs that arrived with callers' transactions were admitted, or ended. Resolves when they have been signalled. */
   admitted(admitted: Pick<Admitted, "outcomes" | "released" | "ended">): Promise<void>;
+  /** Jobs arrived, with a caller's transaction or as their parents ended. Nothing has to wait for this. */
+  arrived(ids: readonly string[]): void;
   /** Attempts ended, one way or another. Resolves when Redis has been brought up to date. */
   settled(settled: readonly Settled[]): Promise<void>;
   /** Attempts ended with their leases; the jobs are queued again, and signalled already. */
@@ -94,7 +97,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const flows = createAdvancer(
     deps,
     "releasing children",
-    () => advanceFlows({ ...deps, followUps: { admitted } }),
+    () => advanceFlows({ ...deps, followUps: arrivals }),
     (error) => deps.observe({ event: "flows_failed", error }),
   );
   const refiller = createRefiller(deps);
@@ -123,6 +126,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const idle = async (): Promise<void> => {
     while (underWay.size > 0) await Promise.allSettled(underWay);
     await Promise.all([groups.idle(), flows.idle()]);
+    await arrivals.idle();
   };
 
   /**
@@ -162,9 +166,12 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     await track(Promise.all([follow(outcomes, released), tell("finished", ended)]));
   };
 
+  const arrivals = createArrivalLine({ ...deps, followUps: { admitted } });
+
   return {
     submitted: (outcomes) => void track(follow(outcomes)),
     admitted,
+    arrived: arrivals.arrived,
     settled(settled) {
       const finished: string[] = [];
       const dead: string[] = [];
@@ -223,6 +230,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       stopped = true;
       groups.stop();
       flows.stop();
+      arrivals.stop();
       promoter.stop();
       refiller.stop();
       claims.stop();

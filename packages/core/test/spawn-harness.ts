@@ -3,15 +3,14 @@ import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { countDrift } from "../src/counts/drift.ts";
 import { foldCounts } from "../src/counts/fold.ts";
 import type { Deps } from "../src/deps.ts";
-import { advanceFlows } from "../src/flows/advance.ts";
 import type { FlowJob } from "../src/flows/flow.ts";
 import { findJob } from "../src/jobs/find.ts";
 import { claim } from "../src/lease/claim.ts";
 import type { Lease } from "../src/lease/lease.ts";
-import { memorySignal } from "../src/signal/memory/signal.ts";
 import { complete } from "../src/settle/complete.ts";
 import { completeWithChildren, type Spawned } from "../src/settle/complete-with-children.ts";
 import { enqueue } from "../src/submit/enqueue.ts";
+import { advanceAndAdmit } from "./advance.ts";
 
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
 const child = (ties: Partial<FlowJob> = {}, request: Parameters<typeof submission>[0] = {}): FlowJob => ({
@@ -60,9 +59,7 @@ export function spawnHarness() {
     return outcome.children.flatMap((one) => ("job" in one ? one.job.id : []));
   };
   const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
-  const advance = async () => {
-    await advanceFlows({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
-  };
+  const advance = async () => void (await advanceAndAdmit(deps));
   const job = async (id: string) => await findJob(deps, "default", id);
   const status = async (id: string) => (await job(id))?.status;
   const jobs = async () => (await own.database.sql`SELECT FROM jobs`).length;

@@ -25,6 +25,7 @@ const exempt: Record<string, string> = {
   "flows/awaited.ts": "part of statements, over a job that the rest of them chose by tenant",
   "flows/keeping/ended-flows.ts": "part of statements, over jobs that the rest of them chose",
   "flows/keeping/missed-notes.ts": "the cleaner's, over all tenants",
+  "flows/keeping/overdue-edges.ts": "the doctor's, over all tenants",
   "flows/keeping/forget-empty.ts": "the cleaner's, over all tenants",
   "flows/close-edges.ts": "the sweep's and the follow-ups', over the notes of all tenants",
   "flows/spawn/dependants.ts": "over a job that is locked under its lease",

@@ -101,7 +101,8 @@ export const bulk = route(
       "Newest first, those to which it can be done: not final, stopped (dead, cancelled, failed), or final; " +
       "`purge` deletes whatever is not running. A call by `filter` or `all` goes on for about 3 s, one by `ids` until " +
       "all are done. With `next_cursor` the next one continues, and jobs made after the first are not meant. " +
-      "`matched` and `changed` are of this call. With `dry_run` it only counts.",
+      "`matched` and `changed` are of this call; a job retried while one of its parents stays dead or cancelled counts as " +
+      "changed, and is cancelled again. With `dry_run` it only counts.",
     scope: "admin",
     request: {
       body: {

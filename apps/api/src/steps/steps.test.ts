@@ -21,8 +21,10 @@ const lease = async (queue: string, fields: object = {}) => {
   if (!held) throw new Error("nothing was leased");
   return held;
 };
+const sendPark = (id: string, lease_token: string, signal: string, timeout_seconds = 3_600) =>
+  send("POST", `/jobs/${id}/park`, { lease_token, signal, timeout_seconds });
 const park = async (id: string, lease_token: string, signal = "approved", timeout_seconds = 3_600) => {
-  const response = await send("POST", `/jobs/${id}/park`, { lease_token, signal, timeout_seconds });
+  const response = await sendPark(id, lease_token, signal, timeout_seconds);
   expect(response.status, await response.clone().text()).toBe(200);
   return parkAnswer.parse(await response.json());
 };
@@ -132,7 +134,7 @@ test("a final job takes no signal, and nobody's job is not found", async () => {
   expect((await signal("01890000-0000-7000-8000-000000000000", "approved")).status).toBe(404);
 });
 
-test("more steps or signals than a job may have are 413", async () => {
+test("more steps, signals or waits than a job may have are 413", async () => {
   const id = await submit("full");
   const { lease_token } = await lease("full");
   const { sql } = api.deps.database;
@@ -141,4 +143,9 @@ test("more steps or signals than a job may have are 413", async () => {
   expect((await store(id, "more", lease_token, 1)).status).toBe(413);
   expect((await signal(id, "more")).status).toBe(413);
   expect((await store(id, "s7", lease_token, 1)).status).toBe(200);
+  await sql`INSERT INTO job_waits SELECT ${id}, 'w' || n, now() + interval '1 hour' FROM generate_series(1, 1000) AS n`;
+  const refused = await sendPark(id, lease_token, "more");
+  expect(refused.status).toBe(413);
+  expect(problem.parse(await refused.json()).detail).toContain("waited for 1000 signals");
+  expect((await park(id, lease_token, "w7")).outcome).toBe("parked");
 });

@@ -68,7 +68,8 @@ export const park = route(
     description:
       "`parked`: the lease is over, and the attempt does not count. The job is leased again when the signal comes or the " +
       "time is over, which counts from its first wait for this signal; ask again then. `signalled`: the signal is there. " +
-      "`timed_out`: the time is over, and the signal does not count any more. After either, the lease still holds.",
+      "`timed_out`: the time is over, and the signal does not count any more. After either, the lease still holds. " +
+      `A job may wait for ${limits.waits_max} different signals.`,
     scope: "work",
     request: {
       path: z.strictObject({ id: jobId }),
@@ -89,6 +90,8 @@ export const park = route(
         return { outcome: "signalled" as const, payload: outcome.payload };
       case "timed_out":
         return { outcome: "timed_out" as const };
+      case "full":
+        throw new ProblemError("too_large", `The job has waited for ${limits.waits_max} signals, as many as it may`);
       case "lease_lost":
         throw leaseLost();
       case "unknown":

@@ -1,6 +1,7 @@
 import {
   clockSkewMs,
   countDrift,
+  overdueEdges,
   schemaState,
   serverConnections,
   createOutlook,
@@ -15,6 +16,7 @@ const skew_ms_max = 1_000;
 /** A sweep comes every second; what has waited longer, no one sweeps. */
 const sweep_ms_max = 15_000;
 const counted_jobs_max = 200_000;
+const edges_max = 20_000;
 
 export const checkSchema: Look = async ({ database }) => {
   const { kind, applied, shipped, at, needs } = await schemaState(database);
@@ -56,6 +58,15 @@ export const checkGroups: Look = async (deps) =>
   (await createOutlook(deps).look()).any_handovers
     ? wrong("groups", "groups wait to be handed over to their next job: does a worker or an API run?")
     : ok("groups", "no group waits to be handed over");
+
+export const checkFlows: Look = async (deps) => {
+  const { count, sample } = await overdueEdges(deps, sweep_ms_max, edges_max);
+  if (!sample) return ok("flows", "no job waits for one that has ended");
+  return wrong(
+    "flows",
+    `${count} waits for jobs that have ended, such as that of ${sample.child} for ${sample.parent}: does a worker or an API run?`,
+  );
+};
 
 export const checkCounts: Look = async (deps) => {
   const { jobs, drifted } = await countDrift(deps, counted_jobs_max);

@@ -48,6 +48,7 @@ const well = {
   connections: "ok",
   sweep: "ok",
   groups: "ok",
+  flows: "ok",
   counts: "ok",
   workers: "ok",
   waiting: "ok",
@@ -64,7 +65,7 @@ test("where all is well, each line says so and the exit code is 0", async () => 
       .trimEnd()
       .split("\n")
       .map((line) => line[0]),
-  ).toEqual(Array.from({ length: 12 }, () => "✓"));
+  ).toEqual(Array.from({ length: 13 }, () => "✓"));
   expect(stdout).toMatch(/^✓ connections +\d+ of the server's \d+ are open, \d+ of them busy; \d+ are AtlasQueue's$/m);
   expect(stateOf(await doctor("--json"))).toEqual(well);
 });
@@ -102,6 +103,17 @@ test("disagreements are named: dead letters, counts, due jobs not promoted, grou
   expect(stdout).toMatch(/^✗ counts +1 are not true: queue well of default has 0 running jobs, not 1$/m);
   expect(stdout).toMatch(/^✗ dead letters +0 jobs are dead, Redis lists 1/m);
   expect(stdout).toMatch(/^✓ schema/m);
+});
+
+test("a job that waits for one which has ended is found", async () => {
+  const { sql } = store.database;
+  const one = { type: "a", queue: "well", ref: "one" };
+  const { jobs } = await queue.submitFlow({ jobs: [one, { type: "a", queue: "well", depends_on: ["one"] }] });
+  const [first, second] = jobs;
+  await sql`UPDATE jobs SET status = 'cancelled', ready_at = NULL, finished_at = now() - interval '1 hour' WHERE id = ${first?.id ?? ""}`;
+  const { code, stdout } = await doctor();
+  expect(code).toBe(1);
+  expect(stdout).toMatch(new RegExp(`^✗ flows +1 waits .* such as that of ${second?.id} for ${first?.id}: does`, "m"));
 });
 
 test("jobs no worker takes are found, and live workers that take nothing", async () => {

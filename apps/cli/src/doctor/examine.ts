@@ -10,7 +10,15 @@ import {
   type ServerConfig,
 } from "@atlasqueue/core/internal";
 import { ok, skipped, wrong, type Check } from "./check.ts";
-import { checkClock, checkConnections, checkCounts, checkGroups, checkSchema, checkSweep } from "./database-checks.ts";
+import {
+  checkClock,
+  checkConnections,
+  checkCounts,
+  checkFlows,
+  checkGroups,
+  checkSchema,
+  checkSweep,
+} from "./database-checks.ts";
 import { checkWaiting, checkWorkers } from "./work-checks.ts";
 import { checkDeadLetters, checkSignals } from "./signal-checks.ts";
 
@@ -44,6 +52,7 @@ export async function examine(deps: Deps, signal: Signal | undefined): Promise<C
     ["connections", () => checkConnections(deps)],
     ["sweep", () => checkSweep(deps)],
     ["groups", () => checkGroups(deps)],
+    ["flows", () => checkFlows(deps)],
     ["counts", () => checkCounts(deps)],
     ["workers", () => checkWorkers({ ...deps, signal: redis.state === "ok" ? signal : undefined })],
     ["waiting", () => checkWaiting({ ...deps, signal: redis.state === "ok" ? signal : undefined })],

@@ -42,6 +42,11 @@ describe.each(transports)("over %s", (transport) => {
     ["nack_job", { job_id, lease_token, error: "?" }],
     ["heartbeat", { job_id, lease_token }],
   ];
+  const aboutFlow = (flow_id: string): [string, Record<string, unknown>][] => [
+    ["get_flow", { flow_id }],
+    ["cancel_flow", { flow_id, ...key }],
+    ["retry_flow", { flow_id, ...key }],
+  ];
   const others: [string, Record<string, unknown>][] = [
     ["list_jobs", {}],
     ["list_queues", {}],
@@ -50,6 +55,8 @@ describe.each(transports)("over %s", (transport) => {
     ["list_dead", {}],
     ["list_workers", {}],
     ["list_schedules", {}],
+    ["list_flows", {}],
+    ["enqueue_flow", { jobs: [{ payload: {} }], ...key }],
     ["enqueue_job", { payload: {}, ...key }],
     ["enqueue_job_batch", { jobs: [{ payload: {} }], ...key }],
     ["pause_queue", { queue_name: "default", ...key }],
@@ -69,7 +76,7 @@ describe.each(transports)("over %s", (transport) => {
     "a token with just %s is refused by every other tool, in words that say what to do",
     async (scope) => {
       const speaker = await world.speak(transport, { token: world.tokens[scope], toolsets: "read,operate,work" });
-      for (const [name, args] of [...about(nobody), ...others]) {
+      for (const [name, args] of [...about(nobody), ...aboutFlow(nobody), ...others]) {
         const { text, isError } = await speaker.call(name, args);
         if (scopeOf(name) === scope) {
           expect(text, name).not.toContain("The token does not allow this");
@@ -82,7 +89,7 @@ describe.each(transports)("over %s", (transport) => {
     },
   );
 
-  test("another tenant's jobs, queues and dead letters are as if there were none", async () => {
+  test("another tenant's jobs, flows, queues and dead letters are as if there were none", async () => {
     const mine = world.queue(world.tokens.admin);
     const queue = `mine-${transport}`;
     const { id } = await mine.submit({ type: "mine", queue, payload: { secret: true } });
@@ -90,14 +97,22 @@ describe.each(transports)("over %s", (transport) => {
     const [held] = await mine.lease(`${queue}-dead`, { workerId: "w", waitSeconds: 10 });
     if (held) await mine.nack(held, "Error: secret");
     const stranger = await world.speak(transport, { token: world.tokens.other, toolsets: "read,operate,work" });
-    const before = await Promise.all([mine.get(id), mine.get(dead.id)]);
+    const flow = mine.flow();
+    const parent = flow.add({ type: "mine", queue });
+    flow.add({ type: "mine", queue, depends_on: [parent] });
+    const { id: flow_id } = await flow.submit();
+    const before = await Promise.all([mine.get(id), mine.get(dead.id), mine.flows.get(flow_id ?? "")]);
 
-    for (const [at, [name, args]] of about(id).entries()) {
-      const theirs = await stranger.call(name, args);
-      const unknown = await stranger.call(...(about(nobody)[at] as [string, Record<string, unknown>]));
-      expect(theirs.isError, name).toBe(true);
-      expect(theirs.text.replaceAll(id, nobody), name).toBe(unknown.text);
-    }
+    for (const [known, calls] of [
+      [id, about],
+      [flow_id ?? "", aboutFlow],
+    ] as const)
+      for (const [at, [name, args]] of calls(known).entries()) {
+        const theirs = await stranger.call(name, args);
+        const unknown = await stranger.call(...(calls(nobody)[at] as [string, Record<string, unknown>]));
+        expect(theirs.isError, name).toBe(true);
+        expect(theirs.text.replaceAll(known, nobody), name).toBe(unknown.text);
+      }
     for (const [name, args] of others) {
       const { text } = await stranger.call(name, args);
       expect(text, name).not.toMatch(/secret|mine/);
@@ -109,7 +124,7 @@ describe.each(transports)("over %s", (transport) => {
     await expect(client.readResource({ uri: `atlasqueue://jobs/${id}` })).rejects.toMatchObject({ code: -32_602 });
     await expect(client.readResource({ uri: `atlasqueue://queues/${queue}` })).rejects.toMatchObject({ code: -32_602 });
     expect(JSON.stringify(await client.listResources())).not.toContain("mine");
-    expect(await Promise.all([mine.get(id), mine.get(dead.id)])).toEqual(before);
+    expect(await Promise.all([mine.get(id), mine.get(dead.id), mine.flows.get(flow_id ?? "")])).toEqual(before);
   });
 
   test("a tool of a toolset that was not asked for says where it is, and one there is not says so", async () => {

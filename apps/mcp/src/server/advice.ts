@@ -45,7 +45,7 @@ function nextStep(error: AtlasQueueError): string {
       ? "Tools for which the token has the scope still work; ask your user for one that has this scope too."
       : "Ask your user to check the token this server was set up with.";
   if (error instanceof NotFoundError)
-    return "Check the id: list_jobs shows those this token may see. Finished jobs are removed after a while.";
+    return "Check the id: list_jobs and list_flows show those this token may see. Finished jobs are removed after a while.";
   if (error instanceof LeaseLostError)
     return "Stop working on this job: another worker may have it. lease_job takes the next one.";
   if (error instanceof JobFinishedError) return "get_job_details shows how it ended; retry_job runs it again.";

@@ -4,6 +4,7 @@ import { z } from "zod";
 // Each description completes "must be …": a model reads it, and so does the error that a wrong value gets.
 
 export const job_id = jobId.describe("a job's id, a UUID");
+export const flow_id = jobId.describe("a flow's id, a UUID");
 export const queue_name = queueName.describe(queueName.description ?? "");
 export const lease_token = z.guid().toLowerCase().describe("the lease_token that lease_job answered with, a UUID");
 

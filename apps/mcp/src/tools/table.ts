@@ -1,9 +1,11 @@
 import { enqueueJob, enqueueJobBatch } from "./operate/enqueue.ts";
+import { cancelFlow, enqueueFlow, retryFlow } from "./operate/flows.ts";
 import { cancelJob, retryJob } from "./operate/jobs.ts";
 import { pauseQueue, resumeQueue } from "./operate/queues.ts";
 import { replayDead } from "./operate/replay-dead.ts";
 import { getJobAttempts } from "./read/attempts.ts";
 import { listDead } from "./read/dead.ts";
+import { getFlow, listFlows } from "./read/flows.ts";
 import { explainJob, getJobDetails, getJobStatus, listJobs } from "./read/jobs.ts";
 import { getQueueStats, listQueues } from "./read/queues.ts";
 import { listSchedules } from "./read/schedules.ts";
@@ -26,10 +28,15 @@ export const tools: readonly Tool[] = [
   listDead,
   listWorkers,
   listSchedules,
+  listFlows,
+  getFlow,
   enqueueJob,
   enqueueJobBatch,
+  enqueueFlow,
   cancelJob,
   retryJob,
+  cancelFlow,
+  retryFlow,
   replayDead,
   pauseQueue,
   resumeQueue,

@@ -19,6 +19,8 @@ export const limits = {
   steps_bytes_max: 4_194_304,
   signals_max: 1_000,
   signals_bytes_max: 4_194_304,
+  /** Names of signals that a job may ever wait for. */
+  waits_max: 1_000,
   step_name_chars_max: 128,
   /** What comes with a lease; the rest is read on its own. */
   leased_steps_bytes_max: 262_144,

@@ -8,7 +8,8 @@ WITH
     SELECT jobs.id, jobs.xmin AS version, jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, coalesce(jobs.status = 'running' AND jobs.lease_token = $3::uuid, false) AS held,
      coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
      sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.until <= now(), false) AS over,
-     coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until
+     coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
+     wait.name IS NOT NULL OR (SELECT count(*) < 1000 FROM job_waits WHERE job_id = jobs.id) AS has_room
     FROM jobs LEFT JOIN job_signals AS sent ON sent.job_id = jobs.id AND sent.name = $4
      LEFT JOIN job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $4 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
   ), locked AS MATERIALIZED (
@@ -16,7 +17,7 @@ WITH
   ), free AS MATERIALIZED (
     SELECT found.* FROM found JOIN locked ON locked.id = found.id AND locked.version = found.version
   ), goes AS MATERIALIZED (
-    SELECT id, over, until FROM free WHERE held AND NOT signalled
+    SELECT id, over, until FROM free WHERE held AND NOT signalled AND has_room
   ), moved AS (
     UPDATE jobs SET status = CASE WHEN over THEN 'running' ELSE 'scheduled' END, waits_for = CASE WHEN NOT over THEN $4 END,
                     run_at = CASE WHEN over THEN run_at ELSE until END, due_at = CASE WHEN NOT over THEN until END,
@@ -34,4 +35,4 @@ WITH
     INSERT INTO queue_changes (tenant, queue, running, scheduled)
     SELECT tenant, queue, -count(*), count(*) FROM parked GROUP BY tenant, queue
   )
-  SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, EXISTS (SELECT FROM moved) AS is_free FROM found;
+  SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, has_room, EXISTS (SELECT FROM moved) AS is_free FROM found;

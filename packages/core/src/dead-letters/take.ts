@@ -17,7 +17,7 @@ export function takeDead(
   const stillMeant = kind === "ids" ? pageConditions.ids.matches : within;
   return `
   ${pageBounded(kind, rows_max)}, ${before} taken AS MATERIALIZED (
-    SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, xmin AS version FROM jobs
+    SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${stillMeant} AND ${only}
     FOR UPDATE SKIP LOCKED
   )`;

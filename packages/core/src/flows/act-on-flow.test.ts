@@ -1,5 +1,6 @@
 import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { advanceAndAdmit } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
 import type { Deps } from "../deps.ts";
 import { cancel } from "../jobs/cancel.ts";
@@ -7,9 +8,7 @@ import { findJob } from "../jobs/find.ts";
 import { retry } from "../jobs/retry.ts";
 import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
 import { actOnFlow } from "./act-on-flow.ts";
-import { advanceFlows } from "./advance.ts";
 
 let own: TestDatabase;
 let deps: Deps;
@@ -27,7 +26,7 @@ const succeed = async (id: string) => {
   await complete(deps, [{ lease, result: null }]);
 };
 const advance = async () => {
-  await advanceFlows({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
+  await advanceAndAdmit(deps);
 };
 const act = async (id: string, action: "cancel" | "retry") => {
   const job = await findJob(deps, "default", id);

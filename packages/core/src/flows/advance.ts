@@ -1,11 +1,13 @@
+import type { Deps } from "../deps.ts";
 import type { Pass } from "../maintenance/advancer.ts";
 import { announce, hint } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
-import { admitThese, type AdmitterDeps } from "../submit/arrivals/admitter.ts";
+import type { ArrivalLine } from "../submit/arrivals/line.ts";
 import { closeEdges } from "./close-edges.ts";
 import { releaseChildren } from "./release-children.ts";
 
-type AdvancingDeps = AdmitterDeps & { signal: Signal };
+/** Those in groups are not waited for: somebody may hold the row of a group. */
+type AdvancingDeps = Deps & { signal: Signal; followUps: Pick<ArrivalLine, "arrived"> };
 
 const notes_max = 500;
 /** Pairs of statements in one go, leaving a sweep time for its other duties. */
@@ -24,7 +26,7 @@ export async function advanceFlows(deps: AdvancingDeps): Promise<Pass> {
     const released = await releaseChildren(deps, notes_max);
     const { ready, arrived, cancelled } = released;
     await announce(deps, ready);
-    if (arrived.length > 0) await admitThese(deps, arrived);
+    deps.followUps.arrived(arrived);
     if (cancelled.length > 0) await tellEnded(deps, cancelled);
     const left = closed.left || released.left;
     const progress = closed.notes + closed.edges + released.notes > 0;

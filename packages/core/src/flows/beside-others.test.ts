@@ -1,5 +1,6 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { advanceAndAdmit } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
 import { connectDatabase } from "../database/connect.ts";
 import { cancel } from "../jobs/cancel.ts";
@@ -8,6 +9,8 @@ import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { fail } from "../settle/fail.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
+import { admitAll } from "../submit/arrivals/admitter.ts";
+import { createArrivalLine } from "../submit/arrivals/line.ts";
 import { createSubmitter } from "../submit/submitter.ts";
 import { advanceFlows } from "./advance.ts";
 import { closeEdges } from "./close-edges.ts";
@@ -46,7 +49,7 @@ const take = async (id: string) => {
 const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
 const die = async (id: string) =>
   fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
-const advance = () => advanceFlows({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
+const advance = () => advanceAndAdmit(deps);
 const statusOf = async (id: string) =>
   (await own.database.sql`SELECT status FROM jobs WHERE id = ${id}`)[0]?.status as string;
 const job = (ties: Partial<FlowJob> = {}, request = {}): FlowJob => ({ ...submission(request), ...ties });
@@ -119,6 +122,33 @@ test("a stranger holds a note: others' children are released", async () => {
       expect(await statusOf(free.b)).toBe("queued");
     },
   );
+});
+
+test("a stranger holds a group: children of others are released meanwhile, those in groups too", async () => {
+  const flow = (group: string) => addFlow(deps, { a: {}, b: { after: ["a"], group }, c: { after: ["a"] } });
+  // A row of its own, which a stranger can hold.
+  await addFlow(deps, { one: { group: "held" }, two: { group: "free" } });
+  const [held, free] = [await flow("held"), await flow("free")];
+  for (const { a } of [held, free]) await succeed(a);
+  // Nothing that waits for the stranger would be over before the test is.
+  const patient = { ...deps, database: second };
+  const line = createArrivalLine({ ...patient, followUps: { admitted: async () => {} } });
+  await beside(
+    (sql) => sql`SELECT FROM job_groups WHERE group_key = 'held' FOR UPDATE`,
+    async () => {
+      await advanceFlows({ ...patient, signal: memorySignal(), followUps: line });
+      expect(await statusOf(free.c)).toBe("queued");
+      const arrivals = () => own.database.sql`SELECT job_id FROM arrivals`;
+      await eventually(async () => expect(await arrivals()).toEqual([{ job_id: held.b }]));
+      const late = await flow("free");
+      await succeed(late.a);
+      await advanceFlows({ ...patient, signal: memorySignal(), followUps: line });
+      await eventually(async () => expect(await arrivals()).toEqual([{ job_id: held.b }]));
+      expect((await admitAll({ ...patient, followUps: { admitted: async () => {} } })).held).toEqual([held.b]);
+    },
+  );
+  await line.idle();
+  expect(await own.database.sql`SELECT FROM arrivals`).toEqual([]);
 });
 
 test("a stranger holds 500 edges: others' children are released", async () => {

@@ -1,5 +1,6 @@
 import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { advanceAndAdmit } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
 import { countDrift } from "../counts/drift.ts";
 import type { Deps } from "../deps.ts";
@@ -12,9 +13,7 @@ import { claim } from "../lease/claim.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { complete } from "../settle/complete.ts";
 import { fail } from "../settle/fail.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
 import { admitThese } from "../submit/arrivals/admitter.ts";
-import { advanceFlows } from "./advance.ts";
 import { closeEdges } from "./close-edges.ts";
 import { releaseChildren } from "./release-children.ts";
 
@@ -41,8 +40,8 @@ const take = async (id: string) => {
 const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
 const die = async (id: string) =>
   fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
-const admitting = () => ({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
-const advance = async () => void (await advanceFlows(admitting()));
+const admitting = () => ({ ...deps, followUps: { admitted: async () => {} } });
+const advance = async () => void (await advanceAndAdmit(deps));
 const status = async (id: string) => (await findJob(deps, "default", id))?.status;
 const statuses = (...ids: string[]) => Promise.all(ids.map(status));
 const rows = async () => {

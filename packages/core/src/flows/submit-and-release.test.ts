@@ -1,14 +1,13 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { advanceAndAdmit } from "../../test/advance.ts";
 import { connectDatabase } from "../database/connect.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { deleteFinished } from "../jobs/delete.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { firstId, prune } from "../maintenance/prune.ts";
 import { complete } from "../settle/complete.ts";
-import { noSignal } from "../signal/none.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { advanceFlows } from "./advance.ts";
 import type { FlowJob } from "./flow.ts";
 import { submitFlow } from "./submit-flow.ts";
 
@@ -37,7 +36,7 @@ const add = async () => {
   return o && "job" in o ? o.job.id : "";
 };
 const job = (ties: Partial<FlowJob> = {}, request = {}): FlowJob => ({ ...submission(request), ...ties });
-const advance = () => advanceFlows({ ...deps, signal: noSignal(), followUps: { admitted: async () => {} } });
+const advance = () => advanceAndAdmit(deps);
 const statusOf = async (id: string) =>
   (await own.database.sql`SELECT status FROM jobs WHERE id = ${id}`)[0]?.status as string;
 

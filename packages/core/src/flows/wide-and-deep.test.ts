@@ -1,10 +1,9 @@
 import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { advanceAndAdmit } from "../../test/advance.ts";
 import { addFlow, type Member } from "../../test/add-flow.ts";
 import type { Deps } from "../deps.ts";
 import { cancel } from "../jobs/cancel.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
-import { advanceFlows } from "./advance.ts";
 import { closeEdges } from "./close-edges.ts";
 import { releaseChildren } from "./release-children.ts";
 
@@ -60,9 +59,8 @@ test("a chain of a thousand is cancelled to its end, in bounded passes", async (
   );
   const { j0 = "" } = await addFlow<string>(deps, chain);
   await cancel(deps, "default", j0);
-  const all = { ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } };
   let passes = 0;
-  for (let more = true; more; passes += 1) ({ more } = await advanceFlows(all));
+  for (let more = true; more; passes += 1) ({ more } = await advanceAndAdmit(deps));
   expect(passes).toBeLessThanOrEqual(21);
   expect(await among("cancelled")).toBe(1_000);
 }, 60_000);

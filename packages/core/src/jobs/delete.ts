@@ -14,7 +14,7 @@ const final = jobStatuses.filter(isFinal).map((status) => `'${status}'`);
 
 /**
  * Finished jobs → gone, with their attempts, whatever they were kept for; an idempotency key that named one is free
- * again. Those that are not final, or locked, or that others wait for, stay.
+ * again. Those that are not final, or that others wait for, stay, and those that are locked, or something of theirs.
  *
  * @example
  * const { ids } = await deleteFinished(deps, "default", [id]);
@@ -35,9 +35,9 @@ const text = composed(
   ["tenant", "ids"],
   `
   WITH free AS MATERIALIZED (
-    SELECT id, has_children, xmin AS version FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status IN (${final.join(", ")})
+    SELECT id, has_children, has_steps, xmin AS version FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status IN (${final.join(", ")})
     FOR UPDATE SKIP LOCKED
   ), ${removeJobs("free")}
   SELECT (SELECT json_agg(json_build_object('id', id, 'dead', status = 'dead')) FROM gone) AS gone,
-         (SELECT json_agg(id) FROM free WHERE id NOT IN (SELECT id FROM removable)) AS awaited`,
+         (SELECT json_agg(id) FROM free WHERE id NOT IN (SELECT id FROM unawaited)) AS awaited`,
 );

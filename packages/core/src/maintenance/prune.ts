@@ -16,7 +16,7 @@ const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * succeeded | cancelled | dead → gone, with their attempts, when they finished longer ago than they are kept, and no
  * key that still holds names them, neither an idempotency key nor a unique one with a window, nor may come to. A step looks at
  * `jobs_max` jobs in id order, which is the order of creation, so that no index on the finishing time is needed. Jobs
- * that are kept, or whose rows are locked, or whose flow is not over, are skipped until the next pass. While another process is taking a step there
+ * that are kept, or of which a row is locked, or whose flow is not over, are skipped until the next pass. While another process is taking a step there
  * is nothing to do, and the pass is over.
  *
  * @example
@@ -89,7 +89,7 @@ const pruneStep = composed(
     SELECT id FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
     ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
-    SELECT id, flow_id, has_children, xmin AS version FROM jobs
+    SELECT id, flow_id, has_children, has_steps, xmin AS version FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND (
       (status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))

@@ -4,13 +4,20 @@ import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
-/** `jobs` is exact. `mean_bytes` is of `sampled` jobs, null when none of the tenant's was among them. */
-export type Stored = { tenant: string; jobs: number; sampled: number; mean_bytes: number | null };
+/**
+ * `jobs` is exact. `mean_bytes` is of `sampled` jobs, null when none of the tenant's was among them. `kept_bytes` are in
+ * the steps and signals of all of its jobs.
+ */
+export type Stored = { tenant: string; jobs: number; sampled: number; mean_bytes: number | null; kept_bytes: number };
 
 /** Pages of the jobs' table in one sample: a table of no more is read whole, of a larger one a few milliseconds' worth. */
 const pages_max = 300;
+/** Of the tables of steps and signals, each: they have many more rows in a page, and each asks for its job's tenant. */
+const kept_pages_max = 50;
 /** Of a job's row and its entries in indexes, beside what the tenant sent. */
 const row_bytes = 300;
+/** The same of a step or a signal. */
+const kept_row_bytes = 150;
 
 /** How much these tenants store: their jobs as the moves count them, and the mean of a sample taken for all of them. */
 export async function lookAtStored(deps: Pick<Deps, "database">, tenants: readonly string[]): Promise<Stored[]> {
@@ -20,6 +27,12 @@ export async function lookAtStored(deps: Pick<Deps, "database">, tenants: readon
 const columns = jobStatuses.join(", ");
 const all = jobStatuses.join(" + ");
 
+const percentOf = (table: string, pages: number) =>
+  `least(100, 100.0 * ${pages} * current_setting('block_size')::int / greatest(1, pg_relation_size('${table}')))`;
+const keptIn = (table: string, column: string) => `
+      SELECT job_id, sum(${kept_row_bytes} + pg_column_size(${column})) * 100 / (SELECT ${percentOf(table, kept_pages_max)}) AS bytes
+      FROM ${table} TABLESAMPLE SYSTEM ((SELECT ${percentOf(table, kept_pages_max)})) GROUP BY job_id`;
+
 // Sizes of large values come from the pointers to them, so none is read.
 const look = composed(
   "quota/look",
@@ -28,16 +41,19 @@ const look = composed(
   WITH sample AS MATERIALIZED (
     SELECT tenant, count(*) AS sampled,
            avg(${row_bytes} + pg_column_size(payload) + coalesce(pg_column_size(result), 0) + coalesce(pg_column_size(last_error), 0)) AS mean
-    FROM jobs TABLESAMPLE SYSTEM ((
-      SELECT least(100, 100.0 * ${pages_max} * current_setting('block_size')::int / greatest(1, pg_relation_size('jobs')))))
+    FROM jobs TABLESAMPLE SYSTEM ((SELECT ${percentOf("jobs", pages_max)}))
     GROUP BY tenant
+  ), kept AS MATERIALIZED (
+    SELECT tenant, sum(bytes) AS bytes FROM (${keptIn("job_steps", "result")} UNION ALL ${keptIn("job_signals", "payload")}
+    ) AS kept CROSS JOIN LATERAL (SELECT tenant FROM jobs WHERE jobs.id = kept.job_id OFFSET 0) AS job GROUP BY tenant
   ), known AS (
     SELECT tenant, sum(${all}) AS jobs FROM (
       SELECT tenant, ${columns} FROM queue_counts WHERE tenant = ANY($1::text[]) UNION ALL SELECT tenant, ${columns} FROM queue_changes WHERE tenant = ANY($1::text[])) AS known
     GROUP BY tenant
   )
-  SELECT asked.tenant, coalesce(known.jobs, 0)::float8 AS jobs, coalesce(sampled, 0)::int AS sampled, mean::float8 AS mean_bytes
-  FROM unnest($1::text[]) AS asked(tenant) LEFT JOIN known USING (tenant) LEFT JOIN sample USING (tenant)`,
+  SELECT asked.tenant, coalesce(known.jobs, 0)::float8 AS jobs, coalesce(sampled, 0)::int AS sampled, mean::float8 AS mean_bytes,
+         coalesce(kept.bytes, 0)::float8 AS kept_bytes
+  FROM unnest($1::text[]) AS asked(tenant) LEFT JOIN known USING (tenant) LEFT JOIN sample USING (tenant) LEFT JOIN kept USING (tenant)`,
 );
 
 /** Whether all these keys are in use: then a request that names them stores nothing, whatever its answer is. */

@@ -45,6 +45,23 @@ test("what was let in since the last look counts at once, and is looked at later
   await eventually(() => quota.admit("default", one));
 });
 
+test.each([
+  { table: "job_steps", column: "result", rest: { attempt: 1, finished_at: new Date() } },
+  { table: "job_signals", column: "payload", rest: { sent_at: new Date() } },
+])("what is kept in $table counts for the tenant whose job it is", async ({ table, column, rest }) => {
+  const { sql } = own.database;
+  await sql`TRUNCATE job_steps, job_signals`;
+  const [outcome] = await store("greedy", 1);
+  const job_id = outcome && "job" in outcome ? outcome.job.id : "";
+  await store("modest", 1);
+  for (let at = 0; at < 10; at += 1)
+    await sql`INSERT INTO ${sql(table)} ${sql({ job_id, name: `s${at}`, [column]: { fill: fill() }, ...rest })}`;
+  await expect(open(10).admit("greedy", one)).rejects.toThrow(StorageFullError);
+  await open(10).admit("modest", one);
+  await sql`TRUNCATE job_steps, job_signals`;
+  await open(10).admit("greedy", one);
+});
+
 test("jobs that are gone make room", async () => {
   await store("default", 10);
   const quota = open(8, 0);

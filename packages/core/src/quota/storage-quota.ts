@@ -45,7 +45,7 @@ type Account = {
 
 /**
  * Bounds how much each tenant's jobs take up in the database: their exact number, times the mean size in a sample of
- * the table, plus what this process has let in since. One statement looks at all tenants that submit, every ten
+ * the table, with their steps and signals, sampled as well, plus what this process has let in since. One statement looks at all tenants that submit, every ten
  * seconds, and no request waits for it but a tenant's first. So it is not exact (see
  * decisions/2026-11-21-storage-quota.md): it keeps one tenant from filling the disk.
  *
@@ -76,7 +76,7 @@ export function createStorageQuota(
     const before = new Map(tenants.map((tenant) => [tenant, accountOf(tenant).since]));
     for (const found of await lookAtStored(deps, tenants)) {
       const account = accountOf(found.tenant);
-      account.stored = found.jobs * meanOf(found, account);
+      account.stored = found.jobs * meanOf(found, account) + found.kept_bytes;
       // What was let in before the look began is in it, or was not stored.
       account.since -= before.get(found.tenant) ?? 0;
       account.looked_at = performance.now();

@@ -1,4 +1,3 @@
-import { admitThese } from "../submit/arrivals/admitter.ts";
 import { isLocked, isUnavailable } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
@@ -10,7 +9,7 @@ import { readyAmong } from "../submit/outcome.ts";
 import { fireSchedules } from "./fire.ts";
 
 /** Without follow-ups, jobs that ask for a group or to be unique wait for the sweep. */
-type FirerDeps = Deps & { signal: Signal; followUps?: Pick<FollowUps, "admitted"> };
+type FirerDeps = Deps & { signal: Signal; followUps?: Pick<FollowUps, "admitted" | "arrived"> };
 
 const schedules_max = 100;
 /** Transactions in one sweep, leaving its other duties their turn. */
@@ -44,7 +43,7 @@ async function fireOrSplit(deps: FirerDeps, due: readonly ScheduleRef[], failed:
     const { followUps } = deps;
     if (followUps) await followUps.admitted({ outcomes: made, ended: [], released: new Set() });
     else await announce(deps, readyAmong(made));
-    if (arrived.length > 0 && followUps) await admitThese({ ...deps, followUps }, arrived);
+    followUps?.arrived(arrived);
     return schedules;
   } catch (error) {
     if (isUnavailable(error) && !isLocked(error)) throw error;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { countDrift } from "../counts/drift.ts";
 import { countJobs } from "../counts/total.ts";
 import type { Deps } from "../deps.ts";
+import { listFlows } from "../flows/list-flows.ts";
 import { explainJob } from "../jobs/explain.ts";
 import { listSchedules } from "../schedules/list.ts";
 import { queueStats } from "../queues/stats.ts";
@@ -33,6 +34,7 @@ test("a seeded system has jobs of every status but running ones, true counts, sc
   expect(queues.filter(({ paused_at }) => paused_at !== null).map(({ queue }) => queue)).toEqual(["imports"]);
   expect(queues.find(({ queue }) => queue === "webhooks")?.limits.concurrency).toBe(20);
   expect((await listSchedules(deps, "default", 10)).rows).toHaveLength(5);
+  expect((await listFlows(deps, "default", {}, 10)).flows.map(({ jobs }) => jobs)).toEqual([3, 4, 6]);
   const [sample] = await own.database.sql`SELECT id FROM jobs WHERE status = 'blocked' LIMIT 1`;
   expect((await explainJob(deps, "default", sample?.id as string))?.reasons).not.toEqual([]);
 

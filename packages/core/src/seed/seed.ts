@@ -1,9 +1,17 @@
-import { createSchedule as scheduleSchema, submitJob, type SubmitJobInput } from "@atlasqueue/contract";
+import {
+  createSchedule as scheduleSchema,
+  submitBatch,
+  submitJob,
+  type SubmitBatchInput,
+  type SubmitJobInput,
+} from "@atlasqueue/contract";
 import { countJobs } from "../counts/total.ts";
 import { foldCounts } from "../counts/fold.ts";
 import { refreshStatistics } from "../database/server/refresh-statistics.ts";
 import { nameErrors } from "../dead-letters/name-errors.ts";
 import { defaultTenant, type Deps } from "../deps.ts";
+import { flowOf } from "../flows/flow.ts";
+import { submitFlow } from "../flows/submit-flow.ts";
 import { setLimits } from "../limits/set.ts";
 import { pauseQueue } from "../queues/pause.ts";
 import { putSchedule } from "../schedules/store.ts";
@@ -29,7 +37,7 @@ const days_default = 29;
 
 /**
  * Fill the default tenant with a believable day: jobs of every status in several queues, failures of several kinds, dead
- * letters, groups, limits, schedules, attempts by several workers, a month of figures. What is to do in the queue
+ * letters, groups, flows, limits, schedules, attempts by several workers, a month of figures. What is to do in the queue
  * `default` a running worker will do. Jobs that are there already stay.
  *
  * @example
@@ -45,7 +53,7 @@ export async function seedDay(deps: Deps, size: SeedSize, tell: (line: string) =
   while ((await foldCounts(deps, 1_000)) === 1_000);
   tell("what dead letters have in common");
   while ((await nameErrors(deps, 500)) === 500);
-  tell("groups, limits and schedules");
+  tell("groups, flows, limits and schedules");
   await seedDecisions(deps);
   // Otherwise plans are made for an empty table until autovacuum comes by.
   await refreshStatistics(deps.database).catch(() => tell("the statistics are left to autovacuum"));
@@ -70,6 +78,10 @@ async function seedDecisions(deps: Deps): Promise<void> {
     request: submitJob.parse(request),
   }));
   await enqueue(deps, submissions, { idempotency_ttl_seconds: 86_400 });
+  for (const flow of flows)
+    await submitFlow(deps, flowOf(submitBatch.parse(flow), { tenant: defaultTenant }), {
+      idempotency_ttl_seconds: 86_400,
+    });
 }
 
 /** Payments of a customer go one by one, and nobody takes them. */
@@ -84,6 +96,37 @@ const running = Array.from({ length: 24 }, (_, at): SubmitJobInput => {
   if (at % 6 === 5) return { type: "demo.flaky", payload: { fail_times: 2 } };
   return { type: "demo.sleep", payload: { ms: 20_000 + 15_000 * at } };
 });
+/** The worker of `start` does two of them, of which one fails half way. Nobody takes the parts of the third. */
+const flows: SubmitBatchInput[] = [
+  {
+    jobs: [
+      ...["orders", "refunds", "stock"].map((table, at) => {
+        return { ref: `load-${table}`, type: "demo.sleep", payload: { ms: 15_000 + 20_000 * at } };
+      }),
+      { ref: "add-up", type: "demo.echo", depends_on: ["load-orders", "load-refunds", "load-stock"] },
+      { ref: "render", type: "demo.sleep", payload: { ms: 30_000 }, depends_on: ["add-up"] },
+      { ref: "mail", type: "demo.echo", payload: { to: "board@example.com" }, depends_on: ["render"] },
+    ],
+  },
+  {
+    jobs: [
+      { ref: "fetch", type: "demo.echo" },
+      {
+        ref: "convert",
+        type: "demo.fail",
+        payload: { message: "page 12 is not readable" },
+        max_attempts: 1,
+        depends_on: ["fetch"],
+      },
+      { ref: "publish", type: "demo.echo", depends_on: ["convert"] },
+      { ref: "tidy-up", type: "demo.echo", depends_on: ["convert"], on_parent_failure: "run" },
+    ],
+  },
+  {
+    jobs: ["north", "south"].map((ref) => ({ ref, type: "import.rows", queue: "imports", payload: { region: ref } })),
+    then: { type: "report.monthly", queue: "reports" },
+  },
+];
 
 const schedules = [
   {

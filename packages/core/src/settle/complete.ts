@@ -49,17 +49,18 @@ export type Settlement = { refused: string[] | null; parents: string[] | null };
 /** The statement that settles them, in both its forms. */
 export function settlementOf(completions: readonly Completion[]): Record<Form, Statement> {
   const leases = completions.map(({ lease }) => lease);
-  const results = byJob(leases, (at) => {
-    const result = completions[at]?.result ?? null;
-    return result === null ? undefined : JSON.stringify(result);
-  });
-  const logs = completions.some(({ log }) => log) ? byJob(leases, (at) => completions[at]?.log) : undefined;
-  const forms = statementsFor(
-    leases.some(({ group_key }) => group_key !== null),
-    logs !== undefined,
-  );
-  const params = [...leaseParams(leases), results, ...(logs === undefined ? [] : [logs])];
+  const has_results = completions.some(({ result }) => result !== null);
+  const results = has_results && [byJob(leases, (at) => resultOf(completions[at]))];
+  const logs = completions.some(({ log }) => log) && [byJob(leases, (at) => completions[at]?.log)];
+  const grouped = leases.some(({ group_key }) => group_key !== null);
+  const forms = statementsFor({ grouped, logged: logs !== false, with_results: has_results });
+  const params = [...leaseParams(leases), ...(results || []), ...(logs || [])];
   return { quick: { text: forms.quick, params }, careful: { text: forms.careful, params } };
+}
+
+function resultOf(completion: Completion | undefined): string | undefined {
+  const result = completion?.result ?? null;
+  return result === null ? undefined : JSON.stringify(result);
 }
 
 /** What became of a settlement, by the status its job has under this lease. */
@@ -79,34 +80,51 @@ export function tellSettled(
 }
 
 // The answer names only the refused ones, mostly none: naming the others would take a row per job, and even to look for
-// them costs, so they are counted first. An attempt that logged nothing leaves no row.
-const settling = (grouped: boolean, logged: boolean, form: Form) => `
+// them costs, so they are counted first. An attempt that logged nothing leaves no row. Without results none is looked
+// for: even that is 2 % of a settlement.
+const settling = ({ grouped, logged, with_results }: Kind, form: Form) => `
   WITH ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")},` : ""} settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
-                    ${grouped ? "holds_group = NULL," : ""} result = ${textOfJob("$4")}::json
+                    ${grouped ? "holds_group = NULL," : ""} result = ${with_results ? `${textOfJob("$4")}::json` : "NULL"}
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue, has_children ${grouped ? ", group_key" : ""} ${logged ? ", attempts, worker_id, started_at" : ""}
-  ), ${countMoves("settled", "running", "succeeded")}, ${noteParents("settled")} ${grouped ? `, ${handOver("settled")}` : ""} ${logged ? `, ${history}` : ""}
+  ), ${countMoves("settled", "running", "succeeded")}, ${noteParents("settled")} ${grouped ? `, ${handOver("settled")}` : ""} ${logged ? `, ${history(with_results ? "$5" : "$4")}` : ""}
   SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents FROM ${leaseInput}
   WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND input.id NOT IN (SELECT id FROM settled)`;
 
-const history = `history AS (
+const history = (logs: string) => `history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, logs)
-    SELECT id, attempts, worker_id, started_at, now(), 'succeeded', ${ofJob("$5", "id")}::json
-    FROM settled WHERE ${ofJob("$5", "id")} IS NOT NULL
+    SELECT id, attempts, worker_id, started_at, now(), 'succeeded', ${ofJob(logs, "id")}::json
+    FROM settled WHERE ${ofJob(logs, "id")} IS NOT NULL
   )`;
 
-const bothForms = (grouped: boolean, logged: boolean): Record<Form, string> => {
-  const name = `settle/complete${grouped ? "-grouped" : ""}${logged ? "-logged" : ""}`;
-  const parameters = [...leaseParameters, "results", ...(logged ? ["logs"] : [])];
-  return {
-    quick: composed(name, parameters, settling(grouped, logged, "quick")),
-    careful: composed(`${name}-carefully`, parameters, settling(grouped, logged, "careful")),
-  };
-};
-const plain = { ungrouped: bothForms(false, false), grouped: bothForms(true, false) };
-const withLogs = { ungrouped: bothForms(false, true), grouped: bothForms(true, true) };
+/** What the jobs of a batch, or some of them, have. */
+type Kind = { grouped: boolean; logged: boolean; with_results: boolean };
 
-function statementsFor(grouped: boolean, logged: boolean): Record<Form, string> {
-  return (logged ? withLogs : plain)[grouped ? "grouped" : "ungrouped"];
+const nameOf = ({ grouped, logged, with_results }: Kind) =>
+  `settle/complete${grouped ? "-grouped" : ""}${logged ? "-logged" : ""}${with_results ? "" : "-empty"}`;
+
+function bothForms(kind: Kind): Record<Form, string> {
+  const name = nameOf(kind);
+  const parameters = [...leaseParameters, ...(kind.with_results ? ["results"] : []), ...(kind.logged ? ["logs"] : [])];
+  return {
+    quick: composed(name, parameters, settling(kind, "quick")),
+    careful: composed(`${name}-carefully`, parameters, settling(kind, "careful")),
+  };
+}
+
+const yesOrNo = [false, true];
+const statements = new Map(
+  yesOrNo.flatMap((grouped) =>
+    yesOrNo.flatMap((logged) =>
+      yesOrNo.map((with_results) => {
+        const kind = { grouped, logged, with_results };
+        return [nameOf(kind), bothForms(kind)] as const;
+      }),
+    ),
+  ),
+);
+
+function statementsFor(kind: Kind): Record<Form, string> {
+  return statements.get(nameOf(kind)) ?? bothForms(kind);
 }

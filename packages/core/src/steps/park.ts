@@ -1,4 +1,4 @@
-import type { Json } from "@atlasqueue/contract";
+import { limits, type Json } from "@atlasqueue/contract";
 import { countMoves } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
@@ -15,6 +15,8 @@ export type ParkOutcome =
   | { kind: "signalled"; payload: Json }
   /** The time for it was over before it came, and a later one does not count: the job goes on. */
   | { kind: "timed_out" }
+  /** It has waited for as many signals as a job may wait for. */
+  | { kind: "full" }
   | { kind: "lease_lost" }
   | { kind: "unknown" };
 
@@ -25,6 +27,7 @@ type Row = Pick<JobRow, "type" | "queue" | "attempts"> & {
   signalled: boolean;
   payload: Json;
   over: boolean;
+  has_room: boolean;
   until: Date;
   is_free: boolean;
 };
@@ -45,6 +48,7 @@ export function park(deps: Deps, job: HeldJob, name: string, timeout_seconds: nu
     if (row.parked) return { kind: "parked", until: row.until, queue: row.queue };
     if (!row.held) return { kind: "lease_lost" };
     if (row.signalled) return { kind: "signalled", payload: row.payload };
+    if (!row.has_room) return { kind: "full" };
     if (!row.is_free) return "again";
     if (row.over) return { kind: "timed_out" };
     const { until, type, queue, attempts, worker_id } = row;
@@ -64,12 +68,13 @@ const text = composed(
     `jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, ${isHeld} AS held,
      coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
      sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.until <= now(), false) AS over,
-     coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until`,
+     coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
+     wait.name IS NOT NULL OR (SELECT count(*) < ${limits.waits_max} FROM job_waits WHERE job_id = jobs.id) AS has_room`,
     "jobs.id = $1::uuid AND jobs.tenant = $2",
     `LEFT JOIN job_signals AS sent ON sent.job_id = jobs.id AND sent.name = $4
      LEFT JOIN job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $4`,
   )}, goes AS MATERIALIZED (
-    SELECT id, over, until FROM free WHERE held AND NOT signalled
+    SELECT id, over, until FROM free WHERE held AND NOT signalled AND has_room
   ), moved AS (
     UPDATE jobs SET status = CASE WHEN over THEN 'running' ELSE 'scheduled' END, waits_for = CASE WHEN NOT over THEN $4 END,
                     run_at = CASE WHEN over THEN run_at ELSE until END, due_at = CASE WHEN NOT over THEN until END,
@@ -84,5 +89,5 @@ const text = composed(
     INSERT INTO job_waits (job_id, name, until) SELECT id, $4, until FROM goes WHERE NOT over
     ON CONFLICT (job_id, name) DO NOTHING
   ), ${countMoves("parked", "running", "scheduled")}
-  SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, EXISTS (SELECT FROM moved) AS is_free FROM found`,
+  SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, has_room, EXISTS (SELECT FROM moved) AS is_free FROM found`,
 );

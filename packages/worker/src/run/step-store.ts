@@ -1,19 +1,9 @@
 import { ParkedError, showValue, StepError, type StepStore } from "@atlasqueue/contract";
-import { isUnavailable } from "@atlasqueue/core";
-import {
-  aboutLease,
-  findJobSteps,
-  park,
-  pause,
-  storeStep,
-  type FollowUps,
-  type Lease,
-} from "@atlasqueue/core/internal";
+import { aboutLease, findJobSteps, park, storeStep, type FollowUps, type Lease } from "@atlasqueue/core/internal";
 import type { RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
 import { abort, type LazyAbort } from "./lazy-abort.ts";
-
-const retry_ms = 250;
+import { patiently } from "./patiently.ts";
 
 type Parts = { deps: WorkerDeps; running: RunningJobs; followUps: Pick<FollowUps, "parked"> };
 
@@ -32,26 +22,14 @@ export function createStepStores({ deps, running, followUps }: Parts) {
   };
 
   return (lease: Lease, lazy: LazyAbort): StepStore => {
-    /** Rejects when the attempt is over, whether or not its handler heeds that. */
-    const patiently = async <T>(ask: () => Promise<T>): Promise<T> => {
-      for (;;) {
-        if (lazy.reason) throw lazy.reason;
-        try {
-          return await ask();
-        } catch (error) {
-          if (!isUnavailable(error)) throw error;
-          deps.observe({ event: "database_unavailable", during: "steps", error: String(error) });
-          await pause(retry_ms);
-        }
-      }
-    };
+    const ask = <T>(question: () => Promise<T>): Promise<T> => patiently(deps, "steps", lazy, question);
     return {
       async load() {
-        const found = await patiently(() => findJobSteps(deps, lease.tenant, lease.id));
+        const found = await ask(() => findJobSteps(deps, lease.tenant, lease.id));
         return new Map(found?.steps.map(({ name, result }) => [name, result]));
       },
       async store(name, result) {
-        const outcome = await patiently(() => storeStep(deps, lease, name, result));
+        const outcome = await ask(() => storeStep(deps, lease, name, result));
         switch (outcome.kind) {
           case "stored":
             return outcome.result;
@@ -65,7 +43,7 @@ export function createStepStores({ deps, running, followUps }: Parts) {
         }
       },
       async park(signal, timeout_seconds) {
-        const outcome = await patiently(() => park(deps, lease, signal, timeout_seconds));
+        const outcome = await ask(() => park(deps, lease, signal, timeout_seconds));
         switch (outcome.kind) {
           case "parked": {
             const job = running.of(lease);
@@ -78,6 +56,10 @@ export function createStepStores({ deps, running, followUps }: Parts) {
             return { timed_out: false, payload: outcome.payload };
           case "timed_out":
             return { timed_out: true };
+          case "full":
+            throw new StepError(
+              `the job cannot wait for ${showValue(signal)}: it has waited for as many signals as it may`,
+            );
           case "lease_lost":
           case "unknown":
             return lost(lease, lazy);

@@ -15,7 +15,7 @@ const wait_seconds_max = 20;
 const max_retries_default = 3;
 
 const { payload, priority, run_at, delay_seconds, group, timeout_seconds, type } = submitFields.shape;
-const job = z.strictObject({
+export const job = z.strictObject({
   // What the jobs of OpenQueue's clients are, which have none.
   type: type.default("openqueue").describe(`${type.description}: which handler runs it`),
   queue_name: queue_name.default("default").describe(queue_name.description ?? ""),
@@ -81,7 +81,7 @@ export const enqueueJob = tool({
 const endOf = async (now: Job, wait: (timeout_ms: number) => Promise<Job>): Promise<Job> =>
   isFinal(now.status) ? now : wait(wait_seconds_max * 1_000);
 
-const batch_items_max = 100;
+export const batch_items_max = 100;
 
 export const enqueueJobBatch = tool({
   ...about,
@@ -115,6 +115,6 @@ export const enqueueJobBatch = tool({
   },
 });
 
-function submission({ queue_name: queue, max_retries, ...rest }: z.output<typeof job>): JobSubmission {
+export function submission({ queue_name: queue, max_retries, ...rest }: z.output<typeof job>): JobSubmission {
   return given({ ...rest, queue, max_attempts: max_retries + 1 });
 }

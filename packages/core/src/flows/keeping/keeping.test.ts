@@ -1,5 +1,6 @@
 import { eventually, recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { advanceAndAdmit } from "../../../test/advance.ts";
 import { addFlow } from "../../../test/add-flow.ts";
 import { purge } from "../../dead-letters/purge.ts";
 import type { Deps } from "../../deps.ts";
@@ -12,8 +13,6 @@ import { clearResults } from "../../maintenance/clear-results.ts";
 import { firstId, prune } from "../../maintenance/prune.ts";
 import { complete } from "../../settle/complete.ts";
 import { fail } from "../../settle/fail.ts";
-import { memorySignal } from "../../signal/memory/signal.ts";
-import { advanceFlows } from "../advance.ts";
 import { forgetEmptyFlows } from "./forget-empty.ts";
 
 let own: TestDatabase;
@@ -24,7 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, flows, flow_jobs, flow_edges, flow_notes`;
+  await own.database
+    .sql`TRUNCATE jobs, job_attempts, job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, flow_notes`;
 });
 
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
@@ -36,7 +36,7 @@ const take = async (id: string) => {
 const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: 1 }]);
 const die = async (id: string) =>
   fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
-const advance = () => advanceFlows({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
+const advance = () => advanceAndAdmit(deps);
 const status = async (id: string) => (await findJob(deps, "default", id))?.status;
 
 /** Everything that removes jobs, for jobs that ended just now. */
@@ -154,6 +154,49 @@ test.each(["retention", "a purge"])("%s leaves the jobs of a flow of which one i
   await complete(deps, [{ lease, result: 1 }]);
   for (const id of [a, b]) await remove(id);
   expect(await Promise.all([a, b].map(status))).toEqual([undefined, undefined]);
+});
+
+const theirs = {
+  "an attempt": { table: "job_attempts", column: "job_id" },
+  "a place in a flow": { table: "flow_jobs", column: "job_id" },
+  "an edge": { table: "flow_edges", column: "child" },
+  "a step": { table: "job_steps", column: "job_id" },
+  "a signal": { table: "job_signals", column: "job_id" },
+  "a wait": { table: "job_waits", column: "job_id" },
+};
+describe.each(Object.keys(removals))("%s, while a stranger holds a row of one job", (by) => {
+  test.each(Object.entries(theirs))("%s: removes the others, and that one later", async (_what, { table, column }) => {
+    const remove = removals[by] as (typeof removals)[string];
+    const { sql } = own.database;
+    const { a, b, other } = await addFlow(deps, { a: {}, b: { after: ["a"] }, other: {} });
+    for (const id of [a, other]) await die(id);
+    // Dead as well, and with its edge, as one whose parent was removed has it.
+    await sql`UPDATE jobs SET status = 'dead', dead_at = now(), finished_at = now(), blocked_seq = NULL, has_steps = true WHERE id = ${b}`;
+    await sql`UPDATE flow_edges SET failed = true`;
+    await sql`INSERT INTO job_attempts (job_id, attempt, outcome, finished_at) VALUES (${b}, 1, 'failed', now())`;
+    await sql`INSERT INTO job_steps (job_id, name, result, attempt, finished_at) VALUES (${b}, 's', '1', 1, now())`;
+    await sql`INSERT INTO job_signals (job_id, name, payload, sent_at) VALUES (${b}, 's', '1', now())`;
+    await sql`INSERT INTO job_waits (job_id, name, until) VALUES (${b}, 's', now())`;
+    await sql.begin(async (stranger) => {
+      await stranger`SELECT FROM ${stranger(table)} WHERE ${stranger(column)} = ${b} FOR UPDATE`;
+      for (const id of [b, other]) await remove(id);
+      expect(await Promise.all([b, other].map(status))).toEqual(["dead", undefined]);
+    });
+    for (const id of [b, other, a]) await remove(id);
+    expect(await Promise.all([a, b, other].map(status))).toEqual([undefined, undefined, undefined]);
+    expect((await forgetEmptyFlows(deps, firstId, 10)).flows).toBe(1);
+    for (const one of Object.values(theirs)) expect(await sql`SELECT FROM ${sql(one.table)}`).toEqual([]);
+  });
+});
+
+test("a flow that a stranger holds stays, and holds up no other", async () => {
+  const { sql } = own.database;
+  await sql`INSERT INTO flows (id, tenant, created_at) SELECT gen_random_uuid(), 'default', now() FROM generate_series(1, 2)`;
+  await sql.begin(async (stranger) => {
+    await stranger`SELECT FROM flows LIMIT 1 FOR UPDATE`;
+    expect((await forgetEmptyFlows(deps, firstId, 10)).flows).toBe(1);
+  });
+  expect((await forgetEmptyFlows(deps, firstId, 10)).flows).toBe(1);
 });
 
 test("a flow goes with the last of its jobs", async () => {

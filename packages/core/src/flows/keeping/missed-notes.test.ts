@@ -1,5 +1,6 @@
 import { eventually, recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { advanceAndAdmit } from "../../../test/advance.ts";
 import { addFlow } from "../../../test/add-flow.ts";
 import type { Deps } from "../../deps.ts";
 import { cancel } from "../../jobs/cancel.ts";
@@ -12,7 +13,6 @@ import { defaultRetention } from "../../maintenance/retention.ts";
 import { createLogger } from "../../observe/log.ts";
 import { complete } from "../../settle/complete.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
-import { advanceFlows } from "../advance.ts";
 import { closeEdges } from "../close-edges.ts";
 import { noteMissedChildren, noteMissedParents } from "./missed-notes.ts";
 import { releaseChildren } from "../release-children.ts";
@@ -34,7 +34,7 @@ const succeed = async (id: string) => {
   if (!lease) throw new Error(`${id} could not be claimed`);
   await complete(deps, [{ lease, result: 1 }]);
 };
-const advance = () => advanceFlows({ ...deps, signal: memorySignal(), followUps: { admitted: async () => {} } });
+const advance = () => advanceAndAdmit(deps);
 const statuses = (...ids: string[]) => Promise.all(ids.map(async (id) => (await findJob(deps, "default", id))?.status));
 const notes = async () => (await own.database.sql`SELECT FROM flow_notes`).length;
 /** As after a version that knows nothing of notes. */

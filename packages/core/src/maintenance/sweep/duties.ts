@@ -102,7 +102,9 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep, stop: Abort
         // Two duties, as urgent work must not wait for the round, nor the round for it.
         count("served queues", ready, lookAtServed),
         count("ready jobs", ready, () => signalAgain(goRound)),
-        duty("arrivals", async () => void (any_arrivals && (await admitAll(deps, arrivals)))),
+        duty("arrivals", async () => {
+          if (any_arrivals) deps.followUps.arrived((await admitAll(deps, arrivals)).held);
+        }),
         duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),
         duty("flows", async () => void (any_flow_notes && (await advanceFlows(deps)))),
         newest_dead !== undefined &&

@@ -16,22 +16,39 @@ import { isTakenMeanwhile } from "../../database/refuse.ts";
 /**
  * `outcomes` are those of the jobs that were admitted or ended: signal them; `released` are the ids of those that are no new jobs, but waited
  * for others before. `ended` are the ids of those that ended
- * because another job is the answer to them. `left` are the ids to look at again.
+ * because another job is the answer to them. `left` are the ids to look at again, and `held` those whose groups another
+ * transaction has locked.
  */
-export type Admitted = { outcomes: EnqueueOutcome[]; released: ReadonlySet<string>; ended: string[]; left: string[] };
+export type Admitted = {
+  outcomes: EnqueueOutcome[];
+  released: ReadonlySet<string>;
+  ended: string[];
+  left: string[];
+  held: string[];
+};
+
+/** Groups, by their names, that another transaction has locked. */
+export type HeldGroups = Set<string>;
 
 /**
  * blocked, as an arrival → queued | scheduled | blocked in its place, or cancelled: jobs that came in with their
  * callers' transactions get their keys, their places in their groups and their signals. A job whose key turns out to be
- * another's ends here, and its `last_error` names that one. A look and a statement, neither of which waits for a
- * caller; what another process is admitting at the moment is skipped.
+ * another's ends here, and its `last_error` names that one. A look and a statement; what another process is admitting at
+ * the moment is skipped.
+ *
+ * Given `held_groups`, no job of a group in it is admitted, nor of one that the look finds locked, which is added to it.
+ * Without, the statement waits for such a group. In a busy group it must: each look could meet another statement's lock.
  *
  * @example
  * const { outcomes, left } = await admit(deps, await arrivedIds(deps, firstId, 500));
  */
-export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitted> {
+export async function admit(deps: Deps, ids: readonly string[], held_groups?: HeldGroups): Promise<Admitted> {
   const execute = executeOn(deps.database);
-  const rows = await execute<ArrivedRow>({ text: arrived, params: [uuidArray(ids)] });
+  const all = await execute<ArrivedRow>({ text: arrived, params: [uuidArray(ids), held_groups ? 1 : 0] });
+  for (const row of all) if (row.asks.held) held_groups?.add(groupOf(row));
+  const isHeld = (row: ArrivedRow) => row.asks.waits && (held_groups?.has(groupOf(row)) ?? false);
+  const rows = all.filter((row) => !isHeld(row));
+  const held = all.filter(isHeld).map(({ id }) => id);
   const rowOf = new Map(rows.map((row) => [row.id, row]));
   const drafts = rows.map(draftOf);
   const waiting = drafts.filter(({ id }) => rowOf.get(id)?.asks.waits);
@@ -59,14 +76,14 @@ export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitte
       .map((one) => stepOf({ ...one, key: keyAsNoted(one) }, "note", ttlOf(one))),
   ];
   const released = new Set(rows.filter(({ asks }) => asks.released).map(({ id }) => id));
-  if (steps.length === 0) return { outcomes: [], released, ended: [], left: [] };
+  if (steps.length === 0) return { outcomes: [], released, ended: [], left: [], held };
   const done = await carryOut(execute, steps, "admit").catch((error: unknown) => {
     if (isTakenMeanwhile(error)) return undefined;
     throw error;
   });
   const tried = new Set(steps.map(({ draft }) => draft.id));
   const left = drafts.filter(({ id }) => !done || done.lost.has(id) || !tried.has(id));
-  if (!done) return { outcomes: [], released, ended: [], left: left.map(({ id }) => id) };
+  if (!done) return { outcomes: [], released, ended: [], left: left.map(({ id }) => id), held };
   for (const [one, outcome] of outcomesOf(plan, rowOf, done)) outcomes.set(one, outcome);
   const settled = [...outcomes].filter(([{ id }]) => !done.lost.has(id));
   for (const [{ id, tenant, request, trace }, outcome] of settled)
@@ -76,6 +93,7 @@ export async function admit(deps: Deps, ids: readonly string[]): Promise<Admitte
     outcomes: settled.map(([, outcome]) => outcome),
     ended: settled.filter(([, { kind }]) => kind !== "created").map(([{ id }]) => id),
     left: left.map(({ id }) => id),
+    held,
   };
 }
 
@@ -99,6 +117,7 @@ function outcomesOf({ makes, joins }: Plan, rowOf: ReadonlyMap<string, ArrivedRo
   return outcomes;
 }
 
+const groupOf = ({ tenant, queue, group_key }: ArrivedRow) => JSON.stringify([tenant, queue, group_key]);
 const nameOf = ({ tenant, key }: { tenant: string; key: string | null }) => `${tenant} ${key}`;
 const stepOf = (draft: Draft, role: Step["role"], key_ttl_seconds: number, reason?: string): Step => ({
   draft,
@@ -129,6 +148,8 @@ type Asks = {
   waits: boolean;
   /** It was submitted long ago, and waited for other jobs until now. */
   released: boolean;
+  /** Another transaction has locked its group. */
+  held: boolean;
   payload: string | null;
   unique_key: string | null;
   on_conflict: Unique["on_conflict"] | null;
@@ -162,12 +183,21 @@ function draftOf(row: ArrivedRow): Draft {
 const uniqueNameOf = (one: Draft, key: string | null): [Draft, UniqueName][] =>
   key === null ? [] : [[one, { tenant: one.tenant, queue: one.request.queue, key }]];
 
-// The payload as it was sent, for those that may replace another.
+// The payload as it was sent, for those that may replace another. What is locked here is free again with the answer: it
+// only tells whether somebody else holds it.
 const arrived = `
   SELECT jobs.*, json_build_object(
     'waits', jobs.blocked_seq IS NOT DISTINCT FROM 0,
     'released', EXISTS (SELECT FROM flow_jobs WHERE flow_jobs.job_id = jobs.id AND json_array_length(parents) > 0), 'payload', CASE WHEN on_conflict = 'replace' THEN payload::text END,
-    'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds, 'key', idempotency_key,
+    'held', known.exists IS DISTINCT FROM part.free, 'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds, 'key', idempotency_key,
     'hash', encode(request_hash, 'hex'), 'key_ttl_seconds', key_ttl_seconds) AS asks
   FROM arrivals JOIN jobs ON jobs.id = arrivals.job_id
+  LEFT JOIN LATERAL (
+    SELECT true AS exists FROM job_groups AS known
+    WHERE $2::int = 1 AND (known.tenant, known.queue, known.group_key) = (jobs.tenant, jobs.queue, jobs.group_key)
+    OFFSET 0) AS known ON true
+  LEFT JOIN LATERAL (
+    SELECT true AS free FROM job_groups AS known
+    WHERE $2::int = 1 AND (known.tenant, known.queue, known.group_key) = (jobs.tenant, jobs.queue, jobs.group_key)
+    FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
   WHERE arrivals.job_id = ANY($1::uuid[]) ORDER BY arrivals.job_id`;

@@ -2,7 +2,7 @@ import { DatabaseTimeoutError, isUnavailable } from "../../database/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { pause } from "../../pause.ts";
 import { arrivedAfter, arrivedUpTo, type ArrivedPage } from "./arrived-ids.ts";
-import { admit, type Admitted } from "./admit.ts";
+import { admit, type Admitted, type HeldGroups } from "./admit.ts";
 import { firstId } from "../../maintenance/prune.ts";
 
 /** `admitted` is what follows the commit. */
@@ -25,64 +25,86 @@ export type ArrivalsCursor = { after: string };
 /**
  * Admit the jobs that arrived with callers' transactions, and signal them: the safety net for `admitThese`. One that
  * cannot be admitted now holds up none of the others: what one call does not get to, the next one with the same cursor
- * begins with. Returns how many were admitted.
+ * begins with. Waits for no group that somebody has locked: `held` are the ids of its jobs.
  */
 export async function admitAll(
   deps: AdmitterDeps,
   cursor: ArrivalsCursor = { after: firstId },
   pages_max = rounds_max,
-): Promise<number> {
-  const failures = createFailures();
+): Promise<{ admitted: number; held: string[] }> {
+  const walk = newWalk(new Set());
   const began_after = cursor.after;
-  let total = 0;
+  let admitted = 0;
   let came_round = began_after === firstId;
   for (let page = 0; page < pages_max; page += 1) {
     const { after } = cursor;
     const { ids, more }: ArrivedPage = await arrivedAfter(deps, after, jobs_max);
     // Even when these fail: what follows them comes next.
     cursor.after = more ? (ids.at(-1) ?? firstId) : firstId;
-    total += after === firstId ? await admitPage(deps, ids, failures) : await admitInOrder(deps, ids, failures);
+    admitted += after === firstId ? await admitPage(deps, ids, walk) : await admitInOrder(deps, ids, walk);
     const is_back = !more || (began_after !== firstId && cursor.after >= began_after);
     if (came_round && is_back) break;
     came_round ||= !more;
   }
-  failures.tell();
-  return total;
+  walk.failures.tell();
+  return { admitted, held: [...walk.held] };
+}
+
+/** Admit jobs whose transactions have committed, after those ahead of them in their groups; last those of locked groups. */
+export async function admitThese(deps: AdmitterDeps, ids: readonly string[]): Promise<void> {
+  await admitHeld(deps, await admitFree(deps, ids));
+}
+
+/** The same, but without waiting for a locked group. Returns the ids of jobs in such groups. */
+export async function admitFree(deps: AdmitterDeps, ids: readonly string[]): Promise<string[]> {
+  const walk = newWalk(new Set());
+  for (let from = 0; from < ids.length; from += jobs_max)
+    await admitInOrder(deps, ids.slice(from, from + jobs_max), walk);
+  walk.failures.tell();
+  return [...walk.held];
+}
+
+/** The same for jobs of locked groups: it waits for these, as long as a statement may. */
+export async function admitHeld(deps: AdmitterDeps, ids: readonly string[]): Promise<void> {
+  const walk = newWalk();
+  if (ids.length > 0) await admitInOrder(deps, ids, walk);
+  walk.failures.tell();
 }
 
 /** Jobs of their groups that were made before them may have come in since the cursor was there. */
-async function admitInOrder(deps: AdmitterDeps, ids: readonly string[], failures: Failures): Promise<number> {
-  const ahead = (await arrivedUpTo(deps, ids, jobs_max)).ids;
-  const rest = ids.filter((id) => !ahead.includes(id));
-  return (await admitPage(deps, ahead, failures)) + (await admitPage(deps, rest, failures));
-}
-
-/** Admit jobs whose transactions have committed, after those ahead of them in their groups. */
-export async function admitThese(deps: AdmitterDeps, ids: readonly string[]): Promise<void> {
-  const failures = createFailures();
+async function admitInOrder(deps: AdmitterDeps, ids: readonly string[], walk: Walk): Promise<number> {
+  let total = 0;
   for (let round = 0; round < rounds_max; round += 1) {
     const page = await arrivedUpTo(deps, ids, jobs_max);
-    if (page.ids.length === 0 || (await admitPage(deps, page.ids, failures)) === 0 || !page.more) break;
+    const admitted = page.ids.length === 0 ? 0 : await admitPage(deps, page.ids, walk);
+    total += admitted;
+    if (!page.more) return total;
+    if (admitted > 0) continue;
+    // The first ones are stuck. Whoever waits for locked groups must not overtake them there.
+    const rest = ids.filter((id) => !page.ids.includes(id));
+    return total + (walk.groups ? await admitPage(deps, rest, walk) : 0);
   }
-  failures.tell();
+  return total;
 }
 
 /** A page that fails is halved, down to the job at fault: that one is skipped, and holds up none of the others. */
-async function admitPage(deps: AdmitterDeps, ids: readonly string[], failures: Failures): Promise<number> {
+async function admitPage(deps: AdmitterDeps, ids: readonly string[], walk: Walk): Promise<number> {
   if (ids.length === 0) return 0;
   try {
-    const admitted = await admitTogether(deps, ids);
-    failures.succeeded();
+    const admitted = await admitTogether(deps, ids, walk);
+    walk.failures.succeeded();
     return admitted;
   } catch (error) {
-    failures.note(error);
+    walk.failures.note(error);
     if (ids.length <= 1) return 0;
     const middle = Math.ceil(ids.length / 2);
-    return (
-      (await admitPage(deps, ids.slice(0, middle), failures)) + (await admitPage(deps, ids.slice(middle), failures))
-    );
+    return (await admitPage(deps, ids.slice(0, middle), walk)) + (await admitPage(deps, ids.slice(middle), walk));
   }
 }
+
+/** `groups` are the locked ones it passes over, and `held` their jobs; without, it waits for them. */
+type Walk = { failures: Failures; groups: HeldGroups | undefined; held: Set<string> };
+const newWalk = (groups?: HeldGroups): Walk => ({ failures: createFailures(), groups, held: new Set() });
 
 type Failures = ReturnType<typeof createFailures>;
 
@@ -108,13 +130,16 @@ function createFailures() {
   };
 }
 
-async function admitTogether(deps: AdmitterDeps, ids: readonly string[]): Promise<number> {
+async function admitTogether(deps: AdmitterDeps, ids: readonly string[], walk: Walk): Promise<number> {
   let left = ids;
+  let held = 0;
   for (let attempt = 0; attempt < tries_max && left.length > 0; attempt += 1) {
     if (attempt > 0) await pause(rest_ms_max * Math.random());
-    const admitted = await admit(deps, left);
+    const admitted = await admit(deps, left, walk.groups);
     await deps.followUps.admitted(admitted);
+    for (const id of admitted.held) walk.held.add(id);
+    held += admitted.held.length;
     left = admitted.left;
   }
-  return ids.length - left.length;
+  return ids.length - left.length - held;
 }

@@ -217,7 +217,7 @@ test("what arrives is admitted in pages that are bounded by their bytes, all of 
   expect(page.more).toBe(true);
   expect(page.ids.length).toBeGreaterThan(10);
   expect(page.ids.length * fill.length).toBeLessThan(4 * 1_048_576 + 260_000);
-  expect(await admitAll(deps)).toBe(20);
+  expect((await admitAll(deps)).admitted).toBe(20);
   expect(await own.database.sql`SELECT FROM arrivals`).toHaveLength(0);
 });
 
@@ -252,8 +252,8 @@ test("jobs that cannot be admitted keep the sweep from those behind them only un
   const cursor = { after: firstId };
   await own.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM arrivals WHERE job_id <> ${behind} FOR UPDATE`;
-    expect(await admitAll(deps, cursor, 1)).toBe(0);
-    expect(await admitAll(deps, cursor, 1)).toBe(1);
+    expect((await admitAll(deps, cursor, 1)).admitted).toBe(0);
+    expect((await admitAll(deps, cursor, 1)).admitted).toBe(1);
     expect(await read(behind)).toMatchObject({ status: "queued" });
   });
   // It goes round: the first ones have their turn again.

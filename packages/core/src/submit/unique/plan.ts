@@ -93,7 +93,9 @@ function take(plan: Plan, draft: Draft, slot: Slot | undefined): void {
 
 function holderOf({ make, job, window_over }: Slot) {
   if (make) return { status: "queued" as const, group: make.draft.request.group ?? null, window_over };
-  return job && { status: job.status, group: job.group_key, window_over, has_steps: job.has_steps };
+  return (
+    job && { status: job.status, group: job.group_key, window_over, has_steps: job.has_steps, flow_id: job.flow_id }
+  );
 }
 
 export const holderIdOf = ({ make, job }: Slot): string => make?.draft.id ?? job?.id ?? "";

@@ -1,6 +1,9 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { addFlow } from "../../../test/add-flow.ts";
+import { advanceAndAdmit } from "../../../test/advance.ts";
+import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { findJob } from "../../jobs/find.ts";
 import { queueStats } from "../../queues/stats.ts";
@@ -8,6 +11,8 @@ import { advanceGroups } from "../../groups/advance.ts";
 import { claim } from "../../lease/claim.ts";
 import type { Lease } from "../../lease/lease.ts";
 import { complete } from "../../settle/complete.ts";
+import { carryOut } from "../carry-out.ts";
+import { draftsOf } from "../drafts.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { enqueue } from "../enqueue.ts";
 import { fail } from "../../settle/fail.ts";
@@ -117,4 +122,30 @@ test("a blocked job keeps its place in its group; one in another group is not mo
   await finish(ahead);
   expect((await advanceGroups(deps, 10)).ready.map(({ id }) => id)).toEqual([first]);
   await countsAreTrue();
+});
+
+test("a job of a flow is not replaced: its parents' children would do another's work", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+  await own.database.sql`
+    INSERT INTO unique_keys (tenant, queue, key, job_id, check_at) VALUES ('default', 'default', 'key:u', ${b}, now() + interval '1 hour')`;
+  const other = await add({ unique: replace, payload: { other: true } });
+  expect(other.kind).toBe("created");
+  expect(await read(b)).toMatchObject({ status: "blocked", payload: {} });
+  await finish(a);
+  await advanceAndAdmit(deps);
+  expect(await read(b)).toMatchObject({ status: "queued" });
+  // From then on the key is the new job's.
+  expect(await add({ unique: replace })).toMatchObject({ kind: "replaced", job: { id: idOf(other) } });
+});
+
+test("a job that is a flow's by the time it is to be replaced is left alone", async () => {
+  const [id = ""] = [idOf(await add({}))];
+  const [seen] = await own.database.sql`SELECT check_at::text AS version FROM unique_keys`;
+  await own.database.sql`UPDATE jobs SET flow_id = gen_random_uuid() WHERE id = ${id}`;
+  const [draft] = await draftsOf([submission({ unique: replace })]);
+  if (!draft) throw new Error("no draft");
+  const unique = { key: "key:u", seen: { job_id: id, version: String(seen?.["version"]) }, window_seconds: null };
+  const step = { draft, role: "join" as const, names: id, key_ttl_seconds: 60, unique, target: id, writes: true };
+  const { lost, replaced } = await carryOut(executeOn(deps.database), [step], "insert");
+  expect([[...lost], replaced.size]).toEqual([[draft.id], 0]);
 });

@@ -8,6 +8,8 @@ export type Holder = {
   window_over: boolean | null;
   /** It has done a part, or was sent a signal: with another payload that would be lost. */
   has_steps?: boolean | null;
+  /** The flow it is a job of: those that wait for it, and those it waits for, mean what it was made for. */
+  flow_id?: string | null;
 };
 
 type UniqueVerdict =
@@ -19,7 +21,7 @@ type UniqueVerdict =
   | "reject";
 
 /**
- * What becomes of a request whose unique key is held. A job that has started cannot be replaced: then the request makes
+ * What becomes of a request whose unique key is held. A job that has started, or is part of a flow, cannot be replaced: then the request makes
  * a new job, which takes the key, so that what it asks for is done after all. The place in a group cannot be replaced.
  *
  * @example
@@ -28,7 +30,7 @@ type UniqueVerdict =
 export function uniqueVerdict(holder: Holder | undefined, { on_conflict }: Unique, group: string | null) {
   if (!holder || (holder.window_over ?? isFinal(holder.status))) return "take" satisfies UniqueVerdict;
   if (on_conflict !== "replace") return on_conflict satisfies UniqueVerdict;
-  if (!waiting.has(holder.status) || holder.has_steps) return "take" satisfies UniqueVerdict;
+  if (!waiting.has(holder.status) || holder.has_steps || holder.flow_id) return "take" satisfies UniqueVerdict;
   return (holder.group === group ? "replace" : "reject") satisfies UniqueVerdict;
 }
 
