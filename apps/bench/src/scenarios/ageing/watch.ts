@@ -18,12 +18,15 @@ export type Sample = {
   redis_mb: number;
 };
 
+/** PostgreSQL's default: until then it keeps what it has written, to write on it again. */
+const max_wal_size_mb = 1_024;
+
 /** What of a sample is reported, in what unit, and how much more of it is never growth. */
 export const watched: readonly { of: keyof Sample; name: string; unit: Row["unit"]; slack: number }[] = [
   { of: "tables_mb", name: "tables", unit: "MB", slack: 8 },
   { of: "indexes_mb", name: "indexes", unit: "MB", slack: 8 },
   { of: "dead_rows", name: "dead rows", unit: "rows", slack: 10_000 },
-  { of: "log_mb", name: "PostgreSQL's log on disk", unit: "MB", slack: 64 },
+  { of: "log_mb", name: "PostgreSQL's log on disk", unit: "MB", slack: max_wal_size_mb },
   { of: "api_mb", name: "memory of the API", unit: "MB", slack: 8 },
   { of: "worker_mb", name: "memory of the worker", unit: "MB", slack: 8 },
   { of: "postgres_mb", name: "own memory of PostgreSQL's processes", unit: "MB", slack: 8 },
