@@ -86,7 +86,7 @@ export const soak: Scenario = {
           "jobs not done yet",
           "jobs",
           samples.map(({ waiting }) => waiting),
-          per_second / 10,
+          per_second,
         ),
         ...watched.map(({ of, name, unit, slack }) =>
           figure(
