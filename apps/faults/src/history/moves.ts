@@ -5,10 +5,10 @@ const id = z.string().min(1).max(200);
 const ms = z.number().nonnegative();
 
 /** How a job should end if nothing goes wrong but the faults; `any` where people interfere with it. */
-export const expectedEnds = ["succeeded", "dead", "cancelled", "any"] as const;
+const expectedEnds = ["succeeded", "dead", "cancelled", "any"] as const;
 
 /** One job as its submitter wants it. The nonce is in its payload too (`payload.nonce`), so a job whose answer got lost is still known. */
-export const wantedJob = z.object({
+const wantedJob = z.object({
   nonce: id,
   kind: id,
   tenant: id,
@@ -20,7 +20,6 @@ export const wantedJob = z.object({
   delay_ms: ms.optional(),
   ends: z.enum(expectedEnds),
 });
-export type WantedJob = z.infer<typeof wantedJob>;
 
 /** What one of them got: its job, new or known before, or a refusal that leaves nothing behind. */
 const answered = z.object({ nonce: id, job: id.optional(), created: z.boolean().optional(), refused: id.optional() });
