@@ -18,6 +18,8 @@ const settings = z.object({
   API_URLS: pairs.optional(),
   /** A token for each tenant: `default=aq_…,other=aq_…`. */
   FAULTS_TOKENS: pairs.optional(),
+  /** Whose queues this process pauses and limits, so that no two people change one. Default: all tenants'. */
+  FAULTS_KEEPS: z.string().optional(),
   DATABASE_URL: z.string().optional(),
   REDIS_URL: z.string().optional(),
   FAULTS_RATE: z.coerce.number().positive().default(250),
@@ -35,6 +37,7 @@ export type LoadConfig = {
   seed: number;
   apis: readonly Named[];
   tokens: readonly Named[];
+  keeps: string | undefined;
   database_url: string;
   redis_url: string;
   jobs_per_second: number;
@@ -52,6 +55,7 @@ export function readLoadConfig(env: Readonly<Record<string, string | undefined>>
     seed: set.FAULTS_SEED,
     apis: set.API_URLS ?? [],
     tokens: set.FAULTS_TOKENS ?? [],
+    keeps: set.FAULTS_KEEPS,
     database_url: set.DATABASE_URL ?? "",
     redis_url: set.REDIS_URL ?? "",
     jobs_per_second: set.FAULTS_RATE,

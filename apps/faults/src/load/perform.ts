@@ -31,7 +31,8 @@ export async function perform(history: History, task: Task, attempt: Attempt, Gi
   });
   try {
     await pass(task, job.attempt > 1 ? task.later_ms : task.ms, signal);
-    if (job.attempt <= task.fails) throw task.gives_up ? new GiveUpError("it never will") : new Error("as it was asked to");
+    if (job.attempt <= task.fails)
+      throw task.gives_up ? new GiveUpError("it never will") : new Error("as it was asked to");
     if (task.spawns > 0) attempt.spawn(addedBy(history, task, job));
   } catch (error) {
     run.ok({ ended: signal.aborted ? "aborted" : "threw" });
@@ -52,7 +53,11 @@ function addedBy(history: History, { nonce, tenant, spawns }: Task, job: Attempt
   const nonces = Array.from({ length: spawns }, (_, at) => `${nonce}.${job.attempt}.${at}`);
   const wanted = { kind: "spawned", tenant, queue: job.queue, ends: "succeeded" as const };
   history
-    .invoke("submit", { via: "spawn", batch: `${nonce}.${job.attempt}`, jobs: nonces.map((one) => ({ nonce: one, ...wanted })) })
+    .invoke("submit", {
+      via: "spawn",
+      batch: `${nonce}.${job.attempt}`,
+      jobs: nonces.map((one) => ({ nonce: one, ...wanted })),
+    })
     .info("it is stored if the attempt succeeds");
   return nonces.map((one) => ({
     type: job.type,

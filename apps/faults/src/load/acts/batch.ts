@@ -24,7 +24,15 @@ export const batch: Act = {
     const used = world.recent.one("any", random);
     const wishes = Array.from({ length: between(random, 2, 30) }, (_, at): Wish => {
       const one = `${nonce}.${at}`;
-      return { tenant, nonce: one, key: one, kind: "batch", queue: queues.plain, ends: "succeeded", task: brief(random) };
+      return {
+        tenant,
+        nonce: one,
+        key: one,
+        kind: "batch",
+        queue: queues.plain,
+        ends: "succeeded",
+        task: brief(random),
+      };
     });
     const flawed = wishes.at(between(random, 0, wishes.length - 1));
     if (flawed && flaw === "an invalid job") flawed.options = { max_attempts: 1_000 };

@@ -1,9 +1,9 @@
-import type { QueueFlow } from "@atlasqueue/core";
+import type { SubmitJobInput } from "@atlasqueue/contract";
 import { between, type Chance } from "../chance.ts";
 import { queues } from "../kinds.ts";
 import { insist } from "../submit/insist.ts";
 import type { Act, Turn } from "../submit/turn.ts";
-import { requestOf, wantedOf, type Wish } from "../submit/wish.ts";
+import { fieldsOf, wantedOf, type Wish } from "../submit/wish.ts";
 import { brief } from "./lasting.ts";
 
 type Member = Wish & { ref: string; depends_on: string[]; on_parent_failure?: "cancel" | "run" };
@@ -25,7 +25,10 @@ function membersOf({ random, tenant, nonce }: Turn): Member[] {
   });
   const roots = [member("root-1", []), member("root-2", [])];
   const middle = Array.from({ length: between(random, 1, 4) }, (_, at) => member(`middle-${at}`, ["root-1", "root-2"]));
-  const last = member("last", middle.map(({ ref }) => ref));
+  const last = member(
+    "last",
+    middle.map(({ ref }) => ref),
+  );
   const [first] = middle;
   if (first && random() < 0.2) {
     first.task = { ...first.task, fails: 99 };
@@ -37,15 +40,17 @@ function membersOf({ random, tenant, nonce }: Turn): Member[] {
   return [...roots, ...middle, last];
 }
 
+type LinkedJob = SubmitJobInput & { ref: string; depends_on?: string[]; on_parent_failure?: "cancel" | "run" };
+
 /** As the API and the library take it, with the job that runs when all have ended. */
-function flowOf(members: readonly Member[], end: Wish | undefined): Pick<QueueFlow, "jobs" | "then"> {
+function flowOf(members: readonly Member[], end: Wish | undefined): { jobs: LinkedJob[]; then?: SubmitJobInput } {
   const jobs = members.map((member) => ({
-    ...requestOf(member),
+    ...fieldsOf(member),
     ref: member.ref,
     ...(member.depends_on.length > 0 && { depends_on: member.depends_on }),
     ...(member.on_parent_failure && { on_parent_failure: member.on_parent_failure }),
   }));
-  return { jobs, ...(end && { then: requestOf(end) }) };
+  return { jobs, ...(end && { then: fieldsOf(end) }) };
 }
 
 const endOf = ({ tenant, nonce }: Turn, random: Chance): Wish | undefined =>

@@ -77,11 +77,14 @@ async function transact(world: World, turn: Turn, given: { key?: string; group?:
     });
   } catch (error) {
     // Before its COMMIT was sent it cannot have been committed.
-    if (!ended || isRefusal(error)) submit.fail(error);
+    const known = !ended || isRefusal(error);
+    if (known) submit.fail(error);
     else submit.info(error);
-    return !ended;
+    return known;
   }
-  submit.ok({ answers: submitted.map(({ id, created }, at) => ({ nonce: wishes[at]?.nonce ?? "", job: id, created })) });
+  submit.ok({
+    answers: submitted.map(({ id, created }, at) => ({ nonce: wishes[at]?.nonce ?? "", job: id, created })),
+  });
   if (announces) await queueOf(tenant).announce(...submitted);
   return true;
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@atlasqueue/contract";
 import { pause } from "@atlasqueue/core/internal";
 import { chance } from "../chance.ts";
 import { queueNames, queues } from "../kinds.ts";
@@ -12,7 +13,7 @@ const again_ms = 500;
 /** What must be there before the first act, also after this process was killed in the middle of one. */
 export async function prepare(world: World): Promise<void> {
   await createRows(world);
-  await Promise.all(world.tenants.map((tenant) => prepareTenant(world, tenant)));
+  await Promise.all(world.kept.map((tenant) => prepareTenant(world, tenant)));
 }
 
 /** The caller's own table. */
@@ -43,7 +44,7 @@ async function putSchedule(world: World, tenant: string, catch_up: "one" | "all"
   const begun = world.history.invoke("schedule", { name, tenant, queue: queues.plain, every_ms: minute_ms });
   const apis = world.apisOf(tenant);
   const payload: TaskInput = { nonce: name, tenant, ms: 5 };
-  const job = { type: "scheduled", queue: queues.plain, max_attempts: 25, payload };
+  const job = { type: "scheduled", queue: queues.plain, max_attempts: 25, payload: payload as JsonObject };
   const known = await insist(world.over, async (tries) => {
     await apis[tries % apis.length]?.client.schedules.put({ name, cron: "* * * * *", catch_up, job });
   });

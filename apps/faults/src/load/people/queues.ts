@@ -50,8 +50,8 @@ const pausing: Act = {
   name: "pause",
   weight: 0.05,
   jobs: 1,
-  async perform(world, { random, tenant }) {
-    const queue = oneOf(random, queueNames);
+  async perform(world, { random }) {
+    const [tenant, queue] = [oneOf(random, world.kept), oneOf(random, queueNames)];
     await alone(world, `pause ${tenant} ${queue}`, async () => {
       await setPaused(world, tenant, queue, true);
       await pauseFor(world, between(random, 200, 2_000));
@@ -69,7 +69,8 @@ const limiting: Act = {
   name: "limit",
   weight: 0.05,
   jobs: 1,
-  async perform(world, { random, tenant }) {
+  async perform(world, { random }) {
+    const tenant = oneOf(random, world.kept);
     const [queue, draw] = random() < 0.7 ? [queues.limited, concurrencyLimits] : [queues.rated, rateLimits];
     await alone(world, `limit ${tenant} ${queue}`, () => setLimits(world, tenant, queue, draw(random)));
   },

@@ -23,7 +23,10 @@ export const trespass: Act = {
     const known = await once<unknown>(act);
     if (known.kind === "unknown") begun.info(known.error);
     else if (known.kind === "refused")
-      begun.ok({ status: known.error instanceof NotFoundError ? 404 : 409, seen: !(known.error instanceof NotFoundError) });
+      begun.ok({
+        status: known.error instanceof NotFoundError ? 404 : 409,
+        seen: !(known.error instanceof NotFoundError),
+      });
     else begun.ok({ status: 200, seen: true });
   },
 };

@@ -17,7 +17,12 @@ type Hand = { history: History; config: LoadConfig; place: Place; worker: string
  * A worker that says every word itself, and is a bad one now and then: it acks twice, acks when its lease has ended, or
  * takes jobs and is never heard of again. Resolves when it was told to stop and holds nothing.
  */
-export async function workByHand(history: History, config: LoadConfig, place: Place, stopping: AbortSignal): Promise<void> {
+export async function workByHand(
+  history: History,
+  config: LoadConfig,
+  place: Place,
+  stopping: AbortSignal,
+): Promise<void> {
   const worker = `${config.process}-${place.tenant}-${place.queue}-by-hand`;
   const hand: Hand = { history, config, place, worker, random: chance(config.seed, worker) };
   while (!stopping.aborted) {
@@ -30,12 +35,22 @@ export async function workByHand(history: History, config: LoadConfig, place: Pl
 async function lease({ history, config, place, worker }: Hand, stopping: AbortSignal): Promise<LeasedJob[]> {
   const { tenant, queue, api, client } = place;
   const asked = history.invoke("lease", { worker, tenant, to: api, link: linkTo(config, api) });
-  const options = { workerId: worker, leaseSeconds: config.lease_ms / 1_000, maxJobs: jobs_max, waitSeconds: wait_seconds };
-  const known = await once(() => client.lease(queue, options)).catch((error: unknown) => ({ kind: "unknown" as const, error }));
+  const options = {
+    workerId: worker,
+    leaseSeconds: config.lease_ms / 1_000,
+    maxJobs: jobs_max,
+    waitSeconds: wait_seconds,
+  };
+  const known = await once(() => client.lease(queue, options)).catch((error: unknown) => ({
+    kind: "unknown" as const,
+    error,
+  }));
   if (known.kind === "refused") asked.fail(known.error);
   else if (known.kind === "unknown") asked.info(known.error);
   else {
-    asked.ok({ jobs: known.value.map(({ job, lease_token }) => ({ job: job.id, attempt: job.attempts, token: lease_token })) });
+    asked.ok({
+      jobs: known.value.map(({ job, lease_token }) => ({ job: job.id, attempt: job.attempts, token: lease_token })),
+    });
     return known.value;
   }
   await pause(away_ms, stopping);

@@ -20,6 +20,12 @@ export function workWithLibrary(history: History, config: LoadConfig, { tenant, 
       const what = { worker, remote: true, job: { id, type, queue, attempt }, signal, spawn };
       return perform(history, task.parse(payload), what, DoNotRetryError);
     },
-    { workerId: worker, concurrency, leaseSeconds: config.lease_ms / 1_000, waitSeconds: wait_seconds, observe: () => {} },
+    {
+      workerId: worker,
+      concurrency,
+      leaseSeconds: config.lease_ms / 1_000,
+      waitSeconds: wait_seconds,
+      observe: () => {},
+    },
   );
 }

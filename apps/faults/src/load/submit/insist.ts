@@ -1,4 +1,11 @@
-import { AtlasQueueError, NetworkError, RateLimitError, TimeoutError, UnavailableError, UnderWayError } from "@atlasqueue/client";
+import {
+  AtlasQueueError,
+  NetworkError,
+  RateLimitError,
+  TimeoutError,
+  UnavailableError,
+  UnderWayError,
+} from "@atlasqueue/client";
 import { isUnavailable } from "@atlasqueue/core";
 import { IdempotencyMismatchError, UniqueConflictError } from "@atlasqueue/core";
 import { pause } from "@atlasqueue/core/internal";
@@ -44,7 +51,13 @@ export async function once<T>(call: () => Promise<T>): Promise<Known<T>> {
 
 export function isRefusal(error: unknown): error is Error {
   if (error instanceof IdempotencyMismatchError || error instanceof UniqueConflictError) return true;
-  return error instanceof AtlasQueueError && error.status !== undefined && error.status >= 400 && !isPassing(error) && error.status < 500;
+  return (
+    error instanceof AtlasQueueError &&
+    error.status !== undefined &&
+    error.status >= 400 &&
+    !isPassing(error) &&
+    error.status < 500
+  );
 }
 
 const isPassing = (error: unknown): boolean =>

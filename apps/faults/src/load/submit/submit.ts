@@ -17,7 +17,12 @@ export const anyWay = ({ apisOf }: World, { random, tenant }: Turn): Way =>
  * Submits a job under its key until it is known what became of it, and writes both down. Resolves with the job, if there
  * is one.
  */
-export async function submitOne(world: World, turn: Turn, wish: Wish, way: Way = anyWay(world, turn)): Promise<string | undefined> {
+export async function submitOne(
+  world: World,
+  turn: Turn,
+  wish: Wish,
+  way: Way = anyWay(world, turn),
+): Promise<string | undefined> {
   const { history, apisOf, queueOf, recent } = world;
   const { tenant, nonce, key } = wish;
   const apis = apisOf(tenant);
@@ -39,7 +44,7 @@ export async function submitOne(world: World, turn: Turn, wish: Wish, way: Way =
   else {
     const { id, created } = known.value;
     submit.ok({ answers: [{ nonce, job: id, created }] });
-    recent.add("any", { tenant, id, nonce, key });
+    if (created) recent.add("any", { tenant, id, nonce, key });
     return id;
   }
   return undefined;

@@ -1,5 +1,5 @@
 import type { JobSubmission } from "@atlasqueue/client";
-import type { SubmitJobInput } from "@atlasqueue/contract";
+import type { JsonObject, SubmitJobInput } from "@atlasqueue/contract";
 import type { WantedJob } from "../../history/moves.ts";
 import { typeOf, type JobKind } from "../kinds.ts";
 import type { TaskInput } from "../task.ts";
@@ -19,16 +19,22 @@ export type Wish = {
 /** Nothing but a fault in the engine makes it fail so often. */
 const patient = 25;
 
-/** What is sent. */
-export function requestOf({ nonce, kind, tenant, queue, task, options, key }: Wish): JobSubmission {
+/** What is sent, with its key. */
+export const requestOf = (wish: Wish): JobSubmission => ({
+  ...fieldsOf(wish),
+  ...(wish.key !== undefined && { idempotency_key: wish.key }),
+});
+
+/** The same without a key: that of a flow is for all of it. */
+export function fieldsOf({ nonce, kind, tenant, queue, task, options }: Wish): SubmitJobInput {
+  const payload: TaskInput = { nonce, tenant, ...(options?.group !== undefined && { group: options.group }), ...task };
   return {
     type: typeOf(kind),
     queue,
     max_attempts: patient,
     backoff: { kind: "fixed", base_seconds: 0.2 },
     ...options,
-    payload: { nonce, tenant, ...(options?.group !== undefined && { group: options.group }), ...task },
-    ...(key !== undefined && { idempotency_key: key }),
+    payload: payload as JsonObject,
   };
 }
 

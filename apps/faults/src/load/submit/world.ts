@@ -15,6 +15,8 @@ export type World = {
   name: string;
   history: History;
   tenants: readonly string[];
+  /** Those whose queues and schedules are in this process' care. */
+  kept: readonly string[];
   apisOf(tenant: string): readonly Api[];
   /** The library in the caller's own process. */
   queueOf(tenant: string): Queue;
@@ -57,6 +59,7 @@ export function openWorld(config: LoadConfig, history: History, stopping: AbortS
     name: `${config.process}-${nowNs().toString(36)}`,
     history,
     tenants,
+    kept: config.keeps === undefined ? tenants : [config.keeps],
     apisOf: (tenant) => apis.get(tenant) ?? [],
     queueOf: (tenant) => queues.get(tenant) as Queue,
     own,
