@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectDatabase, memorySignal, migrateDatabase } from "@atlasqueue/core";
-import { createToken } from "@atlasqueue/core/internal";
+import { migrateDatabase } from "@atlasqueue/core";
 import { freePort } from "@atlasqueue/embedded";
 import {
   commandFile,
@@ -18,6 +17,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Line } from "../history/line.ts";
 import { readHistory } from "../history/read-history.ts";
 import { kinds, queueNames } from "./kinds.ts";
+import { makeTokens } from "./tokens.ts";
 
 const minutes = 60_000;
 const tenants = ["default", "other"];
@@ -47,18 +47,6 @@ const start = async (file: string, args: string[], env: Record<string, string>) 
   return program;
 };
 
-async function tokens(): Promise<string> {
-  const own = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
-  const deps = { database: own, observe: () => {}, signal: memorySignal() };
-  const made = [];
-  for (const tenant of tenants) {
-    const token = await createToken(deps, { tenant, name: "load", scopes: ["submit", "read", "work", "admin"] });
-    if (token.kind === "created") made.push(`${tenant}=${token.token}`);
-  }
-  await own.close();
-  return made.join(",");
-}
-
 /** The programs of a run without its faults: two APIs, a worker and one with handlers in processes, a remote one. */
 async function startAll(): Promise<{ submitter: SpawnedProcess; remote: SpawnedProcess }> {
   const common = {
@@ -66,7 +54,12 @@ async function startAll(): Promise<{ submitter: SpawnedProcess; remote: SpawnedP
     REDIS_URL: servers.redis.url,
     RETRY_BASE_DELAY_SECONDS: "0.1",
   };
-  const ours = { FAULTS_HISTORY: folder, FAULTS_SEED: "7", FAULTS_TOKENS: await tokens(), FAULTS_LEASE_SECONDS: "3" };
+  const ours = {
+    FAULTS_HISTORY: folder,
+    FAULTS_SEED: "7",
+    FAULTS_TOKENS: await makeTokens(servers.postgres.url, tenants),
+    FAULTS_LEASE_SECONDS: "3",
+  };
   const ports = [await freePort(), await freePort()];
   for (const port of ports)
     await start(commandFile, ["api"], { ...common, API_PORT: String(port), AUTH: "required", DASHBOARD: "false" });
@@ -113,6 +106,18 @@ test(
     expect(await remote.waitForExit()).toEqual({ code: 0, signal: null });
 
     const lines = [...readHistory(folder)];
+    console.log(
+      Map.groupBy(
+        lines,
+        (l) =>
+          `${l.move} ${l.is} ${"answers" in l ? (l.answers[0]?.refused ?? "") : ""} ${"via" in l ? l.via : ""} ${"error" in l ? l.error.slice(0, 80) : ""} ${"ended" in l ? l.ended : ""}${"answer" in l ? l.answer : ""}`,
+      )
+        .entries()
+        .map(([k, v]) => `${v.length} ${k}`)
+        .toArray()
+        .sort()
+        .join(String.fromCharCode(10)),
+    );
     const of = (is: Line["is"]) => lines.filter((line) => line.is === is && line.move !== "handle");
     expect(of("info").filter((line) => !("error" in line && line.error.startsWith("it is stored")))).toEqual([]);
     const wanted = lines.flatMap((line) => (line.move === "submit" && line.is === "invoke" ? line.jobs : []));

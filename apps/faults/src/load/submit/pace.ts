@@ -1,7 +1,7 @@
 import { pause } from "@atlasqueue/core/internal";
 import { acts } from "../acts/index.ts";
 import { weighted } from "../chance.ts";
-import { turnOf } from "./turn.ts";
+import { turnOf, type Act, type Turn } from "./turn.ts";
 import type { World } from "./world.ts";
 
 const tick_ms = 20;
@@ -9,6 +9,13 @@ const tick_ms = 20;
 const open_max = 300;
 /** What could not be sent in time is not made up for later. */
 const behind_ms_max = 500;
+const round = 25;
+
+/** Drawn by weight, but each now and then has its turn however rare it is. */
+function actAt({ number, random }: Turn): Act {
+  const drawn = weighted(random, acts);
+  return number % round === 0 ? (acts[(number / round) % acts.length] ?? drawn) : drawn;
+}
 
 /** Acts at the pace that the settings ask for, until it is told to stop; resolves when all have ended. */
 export async function keepPace(world: World): Promise<void> {
@@ -24,7 +31,7 @@ export async function keepPace(world: World): Promise<void> {
     last = now;
     while (budget > 0 && open.size < open_max && !isLast()) {
       const turn = turnOf(world, (number += 1));
-      const act = weighted(turn.random, acts);
+      const act = actAt(turn);
       budget -= act.jobs;
       const under = act.perform(world, turn).finally(() => open.delete(under));
       open.add(under);
