@@ -18,8 +18,8 @@ export { redisCluster, type ClusterServer, type RedisCluster } from "./redis/red
 export { sentinelSet, type SentinelSet } from "./redis/sentinel-set.ts";
 export { tlsRedis, type TlsRedis } from "./redis/tls-redis.ts";
 export { postgresUrl, redisUrl, uniqueKeys } from "./servers/shared-servers.ts";
+export { commandFile } from "./command-file.ts";
 export {
-  commandFile,
   spawnProcess,
   type Exit,
   type SpawnedProcess,
