@@ -50,7 +50,7 @@ export type TcpProxy = {
 };
 
 /** What a black hole swallows. */
-export type Lost = "both" | "questions" | "answers";
+type Lost = "both" | "questions" | "answers";
 
 type Pair = { client: Socket; server: Socket | undefined; lost: Lost | undefined; frozen?: boolean };
 

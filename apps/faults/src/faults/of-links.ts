@@ -11,7 +11,10 @@ function broken(
   name: string,
   sizes: readonly number[],
   act: (link: TcpProxy, size: number) => void,
-  { victims = every, lasts_ms = (size: number) => size }: Partial<Pick<Card, "victims">> & {
+  {
+    victims = every,
+    lasts_ms = (size: number) => size,
+  }: Partial<Pick<Card, "victims">> & {
     lasts_ms?: (size: number) => number;
   } = {},
 ): Card {

@@ -26,7 +26,7 @@ export function plan(seed: number, ms: number, parts: readonly Part[]): Planned[
   const planned: Planned[] = [];
   const busy_until = new Map<string, number>();
   let deck: Card[] = [];
-  for (let at_ms = between(random, 2_000, gap_ms.least); at_ms < ms; ) {
+  for (let at_ms = between(random, 2_000, gap_ms.least); at_ms < ms;) {
     const free = (victim: string) => (busy_until.get(heldBy(victim)) ?? 0) <= at_ms;
     if (deck.length === 0) deck = shuffled(random, cards);
     const next = deck.findIndex((card) => card.victims(parts).some(free));

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ export type Disk = {
   readonly folder: string;
   /** Undefined where no file system of our own could be mounted. */
   readonly full: { fill(): Promise<void>; free(): Promise<void> } | undefined;
-  remove(): Promise<void>;
+  remove(): void;
 };
 
 const bytes_max = 6 * 1024 ** 3;
@@ -28,7 +28,12 @@ export async function makeDisk(): Promise<Disk> {
     () => true,
     () => false,
   );
-  const resize = (bytes: number) => run("mount", "-o", `remount,size=${bytes}`, disk).then(() => {});
+  const removeAtOnce = () => {
+    if (mounted) spawnSync("umount", ["-l", disk]);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once("exit", removeAtOnce);
+  const resize = async (bytes: number) => void (await run("mount", "-o", `remount,size=${bytes}`, disk));
   return {
     folder: disk,
     full: mounted
@@ -40,9 +45,9 @@ export async function makeDisk(): Promise<Disk> {
           free: () => resize(bytes_max),
         }
       : undefined,
-    async remove() {
-      if (mounted) await run("umount", "-l", disk).catch(() => {});
-      rmSync(folder, { recursive: true, force: true });
+    remove() {
+      process.off("exit", removeAtOnce);
+      removeAtOnce();
     },
   };
 }

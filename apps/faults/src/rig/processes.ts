@@ -9,7 +9,7 @@ import { alive } from "./alive.ts";
 export type Role = "api" | "worker" | "remote" | "submitter";
 
 /** A program that the rig starts, and starts again when it ends. */
-export type Member = {
+type Member = {
   name: string;
   role: Role;
   file: string;
@@ -78,6 +78,14 @@ export function keepProcesses(folder: string, history: History): Processes {
     }
   };
   const living = () => [...all.values()].filter((one) => !one.gone);
+  const killAll = () => {
+    over = true;
+    for (const one of all.values()) {
+      one.told = true;
+      if (!one.gone || alive(-one.pid)) send({ ...one, gone: false }, "SIGKILL");
+    }
+  };
+  process.once("exit", killAll);
   return {
     start,
     signal(name, signal) {
@@ -110,13 +118,7 @@ export function keepProcesses(folder: string, history: History): Processes {
       await eventually(gone, { timeout_ms: 5_000 });
       return late.map(({ member }) => member.name);
     },
-    killAll() {
-      over = true;
-      for (const one of all.values()) {
-        one.told = true;
-        if (!one.gone || alive(-one.pid)) send({ ...one, gone: false }, "SIGKILL");
-      }
-    },
+    killAll,
     running: () => living().map(({ member, pid }) => ({ name: member.name, role: member.role, pid })),
     crashes,
   };

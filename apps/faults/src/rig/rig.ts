@@ -1,5 +1,4 @@
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { connectDatabase, memorySignal, migrateDatabase } from "@atlasqueue/core";
 import { createToken } from "@atlasqueue/core/internal";
 import { scopes } from "@atlasqueue/contract";
@@ -40,7 +39,10 @@ const up_ms_max = 60_000;
 export async function startRig(options: RigOptions): Promise<Rig> {
   const ends: (() => unknown)[] = [];
   const stop = async () => {
-    for (const end of ends.splice(0).toReversed()) await Promise.resolve(end()).catch(() => {});
+    for (const end of ends.splice(0).toReversed())
+      await Promise.resolve()
+        .then(end)
+        .catch(() => {});
   };
   try {
     return await assemble(options, ends, stop);
@@ -81,7 +83,9 @@ async function assemble(options: RigOptions, ends: (() => unknown)[], stop: () =
   const start = async (part: Part) => {
     const way = async (to: string) => (await links.between(part.name, to)).url;
     const apis = await Promise.all(
-      apiNames.filter((api) => part.uses.includes(api)).map(async (api) => `${api}=${(await way(api)).replace(/\/$/, "")}`),
+      apiNames
+        .filter((api) => part.uses.includes(api))
+        .map(async (api) => `${api}=${(await way(api)).replace(/\/$/, "")}`),
     );
     const env = {
       ...common,
