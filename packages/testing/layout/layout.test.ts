@@ -101,7 +101,8 @@ test("process.env is read only in an app's config.ts and by what starts a proces
     places(
       /process\.env/,
       new RegExp(
-        `${allowed.source}|^packages/testing/(src/spawn-process|published/run)\\.ts$|^apps/dashboard/build/ensure-built\\.ts$`,
+        `${allowed.source}|^packages/testing/(src/spawn-process|published/run)\\.ts$|^apps/dashboard/build/ensure-built\\.ts$` +
+          "|^apps/faults/src/rig/(preload|processes)\\.ts$",
       ),
     ),
   ).toEqual([]);

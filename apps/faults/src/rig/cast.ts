@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
 import { commandFile } from "@atlasqueue/testing/servers";
-import { queueNames } from "../load/kinds.ts";
 import { linkName } from "./links.ts";
 import type { Role } from "./processes.ts";
 
@@ -22,6 +21,7 @@ export const backoff_ms_max = 2_000;
 export const tenants = ["default", "other"] as const;
 export const apiNames = ["api-1", "api-2"] as const;
 
+const queueNames = ["plain", "grouped", "limited", "rated", "slow"];
 const load = (file: string) => fileURLToPath(new URL(`../load/${file}`, import.meta.url));
 const retries = {
   RETRY_BASE_DELAY_SECONDS: "0.2",

@@ -67,6 +67,9 @@ async function assemble(options: RigOptions, ends: (() => unknown)[], stop: () =
   links.serve("postgres", postgres.primary().url);
   links.serve("redis", redis.primary().url);
   await migrateDatabase(postgres.primary().url);
+  await postgres.asAdmin(
+    (sql) => sql`INSERT INTO tenants ${sql(tenants.map((tenant) => ({ tenant })))} ON CONFLICT DO NOTHING`,
+  );
   const tokens = await makeTokens(postgres.primary().url);
 
   const ports = await Promise.all(apiNames.map(() => freePort()));
