@@ -1,28 +1,20 @@
 import { createHash } from "node:crypto";
+import { chance as numbers } from "@atlasqueue/testing/servers";
+
+export { between } from "@atlasqueue/testing/servers";
 
 /** Numbers from 0 to 1, always the same ones for the same names. */
 export type Chance = () => number;
 
 /**
- * A small generator (mulberry32) for one purpose, named by what it depends on: what one act draws must not depend on
- * which others came before it.
+ * For one purpose, named by what it depends on: what one act draws must not depend on which others came before it.
  *
  * @example
- * const random = chance(seed, "submit-1", turn);
+ * const random = chance(seed, "submitter-1", turn);
  */
 export function chance(...names: readonly (string | number)[]): Chance {
-  let state = createHash("sha256").update(names.join("\0")).digest().readInt32LE();
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  return numbers(createHash("sha256").update(names.join("\0")).digest().readInt32LE());
 }
-
-/** A whole number from `least` to `most`. */
-export const between = (random: Chance, least: number, most: number): number =>
-  least + Math.floor(random() * (most - least + 1));
 
 /** One of them. Throws when there is none. */
 export function oneOf<T>(random: Chance, all: readonly T[]): T {

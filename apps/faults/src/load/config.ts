@@ -30,7 +30,7 @@ const settings = z.object({
   FAULTS_ISOLATE: z.stringbool().default(false),
 });
 
-export type Named = { name: string; value: string };
+type Named = { name: string; value: string };
 export type LoadConfig = {
   history: string;
   process: string;

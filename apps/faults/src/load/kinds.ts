@@ -24,6 +24,3 @@ export const queues = {
   slow: "slow",
 } as const;
 export const queueNames: readonly string[] = Object.values(queues);
-
-/** A type of its own would tell no more; one per kind makes the lists and statistics readable. */
-export const typeOf = (kind: JobKind): string => kind;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** What becomes of the time a handler takes: whether it heeds its signal, and whether it lets anything else run. */
-export const manners = ["waits", "heeds", "blocks"] as const;
+const manners = ["waits", "heeds", "blocks"] as const;
 
 /**
  * The payload of every job: what its handler is to do. The nonce names the wish of the submitter that it came from, so a

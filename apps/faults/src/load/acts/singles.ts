@@ -3,7 +3,6 @@ import { queues } from "../kinds.ts";
 import { submitOne } from "../submit/submit.ts";
 import type { Act, Turn } from "../submit/turn.ts";
 import type { Wish } from "../submit/wish.ts";
-import type { World } from "../submit/world.ts";
 import { brief, lasting } from "./lasting.ts";
 
 /** What all have in common: each with a key, and expected to succeed. */

@@ -1,7 +1,7 @@
 import { oneOf, type Chance } from "../chance.ts";
 
 /** A job that was accepted. */
-export type Accepted = { tenant: string; id: string; nonce: string; key: string | undefined };
+type Accepted = { tenant: string; id: string; nonce: string; key: string | undefined };
 
 /** Jobs of late, by what they are for: the people at work act on them. Older ones are forgotten. */
 export type Recent = {
@@ -12,7 +12,7 @@ export type Recent = {
   take(shelf: Shelf, tenant: string, count: number): Accepted[];
 };
 /** `any` of them; those that people may `revive` after they died. */
-export type Shelf = "any" | "revive";
+type Shelf = "any" | "revive";
 
 const kept_max = 1_000;
 

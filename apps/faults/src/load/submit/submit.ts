@@ -10,7 +10,7 @@ type Stored = { id: string; created: boolean };
 export type Way = number | "library";
 
 /** Over HTTP mostly, at any API. */
-export const anyWay = ({ apisOf }: World, { random, tenant }: Turn): Way =>
+const anyWay = ({ apisOf }: World, { random, tenant }: Turn): Way =>
   random() < 0.3 ? "library" : between(random, 0, apisOf(tenant).length - 1);
 
 /**

@@ -1,7 +1,7 @@
 import type { JobSubmission } from "@atlasqueue/client";
 import type { JsonObject, SubmitJobInput } from "@atlasqueue/contract";
 import type { WantedJob } from "../../history/moves.ts";
-import { typeOf, type JobKind } from "../kinds.ts";
+import type { JobKind } from "../kinds.ts";
 import type { TaskInput } from "../task.ts";
 
 /** One job as its submitter wants it. */
@@ -29,7 +29,7 @@ export const requestOf = (wish: Wish): JobSubmission => ({
 export function fieldsOf({ nonce, kind, tenant, queue, task, options }: Wish): SubmitJobInput {
   const payload: TaskInput = { nonce, tenant, ...(options?.group !== undefined && { group: options.group }), ...task };
   return {
-    type: typeOf(kind),
+    type: kind,
     queue,
     max_attempts: patient,
     backoff: { kind: "fixed", base_seconds: 0.2 },

@@ -1,3 +1,4 @@
+import { scopes } from "@atlasqueue/contract";
 import { connectDatabase, memorySignal } from "@atlasqueue/core";
 import { createToken } from "@atlasqueue/core/internal";
 
@@ -9,7 +10,7 @@ export async function makeTokens(url: string, tenants: readonly string[]): Promi
     const pairs: string[] = [];
     for (const tenant of tenants) {
       await database.sql`INSERT INTO tenants (tenant) VALUES (${tenant}) ON CONFLICT DO NOTHING`;
-      const made = await createToken(deps, { tenant, name: "faults", scopes: ["submit", "read", "work", "admin"] });
+      const made = await createToken(deps, { tenant, name: "faults", scopes });
       if (made.kind !== "created") throw new Error(`no token for ${tenant}: ${made.kind}`);
       pairs.push(`${tenant}=${made.token}`);
     }
