@@ -1,5 +1,5 @@
 // What also works outside a test: nothing here asks the test runner for anything.
-export { commandFile } from "../command-file.ts";
+export { commandFile } from "./command-file.ts";
 export { between, chance, oneOf, shuffled } from "../chance.ts";
 export { eventually } from "../eventually.ts";
 export { startPair, type Pair } from "./pair.ts";
