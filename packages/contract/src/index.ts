@@ -28,6 +28,7 @@ export * from "./wire/merge-patch.ts";
 export * from "./wire/replay.ts";
 export * from "./wire/schedule.ts";
 export * from "./wire/stats.ts";
+export * from "./wire/stream.ts";
 export * from "./wire/session.ts";
 export * from "./wire/status.ts";
 export * from "./wire/work/steps.ts";

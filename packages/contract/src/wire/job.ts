@@ -165,6 +165,13 @@ export const submitSingle = submitFields
   .meta(waitingSchema);
 export type SubmitSingleInput = z.input<typeof submitSingle>;
 
+/** A line of `POST /v1/jobs/stream`: a job that waits for no other, with its key. */
+export const submitLine = submitFields
+  .extend({ idempotency_key: idempotencyKey.describe(idempotencyKeyAccepts) })
+  .refine(oneStart, oneStartFault)
+  .meta(oneStartSchema);
+export type SubmitLineInput = z.input<typeof submitLine>;
+
 /** What a schedule submits: a job as `POST /v1/jobs` takes it, except for when it runs. */
 export const jobTemplate = submitFields
   .omit({ run_at: true, delay_seconds: true })
