@@ -21,7 +21,7 @@ export async function lineClient(port: number, options: RequestOptions = {}) {
     ...options,
     headers: { ...lineTypes, ...(options.headers as object) },
   });
-  outgoing.on("error", () => {});
+  const failed = new Promise<void>((resolve) => outgoing.on("error", () => resolve()));
   outgoing.flushHeaders();
   const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
   let text = "";
@@ -43,14 +43,14 @@ export async function lineClient(port: number, options: RequestOptions = {}) {
     },
     /** Resolves when the system has taken it. */
     send: (data: string | Uint8Array) => sendTo(outgoing, data),
-    /** What is being sent and was not taken yet. */
-    unsent: () => outgoing.writableLength,
     end: () => void outgoing.end(),
     cut: () => void outgoing.destroy(),
     answers,
     last: () => answers().at(-1),
     /** Resolves when the answer has ended, in whichever way. */
     closed,
+    /** Resolves when no more can be sent. */
+    failed,
     broken: () => broken,
   };
 }

@@ -46,8 +46,9 @@ export function readerOf(
   if (!body) return readHead;
   if (body.lines)
     return (c) => {
+      const head = readHead(c);
       requireMedia(c, lineTypes, "not_lines");
-      return { ...readHead(c), body: arrivingBody(c) };
+      return { ...head, body: arrivingBody(c) };
     };
   const readKey = (c: ApiContext) => keyOf(c, idempotency_key);
 

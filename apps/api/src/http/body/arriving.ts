@@ -10,6 +10,8 @@ export type Arriving = {
   next(): Promise<Uint8Array | undefined>;
   /** No more is read: what still comes is discarded, and the connection ends with the answer. */
   leave(): void;
+  /** Ends the connection at once, answered or not. */
+  cut(): void;
 };
 
 const events = ["readable", "end", "error", "close"] as const;
@@ -50,6 +52,7 @@ export function arrivingBody(c: ApiContext): Arriving {
       wake?.();
       if (!incoming.complete) endWithAnswer(c, incoming);
     },
+    cut: () => void incoming.socket.destroy(),
   };
 }
 
@@ -61,8 +64,6 @@ function endWithAnswer({ env: { outgoing } }: ApiContext, incoming: IncomingMess
 
 function withoutServer(c: ApiContext): Arriving {
   const reader = c.req.raw.body?.getReader();
-  return {
-    next: async () => (await reader?.read())?.value,
-    leave: () => void reader?.cancel().catch(() => {}),
-  };
+  const leave = () => void reader?.cancel().catch(() => {});
+  return { next: async () => (await reader?.read())?.value, leave, cut: leave };
 }

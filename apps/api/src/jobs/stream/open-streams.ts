@@ -24,7 +24,7 @@ export type JobStreams = {
 };
 
 /** Of one process, with the usual shares of its tenants: each may hold a megabyte. */
-const streams_max = 100;
+const usual_streams_max = 100;
 
 const usualTimes: StreamTimes = { idle_ms: 60_000, unread_ms: 30_000, look_ms: 5_000 };
 
@@ -34,7 +34,7 @@ const usualTimes: StreamTimes = { idle_ms: 60_000, unread_ms: 30_000, look_ms: 5
  * @example
  * const over = streams.open(tenant, () => end("draining"));
  */
-export function createJobStreams(times: Partial<StreamTimes> = {}): JobStreams {
+export function createJobStreams(times: Partial<StreamTimes> = {}, streams_max = usual_streams_max): JobStreams {
   const room = createShares(streams_max);
   const drains = new Set<() => void>();
   let closed = false;

@@ -23,7 +23,7 @@ export const submitStream = route(
       "minute; `draining`, the server stops; `failed`, for the reason in `error`, such as a token that has ended, a " +
       "database that is away, or a line that is too long. After anything but `complete`, or an answer without a last line, " +
       "send again what was not answered, or everything: what is stored is `replayed`. A client that reads no answers for " +
-      "half a minute is cut off.\n\n" +
+      "half a minute is cut off, and one that closes its side of the connection before the last line gets none.\n\n" +
       `A line may have ${limits.line_envelope_bytes_max} bytes besides its payload. The tenant's rate limit makes a stream ` +
       "wait. A proxy that buffers answers or requests only makes the answers late.",
     scope: "submit",
@@ -64,16 +64,14 @@ export const submitStream = route(
         if (isRefusal(error)) run.end({ end: "failed", problem: error });
       }
     };
-    let feed: ReadableStreamDefaultController<Uint8Array> | undefined;
     const looking = setInterval(() => {
       if (performance.now() - (run.waitsSince() ?? Infinity) < unread_ms) return void letInAgain();
       finish();
-      feed?.error(new Error("the client does not read its answers"));
+      body.cut();
     }, look_ms).unref();
     call.hungUp().addEventListener("abort", finish, { once: true });
     const answers = new ReadableStream<Uint8Array>(
       {
-        start: (controller) => void (feed = controller),
         async pull(controller) {
           const text = await run.next();
           if (text !== undefined) return controller.enqueue(encoder.encode(text));
