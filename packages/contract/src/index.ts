@@ -46,4 +46,5 @@ export * from "./tracing/tracing.ts";
 export * from "./checks/shares.ts";
 export * from "./checks/validate.ts";
 export * from "./checks/validate-in-parts.ts";
+export * from "./wire/unique.ts";
 export * from "./wire/worker.ts";
