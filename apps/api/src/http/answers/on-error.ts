@@ -11,11 +11,7 @@ export function answerErrors(deps: { observe: Observe; logger: Logger }) {
 }
 
 /** What the client learns of an error. Causes go to the log, never to the client. */
-export function problemOf(
-  deps: { observe: Observe; logger: Logger },
-  error: unknown,
-  c: ApiContext,
-): ProblemError {
+export function problemOf(deps: { observe: Observe; logger: Logger }, error: unknown, c: ApiContext): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof NoRoomError) return noRoom(error);
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
