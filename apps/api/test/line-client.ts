@@ -58,5 +58,3 @@ export async function lineClient(port: number, options: RequestOptions = {}) {
 function sendTo(outgoing: ClientRequest, data: string | Uint8Array): Promise<void> {
   return new Promise((resolve) => outgoing.write(data, () => resolve()));
 }
-
-export type LineClient = Awaited<ReturnType<typeof lineClient>>;

@@ -6,7 +6,7 @@ import { limits } from "../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
 import { dependsOn, jobRef, onParentFailure, refOrId } from "./flows/flow.ts";
 import { jobStatuses } from "./status.ts";
-import { unique } from "./unique.ts";
+import { unique } from "./submit/unique.ts";
 
 // Each description completes the sentence "must be …": error messages and the OpenAPI document are built from them.
 // Anything else in `meta` goes into the document as it is, for checks that are code, which JSON Schema cannot show.

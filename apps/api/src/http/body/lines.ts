@@ -4,7 +4,7 @@ import type { Arriving } from "./arriving.ts";
 export type Line = { number: number; bytes: Uint8Array };
 
 /** Lines in order; `over` says that there are no more, and why. */
-export type Taken = { lines: Line[]; over?: "complete" | "idle" | "stopped" | { too_long: number } };
+type Taken = { lines: Line[]; over?: "complete" | "idle" | "stopped" | { too_long: number } };
 
 export type LineBounds = {
   line_bytes_max: number;

@@ -64,7 +64,7 @@ export function runStream(call: StreamCall): Run {
   const failed = (thrown: unknown) => end({ end: "failed", problem: call.problemOf(thrown) });
 
   const read = async (): Promise<void> => {
-    let before: Promise<void> = Promise.resolve();
+    let before: Promise<Answered> | undefined;
     while (!stop.signal.aborted) {
       await flights.room(stop.signal);
       const { lines, over: why } = await reader.take(stop.signal);
@@ -72,10 +72,7 @@ export function runStream(call: StreamCall): Run {
       if (stop.signal.aborted) return;
       if (lines.length > 0) {
         const flight = answerBatch(call, lines, before);
-        before = flight.then(({ failed: problem }) => {
-          if (problem) throw problem;
-        });
-        before.catch(() => {});
+        before = flight;
         flights.add(flight);
       }
       if (typeof why === "string" && why !== "stopped") end({ end: why });
@@ -112,7 +109,11 @@ export function runStream(call: StreamCall): Run {
 }
 
 /** Never rejects: what cannot be done for any line is the end of the stream. */
-async function answerBatch(call: StreamCall, lines: readonly Line[], before: Promise<void>): Promise<Answered> {
+async function answerBatch(
+  call: StreamCall,
+  lines: readonly Line[],
+  before: Promise<Answered> | undefined,
+): Promise<Answered> {
   const { deps, tenant } = call;
   const bytes = lines.reduce((sum, line) => sum + line.bytes.length, 0);
   const refusals: Refusals = new Map();

@@ -15,11 +15,12 @@ export type Stored = { outcome: EnqueueOutcome } | { thrown: unknown };
 export async function storeLines(
   submitter: Submitter,
   lines: readonly Admitted[],
-  before: Promise<void>,
+  before: Promise<{ failed?: Error }> | undefined,
 ): Promise<Stored[]> {
   if (!lines.some(({ submission }) => submission.request.group !== undefined))
     return Promise.all(lines.map((one) => storeOne(submitter, one)));
-  await before;
+  const { failed } = (await before) ?? {};
+  if (failed) throw failed;
   try {
     const outcomes = await submitter.submitTogether(lines.map(({ submission }) => submission));
     return outcomes.map((outcome) => ({ outcome }));

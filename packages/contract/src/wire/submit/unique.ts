@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { limits } from "../checks/limits.ts";
-import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
+import { limits } from "../../checks/limits.ts";
+import { plainText, plainTextAccepts } from "../../checks/plain-text.ts";
 
 export const unique = z
   .strictObject({

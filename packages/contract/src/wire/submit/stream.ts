@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { problem } from "./problem.ts";
-import { jobStatuses } from "./status.ts";
+import { problem } from "../problem.ts";
+import { jobStatuses } from "../status.ts";
 
 /** Lines are counted from 1, blank ones too, as editors do. */
 const line = z.int().min(1);
