@@ -18,7 +18,7 @@ export type StreamCalls = {
    * Any number of jobs, as they come: each is answered, in order, once it is durable or refused; a refused one has an
    * `error`, and those after it go on. Jobs are taken only as fast as they are stored and answers are read, and at most
    * 2,000 wait for theirs. When the connection ends, what was not answered is sent again under its keys, so every job is
-   * stored once; with your own keys even by another process. Throws like `submit` when that cannot go on, after retries
+   * stored once; with your own keys even by a program that is started anew. Throws like `submit` when that cannot go on, after retries
    * without any progress. Needs a `fetch` that sends streams: Node, Deno, Bun; not browsers over HTTP/1.1.
    */
   submitStream(
