@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FaultsConfig } from "./config.ts";
-import { plan } from "./faults/plan.ts";
+import { cards, plan } from "./faults/plan.ts";
 import { play, type Played } from "./faults/play.ts";
 import { openHistory, type History } from "./history/open-history.ts";
 import { backoff_ms_max, lease_ms, sweep_ms } from "./rig/cast.ts";
@@ -46,7 +46,8 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
   const { rate, synchronous } = config;
   const rig = await startRig({ folder, history, historyFolder, seed, rate, synchronous });
   try {
-    const planned = plan(seed, config.load_ms, rig.parts);
+    const deck = cards.filter(({ name }) => config.faults?.includes(name) ?? true);
+    const planned = plan(seed, config.load_ms, rig.parts, deck);
     writeFileSync(join(folder, "plan.json"), `${JSON.stringify(planned, null, 2)}\n`);
     await underLoad(rig, config, () => play(rig, planned, { history, tell, signal }), history, signal);
     const late = await quiet(rig, config, history, tell);
