@@ -50,7 +50,7 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
     const planned = plan(seed, config.load_ms, rig.parts, deck);
     writeFileSync(join(folder, "plan.json"), `${JSON.stringify(planned, null, 2)}\n`);
     await underLoad(rig, config, () => play(rig, planned, { history, tell, signal }), history, signal);
-    const late = await quiet(rig, config, history, tell);
+    const late = await quiet(rig, config, folder, history, tell);
     told.ok({});
     return [...late, ...rig.processes.crashes];
   } finally {
@@ -80,15 +80,18 @@ async function underLoad(
 }
 
 /** No faults and no load, until nothing is left to do; then everybody is told to end. */
-async function quiet(rig: Rig, config: FaultsConfig, history: History, tell: Tell): Promise<string[]> {
+async function quiet(rig: Rig, config: FaultsConfig, folder: string, history: History, tell: Tell): Promise<string[]> {
   await restore(rig);
   tell("quiet");
   const begun = history.invoke("quiet", {});
   const left = await settle(rig, config.quiet_ms_max);
+  writeFileSync(join(folder, "left.json"), `${JSON.stringify(left, null, 2)}\n`);
   const late: string[] = [];
   for (const role of ["remote", "worker", "api"] as const) late.push(...(await rig.processes.end(role, 30_000)));
   begun.ok({});
-  tell(left === 0 ? "nothing is left to do" : `${left} jobs are left after ${config.quiet_ms_max / 1_000} s`);
+  tell(
+    left.length === 0 ? "nothing is left to do" : `${left.length} jobs are left after ${config.quiet_ms_max / 1_000} s`,
+  );
   return late.map((name) => `${name} did not end when it was told to`);
 }
 
