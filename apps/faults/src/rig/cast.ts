@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { commandFile } from "@atlasqueue/testing/servers";
+import { queueNames } from "../load/kinds.ts";
 import { linkName } from "./links.ts";
 import type { Role } from "./processes.ts";
 
@@ -21,7 +22,6 @@ export const backoff_ms_max = 2_000;
 export const tenants = ["default", "other"] as const;
 export const apiNames = ["api-1", "api-2"] as const;
 
-const queueNames = ["plain", "grouped", "limited", "rated", "slow"];
 const load = (file: string) => fileURLToPath(new URL(`../load/${file}`, import.meta.url));
 const retries = {
   RETRY_BASE_DELAY_SECONDS: "0.2",
@@ -65,7 +65,7 @@ export function parts(rate: number, ports: readonly number[]): Part[] {
     role: "submitter",
     runs: [load("submit-main.ts")],
     uses: [...apiNames, "postgres", "redis"],
-    env: { FAULTS_RATE: String(rate / 2) },
+    env: { FAULTS_RATE: String(rate / 2), FAULTS_KEEPS: tenants[at - 1] ?? "" },
   });
   const api = (name: string, at: number): Part => ({
     name,

@@ -1,7 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { connectDatabase, memorySignal, migrateDatabase } from "@atlasqueue/core";
-import { createToken } from "@atlasqueue/core/internal";
-import { scopes } from "@atlasqueue/contract";
+import { migrateDatabase } from "@atlasqueue/core";
 import { freePort } from "@atlasqueue/embedded";
 import { eventually } from "@atlasqueue/testing/servers";
 import type { History } from "../history/open-history.ts";
@@ -11,6 +9,7 @@ import { linkName, openLinks, type Links } from "./links.ts";
 import { startPostgresRig, type PostgresRig } from "./postgres.ts";
 import { keepProcesses, type Processes } from "./processes.ts";
 import { startRedisRig, type RedisRig } from "./redis.ts";
+import { makeTokens } from "./tokens.ts";
 
 /** Everything that can be broken. */
 export type Rig = {
@@ -67,10 +66,7 @@ async function assemble(options: RigOptions, ends: (() => unknown)[], stop: () =
   links.serve("postgres", postgres.primary().url);
   links.serve("redis", redis.primary().url);
   await migrateDatabase(postgres.primary().url);
-  await postgres.asAdmin(
-    (sql) => sql`INSERT INTO tenants ${sql(tenants.map((tenant) => ({ tenant })))} ON CONFLICT DO NOTHING`,
-  );
-  const tokens = await makeTokens(postgres.primary().url);
+  const tokens = await makeTokens(postgres.primary().url, tenants);
 
   const ports = await Promise.all(apiNames.map(() => freePort()));
   apiNames.forEach((name, at) => links.serve(name, `http://127.0.0.1:${ports[at]}`));
@@ -106,23 +102,6 @@ async function assemble(options: RigOptions, ends: (() => unknown)[], stop: () =
   await Promise.all(ports.map((port) => isUp(port)));
   for (const part of all.filter(({ role }) => role !== "api")) await start(part);
   return { parts: all, disk, postgres, redis, links, processes, stop };
-}
-
-/** For each tenant one that may do everything, as `default=…,other=…`. */
-async function makeTokens(url: string): Promise<string> {
-  const database = connectDatabase({ url, connections_max: 1, timeout_ms: 10_000 });
-  const deps = { database, observe: () => {}, signal: memorySignal() };
-  try {
-    const pairs = [];
-    for (const tenant of tenants) {
-      const made = await createToken(deps, { tenant, name: "faults", scopes });
-      if (made.kind !== "created") throw new Error(`no token for ${tenant}: ${made.kind}`);
-      pairs.push(`${tenant}=${made.token}`);
-    }
-    return pairs.join(",");
-  } finally {
-    await database.close();
-  }
 }
 
 async function isUp(port: number): Promise<void> {
