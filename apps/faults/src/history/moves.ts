@@ -20,6 +20,7 @@ const wantedJob = z.object({
   delay_ms: ms.optional(),
   ends: z.enum(expectedEnds),
 });
+export type WantedJob = z.infer<typeof wantedJob>;
 
 /** What one of them got: its job, new or known before, or a refusal that leaves nothing behind. */
 const answered = z.object({ nonce: id, job: id.optional(), created: z.boolean().optional(), refused: id.optional() });
