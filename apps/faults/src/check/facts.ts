@@ -30,7 +30,7 @@ export type HandlerRun = Span & {
   ended: "returned" | "threw" | "aborted" | "unknown";
 };
 
-export type Settle = Span & {
+type Settle = Span & {
   known: Known;
   job: string;
   token: string | undefined;
@@ -50,15 +50,15 @@ export type Fault = Span & {
   note: string | undefined;
 };
 
-export type Life = Span & { name: string; role: string; victim: boolean; code: number | null; signal: string | null };
+type Life = Span & { name: string; role: string; victim: boolean; code: number | null; signal: string | null };
 
 export type Limit = Span & { known: Known; tenant: string; queue: string; concurrency: number | null };
 
-export type Trespass = Span & { tenant: string; jobs: string[]; about: string; seen: boolean };
+type Trespass = Span & { tenant: string; jobs: string[]; about: string; seen: boolean };
 
-export type Schedule = Span & { known: Known; name: string; tenant: string; every_ms: number };
+type Schedule = Span & { known: Known; name: string; tenant: string; every_ms: number };
 
-export type Sample = { at_ms: number; of: string; name: string; value: number; bound: number | undefined };
+type Sample = { at_ms: number; of: string; name: string; value: number; bound: number | undefined };
 
 /** All that is known of one job: its moves in their order, and the handlers that ran for it. */
 export type Story = { id: string; moves: Moved[]; runs: HandlerRun[] };

@@ -48,4 +48,4 @@ const livesOf = (story: Story): Life[] => {
 const outlived = ({ run, lease }: Life): boolean =>
   lease === undefined ||
   (run.to_ms > lease.to_ms &&
-    (lease.end === "lost" || lease.end === "cancelled" || /^TimeoutError/.test(lease.stopped?.error ?? "")));
+    (lease.end === "lost" || lease.end === "cancelled" || lease.stopped?.error?.startsWith("TimeoutError") === true));
