@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { acts, weightOf } from "./acts.ts";
+import { acts, weightOf } from "./acts/table.ts";
 import { compare } from "./compare.ts";
 import type { Real } from "./real.ts";
 import type { Model } from "./state.ts";

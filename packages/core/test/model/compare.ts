@@ -72,7 +72,8 @@ async function readReal(model: Model, real: Real): Promise<Known> {
   const numbers = new Map(real.ids.map((id, n) => [id, n]));
   const claims = new Map([...real.tokens].map(([n, token]) => [token, n]));
   const n = (id: unknown) => numbers.get(String(id)) ?? `the unknown job ${String(id)}`;
-  const claimOf = (token: unknown) => (token === null ? null : (claims.get(String(token)) ?? `unknown ${String(token)}`));
+  const claimOf = (token: unknown) =>
+    token === null ? null : (claims.get(String(token)) ?? `unknown ${String(token)}`);
   const rows = (table: string) => (found[table] ?? []) as (string | number | boolean | null | string[])[][];
   const at = (value: unknown) => ago(value as number | null);
   return {

@@ -21,7 +21,10 @@ export const tenant = "model";
 export const options = { idempotency_ttl_seconds: 60 };
 
 /** A connection to a test database under a clock of its own; what is asked of the driver otherwise stays as it is. */
-export async function connectUnderClock(url: string, start: Date): Promise<{ database: Database; clock: SimulatedClock }> {
+export async function connectUnderClock(
+  url: string,
+  start: Date,
+): Promise<{ database: Database; clock: SimulatedClock }> {
   const clock = await simulateClock(url, start);
   return { clock, database: connectDatabase({ url, connections_max: 2, timeout_ms: 15_000 }) };
 }

@@ -30,12 +30,12 @@ export type ModelJob = {
 };
 
 /** An idempotency key; `noted` when it names a job that was there before. */
-export type ModelKey = { job: number; asks: string; expires_at: number; noted: boolean };
-export type ModelEdge = { parent: number; child: number; policy: OnParentFailure; failed: boolean };
-export type ModelGroup = { last_seq: number; heads: number[] };
+type ModelKey = { job: number; asks: string; expires_at: number; noted: boolean };
+type ModelEdge = { parent: number; child: number; policy: OnParentFailure; failed: boolean };
+type ModelGroup = { last_seq: number; heads: number[] };
 export type ModelQueue = { paused: boolean; concurrency: number | null; group_concurrency: number | null };
 /** A job that came in with a caller's transaction, with what it asks for, and is not admitted yet. */
-export type Arrival = { key: string | null; asks: string };
+type Arrival = { key: string | null; asks: string };
 
 /**
  * The whole state machine in a few maps: what packages/core promises of its tables, written down once more without SQL,

@@ -17,13 +17,13 @@ export type AskedOfFlow = Asked & { places: number[]; jobs: number[]; policy: On
 /** What the answer to a submission must be. */
 export type Answer = { kind: string; job?: number };
 
-export const ttl_ms = 60_000;
+const ttl_ms = 60_000;
 
 /** What makes two requests under one key the same. */
-export const asksOf = ({ key: _key, ...asked }: Asked) => JSON.stringify(asked);
+const asksOf = ({ key: _key, ...asked }: Asked) => JSON.stringify(asked);
 
 /** A key that stands for a job, unless its time is over or its job gone. */
-export function liveKey(model: Model, key: string | null) {
+function liveKey(model: Model, key: string | null) {
   const known = key === null ? undefined : model.keys.get(key);
   return known && known.expires_at > model.now && model.jobs.has(known.job) ? known : undefined;
 }
@@ -102,7 +102,7 @@ function newJob(model: Model, asked: Asked): ModelJob {
 }
 
 /** Give a blocked job its place, from `starts_at` on. */
-export function seat(model: Model, job: ModelJob, starts_at: number): void {
+function seat(model: Model, job: ModelJob, starts_at: number): void {
   const place = job.group === null ? undefined : joinGroup(model, { ...job, group: job.group });
   if (place && !place.may_run) {
     job.blocked_seq = place.seq;
