@@ -8,7 +8,6 @@ export const mutants: Readonly<Record<string, readonly [string, string]>> = {
     "last_error = $2, lease_token = NULL",
     "last_error = $2, attempts = attempts - 1, lease_token = NULL",
   ],
-  "a wait that is over is none": ["coalesce(wait.until <= now(), false) AS over", "false AS over"],
   "a job cancelled in its turn hands nothing over": ["FROM open WHERE status <> 'blocked'", "FROM open WHERE false"],
   "a child is released before its last parent ended": [
     "flow_edges WHERE flow_edges.child = child.id) AS waits",

@@ -46,7 +46,8 @@ export function submitOne(model: Model, asked: Asked): Answer {
       return { kind: "conflict", job: holds.n };
     default: {
       const waits = ["scheduled", "blocked", "queued", "failed"].includes(holds.status);
-      if (!waits || holds.has_steps || holds.flow !== null) return { kind: "created", job: make(model, asked) };
+      if (!waits || holds.has_steps || holds.flow !== null || holds.has_children)
+        return { kind: "created", job: make(model, asked) };
       if (holds.group !== group) return { kind: "conflict", job: holds.n };
       replace(model, holds, asked);
       return noted("replaced");
