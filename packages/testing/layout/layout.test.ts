@@ -55,6 +55,7 @@ const arrows: Record<string, string[]> = {
   "apps/mcp": ["contract", "client"],
   "apps/cli": ["contract", "client", "core", "embedded", "api", "worker-app", "mcp"],
   "apps/bench": ["contract", "core", "worker", "embedded", "api", "worker-app", "testing"],
+  "apps/faults": ["contract", "client", "core", "worker", "embedded", "api", "worker-app", "testing"],
 };
 
 test.each(Object.entries(arrows))("%s imports only what lies below it", (folder, below) => {
@@ -95,19 +96,20 @@ test("what core exports only to our own apps and packages is used by them", () =
 });
 
 test("process.env is read only in an app's config.ts and by what starts a process", () => {
-  const allowed = /^apps\/[a-z]+\/src\/(config|main|fleet\/member-main)\.ts$|\/test\//;
+  const allowed = /^apps\/[a-z]+\/src\/(config|main|fleet\/member-main|load\/config)\.ts$|\/test\//;
   expect(
     places(
       /process\.env/,
       new RegExp(
-        `${allowed.source}|^packages/testing/(src/spawn-process|published/run)\\.ts$|^apps/dashboard/build/ensure-built\\.ts$`,
+        `${allowed.source}|^packages/testing/(src/spawn-process|published/run)\\.ts$|^apps/dashboard/build/ensure-built\\.ts$` +
+          "|^apps/faults/src/rig/(preload|processes)\\.ts$",
       ),
     ),
   ).toEqual([]);
 });
 
 test("SQL lives only in core", () => {
-  const allowed = /^packages\/(core|embedded|testing)\/|^apps\/bench\//;
+  const allowed = /^packages\/(core|embedded|testing)\/|^apps\/(bench|faults)\//;
   expect(places(/\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/, allowed)).toEqual([]);
 });
 
@@ -118,7 +120,9 @@ test("drizzle is loaded in one place, the fast way", () => {
 });
 
 test("Redis commands are sent only from core's signal folder", () => {
-  expect(places(/from "ioredis"/, /^packages\/core\/src\/signal\/|^packages\/testing\/|^apps\/bench\//)).toEqual([]);
+  expect(
+    places(/from "ioredis"/, /^packages\/core\/src\/signal\/|^packages\/testing\/|^apps\/(bench|faults)\//),
+  ).toEqual([]);
 });
 
 test("no source file is longer than can be taken in at a glance", () => {

@@ -18,13 +18,8 @@ export { redisCluster, type ClusterServer, type RedisCluster } from "./redis/red
 export { sentinelSet, type SentinelSet } from "./redis/sentinel-set.ts";
 export { tlsRedis, type TlsRedis } from "./redis/tls-redis.ts";
 export { postgresUrl, redisUrl, uniqueKeys } from "./servers/shared-servers.ts";
-export {
-  commandFile,
-  spawnProcess,
-  type Exit,
-  type SpawnedProcess,
-  type SpawnProcessOptions,
-} from "./spawn-process.ts";
+export { commandFile } from "./servers/command-file.ts";
+export { spawnProcess, type Exit, type SpawnedProcess, type SpawnProcessOptions } from "./spawn-process.ts";
 export { simulateClock, type SimulatedClock } from "./simulated-clock.ts";
 export { tcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 export { brokenConnection, steppingDatabase, type Step } from "./stepping-database.ts";

@@ -2,12 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { onTestFinished, TestRunner } from "vitest";
 import { eventually } from "./eventually.ts";
-
-/** The file of the `atlasqueue` command: every program of the system is one of its subcommands. */
-export const commandFile = fileURLToPath(new URL("../../../apps/cli/src/main.ts", import.meta.url));
 
 export type SpawnProcessOptions = {
   readonly args?: readonly string[] | undefined;

@@ -9,13 +9,22 @@ afterEach(async () => {
   for (const one of opened.splice(0).toReversed()) await one.close();
 });
 
+/** What the servers of the running test heard, and how many of their connections have ended. */
+let received: string[] = [];
+let closed = 0;
+const ended = () => closed;
+
 /** Echoes what it receives, in capitals. */
 async function shoutingServer(word = ""): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => {});
-    socket.on("data", (chunk) => socket.write(word + chunk.toString().toUpperCase()));
+    socket.on("close", () => (closed += 1));
+    socket.on("data", (chunk) => {
+      received.push(chunk.toString());
+      socket.write(word + chunk.toString().toUpperCase());
+    });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -30,6 +39,7 @@ async function shoutingServer(word = ""): Promise<string> {
 
 let proxy: TcpProxy;
 beforeEach(async () => {
+  [received, closed] = [[], 0];
   proxy = await tcpProxy(await shoutingServer());
   opened.push(proxy);
 });
@@ -152,4 +162,57 @@ test("data is delayed each way and keeps its order, even what was sent before th
   proxy.delay(0);
   socket.end("i");
   await eventually(() => expect(said).toEqual({ heard: "ABCDEFGHI", end: "closed" }));
+});
+
+test("with only answers lost the server hears everything, and nobody hears the server", async () => {
+  const { socket, said } = dial();
+  socket.write("a");
+  await eventually(() => expect(said.heard).toBe("A"));
+  proxy.blackhole("answers");
+  socket.write("b");
+  const late = dial();
+  late.socket.write("c");
+  await eventually(() => expect(received.join("")).toBe("abc"));
+  expect(said).toEqual({ heard: "A", end: undefined });
+  expect(late.said).toEqual({ heard: "", end: undefined });
+});
+
+test("with only questions lost the server hears nothing more and may still speak", async () => {
+  const { socket, said } = dial();
+  socket.write("a");
+  await eventually(() => expect(said.heard).toBe("A"));
+  proxy.blackhole("questions");
+  socket.write("b");
+  proxy.heal();
+  const after = dial();
+  after.socket.write("c");
+  await eventually(() => expect(after.said.heard).toBe("C"));
+  expect(said.heard).toBe("A");
+  expect(received.join("")).toBe("ac");
+});
+
+test("an answer with a given text is not heard: its connection is cut in place of it, once", async () => {
+  const [first, second] = [dial(), dial()];
+  proxy.cutAnswerWith("COMMIT");
+  first.socket.write("begin");
+  await eventually(() => expect(first.said.heard).toBe("BEGIN"));
+  first.socket.write("commit");
+  await eventually(() => expect(first.said.end).toBe("ECONNRESET"));
+  expect(first.said.heard).toBe("BEGIN");
+  expect(received.join("")).toBe("begincommit");
+  second.socket.write("commit");
+  await eventually(() => expect(second.said.heard).toBe("COMMIT"));
+});
+
+test("a reset also cuts the server's end of what a client gave up during a black hole", async () => {
+  const { socket, said } = dial();
+  socket.write("a");
+  await eventually(() => expect(said.heard).toBe("A"));
+  proxy.blackhole();
+  socket.resetAndDestroy();
+  await eventually(() => expect(proxy.connections()).toBe(0));
+  expect(ended()).toBe(0);
+  proxy.heal();
+  proxy.reset();
+  await eventually(() => expect(ended()).toBe(1));
 });

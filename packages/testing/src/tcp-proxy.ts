@@ -11,10 +11,11 @@ export type TcpProxy = {
   accepted(): number;
   /**
    * From now on nothing passes, silently: what is written is swallowed, connections stay open, new ones are accepted
-   * and never answered. As with lost packets, or a firewall that forgot the connection.
+   * and never answered. As with lost packets, or a firewall that forgot the connection. One way only, what goes the
+   * other way still arrives: with `"answers"` lost, the server does what it is asked and nobody hears of it.
    */
-  blackhole(): void;
-  /** Cut all connections with a reset. New ones are served. */
+  blackhole(lost?: Lost): void;
+  /** Cut all connections with a reset, those with only the server at their end too. New ones are served. */
   reset(): void;
   /** Cut all connections and reset every new one at once, until `heal`. */
   refuse(): void;
@@ -24,6 +25,8 @@ export type TcpProxy = {
   cutAnswersAfter(bytes: number): void;
   /** The same for what the clients send. */
   cutQuestionsAfter(bytes: number): void;
+  /** Cut the connection that is answered with this text next, in place of that answer: `"COMMIT\0"` is PostgreSQL's. */
+  cutAnswerWith(text: string): void;
   /**
    * Let this many more chunks from the clients through, then read nothing more from either side, as when the clients'
    * process stands still. New connections are served. Resolves when it stands still.
@@ -46,7 +49,10 @@ export type TcpProxy = {
   close(): Promise<void>;
 };
 
-type Pair = { client: Socket; server: Socket | undefined; dead: boolean; frozen?: boolean };
+/** What a black hole swallows. */
+type Lost = "both" | "questions" | "answers";
+
+type Pair = { client: Socket; server: Socket | undefined; lost: Lost | undefined; frozen?: boolean };
 
 /**
  * A proxy on 127.0.0.1 in front of a test's server, to break the network between them.
@@ -58,7 +64,9 @@ type Pair = { client: Socket; server: Socket | undefined; dead: boolean; frozen?
  */
 export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   let target = new URL(server_url);
-  let mode: "served" | "black" | "refused" = "served";
+  let refused = false;
+  let lost: Lost | undefined;
+  let cutAt: string | undefined;
   let accepted = 0;
   let delay_ms = 0;
   let questions_left = Infinity;
@@ -67,11 +75,18 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   let alter: ((text: string) => string) | undefined;
   let split = (chunk: Buffer): Buffer[] => [chunk];
   const pairs = new Set<Pair>();
+  /** Those whose other side is gone, which nobody told them. */
+  const stranded = new Set<Socket>();
 
   const cut = (pair: Pair) => {
     pairs.delete(pair);
     pair.client.resetAndDestroy();
     pair.server?.resetAndDestroy();
+  };
+  const cutAll = () => {
+    for (const pair of pairs) cut(pair);
+    for (const socket of stranded) socket.resetAndDestroy();
+    stranded.clear();
   };
   const freeze = () => {
     for (const pair of pairs) {
@@ -84,16 +99,22 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   /** A socket without a "data" listener stops reading, and its peer would notice. */
   const carry = (pair: Pair, from: Socket, to: Socket, allowed: (chunk: Buffer) => Buffer) => {
     const after = inOrder(() => delay_ms);
+    const way = from === pair.client ? "questions" : "answers";
+    const swallowed = () => pair.lost === "both" || pair.lost === way;
     const pass = (read: Buffer) => {
-      const chunk = from === pair.server && alter ? Buffer.from(alter(read.toString("latin1")), "latin1") : read;
-      if (pair.dead || pair.frozen) return;
+      if (swallowed() || pair.frozen) return;
+      if (way === "answers" && cutAt !== undefined && read.includes(cutAt, 0, "latin1")) {
+        cutAt = undefined;
+        return cut(pair);
+      }
+      const chunk = way === "answers" && alter ? Buffer.from(alter(read.toString("latin1")), "latin1") : read;
       const passed = allowed(chunk);
       if (passed.length === chunk.length) {
         if (!to.write(passed) && !from.isPaused()) {
           from.pause();
           to.once("drain", () => pair.frozen || from.resume());
         }
-        if (from === pair.client && (questions_left -= 1) === 0) freeze();
+        if (way === "questions" && (questions_left -= 1) === 0) freeze();
         return;
       }
       // Written, then ended: a reset would overtake the bytes still to arrive.
@@ -103,14 +124,14 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     };
     from.on("data", (read) =>
       after(() => {
-        for (const piece of from === pair.client ? split(read) : [read]) pass(piece);
+        for (const piece of way === "questions" ? split(read) : [read]) pass(piece);
       }),
     );
-    from.on("end", () => after(() => pair.dead || to.end()));
-    from.on("error", () => pair.dead || cut(pair));
+    from.on("end", () => after(() => swallowed() || to.end()));
+    from.on("error", () => swallowed() || cut(pair));
     from.on("close", () => {
       pairs.delete(pair);
-      after(() => pair.dead || to.destroy());
+      after(() => (swallowed() ? stranded.add(to) : to.destroy()));
     });
   };
   const metered = (way: keyof typeof bytes_left) => (chunk: Buffer) => {
@@ -122,10 +143,10 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
 
   const listener = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     accepted += 1;
-    if (mode === "refused") return void client.resetAndDestroy();
-    const pair: Pair = { client, server: undefined, dead: mode === "black" };
+    if (refused) return void client.resetAndDestroy();
+    const pair: Pair = { client, server: undefined, lost };
     pairs.add(pair);
-    if (pair.dead) {
+    if (lost === "both") {
       client.on("data", () => {});
       client.on("error", () => pairs.delete(pair));
       client.on("close", () => pairs.delete(pair));
@@ -147,22 +168,23 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
     url: url.href,
     connections: () => pairs.size,
     accepted: () => accepted,
-    blackhole() {
-      mode = "black";
-      for (const pair of pairs) pair.dead = true;
+    blackhole(way = "both") {
+      [lost, refused] = [way, false];
+      for (const pair of pairs) pair.lost = way;
     },
-    reset() {
-      for (const pair of pairs) cut(pair);
-    },
+    reset: cutAll,
     refuse() {
-      mode = "refused";
-      for (const pair of pairs) cut(pair);
+      [lost, refused] = [undefined, true];
+      cutAll();
     },
     heal() {
-      mode = "served";
+      [lost, refused] = [undefined, false];
     },
     cutAnswersAfter(bytes) {
       bytes_left.answers = bytes;
+    },
+    cutAnswerWith(text) {
+      cutAt = text;
     },
     cutQuestionsAfter(bytes) {
       bytes_left.questions = bytes;
@@ -184,7 +206,7 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
       target = new URL(next_url);
     },
     async close() {
-      for (const pair of pairs) cut(pair);
+      cutAll();
       await new Promise((resolve) => listener.close(resolve));
     },
   };

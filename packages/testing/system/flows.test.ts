@@ -2,7 +2,7 @@ import { connectDatabase, type Database } from "@atlasqueue/core";
 import { countDrift } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../src/index.ts";
-import { between, chance } from "./chance.ts";
+import { between, chance } from "../src/chance.ts";
 import { findFaults, mostAtOnce } from "./flows/invariants.ts";
 import { makeNoise } from "./flows/noise.ts";
 import { planFlows } from "./flows/plan.ts";

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { eventually } from "../src/index.ts";
-import { chance } from "./chance.ts";
+import { chance } from "../src/chance.ts";
 import { inParallel, startSystem, type Api, type System } from "./system.ts";
 
 /** To run more by hand: `GROUP_SEEDS=20 pnpm test packages/testing/system/groups.test.ts`. */

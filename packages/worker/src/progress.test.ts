@@ -24,6 +24,32 @@ test("a handler's progress is seen while it runs, the newest of many values", as
   await becomes(id, { status: "succeeded" });
 });
 
+test("progress is stored beside a job whose row is locked, whose own is stored once it is free", async () => {
+  const { open, opened } = gate();
+  const begun = new Set<string>();
+  const said = gate();
+  work([
+    defineHandler("noop", any, async (_payload, { job, progress }) => {
+      begun.add(job.id);
+      await said.opened;
+      progress(0.5, "halfway");
+      await opened;
+    }),
+  ]);
+  const [locked = "", other] = await add({}, {});
+  await eventually(() => expect(begun.size).toBe(2));
+  const halfway = { done: 0.5, note: "halfway" };
+  await sql().begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    said.open();
+    await eventually(async () => expect((await read(other))?.progress).toEqual(halfway));
+    expect((await read(locked))?.progress).toBeNull();
+  });
+  await eventually(async () => expect((await read(locked))?.progress).toEqual(halfway));
+  open();
+  await becomes(locked, { status: "succeeded" });
+});
+
 test("what a handler logs is kept with its attempt, bounded, and a succeeded attempt is listed once", async () => {
   work([
     defineHandler("chatty", any, (_payload, context) => {

@@ -12,24 +12,49 @@ WITH
     FOR UPDATE SKIP LOCKED
   ),
        
-  waiting AS MATERIALIZED (
-    SELECT id, true AS waits FROM taken WHERE flow_id IS NOT NULL AND EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = id)
+  awaiting AS MATERIALIZED (
+    SELECT id FROM taken WHERE flow_id IS NOT NULL AND EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = id)
+  ), in_flows AS MATERIALIZED (
+    SELECT id FROM taken WHERE flow_id IS NOT NULL
+  ), with_steps AS MATERIALIZED (
+    SELECT id FROM taken WHERE has_steps
+  ), flow_edges_taken AS MATERIALIZED (
+    SELECT child AS owner, locked.place FROM flow_edges
+    LEFT JOIN LATERAL (
+      SELECT own.ctid AS place FROM flow_edges AS own WHERE own.ctid = flow_edges.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+    WHERE child = ANY(ARRAY(SELECT id FROM awaiting)) AND failed AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
+  ), flow_jobs_taken AS MATERIALIZED (
+    SELECT job_id AS owner, locked.place FROM flow_jobs
+    LEFT JOIN LATERAL (
+      SELECT own.ctid AS place FROM flow_jobs AS own WHERE own.ctid = flow_jobs.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+    WHERE job_id = ANY(ARRAY(SELECT id FROM in_flows)) AND cancelled_by IS NOT NULL
+  ), job_waits_taken AS MATERIALIZED (
+    SELECT job_id AS owner, locked.place FROM job_waits
+    LEFT JOIN LATERAL (
+      SELECT own.ctid AS place FROM job_waits AS own WHERE own.ctid = job_waits.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+    WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
+  ), held AS MATERIALIZED (
+    SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_waits_taken WHERE place IS NULL
+  ), able AS MATERIALIZED (
+    SELECT * FROM taken WHERE id NOT IN (SELECT owner FROM held)
+  ), waiting AS MATERIALIZED (
+    SELECT id, true AS waits FROM awaiting WHERE id NOT IN (SELECT owner FROM held)
   ), done_without AS (
-    DELETE FROM flow_edges WHERE child = ANY(ARRAY(SELECT id FROM waiting)) AND failed
-      AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
+    DELETE FROM flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), forgotten AS (
-    UPDATE flow_jobs SET cancelled_by = NULL
-    WHERE job_id = ANY(ARRAY(SELECT id FROM taken WHERE flow_id IS NOT NULL)) AND cancelled_by IS NOT NULL
+    UPDATE flow_jobs SET cancelled_by = NULL WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
+  ), waits_gone AS (
+    DELETE FROM job_waits WHERE ctid = ANY(ARRAY(SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), noted_children AS (
     INSERT INTO flow_notes (job_id, role) SELECT id, 'child' FROM waiting
   ), revived AS (
-    SELECT id, has_children FROM taken WHERE status <> 'failed'
+    SELECT id, has_children FROM able WHERE status <> 'failed'
   ), noted_parents AS (
     INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM revived WHERE has_children RETURNING job_id
   ), 
   members AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
-    FROM taken WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)), joined AS (
+    FROM able WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)), joined AS (
     INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), coalesce((
       SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)),
@@ -57,13 +82,11 @@ WITH
                     run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
                     last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
-    FROM taken LEFT JOIN seated USING (id) LEFT JOIN waiting USING (id)
-    WHERE jobs.id = taken.id
-    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status, taken.status AS was
+    FROM able LEFT JOIN seated USING (id) LEFT JOIN waiting USING (id)
+    WHERE jobs.id = able.id
+    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status, able.status AS was
   ), moved AS (
     SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
-  ), waits_gone AS (
-    DELETE FROM job_waits WHERE job_id = ANY(ARRAY(SELECT id FROM taken))
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue

@@ -5,11 +5,11 @@ WITH patched AS (
     FROM ROWS FROM (unnest($1::uuid[]), json_array_elements($2::text::json)) AS patch(id, payload)
     WHERE jobs.id = patch.id
     RETURNING jobs.id
-  ), steps_gone AS (
+  ), job_steps_gone AS (
     DELETE FROM job_steps WHERE job_id = ANY(ARRAY(SELECT id FROM patched))
-  ), signals_gone AS (
+  ), job_signals_gone AS (
     DELETE FROM job_signals WHERE job_id = ANY(ARRAY(SELECT id FROM patched))
-  ), waits_gone AS (
+  ), job_waits_gone AS (
     DELETE FROM job_waits WHERE job_id = ANY(ARRAY(SELECT id FROM patched))
   )
   SELECT count(*) FROM patched;

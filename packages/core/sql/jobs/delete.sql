@@ -48,26 +48,19 @@ WITH free AS MATERIALIZED (
   ), held AS MATERIALIZED (
     SELECT owner FROM job_attempts_taken WHERE place IS NULL UNION ALL SELECT owner FROM arrivals_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_steps_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_signals_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_waits_taken WHERE place IS NULL
   ), job_attempts_gone AS (
-    DELETE FROM job_attempts WHERE ctid = ANY(ARRAY(
-      SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM job_attempts WHERE ctid = ANY(ARRAY(SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), arrivals_gone AS (
-    DELETE FROM arrivals WHERE ctid = ANY(ARRAY(
-      SELECT place FROM arrivals_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM arrivals WHERE ctid = ANY(ARRAY(SELECT place FROM arrivals_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), flow_jobs_gone AS (
-    DELETE FROM flow_jobs WHERE ctid = ANY(ARRAY(
-      SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM flow_jobs WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), flow_edges_gone AS (
-    DELETE FROM flow_edges WHERE ctid = ANY(ARRAY(
-      SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), job_steps_gone AS (
-    DELETE FROM job_steps WHERE ctid = ANY(ARRAY(
-      SELECT place FROM job_steps_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM job_steps WHERE ctid = ANY(ARRAY(SELECT place FROM job_steps_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), job_signals_gone AS (
-    DELETE FROM job_signals WHERE ctid = ANY(ARRAY(
-      SELECT place FROM job_signals_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM job_signals WHERE ctid = ANY(ARRAY(SELECT place FROM job_signals_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), job_waits_gone AS (
-    DELETE FROM job_waits WHERE ctid = ANY(ARRAY(
-      SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM job_waits WHERE ctid = ANY(ARRAY(SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), gone AS (
     DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM unawaited WHERE id NOT IN (SELECT owner FROM held)))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status

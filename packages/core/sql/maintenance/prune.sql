@@ -26,7 +26,8 @@ WITH turn AS MATERIALIZED (
     CROSS JOIN LATERAL (
       SELECT FROM flow_jobs AS member CROSS JOIN LATERAL (
         SELECT status FROM jobs WHERE jobs.id = member.job_id OFFSET 0) AS job
-      WHERE member.flow_id = asked.flow_id AND status NOT IN ('succeeded', 'dead', 'cancelled') LIMIT 1) AS open
+      WHERE member.flow_id = asked.flow_id AND status NOT IN ('succeeded', 'dead', 'cancelled')
+      ORDER BY member.place DESC LIMIT 1) AS open
   ), ended AS MATERIALIZED (
     SELECT * FROM free WHERE flow_id IS NULL OR flow_id NOT IN (SELECT flow_id FROM open_flows)
   ), 
@@ -74,26 +75,19 @@ WITH turn AS MATERIALIZED (
   ), held AS MATERIALIZED (
     SELECT owner FROM job_attempts_taken WHERE place IS NULL UNION ALL SELECT owner FROM arrivals_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_steps_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_signals_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_waits_taken WHERE place IS NULL
   ), job_attempts_gone AS (
-    DELETE FROM job_attempts WHERE ctid = ANY(ARRAY(
-      SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM job_attempts WHERE ctid = ANY(ARRAY(SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), arrivals_gone AS (
-    DELETE FROM arrivals WHERE ctid = ANY(ARRAY(
-      SELECT place FROM arrivals_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM arrivals WHERE ctid = ANY(ARRAY(SELECT place FROM arrivals_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), flow_jobs_gone AS (
-    DELETE FROM flow_jobs WHERE ctid = ANY(ARRAY(
-      SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM flow_jobs WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), flow_edges_gone AS (
-    DELETE FROM flow_edges WHERE ctid = ANY(ARRAY(
-      SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), job_steps_gone AS (
-    DELETE FROM job_steps WHERE ctid = ANY(ARRAY(
-      SELECT place FROM job_steps_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM job_steps WHERE ctid = ANY(ARRAY(SELECT place FROM job_steps_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), job_signals_gone AS (
-    DELETE FROM job_signals WHERE ctid = ANY(ARRAY(
-      SELECT place FROM job_signals_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM job_signals WHERE ctid = ANY(ARRAY(SELECT place FROM job_signals_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), job_waits_gone AS (
-    DELETE FROM job_waits WHERE ctid = ANY(ARRAY(
-      SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM job_waits WHERE ctid = ANY(ARRAY(SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), gone AS (
     DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM unawaited WHERE id NOT IN (SELECT owner FROM held)))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status

@@ -45,7 +45,7 @@ WITH
   
   targets AS MATERIALIZED (
     SELECT id, status FROM jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
-      AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL
+      AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
     SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)

@@ -9,7 +9,7 @@ import { cancel } from "./cancel.ts";
 import { deleteFinished } from "./delete.ts";
 import { findJobByKey } from "./find-by-key.ts";
 import { listJobs, type JobFilter } from "./list.ts";
-import { isRetryable, retry } from "./retry.ts";
+import { isRetryable, retryAmongOthers } from "./retry.ts";
 import { searchJobs } from "./search.ts";
 
 export type BulkAction = "cancel" | "retry" | "delete" | "purge";
@@ -154,8 +154,7 @@ async function cancelOne(deps: BulkDeps, tenant: string, id: string, from?: read
 }
 
 async function retryOne(deps: BulkDeps, tenant: string, id: string): Promise<boolean> {
-  // Its parents may be meant too, and have their turn after it.
-  const outcome = await retry(deps, tenant, id, false);
+  const outcome = await retryAmongOthers(deps, tenant, id);
   if (outcome.kind !== "retried") return false;
   const { job, was_dead } = outcome;
   await deps.followUps.retried({ ready: job.status === "queued" ? [job] : [], were_dead: was_dead ? [id] : [] });

@@ -1,7 +1,8 @@
 import { countMixedMoves } from "../counts/changes.ts";
+import { isTaken, takeOwn, type Belonging } from "../database/skip-locked.ts";
 
 /** What is a job's alone, and by which column. Only with `has_steps` is there any of the last three. */
-const belongings = [
+const belongings: readonly Belonging[] = [
   { table: "job_attempts", column: "job_id", of: "unawaited" },
   { table: "arrivals", column: "job_id", of: "unawaited" },
   { table: "flow_jobs", column: "job_id", of: "unawaited" },
@@ -10,20 +11,10 @@ const belongings = [
   { table: "job_signals", column: "job_id", of: "with_steps" },
   { table: "job_waits", column: "job_id", of: "with_steps" },
 ];
-type Belonging = (typeof belongings)[number];
 
-/** Its rows, each locked, or without a `place` when that would have to wait, or when it has just changed. */
-const taken = ({ table, column, of }: Belonging) => `${table}_taken AS MATERIALIZED (
-    SELECT ${column} AS owner, locked.place FROM ${table}
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM ${table} AS own WHERE own.ctid = ${table}.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE ${column} = ANY(ARRAY(SELECT id FROM ${of}))
+const removed = (one: Belonging) => `${one.table}_gone AS (
+    DELETE FROM ${one.table} WHERE ${isTaken(one)}
   )`;
-const removed = ({ table }: Belonging) => `${table}_gone AS (
-    DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-      SELECT place FROM ${table}_taken WHERE owner NOT IN (SELECT owner FROM held)))
-  )`;
-const held = belongings.map(({ table }) => `SELECT owner FROM ${table}_taken WHERE place IS NULL`);
 
 /**
  * Parts of a WITH that remove jobs with all that is theirs alone: their attempts, steps and signals, their
@@ -42,9 +33,7 @@ export const removeJobs = (rows: string) => `
       AND NOT EXISTS (SELECT FROM flow_edges WHERE parent = ${rows}.id AND NOT failed))
   ), with_steps AS MATERIALIZED (
     SELECT id FROM unawaited WHERE has_steps
-  ), ${belongings.map(taken).join(", ")}, held AS MATERIALIZED (
-    ${held.join(" UNION ALL ")}
-  ), ${belongings.map(removed).join(", ")}, gone AS (
+  ), ${takeOwn(belongings)}, ${belongings.map(removed).join(", ")}, gone AS (
     DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM unawaited WHERE id NOT IN (SELECT owner FROM held)))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), ${countMixedMoves("gone")}`;

@@ -4,6 +4,7 @@ import { executeOn, type Execute } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { transition } from "../tracing/transition.ts";
+import { untilFree } from "../steps/as-seen.ts";
 import { startAnew } from "./start-anew.ts";
 
 export type RetryOutcome =
@@ -20,13 +21,29 @@ export type RetryOutcome =
  * @example
  * const outcome = await retry(deps, "default", id);
  */
-export async function retry(deps: Deps, tenant: string, id: string, does_without = true): Promise<RetryOutcome> {
+export async function retry(deps: Deps, tenant: string, id: string): Promise<RetryOutcome> {
   const outcome = await transition(deps, "retry", {}, () =>
-    retryWith(executeOn(deps.database), tenant, id, does_without),
+    untilFree(deps, async (): Promise<RetryOutcome | "again"> => {
+      const tried = await retryWith(executeOn(deps.database), tenant, id);
+      return tried.kind === "held" ? "again" : tried;
+    }),
   );
   tellRetried(deps, outcome);
   return outcome;
 }
+
+/**
+ * The same for one of many: it waits for all its parents, as these may be retried too, and is not looked at again when
+ * it is `held`.
+ */
+export async function retryAmongOthers(deps: Deps, tenant: string, id: string): Promise<RetryOutcome | Held> {
+  const outcome = await transition(deps, "retry", {}, () => retryWith(executeOn(deps.database), tenant, id, false));
+  tellRetried(deps, outcome);
+  return outcome;
+}
+
+/** Nothing was done: another transaction has something locked that is the job's. */
+type Held = { kind: "held" };
 
 /** The same as part of a transaction; `was` is the status it had. */
 export async function retryWith(
@@ -34,10 +51,12 @@ export async function retryWith(
   tenant: string,
   id: string,
   does_without = true,
-): Promise<RetryOutcome> {
-  const [row] = await execute<JobRow & { was: JobStatus }>({ text, params: [id, tenant, String(does_without)] });
+): Promise<RetryOutcome | Held> {
+  type Row = JobRow & { was: JobStatus; is_held: boolean };
+  const [row] = await execute<Row>({ text, params: [id, tenant, String(does_without)] });
   if (!row) return { kind: "unknown" };
-  const { was, ...job } = row;
+  const { was, is_held, ...job } = row;
+  if (is_held) return { kind: "held" };
   if (!isRetryable(was)) return { kind: "not_retryable", job };
   return { kind: "retried", job, was, was_dead: was === "dead" };
 }
@@ -64,7 +83,7 @@ const text = composed(
   ), stopped AS MATERIALIZED (
     SELECT * FROM found WHERE status IN ('dead', 'cancelled', 'failed')
   ), ${startAnew("stopped", "jobs.*", " AND $3::text::bool")}
-  SELECT * FROM queued
+  SELECT *, false AS is_held FROM queued
   UNION ALL
-  SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM stopped)`,
+  SELECT found.*, found.status AS was, id IN (SELECT id FROM stopped) FROM found WHERE id NOT IN (SELECT id FROM able)`,
 );

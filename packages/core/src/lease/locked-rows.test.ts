@@ -11,6 +11,7 @@ import { fail } from "../settle/fail.ts";
 import { recallLeases } from "./recall.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
+import { reportProgress } from "./report-progress.ts";
 
 /** Well below any deadline, well above the time of a statement. */
 const waited_ms_max = 3_000;
@@ -53,6 +54,17 @@ test("one locked job stops no renewal of the others, and is not considered lost"
   expect([lost, locked]).toEqual([[], [leases[4]]]);
   const long = await own.database.sql`SELECT FROM jobs WHERE locked_until > now() + interval '500 seconds'`;
   expect(long).toHaveLength(9);
+});
+
+test("one locked job stops no progress of the others, and its own is to be reported again", async () => {
+  const leases = await ten();
+  const reports = leases.map((lease, at) => ({ lease, progress: { done: at } }));
+  expect(await besideStranger(leases[4]?.id, () => reportProgress(deps, reports))).toEqual([reports[4]]);
+  const stored = await own.database.sql`SELECT FROM jobs WHERE progress IS NOT NULL`;
+  expect(stored).toHaveLength(9);
+  expect(await reportProgress(deps, reports.slice(4, 5))).toEqual([]);
+  const [late] = await own.database.sql`SELECT progress FROM jobs WHERE id = ${leases[4]?.id ?? ""}`;
+  expect(late?.["progress"]).toEqual({ done: 4 });
 });
 
 test("one locked job stops no recovery of the others, and afterwards its worker gets the first turn", async () => {

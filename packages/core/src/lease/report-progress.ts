@@ -1,5 +1,6 @@
 import { composed } from "../database/composed.ts";
 import type { Json } from "@atlasqueue/contract";
+import { isFree, lockFree } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
@@ -10,22 +11,29 @@ export type Report = { lease: Lease; progress: Json };
 
 /**
  * running → running, with the progress of the jobs, all in one statement. A report under a lost lease changes nothing.
- * A hint, so it does not wait for the disk.
+ * Resolves with those whose rows another transaction has locked: report them again soon. A hint, so it does not wait for
+ * the disk.
  *
  * @example
- * await reportProgress(deps, [{ lease, progress: { done: 0.4, note: "4 of 10" } }]);
+ * const locked = await reportProgress(deps, [{ lease, progress: { done: 0.4, note: "4 of 10" } }]);
  */
-export async function reportProgress(deps: Deps, reports: readonly Report[]): Promise<void> {
-  if (reports.length === 0) return;
+export async function reportProgress<R extends Report>(deps: Deps, reports: readonly R[]): Promise<R[]> {
+  if (reports.length === 0) return [];
   const leases = reports.map(({ lease }) => lease);
   const params = [...leaseParams(leases), byJob(leases, (at) => reports[at]?.progress)];
-  await executeOn(deps.database)({ text, params });
+  const rows = await executeOn(deps.database)<{ id: string }>({ text, params });
+  if (rows.length === 0) return [];
+  const locked = new Set(rows.map(({ id }) => id));
+  return reports.filter(({ lease }) => locked.has(lease.id));
 }
 
 const text = composed(
   "lease/report-progress",
   [...leaseParameters, "progress"],
   `
-  UPDATE jobs SET progress = ${ofJob("$4")}::json
-  WHERE ${holdsLease} AND ${unsynced}`,
+  WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")}, reported AS (
+    UPDATE jobs SET progress = ${ofJob("$4")}::json
+    WHERE ${isFree} AND ${holdsLease} AND ${unsynced}
+  )
+  SELECT id FROM held WHERE id NOT IN (SELECT id FROM free)`,
 );

@@ -1,17 +1,17 @@
-/**
- * Parts of a WITH that remove what handlers and signals left with jobs, for those that are removed or get another
- * payload. `rows` is a part with the ids of those that may have any.
- */
-export const forgetSteps = (rows: string) => {
-  const theirs = `job_id = ANY(ARRAY(SELECT id FROM ${rows}))`;
-  return `steps_gone AS (
-    DELETE FROM job_steps WHERE ${theirs}
-  ), signals_gone AS (
-    DELETE FROM job_signals WHERE ${theirs}
-  ), ${forgetWaits(rows)}`;
-};
+import { takeOwn, type Belonging } from "../database/skip-locked.ts";
 
-/** The same for waits alone: the time counts anew. */
-export const forgetWaits = (rows: string) => `waits_gone AS (
-    DELETE FROM job_waits WHERE job_id = ANY(ARRAY(SELECT id FROM ${rows}))
-  )`;
+const kinds = ["job_steps", "job_signals", "job_waits"];
+
+/** Parts of a WITH that remove what handlers and signals left with jobs that get another payload: those in `rows`. */
+export const forgetSteps = (rows: string) =>
+  kinds
+    .map(
+      (table) => `${table}_gone AS (
+    DELETE FROM ${table} WHERE job_id = ANY(ARRAY(SELECT id FROM ${rows}))
+  )`,
+    )
+    .join(", ");
+
+/** Parts of a WITH that lock all of that, so that `forgetSteps` waits for nobody; `held` are the jobs of which another transaction has some. */
+export const takeSteps = (rows: string) =>
+  takeOwn(kinds.map((table): Belonging => ({ table, column: "job_id", of: rows })));

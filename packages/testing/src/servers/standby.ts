@@ -31,14 +31,18 @@ export type Standby = {
  */
 export async function startStandby(
   primary: EmbeddedPostgres,
-  { port, name = "standby" }: { port?: number | undefined; name?: string } = {},
+  {
+    port,
+    name = "standby",
+    settings: more = {},
+  }: { port?: number | undefined; name?: string; settings?: Readonly<Record<string, string>> | undefined } = {},
 ): Promise<Standby> {
   const dataDir = join(dirname(primary.dataDir), `${name}-${Date.now()}`);
   await backUp(primary, dataDir);
   const link = await tcpProxy(primary.url);
   const { username, password } = new URL(primary.url);
   const from = `host=127.0.0.1 port=${link.port} user=${username} password=${password} application_name=${name}`;
-  const server = await startPostgres({ dataDir, port, settings: { ...settings, primary_conninfo: from } });
+  const server = await startPostgres({ dataDir, port, settings: { ...settings, ...more, primary_conninfo: from } });
   const asked = async <Row extends object>(url: string, text: string): Promise<Row | undefined> => {
     const sql = postgres(url, { max: 1, onnotice: () => {} });
     try {

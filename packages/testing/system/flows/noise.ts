@@ -1,5 +1,5 @@
 import { eventually } from "../../src/index.ts";
-import { between, oneOf, shuffled } from "../chance.ts";
+import { between, oneOf, shuffled } from "../../src/chance.ts";
 import { isQuiet, moveCount } from "./record.ts";
 import { act, startApi, startWorker, type World } from "./world.ts";
 

@@ -1,6 +1,6 @@
 import { startSystem } from "../../system/system.ts";
 import type { Suite } from "./core-suite.ts";
-import { startPair, type Pair, type PairOptions } from "./pair.ts";
+import { startPair, type Pair, type PairOptions } from "../../src/servers/pair.ts";
 import { startProcesses, type Topology } from "./topology.ts";
 
 type WithPair = Topology & { pair: Pair };

@@ -9,7 +9,7 @@ import { freePort } from "@atlasqueue/embedded";
 import postgres from "postgres";
 import { eventually } from "../../src/index.ts";
 import { blockWith } from "./page.ts";
-import type { Pair } from "./pair.ts";
+import type { Pair } from "../../src/servers/pair.ts";
 import { mustRun } from "./run.ts";
 
 const deploy = new URL("../../../deploy/", import.meta.url);

@@ -8,7 +8,8 @@ const batch_max = 1_000;
 
 /**
  * Writes the jobs' progress to the database: the newest of each, all in one statement, at most once a second. It does
- * not wait for a database that is away; a job's next progress replaces this one anyway.
+ * not wait for a database that is away; a job's next progress replaces this one anyway. That of a job whose row is
+ * locked is written later.
  */
 export function createProgressReporter(deps: WorkerDeps, stop: AbortSignal) {
   let newest = new Map<Lease, Json>();
@@ -20,7 +21,8 @@ export function createProgressReporter(deps: WorkerDeps, stop: AbortSignal) {
       newest = new Map();
       try {
         for (let at = 0; at < reports.length; at += batch_max)
-          await reportProgress(deps, reports.slice(at, at + batch_max));
+          for (const { lease, progress } of await reportProgress(deps, reports.slice(at, at + batch_max)))
+            if (!newest.has(lease)) newest.set(lease, progress);
       } catch (error) {
         if (!isUnavailable(error)) deps.logger.error({ err: error }, "progress_failed");
       }

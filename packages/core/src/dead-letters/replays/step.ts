@@ -6,7 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { never_too_heavy } from "../../lease/payload-bytes.ts";
 import { pageAt, type DeadPage, type DeadPlace } from "../pages.ts";
 import { pageOfIds, replay_rows_max, replayStep, tellRevived, type OnRevived } from "../replay.ts";
-import { readPatched, writePatched, type Patched } from "./patching.ts";
+import { lockSteps, readPatched, writePatched, type Patched } from "./patching.ts";
 import { deadFilterOf } from "./rows.ts";
 
 /** A page of payloads is read, patched and written: bounded as what a claim reads is. */
@@ -102,7 +102,15 @@ async function startAnew(
   rows_max: number,
   patched: PatchedById,
 ) {
-  const moved = await replayStep(execute, page, groups, rows_max);
+  const held = patched && page.kind === "ids" ? await lockSteps(execute, page.ids) : new Set();
+  const free =
+    page.kind === "ids"
+      ? pageOfIds(
+          page,
+          page.ids.filter((id) => !held.has(id)),
+        )
+      : page;
+  const moved = await replayStep(execute, free, groups, rows_max);
   await writePatched(
     execute,
     moved.ids.flatMap((id) => patched?.get(id) ?? []),

@@ -93,9 +93,9 @@ function take(plan: Plan, draft: Draft, slot: Slot | undefined): void {
 
 function holderOf({ make, job, window_over }: Slot) {
   if (make) return { status: "queued" as const, group: make.draft.request.group ?? null, window_over };
-  return (
-    job && { status: job.status, group: job.group_key, window_over, has_steps: job.has_steps, flow_id: job.flow_id }
-  );
+  if (!job) return undefined;
+  const { status, group_key: group, has_steps, flow_id, has_children } = job;
+  return { status, group, window_over, has_steps, flow_id, has_children };
 }
 
 export const holderIdOf = ({ make, job }: Slot): string => make?.draft.id ?? job?.id ?? "";

@@ -5,6 +5,7 @@ import { addFlow } from "../../../test/add-flow.ts";
 import { advanceAndAdmit } from "../../../test/advance.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
+import { submitFlow } from "../../flows/submit-flow.ts";
 import { findJob } from "../../jobs/find.ts";
 import { queueStats } from "../../queues/stats.ts";
 import { advanceGroups } from "../../groups/advance.ts";
@@ -138,14 +139,35 @@ test("a job of a flow is not replaced: its parents' children would do another's 
   expect(await add({ unique: replace })).toMatchObject({ kind: "replaced", job: { id: idOf(other) } });
 });
 
+/** Sends a replacement of a job as decided when its key had this version. */
+async function replaceOf(id: string, version: string) {
+  const [draft] = await draftsOf([submission({ unique: replace })]);
+  if (!draft) throw new Error("no draft");
+  const unique = { key: "key:u", seen: { job_id: id, version }, window_seconds: null };
+  const step = { draft, role: "join" as const, names: id, key_ttl_seconds: 60, unique, target: id, writes: true };
+  const { lost, replaced } = await carryOut(executeOn(deps.database), [step], "insert");
+  return { lost: lost.size, replaced: replaced.size };
+}
+
 test("a job that is a flow's by the time it is to be replaced is left alone", async () => {
   const [id = ""] = [idOf(await add({}))];
   const [seen] = await own.database.sql`SELECT check_at::text AS version FROM unique_keys`;
   await own.database.sql`UPDATE jobs SET flow_id = gen_random_uuid() WHERE id = ${id}`;
-  const [draft] = await draftsOf([submission({ unique: replace })]);
-  if (!draft) throw new Error("no draft");
-  const unique = { key: "key:u", seen: { job_id: id, version: String(seen?.["version"]) }, window_seconds: null };
-  const step = { draft, role: "join" as const, names: id, key_ttl_seconds: 60, unique, target: id, writes: true };
-  const { lost, replaced } = await carryOut(executeOn(deps.database), [step], "insert");
-  expect([[...lost], replaced.size]).toEqual([[draft.id], 0]);
+  expect(await replaceOf(id, String(seen?.["version"]))).toEqual({ lost: 1, replaced: 0 });
+});
+
+test("a job that others wait for is not replaced, though it is in no flow itself", async () => {
+  const first = idOf(await add({ payload: { first: true } }));
+  const flow = { jobs: [{ ...submission(), depends_on: [first] }] };
+  expect((await submitFlow(deps, flow, options)).kind).toBe("stored");
+  const other = await add({ unique: replace, payload: { other: true } });
+  expect(other.kind).toBe("created");
+  expect(await read(first)).toMatchObject({ status: "queued", flow_id: null, payload: { first: true } });
+});
+
+test("a job that others have come to wait for by the time it is to be replaced is left alone", async () => {
+  const id = idOf(await add({}));
+  const [seen] = await own.database.sql`SELECT check_at::text AS version FROM unique_keys`;
+  expect((await submitFlow(deps, { jobs: [{ ...submission(), depends_on: [id] }] }, options)).kind).toBe("stored");
+  expect(await replaceOf(id, String(seen?.["version"]))).toEqual({ lost: 1, replaced: 0 });
 });

@@ -3,12 +3,12 @@
  * request says: debounce. A job keeps its id, its group and its place there, and while it stays queued, its place in
  * the queue.
  *
- * `targets` are the jobs whose ids are in `wanted`, another part; jobs that have started, of which some steps may be done, that are part of a flow, or that are locked are not among them, as nothing may wait for a job here.
+ * `targets` are the jobs whose ids are in `wanted`, another part; jobs that have started, of which some steps may be done, that are part of a flow, or that others wait for, or that are locked are not among them, as nothing may wait for a job here.
  */
 export const lockTargets = (wanted: string) => `
   targets AS MATERIALIZED (
     SELECT id, status FROM jobs WHERE id = ANY(ARRAY(SELECT target FROM ${wanted} WHERE target IS NOT NULL))
-      AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL
+      AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
     FOR UPDATE SKIP LOCKED
   )`;
 

@@ -10,6 +10,8 @@ export type Holder = {
   has_steps?: boolean | null;
   /** The flow it is a job of: those that wait for it, and those it waits for, mean what it was made for. */
   flow_id?: string | null;
+  /** Others wait for it without being of its flow. */
+  has_children?: boolean | null;
 };
 
 type UniqueVerdict =
@@ -21,8 +23,8 @@ type UniqueVerdict =
   | "reject";
 
 /**
- * What becomes of a request whose unique key is held. A job that has started, or is part of a flow, cannot be replaced: then the request makes
- * a new job, which takes the key, so that what it asks for is done after all. The place in a group cannot be replaced.
+ * What becomes of a request whose unique key is held. A job that has started, is part of a flow, or is
+ * waited for by others, cannot be replaced: then the request makes a new job, which takes the key, so that what it asks for is done after all. The place in a group cannot be replaced.
  *
  * @example
  * uniqueVerdict(undefined, unique, null); // "take"
@@ -30,9 +32,11 @@ type UniqueVerdict =
 export function uniqueVerdict(holder: Holder | undefined, { on_conflict }: Unique, group: string | null) {
   if (!holder || (holder.window_over ?? isFinal(holder.status))) return "take" satisfies UniqueVerdict;
   if (on_conflict !== "replace") return on_conflict satisfies UniqueVerdict;
-  if (!waiting.has(holder.status) || holder.has_steps || holder.flow_id) return "take" satisfies UniqueVerdict;
+  if (!waiting.has(holder.status) || isWantedAsItIs(holder)) return "take" satisfies UniqueVerdict;
   return (holder.group === group ? "replace" : "reject") satisfies UniqueVerdict;
 }
+
+const isWantedAsItIs = ({ has_steps, flow_id, has_children }: Holder) => has_steps || flow_id || has_children;
 
 const waiting = new Set<JobStatus>(["scheduled", "blocked", "queued", "failed"]);
 

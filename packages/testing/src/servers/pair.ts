@@ -1,6 +1,9 @@
+import { rmSync } from "node:fs";
 import type { EmbeddedPostgres } from "@atlasqueue/embedded";
 import postgres from "postgres";
-import { eventually, startStandby, tcpProxy, type Standby, type TcpProxy } from "../../src/index.ts";
+import { eventually } from "../eventually.ts";
+import { tcpProxy, type TcpProxy } from "../tcp-proxy.ts";
+import { startStandby, type Standby } from "./standby.ts";
 
 /** Two servers of which one takes writes, and who may take over from whom. */
 export type Pair = {
@@ -8,7 +11,11 @@ export type Pair = {
   readonly moving: TcpProxy;
   /** Names both servers; a client looks for the one that takes writes. */
   readonly both: string;
-  /** A new standby in the place of the server that failed last. */
+  /** The server that takes writes. */
+  primary(): EmbeddedPostgres;
+  /** The one that follows it, or followed it before it took over. */
+  standby(): Standby;
+  /** A new standby in the place of the server that failed last, whose data goes away. */
   refill(): Promise<void>;
   /** A planned change: the old server lives on and takes no writes, the other one has everything and takes them. */
   demote(): Promise<void>;
@@ -22,6 +29,10 @@ export type PairOptions = {
   synchronous: boolean;
   /** How long what is streamed is on its way. */
   lag_ms?: number;
+  /** Settings of the standbys, in which they have to be like the first server. */
+  settings?: Readonly<Record<string, string>>;
+  /** Called with the server that takes writes from now on. */
+  moved?: (primary: EmbeddedPostgres) => void;
 };
 
 /**
@@ -32,7 +43,10 @@ export type PairOptions = {
  * const topology = await startProcesses(system, { env: { DATABASE_URL: pair.both } });
  * await pair.kill();
  */
-export async function startPair(first: EmbeddedPostgres, { synchronous, lag_ms = 0 }: PairOptions): Promise<Pair> {
+export async function startPair(
+  first: EmbeddedPostgres,
+  { synchronous, lag_ms = 0, settings, moved }: PairOptions,
+): Promise<Pair> {
   let primary = first;
   let failed: EmbeddedPostgres | undefined;
   let standby = await follow(undefined);
@@ -43,7 +57,7 @@ export async function startPair(first: EmbeddedPostgres, { synchronous, lag_ms =
   const both = url.href.replace(url.host, `${url.host},127.0.0.1:${standby.postgres.port}`);
 
   async function follow(port: number | undefined): Promise<Standby> {
-    const made = await startStandby(primary, { port });
+    const made = await startStandby(primary, { port, settings });
     if (synchronous) await made.makeSynchronous();
     else made.link.delay(lag_ms);
     return made;
@@ -54,13 +68,17 @@ export async function startPair(first: EmbeddedPostgres, { synchronous, lag_ms =
     failed = primary;
     primary = standby.postgres;
     started.push(standby);
+    moved?.(primary);
   }
   return {
+    primary: () => primary,
+    standby: () => standby,
     moving,
     both,
     async refill() {
       if (failed === undefined) return;
       await failed.stop();
+      rmSync(failed.dataDir, { recursive: true, force: true });
       standby = await follow(failed.port);
       failed = undefined;
     },

@@ -1,0 +1,105 @@
+import { between } from "../chance.ts";
+import { queues } from "../kinds.ts";
+import { submitOne } from "../submit/submit.ts";
+import type { Act, Turn } from "../submit/turn.ts";
+import type { Wish } from "../submit/wish.ts";
+import { brief, lasting } from "./lasting.ts";
+
+/** What all have in common: each with a key, and expected to succeed. */
+const wished = ({ tenant, nonce }: Turn) => ({ tenant, nonce, key: nonce, ends: "succeeded" as const });
+
+const plain: Act = {
+  name: "plain",
+  weight: 30,
+  jobs: 1,
+  perform: (world, turn) =>
+    submitOne(world, turn, {
+      ...wished(turn),
+      kind: "plain",
+      queue: queues.plain,
+      task: lasting(turn.random, world.config.lease_ms),
+      options: { priority: between(turn.random, -5, 5) },
+    }),
+};
+
+const delayed: Act = {
+  name: "delayed",
+  weight: 8,
+  jobs: 1,
+  perform: (world, turn) =>
+    submitOne(world, turn, {
+      ...wished(turn),
+      kind: "delayed",
+      queue: queues.plain,
+      task: brief(turn.random),
+      options: { delay_seconds: between(turn.random, 1, 50) / 10 },
+    }),
+};
+
+const retried: Act = {
+  name: "retried",
+  weight: 8,
+  jobs: 1,
+  perform: (world, turn) =>
+    submitOne(world, turn, {
+      ...wished(turn),
+      kind: "retried",
+      queue: queues.plain,
+      task: { ...brief(turn.random), fails: between(turn.random, 1, 3) },
+      options: { backoff: { kind: "fixed", base_seconds: between(turn.random, 0, 5) / 10 } },
+    }),
+};
+
+/** Into the dead letters. Those in the slow queue people may find and bring back; the others nobody touches. */
+const dying: Act = {
+  name: "dying",
+  weight: 3,
+  jobs: 1,
+  async perform(world, turn) {
+    const { random, tenant, nonce } = turn;
+    const left = random() < 0.4;
+    const wish: Wish = {
+      ...wished(turn),
+      kind: "dying",
+      queue: left ? queues.plain : queues.slow,
+      ends: left ? "dead" : "any",
+      task: { ...brief(random), fails: 99, gives_up: random() < 0.3 },
+      options: { max_attempts: between(random, 1, 3) },
+    };
+    const id = await submitOne(world, turn, wish);
+    if (id !== undefined && !left) world.recent.add("revive", { tenant, id, nonce, key: nonce });
+  },
+};
+
+/** At most so many at once, and so many in a second; the people at work change both. */
+const limited: Act = {
+  name: "limited",
+  weight: 8,
+  jobs: 1,
+  perform: (world, turn) =>
+    submitOne(world, turn, {
+      ...wished(turn),
+      kind: "limited",
+      queue: turn.random() < 0.7 ? queues.limited : queues.rated,
+      task: brief(turn.random),
+    }),
+};
+
+/** One of few keys, so that most find it held. */
+const unique: Act = {
+  name: "unique",
+  weight: 5,
+  jobs: 1,
+  perform: (world, turn) =>
+    submitOne(world, turn, {
+      ...wished(turn),
+      kind: "unique",
+      queue: queues.plain,
+      task: { ms: between(turn.random, 20, 400), later_ms: 10 },
+      options: {
+        unique: { key: `u${between(turn.random, 1, 20)}`, on_conflict: turn.random() < 0.6 ? "return" : "reject" },
+      },
+    }),
+};
+
+export const singles: readonly Act[] = [plain, delayed, retried, dying, limited, unique];

@@ -1,0 +1,68 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { SpawnedJobInput } from "@atlasqueue/contract";
+import type { History } from "../history/open-history.ts";
+import type { Task, TaskInput } from "./task.ts";
+
+/** An attempt as a handler sees it, whether its worker has a database or is remote. */
+export type Attempt = {
+  worker: string;
+  remote: boolean;
+  job: { id: string; type: string; queue: string; attempt: number };
+  signal: AbortSignal;
+  spawn(jobs: readonly SpawnedJobInput[]): void;
+};
+
+/** What the two libraries call the error that rules out another try. */
+export type GiveUp = new (message: string) => Error;
+
+/** Does what the payload asks for, and writes down that it does before it does anything. */
+export async function perform(history: History, task: Task, attempt: Attempt, GiveUpError: GiveUp): Promise<object> {
+  const { job, worker, remote, signal } = attempt;
+  const { nonce, tenant, group } = task;
+  const run = history.invoke("handle", {
+    job: job.id,
+    attempt: job.attempt,
+    worker,
+    tenant,
+    queue: job.queue,
+    nonce,
+    ...(group !== undefined && { group }),
+    ...(remote && { remote }),
+  });
+  try {
+    await pass(task, job.attempt > 1 ? task.later_ms : task.ms, signal);
+    if (job.attempt <= task.fails)
+      throw task.gives_up ? new GiveUpError("it never will") : new Error("as it was asked to");
+    if (task.spawns > 0) attempt.spawn(addedBy(history, task, job));
+  } catch (error) {
+    run.ok({ ended: signal.aborted ? "aborted" : "threw" });
+    throw error;
+  }
+  run.ok({ ended: "returned" });
+  return { by: worker, attempt: job.attempt };
+}
+
+async function pass({ manner }: Task, ms: number, signal: AbortSignal): Promise<void> {
+  if (ms === 0) return;
+  if (manner === "blocks") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  else await wait(ms, undefined, manner === "heeds" ? { signal } : {});
+}
+
+/** They are stored with the success or not at all, and nobody tells the handler which. */
+function addedBy(history: History, { nonce, tenant, spawns }: Task, job: Attempt["job"]): SpawnedJobInput[] {
+  const nonces = Array.from({ length: spawns }, (_, at) => `${nonce}.${job.attempt}.${at}`);
+  const wanted = { kind: "spawned", tenant, queue: job.queue, ends: "succeeded" as const };
+  history
+    .invoke("submit", {
+      via: "spawn",
+      batch: `${nonce}.${job.attempt}`,
+      jobs: nonces.map((one) => ({ nonce: one, ...wanted })),
+    })
+    .info("it is stored if the attempt succeeds");
+  return nonces.map((one) => ({
+    type: job.type,
+    queue: job.queue,
+    max_attempts: 25,
+    payload: { nonce: one, tenant, ms: 5 } satisfies TaskInput,
+  }));
+}

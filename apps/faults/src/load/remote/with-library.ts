@@ -1,0 +1,31 @@
+import { DoNotRetryError, type Client, type RemoteWorker } from "@atlasqueue/client";
+import type { History } from "../../history/open-history.ts";
+import type { LoadConfig } from "../config.ts";
+import { perform } from "../perform.ts";
+import { task } from "../task.ts";
+
+/** Whose jobs, of which queue, over the way to which API. */
+export type Place = { tenant: string; queue: string; api: string; client: Client };
+
+const concurrency = 5;
+const wait_seconds = 5;
+
+/** A worker as users of the client library run it. */
+export function workWithLibrary(history: History, config: LoadConfig, { tenant, queue, client }: Place): RemoteWorker {
+  const worker = `${config.process}-${tenant}-${queue}`;
+  return client.work(
+    queue,
+    (payload, { job, signal, spawn }) => {
+      const { id, type, attempts: attempt } = job;
+      const what = { worker, remote: true, job: { id, type, queue, attempt }, signal, spawn };
+      return perform(history, task.parse(payload), what, DoNotRetryError);
+    },
+    {
+      workerId: worker,
+      concurrency,
+      leaseSeconds: config.lease_ms / 1_000,
+      waitSeconds: wait_seconds,
+      observe: () => {},
+    },
+  );
+}

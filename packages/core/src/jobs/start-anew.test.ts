@@ -1,0 +1,125 @@
+import { eventually, recordEvents, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { addFlow } from "../../test/add-flow.ts";
+import { connectDatabase, type Database } from "../database/connect.ts";
+import { uuidArray } from "../database/literals.ts";
+import { replayAll } from "../dead-letters/bulk.ts";
+import { createReplay } from "../dead-letters/replays/create.ts";
+import { stepReplay } from "../dead-letters/replays/step.ts";
+import type { Deps } from "../deps.ts";
+import { bulkJobs } from "./bulk.ts";
+import { editAndRetry } from "./edit-and-retry.ts";
+import { findJob } from "./find.ts";
+import { retry } from "./retry.ts";
+
+// Somebody keeps a row of what belongs to one of the jobs that are to start anew.
+
+let own: TestDatabase;
+let database: Database;
+let deps: Deps;
+beforeAll(async () => {
+  own = await testDatabase();
+  // What waits for the stranger fails the test by this deadline.
+  database = connectDatabase({ url: own.url, connections_max: 12, timeout_ms: 20_000 });
+  deps = { database, observe: recordEvents().observe };
+});
+afterAll(async () => {
+  await database.close();
+  await own.drop();
+});
+beforeEach(async () => {
+  await own.database
+    .sql`TRUNCATE jobs, job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, flow_notes, dead_letter_replays, job_groups`;
+});
+
+const followUps = { cancelled: async () => {}, retried: async () => {}, noLongerDead: async () => {} };
+const status = async (id: string) => (await findJob(deps, "default", id))?.status;
+const replay = async (ids: readonly string[], patch?: { patched: true }) => {
+  const made = await createReplay(
+    deps,
+    { tenant: "default", filter: { ids: [...ids] }, patch },
+    { kind: "anybody", token_id: null, name: null },
+  );
+  if (!made) throw new Error("too many replays");
+  await stepReplay(deps, async () => {});
+  // What is left over is of no interest here.
+  await own.database.sql`TRUNCATE dead_letter_replays`;
+};
+
+/** Ways to start many jobs anew. */
+const ways: Record<string, (ids: readonly string[]) => Promise<unknown>> = {
+  "a bulk retry": (ids) => bulkJobs({ ...deps, followUps }, "default", "retry", { ids }, { dry_run: false }),
+  "a replay in one call": (ids) => replayAll({ ...deps, followUps }, { tenant: "default", ids }, { dry_run: false }),
+  "a replay in the background": (ids) => replay(ids),
+  "a replay with a patch": (ids) => replay(ids, { patched: true }),
+};
+const theirs = {
+  "why it was cancelled": { table: "flow_jobs", column: "job_id", of: Object.keys(ways) },
+  "a failed edge": {
+    table: "flow_edges",
+    column: "child",
+    of: Object.keys(ways).filter((way) => way !== "a bulk retry"),
+  },
+  "a wait": { table: "job_waits", column: "job_id", of: Object.keys(ways) },
+  "a step": { table: "job_steps", column: "job_id", of: ["a replay with a patch"] },
+  "a signal": { table: "job_signals", column: "job_id", of: ["a replay with a patch"] },
+};
+
+/** Two dead jobs with steps, signals and waits, one of them a child whose parent failed, and the parent. */
+async function deadJobs() {
+  const { sql } = own.database;
+  const { parent, child, other } = await addFlow(deps, { parent: {}, child: { after: ["parent"] }, other: {} });
+  const both = uuidArray([child, other]);
+  await sql`
+    UPDATE jobs SET status = 'dead', dead_at = now(), finished_at = now(), blocked_seq = NULL, ready_at = NULL,
+                    has_steps = true WHERE id = ANY(${uuidArray([parent, child, other])}::uuid[])`;
+  await sql`UPDATE flow_edges SET failed = true`;
+  await sql`UPDATE flow_jobs SET cancelled_by = ${parent} WHERE job_id = ${child}`;
+  await sql`INSERT INTO job_steps (job_id, name, result, attempt, finished_at) SELECT unnest(${both}::uuid[]), 's', '1', 1, now()`;
+  await sql`INSERT INTO job_signals (job_id, name, payload, sent_at) SELECT unnest(${both}::uuid[]), 's', '1', now()`;
+  await sql`INSERT INTO job_waits (job_id, name, until) SELECT unnest(${both}::uuid[]), 's', now()`;
+  return { child, other };
+}
+
+describe.each(Object.entries(theirs))("while a stranger holds a job's row: %s", (_what, { table, column, of }) => {
+  test.each(of)("%s starts the others anew, and that one later", async (way) => {
+    const start = ways[way] as (typeof ways)[string];
+    const { child, other } = await deadJobs();
+    await own.database.sql.begin(async (stranger) => {
+      await stranger`SELECT FROM ${stranger(table)} WHERE ${stranger(column)} = ${child} FOR UPDATE`;
+      const began = performance.now();
+      await start([child, other]);
+      expect(performance.now() - began).toBeLessThan(15_000);
+      expect(await Promise.all([child, other].map(status))).toEqual(["dead", "queued"]);
+    });
+    expect(await own.database.sql`SELECT FROM job_waits WHERE job_id = ${child}`).toHaveLength(1);
+    await start([child]);
+    expect(await status(child)).not.toBe("dead");
+    expect(await own.database.sql`SELECT FROM job_waits`).toEqual([]);
+  });
+});
+
+test.each<[string, (on: Deps, id: string) => Promise<{ kind: string }>]>([
+  ["a retry", (on, id) => retry(on, "default", id)],
+  ["an edit", (on, id) => editAndRetry(on, "default", id, { payload: { edited: true } }, 1_000)],
+])("%s of the job itself is done once its row is free, and holds up no group until then", async (_name, act) => {
+  const { sql } = own.database;
+  const { other } = await deadJobs();
+  await sql`UPDATE jobs SET group_key = 'g' WHERE id = ${other}`;
+  await sql`
+    INSERT INTO job_groups (tenant, queue, group_key, last_seq, admitted, heads) VALUES ('default', 'default', 'g', 1, 0, '{}')`;
+  let looks = 0;
+  const watched = steppingDatabase(database, (_step, _number, text) => {
+    if (text?.includes("job_waits_taken")) looks += 1;
+  });
+  const { acted } = await sql.begin(async (stranger) => {
+    await stranger`SELECT FROM job_waits WHERE job_id = ${other} FOR UPDATE`;
+    const started = act({ ...deps, database: watched }, other);
+    await eventually(() => expect(looks).toBeGreaterThan(2));
+    await eventually(() => sql`SELECT FROM job_groups FOR UPDATE NOWAIT`);
+    expect(await status(other)).toBe("dead");
+    return { acted: started };
+  });
+  expect((await acted).kind).toBe("retried");
+  expect(await sql`SELECT FROM job_waits WHERE job_id = ${other}`).toEqual([]);
+});
