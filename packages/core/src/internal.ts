@@ -121,7 +121,7 @@ export { park } from "./steps/park.ts";
 export { sendSignal } from "./steps/signal.ts";
 export { storeStep } from "./steps/store.ts";
 export { complete } from "./settle/complete.ts";
-export { completeAndTakeNext } from "./settle/complete-and-take-next.ts";
+export { completeAndTakeNext, type TakeNext } from "./settle/complete-and-take-next.ts";
 export { completeWithChildren, type Spawned, type SpawnRefusal } from "./settle/complete-with-children.ts";
 export { fail, type Failure } from "./settle/fail.ts";
 export { verdictAfterFailure } from "./settle/verdict.ts";
