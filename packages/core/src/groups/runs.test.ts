@@ -200,15 +200,19 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
     const meddling = told.meddle(isOver);
     const working = Promise.all(Array.from({ length: workers }, (_, at) => told.worker(at, isOver)));
     working.catch(() => {});
-    await Promise.race([working, Promise.all(groups.map((group) => told.produce(group)))]);
-    const left = async () =>
-      (
-        await own.database
-          .sql`SELECT count(*)::int AS n FROM jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled')`
-      )[0]?.["n"];
-    while ((await left()) !== 0) await Promise.race([working, new Promise((resolve) => setTimeout(resolve, 20))]);
-    over = true;
-    await Promise.all([working, meddling]);
+    try {
+      await Promise.race([working, Promise.all(groups.map((group) => told.produce(group)))]);
+      const left = async () =>
+        (
+          await own.database
+            .sql`SELECT count(*)::int AS n FROM jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled')`
+        )[0]?.["n"];
+      while ((await left()) !== 0) await Promise.race([working, new Promise((resolve) => setTimeout(resolve, 20))]);
+    } finally {
+      over = true;
+      await meddling;
+    }
+    await working;
 
     expect(told.runsOn(), "jobs that were leased by the settlement of the one before").toBeGreaterThan(20);
     for (const group of groups) {
