@@ -131,7 +131,7 @@ test("the table of settings has every variable, and no other", () => {
   expect(told.sort()).toEqual([...new Set(read)].filter((name) => !elsewhere.includes(name)).sort());
 });
 
-test.each(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "apps/cli/README.md"])(
+test.each(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "apps/cli/README.md", "packages/core/GUARANTEES.md"])(
   "every link in %s leads somewhere",
   (file) => {
     const text = readFileSync(join(root, file), "utf8");
