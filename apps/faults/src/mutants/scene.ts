@@ -28,6 +28,8 @@ export type Scene = {
   take(id: string, worker?: string): Promise<Internal.Lease | undefined>;
   /** A handler begins; the result ends it. */
   begin(lease: Internal.Lease): (ended?: "returned" | "threw") => void;
+  /** A process begins to handle it, and is killed. */
+  dieWith(lease: Internal.Lease): void;
   complete(lease: Internal.Lease): Promise<boolean>;
   /** Its handler throws, and the attempt fails as the verdict says. */
   fail(lease: Internal.Lease): Promise<void>;
@@ -91,6 +93,14 @@ export function openScene(core: Core, url: string, folder: string): Scene {
       const group = group_key === null ? {} : { group: group_key };
       const run = history.invoke("handle", { job: id, attempt: attempts, worker: worker_id, tenant, queue, ...group });
       return (ended = "returned") => run.ok({ ended });
+    },
+    dieWith({ id, attempts, tenant, queue, worker_id: worker }) {
+      const name = `${id}-${attempts}`;
+      const life = history.invoke("process", { name, role: "worker", pid: 0 });
+      const own = openHistory(folder, name);
+      own.invoke("handle", { job: id, attempt: attempts, worker, tenant, queue });
+      own.close();
+      life.ok({ code: null, signal: "SIGKILL", victim: true });
     },
     async complete(lease) {
       const [outcome] = await core.complete(deps, [{ lease, result: { attempt: lease.attempts } }]);

@@ -70,7 +70,7 @@ export async function killsItsWorkers(scene: Scene): Promise<void> {
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const lease = await scene.take(id);
     if (!lease) break;
-    scene.begin(lease);
+    scene.dieWith(lease);
     await scene.endLeases();
     await scene.core.recoverExpired(scene.deps, 10);
   }
