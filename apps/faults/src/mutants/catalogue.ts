@@ -150,10 +150,9 @@ export const catalogue: readonly Mutant[] = [
     edits: [
       {
         file: "queue.ts",
-        find: 'from "./database/caller-transaction.ts";',
-        put: 'from "./database/caller-transaction.ts"; import { executeOn } from "./database/statement.ts";',
+        find: "submitInside(executeIn(tx), one",
+        put: "submitInside(executeIn(deps.database.sql), one",
       },
-      { file: "queue.ts", find: "submitInside(executeIn(tx), one", put: "submitInside(executeOn(deps.database), one" },
     ],
     scenario: insideTransactions,
   },
