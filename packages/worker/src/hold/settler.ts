@@ -1,26 +1,26 @@
 import { DatabaseTimeoutError, isUnavailable, type BackoffPolicy } from "@atlasqueue/core";
 import {
-  complete,
+  completeAndTakeNext,
   fail,
   isBadRow,
   pause,
   verdictAfterFailure,
   type Failure,
+  type Lease,
   type Settled,
 } from "@atlasqueue/core/internal";
 import type { Ending } from "../run/outcome.ts";
+import { nextOf, type GoingOn, type Run } from "../consume/group-runs.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
 import { createSpawnLines } from "./spawn-lines.ts";
+import { takeBatch, type Settlement } from "./take-batch.ts";
 import { addChildren, type Success } from "./add-children.ts";
 import { traceSettled } from "../tracing/batches.ts";
 
-const batch_max = 500;
 const flushes_max = 2;
-const batch_bytes_max = 4 * 1_048_576;
 const retry_ms = 250;
 
-type Settlement = { job: RunningJob; outcome: Ending };
 type Fault = { job: RunningJob } & Omit<Extract<Ending, { kind: "failed" }>, "kind">;
 
 /**
@@ -28,7 +28,7 @@ type Fault = { job: RunningJob } & Omit<Extract<Ending, { kind: "failed" }>, "ki
  * when busy, those that arrive during a flush make up the next one. While the database is away, outcomes are kept, and
  * no attempt is spent.
  */
-export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: BackoffPolicy) {
+export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: BackoffPolicy, goingOn: GoingOn) {
   const waiting: Settlement[] = [];
   const giveUp = new AbortController();
   /** Of the flushes under way, those whose rows another transaction has locked. */
@@ -106,15 +106,25 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
 
   const succeed = async (successes: Success[]): Promise<void> => {
     const completions = successes.map(({ job, result, log }) => ({ lease: job.lease, result, log }));
-    const outcomes = await traced("ack", successes, () => complete(deps, completions));
+    const after = goingOn.stop.aborted ? [] : successes.flatMap(({ job }) => (job.goes_on ? [job.lease.id] : []));
+    const asked_at = performance.now();
+    const { outcomes, next } = await traced("ack", successes, () =>
+      completeAndTakeNext(deps, completions, { ...goingOn.claimer, after }),
+    );
     const settled: Settled[] = [];
+    const started = new Map<Lease, Run>();
     for (const [at, { job }] of successes.entries()) {
       const outcome = outcomes[at];
       ended(job, outcome?.kind);
+      const one = next.get(job.lease);
+      if (one) started.set(one, nextOf(job.run));
       if (outcome?.kind !== "applied") continue;
       const { has_children } = outcome;
-      settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children });
+      const went_on = one !== undefined;
+      settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children, went_on });
     }
+    // In this turn, before anything else finds the slots free.
+    if (started.size > 0) goingOn.start(started, asked_at);
     follow(settled);
   };
 
@@ -160,8 +170,10 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   };
 
   const ended = (job: RunningJob, outcome: string | undefined): void => {
-    if (outcome === "locked") locked.add(job);
-    else running.settled(job);
+    if (outcome === "locked") {
+      running.endRun(job);
+      locked.add(job);
+    } else running.settled(job);
   };
 
   /** Not waited for: the slots are free again. */
@@ -233,14 +245,3 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
 export type Settler = ReturnType<typeof createSettler>;
 
 const isAdding = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
-
-function takeBatch(waiting: Settlement[]): Settlement[] {
-  let rows = 0;
-  for (let bytes = 0; rows < waiting.length && rows < batch_max; rows += 1) {
-    const outcome = waiting[rows]?.outcome;
-    bytes += outcome?.kind === "succeeded" ? outcome.bytes : 0;
-    for (const { line } of outcome?.log ?? []) bytes += line.length;
-    if (rows > 0 && bytes > batch_bytes_max) break;
-  }
-  return waiting.splice(0, rows);
-}
