@@ -5,7 +5,7 @@ import type { DeadPage } from "../src/dead-letters/pages.ts";
 import { purge } from "../src/dead-letters/purge.ts";
 import { replay } from "../src/dead-letters/replay.ts";
 import { stepReplay } from "../src/dead-letters/replays/step.ts";
-import { promoteDue } from "../src/maintenance/promote.ts";
+import { promoteDue } from "../src/maintenance/promote-due.ts";
 import { firstId, prune } from "../src/maintenance/prune.ts";
 import { fireSchedules } from "../src/schedules/fire.ts";
 import { admitAll } from "../src/submit/arrivals/admitter.ts";

@@ -7,7 +7,7 @@ import { releaseChildren } from "../src/flows/release-children.ts";
 import { claimReady } from "../src/lease/claim.ts";
 import type { Lease } from "../src/lease/lease.ts";
 import { recoverExpired } from "../src/lease/recover.ts";
-import { promoteDue } from "../src/maintenance/promote.ts";
+import { promoteDue } from "../src/maintenance/promote-due.ts";
 import { sendSignal } from "../src/steps/signal.ts";
 import { complete } from "../src/settle/complete.ts";
 import { limit, type World } from "./world.ts";

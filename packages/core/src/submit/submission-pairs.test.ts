@@ -14,7 +14,7 @@ import { complete } from "../settle/complete.ts";
 import { enqueueAll } from "./enqueue-all.ts";
 import { enqueue } from "./enqueue.ts";
 import { fail } from "../settle/fail.ts";
-import { promoteDue } from "../maintenance/promote.ts";
+import { promoteDue } from "../maintenance/promote-due.ts";
 import { pruneUniqueKeys } from "../maintenance/prune.ts";
 import { retry } from "../jobs/retry.ts";
 

@@ -5,6 +5,7 @@ import { carryOnReplays } from "../../dead-letters/replays/carry-on.ts";
 import { advanceFlows } from "../../flows/advance.ts";
 import { advanceAll } from "../../groups/advance-all.ts";
 import { type SweepOutlook } from "../outlook.ts";
+import { createDueRound } from "../due-round.ts";
 import { promoteAll } from "../promote.ts";
 import { firstId } from "../prune.ts";
 import { fireAll } from "../../schedules/fire-due.ts";
@@ -38,6 +39,7 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep, stop: Abort
   const checkDeadLetters = createDeadLetterCheck(deps);
   const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);
+  const goRoundDue = createDueRound(deps);
   const arrivals: ArrivalsCursor = { after: firstId };
   const underWay = new Set<string>();
   let replaying: Promise<void> | undefined;
@@ -94,7 +96,7 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep, stop: Abort
         replaying = duty("replays", () => carryOnReplays(deps, stop));
       const [fired, promoted, recovered, served_again, others_again] = await Promise.all([
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
-        count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps)),
+        count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps, goRoundDue)),
         // This must be known: after a server's start the renewals of live workers come first.
         count("leases", settled_in && outlook.server_settled === true && isPast(outlook.lease_check_in_ms), () =>
           recoverAll(deps),
