@@ -118,7 +118,7 @@ export function isLocked(error: unknown): boolean {
 
 /** True when PostgreSQL could not read or write a file: of one table, perhaps, or one block of it. */
 export function isFileFault(error: unknown): boolean {
-  return /^58/.test(codeOf(error) ?? "");
+  return codeOf(error)?.startsWith("58") ?? false;
 }
 
 /** True when PostgreSQL refused a value of a row (class 22) or a constraint did (class 23). */
