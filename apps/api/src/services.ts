@@ -11,6 +11,7 @@ import {
   type Deps,
   type EnqueueOptions,
 } from "@atlasqueue/core/internal";
+import { createJobStreams } from "./jobs/stream/open-streams.ts";
 
 /** What lives as long as the API and is shared by requests: group commits, long polls, timers. */
 export function createServices(
@@ -23,6 +24,7 @@ export function createServices(
     submitter: createSubmitter({ ...deps, followUps }, options),
     longPoll: createLongPoll({ ...deps, followUps }),
     finishedWaits: createFinishedWaits(deps),
+    jobStreams: createJobStreams(),
     liveEvents: createLiveEvents(deps),
     overviewOf: createOverview(deps),
     queueBound: createQueueBound(deps, options),

@@ -107,6 +107,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     const stop = async () => {
       // Waiting calls are answered first, or the server would wait for them.
       services.liveEvents.close();
+      services.jobStreams.close();
       await Promise.all([services.longPoll.close(), services.finishedWaits.close()]);
       draining.abort();
       await server.stop(config.shutdown_ms);

@@ -59,13 +59,22 @@ export async function faultsOfAnswer(operation: Operation, response: Response): 
   if (media === undefined) {
     if (body !== "") faults.push(`${type} is not said to be an answer with ${status}`);
   } else if (type.endsWith("json") && media !== "*/*") {
+    const fits = schemaAt("paths", path, method, "responses", status, "content", media, "schema");
+    if (type === "application/x-ndjson") return [...faults, ...linesOf(body).flatMap(fits)];
     const value: unknown = JSON.parse(body);
-    faults.push(...schemaAt("paths", path, method, "responses", status, "content", media, "schema")(value));
+    faults.push(...fits(value));
     if (response.status >= 400 && type === "application/problem+json")
       faults.push(...faultsOfProblem(operation, response, value));
   }
   return faults;
 }
+
+/** The values of an answer with one in each line. */
+const linesOf = (body: string) =>
+  body
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as unknown);
 
 function faultsOfProblem(operation: Operation, response: Response, value: unknown): string[] {
   const { type, instance, status } = value as { type: string; instance: string; status: number };

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { exampleId, exampleKey, exampleToken } from "../src/route/examples.ts";
-import { isOncePerKey, type Operation } from "../src/route/operation.ts";
+import { isOncePerKey, lineTypes, type Operation } from "../src/route/operation.ts";
 
 /** Things of a tenant, by their names. */
 export type Things = {
@@ -59,10 +59,14 @@ export function requestAbout(operation: Operation, things: Things): RequestAbout
     method: method.toUpperCase(),
     path: path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => byName[name] ?? "none") + query,
     body,
-    // An act on other things is another act, which needs a key of its own.
-    headers: request?.idempotency_key
-      ? { "idempotency-key": isOncePerKey(operation) ? `${operation.id} ${things.job}` : operation.id }
-      : {},
+    headers: {
+      // An act on other things is another act, which needs a key of its own.
+      ...(request?.idempotency_key && {
+        "idempotency-key": isOncePerKey(operation) ? `${operation.id} ${things.job}` : operation.id,
+      }),
+      // One line of JSON is JSON.
+      ...(request?.body?.lines && { "content-type": lineTypes[0] }),
+    },
     names: inPath ? "in its path" : text?.includes(exampleId) ? "in its body" : "nothing",
   };
 }

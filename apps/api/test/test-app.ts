@@ -53,6 +53,7 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
       await deps.longPoll.returned();
       deps.finishedWaits.close();
       deps.liveEvents.close();
+      deps.jobStreams.close();
       await deps.submitter.close();
       await deps.followUps.stop();
       await drop();

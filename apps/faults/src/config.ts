@@ -2,6 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError } from "@commander-js/extra-typings";
+import { cards } from "./faults/plan.ts";
 
 export type FaultsConfig = {
   seeds: number[];
@@ -12,7 +13,11 @@ export type FaultsConfig = {
   /** Jobs a second. */
   rate: number;
   synchronous: boolean;
+  /** Only these kinds of faults; all, if undefined. */
+  faults: string[] | undefined;
 };
+
+const names = cards.map(({ name }) => name);
 
 /** What the command line asks for. A wrong option ends the process with a line that names what it takes. */
 export function readFaultsConfig(args: readonly string[]): FaultsConfig {
@@ -26,6 +31,7 @@ export function readFaultsConfig(args: readonly string[]): FaultsConfig {
     .option("--rate <n>", "jobs a second", positive, 250)
     .option("--out <folder>", "for the histories, the programs' output and the report (default: a temporary one)")
     .option("--asynchronous", "commits don't wait for the standby: a failover may lose what was accepted", false)
+    .option("--faults <name,…>", `only these: ${names.join(", ")}`, known)
     .parse(args, { from: "user" })
     .opts();
   return {
@@ -35,7 +41,15 @@ export function readFaultsConfig(args: readonly string[]): FaultsConfig {
     folder: options.out === undefined ? mkdtempSync(join(tmpdir(), "faults-")) : resolve(options.out),
     rate: options.rate,
     synchronous: !options.asynchronous,
+    faults: options.faults,
   };
+}
+
+function known(text: string): string[] {
+  const wanted = text.split(",");
+  const wrong = wanted.find((name) => !names.includes(name));
+  if (wrong !== undefined) throw new InvalidArgumentError(`${wrong} is none of ${names.join(", ")}.`);
+  return wanted;
 }
 
 function wholeNumbers(text: string): number[] {

@@ -3,9 +3,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FaultsConfig } from "./config.ts";
-import { plan } from "./faults/plan.ts";
+import { cards, plan } from "./faults/plan.ts";
 import { play, type Played } from "./faults/play.ts";
 import { openHistory, type History } from "./history/open-history.ts";
+import { keepEvidence } from "./report/evidence.ts";
+import { judge, publish } from "./report/judge.ts";
+import type { Judged } from "./report/markdown.ts";
 import { backoff_ms_max, lease_ms, sweep_ms } from "./rig/cast.ts";
 import { restore, settle } from "./rig/quiet.ts";
 import { startRig, type Rig } from "./rig/rig.ts";
@@ -18,18 +21,24 @@ const sample_ms = 2_000;
 /** Each seed in its turn; `ok` when every run ended as it should and the check found nothing. */
 export async function run(config: FaultsConfig, tell: Tell, signal: AbortSignal): Promise<{ ok: boolean }> {
   let ok = true;
+  const all: Judged[] = [];
   for (const seed of config.seeds) {
     if (signal.aborted) break;
     tell(`seed ${seed}: ${(config.load_ms / 1_000).toFixed(0)} s of load and faults`);
-    const findings = await runSeed(seed, config, tell, signal);
-    for (const finding of findings) tell(`seed ${seed}: ${finding}`);
-    ok &&= findings.length === 0;
+    const { judged, wrong } = await runSeed(seed, config, tell, signal);
+    if (judged) all.push(judged);
+    // After each, for whoever loses patience.
+    publish(config.folder, all);
+    for (const line of wrong) tell(`seed ${seed}: ${line}`);
+    ok &&= wrong.length === 0;
   }
   return { ok };
 }
 
-/** What is wrong, one line each. */
-async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: AbortSignal): Promise<string[]> {
+type Ran = { judged: Judged | undefined; wrong: string[] };
+
+/** What it was worth, and what is wrong, one line each. */
+async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: AbortSignal): Promise<Ran> {
   const folder = join(config.folder, `seed-${seed}`);
   const historyFolder = join(folder, "history");
   mkdirSync(folder, { recursive: true });
@@ -46,12 +55,19 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
   const { rate, synchronous } = config;
   const rig = await startRig({ folder, history, historyFolder, seed, rate, synchronous });
   try {
-    const planned = plan(seed, config.load_ms, rig.parts);
+    const deck = cards.filter(({ name }) => config.faults?.includes(name) ?? true);
+    const planned = plan(seed, config.load_ms, rig.parts, deck);
     writeFileSync(join(folder, "plan.json"), `${JSON.stringify(planned, null, 2)}\n`);
     await underLoad(rig, config, () => play(rig, planned, { history, tell, signal }), history, signal);
-    const late = await quiet(rig, config, history, tell);
+    if (signal.aborted) return { judged: undefined, wrong: ["it was stopped"] };
+    const late = await quiet(rig, config, folder, history, tell);
     told.ok({});
-    return [...late, ...rig.processes.crashes];
+    const judged = await judgeRun(rig, folder, historyFolder);
+    const { jobs, duplicates, stale_acks_refused: stale, recovery_ms: recovery } = judged.figures;
+    tell(
+      `${jobs} jobs, ${duplicates} run twice, ${stale} stale acks refused, recovery at most ${recovery?.max ?? 0} ms`,
+    );
+    return { judged, wrong: [...late, ...rig.processes.crashes, ...judged.findings.flatMap(linesOf)] };
   } finally {
     await rig.stop();
     history.close();
@@ -79,17 +95,32 @@ async function underLoad(
 }
 
 /** No faults and no load, until nothing is left to do; then everybody is told to end. */
-async function quiet(rig: Rig, config: FaultsConfig, history: History, tell: Tell): Promise<string[]> {
+async function quiet(rig: Rig, config: FaultsConfig, folder: string, history: History, tell: Tell): Promise<string[]> {
   await restore(rig);
   tell("quiet");
   const begun = history.invoke("quiet", {});
   const left = await settle(rig, config.quiet_ms_max);
+  writeFileSync(join(folder, "left.json"), `${JSON.stringify(left, null, 2)}\n`);
   const late: string[] = [];
   for (const role of ["remote", "worker", "api"] as const) late.push(...(await rig.processes.end(role, 30_000)));
   begun.ok({});
-  tell(left === 0 ? "nothing is left to do" : `${left} jobs are left after ${config.quiet_ms_max / 1_000} s`);
+  tell(
+    left.length === 0 ? "nothing is left to do" : `${left.length} jobs are left after ${config.quiet_ms_max / 1_000} s`,
+  );
   return late.map((name) => `${name} did not end when it was told to`);
 }
+
+async function judgeRun({ postgres, redis }: Rig, folder: string, historyFolder: string): Promise<Judged> {
+  const dead = await redis.asAdmin((to) => to.lrange("atlasqueue:dlq", 0, -1));
+  return postgres.asAdmin(async (sql) => {
+    const judged = await judge(historyFolder, sql, dead);
+    await keepEvidence(folder, sql, judged);
+    return judged;
+  });
+}
+
+const linesOf = ({ name, violations, first: [one] }: Judged["findings"][number]): string[] =>
+  violations === 0 ? [] : [`${name}: ${violations}, such as ${one?.job ?? "the run"}: ${one?.evidence ?? ""}`];
 
 function commit(): string {
   try {

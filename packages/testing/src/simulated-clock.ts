@@ -11,8 +11,8 @@ export type SimulatedClock = {
 };
 
 /**
- * The database decides the time, so a test gives a database another clock: a `now()` that stands still or runs as the
- * test likes, which every connection opened from now on finds before PostgreSQL's own. Processes run as usual, and take
+ * The database decides the time, so a test gives a database another clock: `now()` and `statement_timestamp()` stand still
+ * or run as the test likes, which every connection opened from now on finds before PostgreSQL's own. Processes run as usual, and take
  * it for the real time.
  *
  * @example
@@ -29,6 +29,8 @@ export async function simulateClock(url: string, start: string | Date): Promise<
     INSERT INTO simulated.clock VALUES ('${iso(start)}', NULL);
     CREATE FUNCTION simulated.now() RETURNS timestamptz LANGUAGE sql STABLE AS $$
       SELECT at + coalesce(pg_catalog.now() - runs_since, interval '0') FROM simulated.clock $$;
+    CREATE FUNCTION simulated.statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS $$
+      SELECT at + coalesce(pg_catalog.statement_timestamp() - runs_since, interval '0') FROM simulated.clock $$;
     ALTER DATABASE "${name}" SET search_path TO simulated, pg_catalog, public;`);
   return {
     set: async (time) => void (await sql`UPDATE simulated.clock SET at = ${iso(time)}, runs_since = NULL`),

@@ -3,7 +3,7 @@ import { submitBatch, type SubmitBatchInput } from "@atlasqueue/contract";
 import { eventually } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { workerHarness } from "../test/harness.ts";
+import { gate, workerHarness } from "../test/harness.ts";
 import { isolatedHandlers } from "../test/isolated-handlers.ts";
 import { defineHandler } from "./handler.ts";
 
@@ -107,4 +107,32 @@ test("an outcome with children waits for a row that another transaction has lock
   });
   await becomes(id, { status: "succeeded", attempts: 1 });
   expect(await jobsOf("unhandled")).toHaveLength(1);
+});
+
+test("outcomes whose children must wait for a stranger's lock hold up no other outcomes", async () => {
+  // They end one after another, so that each of them is under way by itself.
+  const gates = Array.from({ length: 6 }, gate);
+  const handlers = [
+    defineHandler("held-up", any, async ({ parent, n }, { spawn }) => {
+      await gates[Number(n)]?.opened;
+      spawn({ type: "unhandled", queue: "nowhere", depends_on: [String(parent)] });
+    }),
+    defineHandler("beside", any, () => {}),
+  ];
+  const [parent = ""] = await add({ type: "unhandled", queue: "nowhere" });
+  const held = await add(...gates.map((_, n) => ({ type: "held-up", payload: { parent, n } })));
+  work(handlers, { concurrency: gates.length + 2 });
+  for (const id of held) await becomes(id, { status: "running" });
+  await sql().begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ${parent} FOR UPDATE`;
+    const began = performance.now();
+    for (let round = 0; round < 20; round += 1) {
+      gates[round]?.open();
+      const [id] = await add({ type: "beside" });
+      await becomes(id, { status: "succeeded" });
+    }
+    expect(performance.now() - began).toBeLessThan(10_000);
+    for (const id of held) expect((await read(id))?.status).toBe("running");
+  });
+  for (const id of held) await becomes(id, { status: "succeeded", attempts: 1 });
 });

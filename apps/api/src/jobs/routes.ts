@@ -3,12 +3,14 @@ import { cancel, retry } from "./change.ts";
 import { parents } from "./parents.ts";
 import { attempts, explain, get, list } from "./read.ts";
 import { submitBatch } from "./submit-batch.ts";
+import { submitStream } from "./stream/submit-stream.ts";
 import { submit } from "./submit.ts";
 
 /** Jobs as people see them, and what they do with them: submit, list, look at, wait for, cancel, retry. */
 export const jobRoutes = [
   submit,
   submitBatch,
+  submitStream,
   list,
   get,
   attempts,

@@ -1,9 +1,9 @@
 import { job, limits, submitSingle } from "@atlasqueue/contract";
 import { showJob, showKnown } from "@atlasqueue/core/internal";
-import { ProblemError } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleJob, exampleSubmission } from "../route/examples.ts";
 import { route } from "../route/route.ts";
+import { keyMismatch, uniqueConflict } from "./single-refusals.ts";
 import { submitDependent } from "./submit-dependent.ts";
 
 export const submit = route(
@@ -61,10 +61,7 @@ export const submit = route(
           headers: { "idempotency-replayed": "true" },
         };
       case "mismatch":
-        throw new ProblemError(
-          "idempotency_mismatch",
-          "The key belongs to a job with another body; a new job needs a new key",
-        );
+        throw keyMismatch();
       case "existing":
         return {
           status: 200,
@@ -78,7 +75,7 @@ export const submit = route(
           headers: { "unique-conflict": "replaced" },
         };
       case "conflict":
-        throw new ProblemError("unique_conflict", `The job ${outcome.job_id} has this unique key`);
+        throw uniqueConflict(outcome.job_id);
       default:
         return outcome satisfies never;
     }

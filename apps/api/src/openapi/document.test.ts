@@ -36,11 +36,14 @@ test("no two operations have one name, and path parameters are those in the path
     );
 });
 
+/** A body has one type. */
+const onlyOf = <T>(content: Record<string, T> = {}) => Object.values(content)[0];
+
 type Shows = Record<string, { example?: unknown; examples?: Record<string, { value: unknown }> }>;
 
 test.each(operations)("the examples of $id are valid", ({ path, method, request }) => {
   const { requestBody, responses } = documented({ path, method });
-  if (request?.body) expect(requestBody?.content["application/json"]?.example).toBeDefined();
+  if (request?.body) expect(onlyOf(requestBody?.content)?.example).toBeDefined();
   const contents: [string[], Shows | undefined][] = [
     [["requestBody"], requestBody?.content],
     ...Object.entries(responses).map(([status, { content }]): [string[], Shows | undefined] => [
@@ -62,13 +65,13 @@ test("descriptions are sentences, and no field of a request is without one", () 
   );
   for (const { properties = {} } of bodies)
     for (const [name, { description }] of Object.entries(properties))
-      expect(description, name).toMatch(/^["A-Z].*[.!]$/);
+      expect(description, name).toMatch(/^["A-Z\d].*[.!]$/);
 });
 
 type Shown = { $ref?: string; properties?: Record<string, { description?: string }> };
 
 function schemaOf(requestBody: unknown): Shown {
-  const { schema } = (requestBody as { content: Record<string, { schema: Shown }> }).content["application/json"] ?? {};
+  const { schema } = onlyOf((requestBody as { content: Record<string, { schema: Shown }> }).content) ?? {};
   const component = schema?.$ref?.replace("#/components/schemas/", "");
   return (component ? (document.components?.schemas?.[component] as Shown) : schema) ?? {};
 }

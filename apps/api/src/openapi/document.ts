@@ -13,7 +13,7 @@ import {
 } from "@atlasqueue/contract";
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from "zod-openapi";
 import { z } from "zod";
-import { idempotencyKey, tags, type Answer, isOncePerKey, type Operation } from "../route/operation.ts";
+import { idempotencyKey, lineTypes, tags, type Answer, isOncePerKey, type Operation } from "../route/operation.ts";
 import { problemAnswers } from "./problems.ts";
 import { version } from "../docs/version.ts";
 import { sentence, showSchema } from "./show-schema.ts";
@@ -104,7 +104,7 @@ function show(operation: Operation): ZodOpenApiOperationObject {
     ...(body && {
       requestBody: {
         required: !body.optional,
-        content: { "application/json": { schema: body.schema, example: body.example } },
+        content: { [body.lines ? lineTypes[0] : "application/json"]: { schema: body.schema, example: body.example } },
       },
     }),
     responses: responsesOf(operation),

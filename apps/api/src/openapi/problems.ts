@@ -24,6 +24,8 @@ const everyBody: ProblemKind[] = [
   "share_used",
   "no_room",
 ];
+/** What reading lines can end in before there is an answer: what is wrong with a line is told by its own. */
+const everyLines: ProblemKind[] = ["not_lines", "validation", "share_used", "no_room"];
 
 /** What an act under an idempotency key can end in. */
 const everyKeyedAct: ProblemKind[] = ["idempotency_under_way", "idempotency_mismatch"];
@@ -32,7 +34,7 @@ const everyKeyedAct: ProblemKind[] = ["idempotency_under_way", "idempotency_mism
 export function problemsOf(operation: Operation): ProblemKind[] {
   const { scope, request, problems: own } = operation;
   const of_token = scope ? everyToken : [];
-  const of_body = request?.body ? everyBody : [];
+  const of_body = !request?.body ? [] : request.body.lines ? everyLines : everyBody;
   const of_key = isOncePerKey(operation) ? everyKeyedAct : [];
   return [...new Set([...everyRequest, ...of_token, ...of_body, ...own, ...of_key])];
 }

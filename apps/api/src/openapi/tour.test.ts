@@ -60,6 +60,12 @@ test("submitting is answered as documented", async () => {
   await call("submitJobs", 201, { body: { jobs: [{ type: "tour", idempotency_key: "batch" }] } });
   await call("submitJobs", 422, { body: { jobs: [{ type: "other", idempotency_key: "batch" }] } });
   await call("submitJobs", 422, { body: { jobs: [] } });
+  const lines = { "content-type": "application/x-ndjson" };
+  const line = JSON.stringify({ type: "tour", idempotency_key: "line" });
+  const streamed = await call("streamJobs", 200, { headers: lines, body: `${line}\n{\n${line}\n` });
+  expect((await streamed.text()).split("\n")).toHaveLength(5);
+  await call("streamJobs", 415, { body: { type: "tour", idempotency_key: "line" } });
+  await call("streamJobs", 422, { headers: lines, body: line, query: { x: "1" } });
   const flow = {
     jobs: [
       { ref: "a", type: "tour" },

@@ -2,7 +2,9 @@ import type { Scope, TraceContext } from "@atlasqueue/contract";
 import type { ActRow } from "@atlasqueue/core/internal";
 import type { z } from "zod";
 import type { Fixed, Text } from "../http/answers/cached.ts";
+import type { ProblemError } from "../http/answers/problem.ts";
 import type { Stream } from "../http/answers/stream.ts";
+import type { Arriving } from "../http/body/arriving.ts";
 import type { Caller } from "../http/context.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { Itself } from "./itself.ts";
@@ -13,7 +15,11 @@ export type Call<O extends Operation> = {
   deps: RouteDeps;
   path: Checked<Requested<O>, "path">;
   query: Checked<Requested<O>, "query">;
-  body: Requested<O> extends { body: { schema: infer S extends z.ZodType } } ? z.output<S> : undefined;
+  body: Requested<O> extends { body: { lines: true } }
+    ? Arriving
+    : Requested<O> extends { body: { schema: infer S extends z.ZodType } }
+      ? z.output<S>
+      : undefined;
   /** The body's size as it was sent. */
   bytes: number;
   /** Where the request belongs in a trace, by its headers or by the span that stands for it. */
@@ -34,6 +40,8 @@ export type Call<O extends Operation> = {
   ifUndelivered(undo: () => void): void;
   /** Let the caller in once more, in a call that goes on for long: throws if its token has ended meanwhile. */
   letInAgain(): Promise<void>;
+  /** What the caller is told of something thrown that ends only a part of the call. It is logged like any other. */
+  problemOf(thrown: unknown): ProblemError;
   /** Work counted among the requests waiting for the database, for an operation whose gate is its "own". */
   hold<T>(work: () => Promise<T>): Promise<T>;
 } & (O extends { scope: Scope | "any" } ? Known : unknown);

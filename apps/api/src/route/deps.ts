@@ -1,4 +1,4 @@
-import type { Signal } from "@atlasqueue/core";
+import type { Logger, Signal } from "@atlasqueue/core";
 import type {
   Deps,
   EnqueueOptions,
@@ -18,6 +18,7 @@ import type { Auditor } from "../audit/auditor.ts";
 import type { Docs } from "../docs/docs.ts";
 import type { Turns } from "../http/body/turns.ts";
 import type { Access } from "../http/context.ts";
+import type { JobStreams } from "../jobs/stream/open-streams.ts";
 import type { Gate } from "../http/gate.ts";
 import type { Cursors } from "../http/input/cursor.ts";
 
@@ -35,6 +36,7 @@ export type Services = Deps &
     longPoll: LongPoll;
     finishedWaits: FinishedWaits;
     liveEvents: LiveEvents;
+    jobStreams: JobStreams;
     overviewOf: OverviewReader;
     body_bytes_max: number;
     payload_bytes_max: number;
@@ -46,6 +48,7 @@ export type Services = Deps &
 
 /** What every handler is given: that, and what an app makes itself. */
 export type RouteDeps = Services & {
+  logger: Logger;
   /** Bounds the requests waiting for the database. */
   gate: Gate;
   /** Bounds the searches under way. */

@@ -65,6 +65,11 @@ export type Body = {
   foreign?: unknown;
   /** The field with a long list whose items are checked a few at a time: no rule of the schema is about several. */
   list?: string;
+  /**
+   * Its lines are such JSON each, and the handler reads them while they arrive: `schema` and `example` are those of a
+   * line.
+   */
+  lines?: true;
   /** A missing body is accepted too: see `noBody`. */
   optional?: true;
   /** Its own bound; by default the operator's `BODY_BYTES_MAX`. */
@@ -74,6 +79,9 @@ export type Body = {
   /** The depth at which objects have an `error`, whose text may be far longer than what is kept. */
   error_at?: number;
 };
+
+/** The types of a body of lines; the first is the one to be used. */
+export const lineTypes = ["application/x-ndjson", "application/jsonl"] as const;
 
 /** The body of a request whose path says everything: many clients send an empty object with every POST. */
 export const noBody = {

@@ -1,6 +1,8 @@
 import { showValue, validate, validateInParts, type Fault } from "@atlasqueue/contract";
 import type { z } from "zod";
 import { invalid } from "../http/answers/problem.ts";
+import { arrivingBody } from "../http/body/arriving.ts";
+import { requireMedia } from "../http/body/media.ts";
 import { readJson, type Arrivals } from "../http/body/body.ts";
 import { requireNoBody } from "../http/body/no-body.ts";
 import type { BodyBounds } from "../http/body/read-bytes.ts";
@@ -8,7 +10,7 @@ import type { ApiContext } from "../http/context.ts";
 import { holderOf } from "../http/input/holder.ts";
 import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
 import { readQuery, refuseQuery } from "../http/input/query.ts";
-import type { Body, Operation } from "./operation.ts";
+import { lineTypes, type Body, type Operation } from "./operation.ts";
 
 /** What a request says, checked against its operation. */
 export type Input = {
@@ -42,6 +44,12 @@ export function readerOf(
     idempotency_key: undefined,
   });
   if (!body) return readHead;
+  if (body.lines)
+    return (c) => {
+      const head = readHead(c);
+      requireMedia(c, lineTypes, "not_lines");
+      return { ...head, body: arrivingBody(c) };
+    };
   const readKey = (c: ApiContext) => keyOf(c, idempotency_key);
 
   const bounds = boundsOf(body, deps);

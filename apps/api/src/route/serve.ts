@@ -6,6 +6,7 @@ import { guardOf } from "../access/guard.ts";
 import { chargeMore } from "../access/charge.ts";
 import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
+import { problemOf } from "../http/answers/on-error.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
@@ -105,6 +106,7 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, letIn, 
     },
     hungUp: delivery.hungUp,
     ifUndelivered: delivery.ifUndelivered,
+    problemOf: (thrown) => problemOf(deps, thrown, c),
     letInAgain: async () => letIn(c, deps),
     hold: (work) => deps.gate.hold(holderOf(c), input.bytes, work),
   };

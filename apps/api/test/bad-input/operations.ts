@@ -2,6 +2,7 @@ import type { Operation } from "../../src/route/operation.ts";
 import { loc, refused, type Row, type Sent, type Step } from "./row.ts";
 
 const json = "Content-Type: application/json";
+const lines = "Content-Type: application/x-ndjson";
 
 /** What no operation accepts, for every operation there is, built from each one's own description. */
 export function operationRows(operations: readonly Operation[]): Row[] {
@@ -11,7 +12,10 @@ export function operationRows(operations: readonly Operation[]): Row[] {
     ...methodRows(operations),
     ...reading.filter(({ path }) => path.includes("{")).map(badPath),
     ...reading.map(strangeParameter),
-    ...reading.filter(({ request }) => request?.body).flatMap((one) => [noJson(one), halfJson(one), strangeField(one)]),
+    ...reading
+      .filter(({ request }) => request?.body && !request.body.lines)
+      .flatMap((one) => [noJson(one), halfJson(one), strangeField(one)]),
+    ...reading.filter(({ request }) => request?.body?.lines).flatMap(lineRows),
   ];
 }
 
@@ -74,6 +78,22 @@ function strangeField(operation: Operation): Row {
   const send = sent(operation, targetOf(operation), '{"colour":"red"}', [json]);
   const says = operation.request?.body?.optional ? "must be empty" : placed(operation, "body", "colour");
   return row(19, operation, "a field that it does not have", refused(send, "validation", says));
+}
+
+/** What is wrong with a line is told in its answer, and everything else as anywhere. */
+function lineRows(operation: Operation): Row[] {
+  const send = (body: string, type = lines) => sent(operation, targetOf(operation), body, [type]);
+  const told = (body: string, says: string): Step => ({ send: send(body), status: 200, says });
+  return [
+    row(9, operation, "JSON", refused(send('{"a":1}', json), "not_lines")),
+    row(9, operation, "gzip", {
+      ...refused({ ...send("x"), headers: [lines, "Content-Encoding: gzip"] }, "not_lines"),
+    }),
+    row(11, operation, "half a line", told('{"a":', "/problems/malformed-json")),
+    row(12, operation, "a line that is a list", told("[]", "must be a JSON object")),
+    row(13, operation, "two documents in a line", told('{"a":1} {"a":1}', "/problems/malformed-json")),
+    row(19, operation, "a field that it does not have", told('{"colour":"red"}', "/colour")),
+  ];
 }
 
 /** A method that no operation with this path has: `/v1/jobs/batch` may also be a job's path. */

@@ -22,14 +22,15 @@ type Described = { parameters?: Parameter[]; requestBody?: { content: Record<str
 export function requestsFor(operation: Operation): fc.Arbitrary<FuzzedRequest> {
   const { id, method, path: template, request } = operation;
   const { parameters = [], requestBody } = documented(operation) as Described;
+  const [media = "application/json", { schema } = {}] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const of = (place: string) => parameters.filter((parameter) => parameter.in === place);
   return fc
     .record({
       path: pathFor(template, of("path")),
       query: mostly(queryFor(of("query")), hostileQuery),
       headers: headersFor(of("header")),
-      content_type: mostly(fc.constant("application/json"), hostileHeader),
-      body: bodyFor(requestBody?.content["application/json"]?.schema, request?.body?.optional),
+      content_type: mostly(fc.constant(media), hostileHeader),
+      body: bodyFor(schema, request?.body?.optional),
     })
     .map(({ path, query, headers, content_type, body }): FuzzedRequest => ({
       operation: id,

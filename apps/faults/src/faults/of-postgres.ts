@@ -5,7 +5,7 @@ import type { Card } from "./card.ts";
 
 const victims = () => ["postgres"];
 const connections_max = 200;
-const lock_tries_max = 5;
+const lock_tries_max = 10;
 
 /** What happens to PostgreSQL. */
 export const postgresCards: readonly Card[] = [

@@ -16,19 +16,19 @@ const slack_ms = 2_000;
 
 /**
  * Which fault happens when to whom, from the start of the load: the same for the same seed, parts and time. All cards are
- * dealt once before any is dealt again, and none to a victim that another one still has.
+ * dealt once before any is dealt again, and none to a victim that another one still has. `from` names fewer cards.
  *
  * @example
  * plan(1, 90_000, parts(250, [])); // [{ at_ms: 7412, card: "failover", victim: "postgres", size: 2000 }, …]
  */
-export function plan(seed: number, ms: number, parts: readonly Part[]): Planned[] {
+export function plan(seed: number, ms: number, parts: readonly Part[], from: readonly Card[] = cards): Planned[] {
   const random = chance(seed);
   const planned: Planned[] = [];
   const busy_until = new Map<string, number>();
   let deck: Card[] = [];
   for (let at_ms = between(random, 2_000, gap_ms.least); at_ms < ms;) {
     const free = (victim: string) => (busy_until.get(heldBy(victim)) ?? 0) <= at_ms;
-    if (deck.length === 0) deck = shuffled(random, cards);
+    if (deck.length === 0) deck = shuffled(random, from);
     const next = deck.findIndex((card) => card.victims(parts).some(free));
     const [card] = next === -1 ? [] : deck.splice(next, 1);
     if (card) {

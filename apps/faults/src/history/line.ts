@@ -12,7 +12,7 @@ type Head<M extends Move, K extends Kind> = {
 };
 
 /** One line, by its move and kind: `LineOf<"submit", "ok">`. */
-type LineOf<M extends Move, K extends Kind> = {
+export type LineOf<M extends Move, K extends Kind> = {
   [N in M]: { [L in K]: Head<N, L> & z.infer<Moves[N][L]> }[K];
 }[M];
 export type Line = { [M in Move]: { [K in Kind]: LineOf<M, K> }[Kind] }[Move];

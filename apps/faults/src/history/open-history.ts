@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { pid } from "node:process";
 import type { z } from "zod";
 import type { Move, Moves } from "./moves.ts";
 
@@ -31,7 +32,8 @@ export type History = {
 export function openHistory(folder: string, process: string): History {
   mkdirSync(folder, { recursive: true });
   const file = openSync(join(folder, `${process}.${nowNs()}${extension}`), "ax");
-  let ops = 0;
+  // A program of several processes has a history in each of them, all under its name.
+  let ops = pid * ops_per_process_max;
   const write = (op: number, is: string, move: Move, told: object) =>
     void writeAll(file, `${JSON.stringify({ at_ns: nowNs(), process, op, is, move, ...told })}\n`);
   return {
@@ -47,6 +49,8 @@ export function openHistory(folder: string, process: string): History {
     close: () => closeSync(file),
   };
 }
+
+const ops_per_process_max = 1e9;
 
 /** Of one incarnation of a process each. */
 export const extension = ".history.ndjson";

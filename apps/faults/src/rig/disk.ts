@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { eventually } from "@atlasqueue/testing/servers";
 
 export type Disk = {
   readonly folder: string;
@@ -38,10 +39,15 @@ export async function makeDisk(): Promise<Disk> {
     folder: disk,
     full: mounted
       ? {
-          async fill() {
-            const { blocks, bfree, bsize } = statfsSync(disk);
-            await resize((blocks - bfree + 16) * bsize);
-          },
+          // Written to meanwhile, it may be too big already for the size that was just right.
+          fill: () =>
+            eventually(
+              async () => {
+                const { blocks, bfree, bsize } = statfsSync(disk);
+                await resize((blocks - bfree + 16) * bsize);
+              },
+              { timeout_ms: 5_000, interval_ms: 1 },
+            ),
           free: () => resize(bytes_max),
         }
       : undefined,

@@ -20,21 +20,23 @@ export async function restore({ postgres, redis, links, processes, disk }: Rig):
   await postgres.restore();
 }
 
-/** The submitters end, and what is left of their jobs does: gives how many jobs are not final when the time is over. */
-export async function settle({ postgres, processes }: Rig, ms_max: number): Promise<number> {
-  const deadline = performance.now() + ms_max;
+/** Jobs that are not final, whole rows, a hundred at most. */
+export type Left = readonly Record<string, unknown>[];
+
+/**
+ * The submitters end; from then on there is that much time for what is left of their jobs. Gives what has not ended when
+ * it is over.
+ */
+export async function settle({ postgres, processes }: Rig, ms_max: number): Promise<Left> {
   await processes.end("submitter", submitters_ms_max);
+  const deadline = performance.now() + ms_max;
   for (;;) {
-    const left = await postgres.asAdmin(async (sql) => {
-      const [row] = await sql<{ count: number }[]>`
-        SELECT count(*)::int AS count FROM jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled')`;
-      return row?.count ?? 0;
-    });
-    if (left === 0) {
-      await delay(after_ms);
-      return 0;
-    }
-    if (performance.now() > deadline) return left;
+    const left = await postgres.asAdmin(
+      (sql) => sql<Record<string, unknown>[]>`
+        SELECT *, now() AS at FROM jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled') LIMIT 100`,
+    );
+    if (left.length === 0) await delay(after_ms);
+    if (left.length === 0 || performance.now() > deadline) return left;
     await delay(look_ms);
   }
 }

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { migrateDatabase } from "@atlasqueue/core";
 import { freePort } from "@atlasqueue/embedded";
 import { eventually } from "@atlasqueue/testing/servers";
+import { installAudit } from "../audit/install-audit.ts";
 import type { History } from "../history/open-history.ts";
 import { apiNames, lease_ms, parts, tenants, type Part } from "./cast.ts";
 import { makeDisk, type Disk } from "./disk.ts";
@@ -66,6 +67,7 @@ async function assemble(options: RigOptions, ends: (() => unknown)[], stop: () =
   links.serve("postgres", postgres.primary().url);
   links.serve("redis", redis.primary().url);
   await migrateDatabase(postgres.primary().url);
+  await postgres.asAdmin(installAudit);
   const tokens = await makeTokens(postgres.primary().url, tenants);
 
   const ports = await Promise.all(apiNames.map(() => freePort()));

@@ -32,6 +32,10 @@ export const limits = {
   /** In one body, keys and list items together. */
   json_values_max: 100_000,
   batch_items_max: 1_000,
+  /** What a line of a stream may have besides its payload, blanks and escapes included. */
+  line_envelope_bytes_max: 65_536,
+  /** Shown of a line that is refused. */
+  line_faults_max: 5,
   /** In one batch, or added by one job as it ends. No chain in it is longer than the batch has jobs. */
   flow_edges_max: 10_000,
   ref_chars_max: 128,

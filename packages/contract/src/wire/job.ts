@@ -6,6 +6,7 @@ import { limits } from "../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
 import { dependsOn, jobRef, onParentFailure, refOrId } from "./flows/flow.ts";
 import { jobStatuses } from "./status.ts";
+import { unique } from "./submit/unique.ts";
 
 // Each description completes the sentence "must be …": error messages and the OpenAPI document are built from them.
 // Anything else in `meta` goes into the document as it is, for checks that are code, which JSON Schema cannot show.
@@ -73,39 +74,6 @@ export const backoff = z
   .describe("an object {kind, base_seconds, max_seconds?}");
 export type Backoff = z.infer<typeof backoff>;
 
-export const unique = z
-  .strictObject({
-    key: z
-      .string()
-      .min(1)
-      .max(limits.unique_key_chars_max)
-      .regex(plainText)
-      .optional()
-      .describe(`a string of 1 to ${limits.unique_key_chars_max} characters ${plainTextAccepts}`),
-    scope: z.enum(["active", "window"]).default("active").describe('"active" or "window"'),
-    window_seconds: z
-      .int()
-      .min(1)
-      .max(limits.unique_window_seconds_max)
-      .optional()
-      .describe(`an integer of seconds from 1 to ${limits.unique_window_seconds_max}`),
-    on_conflict: z.enum(["return", "replace", "reject"]).default("return").describe('"return", "replace" or "reject"'),
-  })
-  .superRefine(({ scope, window_seconds }, context) => {
-    const fault = (message: string) => context.addIssue({ code: "custom", path: ["window_seconds"], message });
-    if (scope === "window" && window_seconds === undefined) fault("is required");
-    if (scope === "active" && window_seconds !== undefined) fault('must not be given without the scope "window"');
-  })
-  .meta({
-    description: "an object {key?, scope?, window_seconds?, on_conflict?}",
-    dependentSchemas: { window_seconds: { properties: { scope: { const: "window" } }, required: ["scope"] } },
-  });
-/**
- * At most one job with a key in its queue: while that job is not final, or within a time from its creation. Without a
- * `key`, jobs of the same type and payload are the same.
- */
-export type Unique = z.output<typeof unique>;
-
 /** The fields of a job, on every surface. */
 export const submitFields = z.strictObject({
   type: jobType,
@@ -164,6 +132,13 @@ export const submitSingle = submitFields
   .refine(policyForParents, policyFault)
   .meta(waitingSchema);
 export type SubmitSingleInput = z.input<typeof submitSingle>;
+
+/** A line of `POST /v1/jobs/stream`: a job that waits for no other, with its key. */
+export const submitLine = submitFields
+  .extend({ idempotency_key: idempotencyKey.describe(idempotencyKeyAccepts) })
+  .refine(oneStart, oneStartFault)
+  .meta(oneStartSchema);
+export type SubmitLineInput = z.input<typeof submitLine>;
 
 /** What a schedule submits: a job as `POST /v1/jobs` takes it, except for when it runs. */
 export const jobTemplate = submitFields

@@ -26,7 +26,8 @@ WITH turn AS MATERIALIZED (
     CROSS JOIN LATERAL (
       SELECT FROM flow_jobs AS member CROSS JOIN LATERAL (
         SELECT status FROM jobs WHERE jobs.id = member.job_id OFFSET 0) AS job
-      WHERE member.flow_id = asked.flow_id AND status NOT IN ('succeeded', 'dead', 'cancelled') LIMIT 1) AS open
+      WHERE member.flow_id = asked.flow_id AND status NOT IN ('succeeded', 'dead', 'cancelled')
+      ORDER BY member.place DESC LIMIT 1) AS open
   ), ended AS MATERIALIZED (
     SELECT * FROM free WHERE flow_id IS NULL OR flow_id NOT IN (SELECT flow_id FROM open_flows)
   ), 

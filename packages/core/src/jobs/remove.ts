@@ -1,5 +1,5 @@
 import { countMixedMoves } from "../counts/changes.ts";
-import { isTaken, takeOwn, type Belonging } from "../database/take-own.ts";
+import { isTaken, takeOwn, type Belonging } from "../database/skip-locked.ts";
 
 /** What is a job's alone, and by which column. Only with `has_steps` is there any of the last three. */
 const belongings: readonly Belonging[] = [

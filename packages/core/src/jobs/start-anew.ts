@@ -1,5 +1,5 @@
 import { countMixedMoves } from "../counts/changes.ts";
-import { isTaken, takeOwn, type Belonging } from "../database/take-own.ts";
+import { isTaken, takeOwn, type Belonging } from "../database/skip-locked.ts";
 import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
 

@@ -23,6 +23,9 @@ import { sendAll } from "../tracing/send.ts";
 import { settlementOf, tellSettled, type Completion, type SettleOutcome, type Settlement } from "./complete.ts";
 import { settledBefore } from "./settled-before.ts";
 
+/** Who settles comes back to what is locked: soon, and without holding up others meanwhile. */
+const tries_max = 4;
+
 /** The jobs that a job adds as it succeeds: without `childrenFaults`, and without keys, as its own lease is their key. */
 export type Spawned = {
   children: readonly FlowJob[];
@@ -60,7 +63,7 @@ export async function completeWithChildren(
     const drafted = { flow: { jobs: children }, submissions: all, drafts: await draftsOf(all) };
     const write = () =>
       inTransaction(deps.database, (execute) => complete(execute, completion, drafted, dependants_wait));
-    const written = await lookAgain(write).catch((error: unknown) => {
+    const written = await lookAgain(write, tries_max).catch((error: unknown) => {
       if (isLocked(error)) return { kind: "locked" as const };
       throw error;
     });

@@ -1,4 +1,4 @@
-import { takeOwn, type Belonging } from "../database/take-own.ts";
+import { takeOwn, type Belonging } from "../database/skip-locked.ts";
 
 const kinds = ["job_steps", "job_signals", "job_waits"];
 

@@ -11,6 +11,7 @@ import {
 import type { Ending } from "../run/outcome.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
+import { createSpawnLines } from "./spawn-lines.ts";
 import { addChildren, type Success } from "./add-children.ts";
 import { traceSettled } from "../tracing/batches.ts";
 
@@ -37,7 +38,23 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   let flushes = 0;
   let idle: (() => void)[] = [];
 
-  const isBusy = () => flushes > 0 || waiting.length > 0 || resting > 0;
+  const adding = createSpawnLines<Success>(
+    async (one) => {
+      if (!running.holds(one.job)) return "done";
+      await succeedAdding(one).catch((error: unknown) => adjourn(one, error));
+      return locked.delete(one.job) ? "held" : "done";
+    },
+    { retry_ms, stop: giveUp.signal },
+    ({ job }) => {
+      running.leave(job);
+      tellIdle();
+    },
+  );
+
+  const isBusy = () => flushes > 0 || waiting.length > 0 || resting > 0 || adding.isBusy();
+  const tellIdle = (): void => {
+    if (!isBusy()) for (const resolve of idle.splice(0)) resolve();
+  };
 
   /** The job stays held: its lease is renewed like a running job's. */
   const tryLater = async (settlement: Settlement): Promise<void> => {
@@ -56,30 +73,35 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
       void flush(takeBatch(waiting)).finally(() => {
         flushes -= 1;
         kick();
-        if (isBusy()) return;
-        for (const resolve of idle.splice(0)) resolve();
+        tellIdle();
       });
     });
   };
 
   const flush = async (batch: Settlement[]): Promise<void> => {
     const successes: Success[] = [];
-    const spawners: Success[] = [];
     const faults: Fault[] = [];
     for (const { job, outcome } of batch) {
       if (!running.holds(job)) continue;
       if (outcome.kind === "succeeded") {
         const { result, log, spawned } = outcome;
-        (spawned ? spawners : successes).push({ job, result, log, spawned });
+        if (spawned) adding.add({ job, result, log, spawned });
+        else successes.push({ job, result, log });
       } else faults.push({ job, ...outcome });
     }
     await Promise.all([inBatch(successes, succeed), inBatch(faults, failAll)]);
-    // One at a time: each is a transaction, and they must not take all connections.
-    for (const one of spawners) await inBatch([one], () => succeedAdding(one));
     for (const settlement of batch)
-      if (locked.delete(settlement.job) && !giveUp.signal.aborted) void tryLater(settlement);
+      if (isAdding(settlement)) continue;
+      else if (locked.delete(settlement.job) && !giveUp.signal.aborted) void tryLater(settlement);
       // Those that could not be settled: their leases run out, and the sweep finds them.
       else running.leave(settlement.job);
+  };
+
+  /** An outcome with children whose statement failed: it is tried again if that may help. */
+  const adjourn = async (one: Success, error: unknown): Promise<void> => {
+    if (!isUnavailable(error)) return refused(one, error);
+    deps.observe({ event: "database_unavailable", during: "settling", error: String(error) });
+    locked.add(one.job);
   };
 
   const succeed = async (successes: Success[]): Promise<void> => {
@@ -209,6 +231,8 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   };
 }
 export type Settler = ReturnType<typeof createSettler>;
+
+const isAdding = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
 
 function takeBatch(waiting: Settlement[]): Settlement[] {
   let rows = 0;

@@ -2,6 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ProblemKind } from "@atlasqueue/contract";
+import { hasTime } from "../body/unhurried.ts";
 import { plainProblem } from "./plain-problem.ts";
 
 /**
@@ -10,6 +11,7 @@ import { plainProblem } from "./plain-problem.ts";
  */
 export function answerClientError(error: NodeJS.ErrnoException, stream: unknown): void {
   const socket = stream as Socket & { _httpMessage?: ServerResponse | null };
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && hasTime(socket._httpMessage?.req)) return;
   // In the middle of an answer another one would be taken for part of it.
   if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
   const [kind, detail] = problemOf(error.code);

@@ -11,14 +11,14 @@ export function answerErrors(deps: { observe: Observe; logger: Logger }) {
 }
 
 /** What the client learns of an error. Causes go to the log, never to the client. */
-function problemOf(deps: { observe: Observe; logger: Logger }, error: Error, c: ApiContext): ProblemError {
+export function problemOf(deps: { observe: Observe; logger: Logger }, error: unknown, c: ApiContext): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof NoRoomError) return noRoom(error);
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (error instanceof StorageFullError) return storageFull(error);
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;
-    deps.observe({ event: "database_unavailable", during, error: textOf(error) });
+    deps.observe({ event: "database_unavailable", during, error: textOf(error as Error) });
     return unavailable("The database did not answer", outcomeUnknown(error));
   }
   deps.logger.error({ event: "http_error", request_id: c.get("request_id"), err: error }, "http_error");

@@ -1,9 +1,10 @@
 import { incomingOf, type ApiContext } from "../context.ts";
 import { countKeys, refuseRepeatedKeys } from "./repeated-keys.ts";
 import { holderOf } from "../input/holder.ts";
-import { ProblemError } from "../answers/problem.ts";
+import { parseJson } from "./parse-json.ts";
 import type { Gate } from "../gate.ts";
 import { readBytes, type BodyBounds } from "./read-bytes.ts";
+import { requireMedia } from "./media.ts";
 import type { Turns } from "./turns.ts";
 
 /** A parsed body and how many bytes it had. */
@@ -15,8 +16,6 @@ export type Arrivals = { bodies: Gate; turns: Turns };
 /** Bodies up to this size always parse in less than a millisecond, and wait for no one. */
 const at_once_bytes_max = 8_192;
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
 /**
  * Read and parse a JSON body within its bounds; a larger one is refused without reading it to the end. Throws
  * `ProblemError` for anything but JSON in UTF-8, and for duplicate keys; `validate` checks the rest.
@@ -26,7 +25,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
  */
 export async function readJson(c: ApiContext, bounds: BodyBounds, arrivals: Arrivals): Promise<JsonBody> {
   requireJson(c);
-  return (await readParsed(c, bounds, arrivals)) ?? { ...parse(new Uint8Array()), bytes: 0 };
+  return (await readParsed(c, bounds, arrivals)) ?? { ...parseJson(new Uint8Array()), bytes: 0 };
 }
 
 /** For routes with an optional body: undefined for none, whatever its declared type. */
@@ -49,7 +48,7 @@ async function readParsed(c: ApiContext, bounds: BodyBounds, arrivals: Arrivals)
     const rest = () => arrivals.turns.take(holder);
     // Each step of a large one has its own turn of the event loop, as does what is done with it afterwards.
     if (large) await rest();
-    const { text, value } = parse(bytes);
+    const { text, value } = parseJson(bytes);
     if (large) await rest();
     if (countKeys(value) !== keys) await refuseRepeatedKeys(text, rest);
     if (large) await rest();
@@ -61,42 +60,13 @@ async function readParsed(c: ApiContext, bounds: BodyBounds, arrivals: Arrivals)
 
 /** 415 unless the headers say JSON in UTF-8. A request without a body needs no type: it is refused as empty. */
 function requireJson(c: ApiContext): void {
-  const type = c.req.header("content-type");
-  if (c.req.header("content-encoding") !== undefined)
-    throw new ProblemError("not_json", "The body must be sent without a Content-Encoding");
-  if (type === "application/json") return;
-  if (type === undefined && !hasBody(c)) return;
-  const [media = "", ...parameters] = (type ?? "")
-    .toLowerCase()
-    .split(";")
-    .map((part) => part.trim());
-  const foreign = parameters.some((part) => part.startsWith("charset=") && !/^charset="?utf-?8"?$/.test(part));
-  if (media === "application/json" && !foreign) return;
-  const got = type === undefined ? "got none" : `got ${JSON.stringify(type.slice(0, 100))}`;
-  throw new ProblemError("not_json", `Content-Type must be application/json, in UTF-8; ${got}`);
+  if (c.req.header("content-type") === undefined && !hasBody(c) && c.req.header("content-encoding") === undefined)
+    return;
+  requireMedia(c, ["application/json"], "not_json");
 }
 
 function hasBody(c: ApiContext): boolean {
   const headers = incomingOf(c)?.headers;
   if (!headers) return c.req.raw.body !== null;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-}
-
-function parse(bytes: Uint8Array): { text: string; value: unknown } {
-  const text = decode(bytes);
-  try {
-    return { text, value: JSON.parse(text) };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ProblemError("malformed_json", text === "" ? "The body is empty" : reason.slice(0, 200).toWellFormed());
-  }
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    // A byte order mark is skipped, as RFC 8259 allows.
-    return decoder.decode(bytes);
-  } catch {
-    throw new ProblemError("malformed_json", "The body is not valid UTF-8");
-  }
 }

@@ -2,6 +2,7 @@ import { eventually, recordEvents, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { advanceAndAdmit } from "../../../test/advance.ts";
 import { addFlow } from "../../../test/add-flow.ts";
+import { rowsRead } from "../../../test/rows-read.ts";
 import { purge } from "../../dead-letters/purge.ts";
 import type { Deps } from "../../deps.ts";
 import { cancel } from "../../jobs/cancel.ts";
@@ -208,4 +209,24 @@ test("a flow goes with the last of its jobs", async () => {
   await deleteFinished(deps, "default", [b]);
   expect(await forgetEmptyFlows(deps, firstId, 10)).toEqual({ flows: 1, next: undefined });
   expect(await own.database.sql`SELECT FROM flow_jobs UNION ALL SELECT FROM flow_edges`).toEqual([]);
+});
+
+test.each(["known", "unknown"])("whether a long flow is over is told from its end, its size %s", async (size) => {
+  const { sql } = own.database;
+  const { first, last } = await addFlow(deps, { first: {}, last: {} });
+  await succeed(first);
+  const members = 3_000;
+  await sql`
+    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result, flow_id)
+    SELECT gen_random_uuid(), 'noop', 'succeeded', now(), now(), now(), now(), '{}', '1', flow_id
+    FROM jobs, generate_series(1, ${members}::int) WHERE id = ${first}`;
+  await sql`
+    INSERT INTO flow_jobs (job_id, flow_id, place, on_parent_failure, parents)
+    SELECT id, flow_id, 10 + row_number() OVER (), 'cancel', '[]' FROM jobs WHERE id NOT IN (${first}, ${last})`;
+  await sql`UPDATE flow_jobs SET place = 10_000 WHERE job_id = ${last}`;
+  if (size === "known") await sql`ANALYZE jobs, flow_jobs`;
+  const step = (on: Pick<Deps, "database">) =>
+    clearResults({ ...deps, ...on }, 0, firstId, "ffffffff-ffff-ffff-ffff-ffffffffffff", 10);
+  expect(await rowsRead(own.database, step, "flow_jobs")).toBeLessThan(100);
+  expect(await sql`SELECT FROM jobs WHERE status = 'succeeded' AND result IS NULL`).toEqual([]);
 });

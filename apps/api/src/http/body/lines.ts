@@ -1,0 +1,120 @@
+import type { Arriving } from "./arriving.ts";
+
+/** A line of a body, counted from 1, blank ones too; without its end. */
+export type Line = { number: number; bytes: Uint8Array };
+
+/** Lines in order; `over` says that there are no more, and why. */
+type Taken = { lines: Line[]; over?: "complete" | "idle" | "stopped" | { too_long: number } };
+
+export type LineBounds = {
+  line_bytes_max: number;
+  /** In one take. */
+  lines_max: number;
+  /** How long to wait for a line to go on. */
+  idle_ms: number;
+};
+
+export type LineReader = {
+  /**
+   * The lines that are there: one at least, unless it is over. Waits for them, until `stop` aborts. Rejects like the
+   * body it reads.
+   */
+  take(stop: AbortSignal): Promise<Taken>;
+};
+
+const line_feed = 0x0a;
+const blanks = new Set([0x20, 0x09, 0x0d]);
+const nothing = Buffer.alloc(0);
+
+/**
+ * Cuts a body into lines while it arrives. It holds one piece of it, and the beginning of one line. Blank lines are
+ * left out; what follows the last line's end is a line too when the body is complete.
+ *
+ * @example
+ * const lines = createLineReader(body, { line_bytes_max: 300_000, lines_max: 500, idle_ms: 60_000 });
+ * const { lines: first } = await lines.take(stop);
+ */
+export function createLineReader(body: Arriving, { line_bytes_max, lines_max, idle_ms }: LineBounds): LineReader {
+  let piece: Uint8Array = nothing;
+  let at = 0;
+  /** The beginning of a line, from earlier pieces: grown by doubling, as it may come byte by byte. */
+  let begun = nothing;
+  let begun_bytes = 0;
+  let number = 0;
+  let over: Taken["over"];
+  let arriving: Promise<Uint8Array | undefined> | undefined;
+
+  const begin = (bytes: Uint8Array): void => {
+    const wanted = begun_bytes + bytes.length;
+    if (wanted > begun.length) {
+      const larger = Buffer.allocUnsafe(Math.max(wanted, 2 * begun.length));
+      larger.set(begun.subarray(0, begun_bytes));
+      begun = larger;
+    }
+    begun.set(bytes, begun_bytes);
+    begun_bytes = wanted;
+  };
+  const finish = (bytes: Uint8Array): Uint8Array => {
+    if (begun_bytes === 0) return bytes;
+    begin(bytes);
+    const line = begun.subarray(0, begun_bytes);
+    begun = nothing;
+    begun_bytes = 0;
+    return line;
+  };
+
+  const add = (lines: Line[], bytes: Uint8Array): void => {
+    number += 1;
+    if (bytes.length > line_bytes_max) over = { too_long: number };
+    else if (!bytes.every((byte) => blanks.has(byte))) lines.push({ number, bytes });
+  };
+  /** What the piece at hand has. */
+  const cut = (lines: Line[]): void => {
+    while (lines.length < lines_max && over === undefined && at < piece.length) {
+      const end = piece.indexOf(line_feed, at);
+      if (end === -1) {
+        begin(piece.subarray(at));
+        at = piece.length;
+        if (begun_bytes > line_bytes_max) over = { too_long: number + 1 };
+        return;
+      }
+      add(lines, finish(piece.subarray(at, end)));
+      at = end + 1;
+    }
+  };
+
+  return {
+    async take(stop) {
+      const lines: Line[] = [];
+      for (;;) {
+        cut(lines);
+        if (lines.length > 0) return { lines };
+        if (over !== undefined) return { lines, over };
+        arriving ??= body.next();
+        const next = await soonEnough(arriving, idle_ms, stop);
+        if (typeof next === "string") return { lines, over: next };
+        arriving = undefined;
+        [piece, at] = [next ?? nothing, 0];
+        if (next) continue;
+        over = "complete";
+        if (begun_bytes > 0) add(lines, finish(nothing));
+      }
+    },
+  };
+}
+
+/** What arrives, or why it is not waited for any longer. */
+async function soonEnough<T>(arriving: Promise<T>, ms: number, stop: AbortSignal): Promise<T | "idle" | "stopped"> {
+  if (stop.aborted) return "stopped";
+  let giveUp: (why: "idle" | "stopped") => void = () => {};
+  const given_up = new Promise<"idle" | "stopped">((resolve) => (giveUp = resolve));
+  const stopped = () => giveUp("stopped");
+  const timer = setTimeout(() => giveUp("idle"), ms);
+  stop.addEventListener("abort", stopped, { once: true });
+  try {
+    return await Promise.race([arriving, given_up]);
+  } finally {
+    clearTimeout(timer);
+    stop.removeEventListener("abort", stopped);
+  }
+}

@@ -1,0 +1,46 @@
+import { problems, problemType, type LastLine, type RefusedLine, type TakenLine } from "@atlasqueue/contract";
+import type { EnqueueOutcome } from "@atlasqueue/core/internal";
+import type { ProblemError } from "../../http/answers/problem.ts";
+import { keyMismatch, uniqueConflict } from "../single-refusals.ts";
+
+/** Why a stream ends. */
+export type Ending = { end: Exclude<LastLine["end"], "failed"> } | { end: "failed"; problem: ProblemError };
+
+export function takenOrRefused(line: number, outcome: EnqueueOutcome): string {
+  switch (outcome.kind) {
+    case "mismatch":
+      return refused(line, keyMismatch());
+    case "conflict":
+      return refused(line, uniqueConflict(outcome.job_id));
+    case "created":
+    case "replayed":
+    case "existing":
+    case "replaced": {
+      const { id, status } = outcome.job;
+      return asLine({ line, id, status, outcome: outcome.kind } satisfies TakenLine);
+    }
+    default:
+      return outcome satisfies never;
+  }
+}
+
+export function refused(line: number, problem: ProblemError): string {
+  return asLine({ line, error: shown(problem) } satisfies RefusedLine);
+}
+
+/** The last line of an answer. */
+export function ended(ending: Ending, answered: number): string {
+  const { end } = ending;
+  if (end !== "failed") return asLine({ end, answered } satisfies LastLine);
+  const { problem } = ending;
+  const error = { ...shown(problem), ...(problem.extras.maybe_done && { maybe_done: true as const }) };
+  return asLine({ end, answered, error } satisfies LastLine);
+}
+
+/** Without the request's id, which is in the header of all of them. */
+function shown({ kind, message, extras: { errors } }: ProblemError) {
+  const { title, status } = problems[kind];
+  return { type: problemType(kind), title, status, detail: message, ...(errors && { errors }) };
+}
+
+const asLine = (value: object) => `${JSON.stringify(value)}\n`;

@@ -1,0 +1,90 @@
+import { limits, streamAnswer, submitLine } from "@atlasqueue/contract";
+import { ProblemError } from "../../http/answers/problem.ts";
+import { exampleId, exampleKey, exampleSubmission } from "../../route/examples.ts";
+import { route } from "../../route/route.ts";
+import { runStream } from "./run.ts";
+
+const encoder = new TextEncoder();
+
+export const submitStream = route(
+  {
+    method: "post",
+    path: "/v1/jobs/stream",
+    id: "streamJobs",
+    tag: "Jobs",
+    summary: "Submit any number of jobs, line by line",
+    description:
+      "The body has a job per line (NDJSON), each with its own `idempotency_key`, and may go on for as long as you like. " +
+      "The answer has a line for each, in order, written when the job is durable; lines are stored many at a time and " +
+      "each for itself. A line that is refused has its problem in `error`, and those after it go on. Blank lines are " +
+      "skipped, and counted in `line`. Jobs of one group run in the order of the lines.\n\n" +
+      "The body is read only as fast as jobs are stored and answers are read: read them while you send. The last line has " +
+      "`end`, why no more is said, and `answered`, how many lines have an answer: `complete`; `idle`, no line came for a " +
+      "minute; `draining`, the server stops; `failed`, for the reason in `error`, such as a token that has ended, a " +
+      "database that is away, or a line that is too long. After anything but `complete`, or an answer without a last line, " +
+      "send again what was not answered, or everything: what is stored is `replayed`. A client that reads no answers for " +
+      "half a minute is cut off, and one that closes its side of the connection before the last line gets none.\n\n" +
+      `A line may have ${limits.line_envelope_bytes_max} bytes besides its payload. The tenant's rate limit makes a stream ` +
+      "wait. A proxy that buffers answers or requests only makes the answers late.",
+    scope: "submit",
+    request: {
+      body: {
+        lines: true,
+        schema: submitLine,
+        example: { ...exampleSubmission, idempotency_key: exampleKey },
+      },
+    },
+    gate: "own",
+    answers: {
+      200: {
+        description: "A line of JSON for each line, and a last one.",
+        schema: streamAnswer,
+        content_type: "application/x-ndjson",
+        stream: true,
+        example: { line: 1, id: exampleId, status: "queued", outcome: "created" },
+      },
+    },
+    problems: [],
+  },
+  (call) => {
+    const { deps, tenant, body, trace, problemOf } = call;
+    const over = deps.jobStreams.open(tenant, () => run.end({ end: "draining" }));
+    const run = runStream({ deps, tenant, body, trace, problemOf });
+    const { unread_ms, look_ms } = deps.jobStreams.times;
+    const finish = () => {
+      clearInterval(looking);
+      run.abandon();
+      over();
+    };
+    const letInAgain = async (): Promise<void> => {
+      try {
+        await call.letInAgain();
+      } catch (error) {
+        // Anything else, such as a database that is away, says nothing about the token.
+        if (isRefusal(error)) run.end({ end: "failed", problem: error });
+      }
+    };
+    const looking = setInterval(() => {
+      if (performance.now() - (run.waitsSince() ?? Infinity) < unread_ms) return void letInAgain();
+      finish();
+      body.cut();
+    }, look_ms).unref();
+    call.hungUp().addEventListener("abort", finish, { once: true });
+    const answers = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const text = await run.next();
+          if (text !== undefined) return controller.enqueue(encoder.encode(text));
+          finish();
+          controller.close();
+        },
+        cancel: finish,
+      },
+      { highWaterMark: 0 },
+    );
+    return { body: answers, content_type: "application/x-ndjson" };
+  },
+);
+
+const isRefusal = (error: unknown): error is ProblemError =>
+  error instanceof ProblemError && (error.kind === "unauthorized" || error.kind === "forbidden");

@@ -1,0 +1,88 @@
+import type { Final } from "../audit/read-final.ts";
+import type { Moved } from "../audit/read-audit.ts";
+import type { LineOf } from "../history/line.ts";
+
+/** All times are ms of the database's clock. What has no end known lasts for ever: `Infinity`. */
+type Span = { from_ms: number; to_ms: number };
+
+type Wanted = LineOf<"submit", "invoke">["jobs"][number];
+type Answer = LineOf<"submit", "ok">["answers"][number];
+
+/** How a call ended, as its caller knows it: done, certainly not done, or nobody knows. */
+export type Known = "ok" | "fail" | "info";
+
+export type Submit = Span & {
+  known: Known;
+  via: string;
+  batch: string | undefined;
+  row: string | undefined;
+  jobs: Wanted[];
+  answers: ReadonlyMap<string, Answer>;
+};
+
+/** A handler's life, until it ended or its process did. */
+export type HandlerRun = Span & {
+  process: string;
+  job: string;
+  attempt: number;
+  worker: string;
+  remote: boolean;
+  ended: "returned" | "threw" | "aborted" | "unknown";
+};
+
+type Settle = Span & {
+  known: Known;
+  job: string;
+  token: string | undefined;
+  attempt: number;
+  as: LineOf<"settle", "invoke">["as"];
+  answer: "applied" | "refused" | undefined;
+};
+
+/** What people did to jobs: those named, or all that a filter met. */
+export type Act = Span & { known: Known; act: "cancel" | "retry" | "replay" | "purge"; jobs: string[] | undefined };
+
+export type Fault = Span & {
+  fault: string;
+  victims: string[];
+  signal: string | undefined;
+  played: boolean;
+  note: string | undefined;
+};
+
+type Life = Span & { name: string; role: string; victim: boolean; code: number | null; signal: string | null };
+
+export type Limit = Span & { known: Known; tenant: string; queue: string; concurrency: number | null };
+
+type Trespass = Span & { tenant: string; jobs: string[]; about: string; seen: boolean };
+
+type Schedule = Span & { known: Known; name: string; tenant: string; every_ms: number };
+
+type Sample = { at_ms: number; of: string; name: string; value: number; bound: number | undefined };
+
+/** All that is known of one job: its moves in their order, and the handlers that ran for it. */
+export type Story = { id: string; moves: Moved[]; runs: HandlerRun[] };
+
+type Settings = Pick<
+  LineOf<"run", "invoke">,
+  "seed" | "minutes" | "commit" | "lease_ms" | "sweep_ms" | "backoff_ms_max"
+>;
+
+/** What a run left behind, put together for the invariants to look at. */
+export type Facts = {
+  settings: Settings;
+  quiet: Span | undefined;
+  stories: ReadonlyMap<string, Story>;
+  submits: Submit[];
+  settles: Settle[];
+  /** The tokens that remote workers were handed. */
+  handed: ReadonlySet<string>;
+  acts: Act[];
+  faults: Fault[];
+  lives: Life[];
+  limits: Limit[];
+  schedules: Schedule[];
+  trespasses: Trespass[];
+  samples: Sample[];
+  final: Final;
+};

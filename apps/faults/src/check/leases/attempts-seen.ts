@@ -1,0 +1,50 @@
+import type { Facts } from "../facts.ts";
+import type { Invariant } from "../invariant.ts";
+import { leasesOf, ranUnder, type Held } from "../leases.ts";
+import { wasCutOff, wasHurt } from "../trouble.ts";
+
+export const attemptsSeen: Invariant = {
+  name: "attempts-seen",
+  sentence: "No attempt is spent that no handler saw, unless its process died or stood still",
+  *find(facts) {
+    const { stories, handed } = facts;
+    const processOf = processesOfWorkers(facts);
+    for (const [job, story] of stories)
+      for (const lease of leasesOf(story)) {
+        if (lease.end !== "lost" || story.runs.some((run) => ranUnder(run, lease))) continue;
+        if (lease.token !== null && handed.has(lease.token)) continue;
+        const process = processOf(lease);
+        if (!excused(facts, lease, process))
+          yield {
+            job,
+            evidence: `attempt ${lease.attempt} of ${lease.worker} (${process ?? "unknown"}) was lost, and no handler had seen it`,
+          };
+      }
+  },
+};
+
+/** Which process a worker is in is known from the attempts it ran. */
+function processesOfWorkers({ stories, lives }: Facts): (lease: Held) => string | undefined {
+  const names = new Map<string, string>();
+  for (const story of stories.values())
+    for (const lease of leasesOf(story)) {
+      const run = story.runs.find((one) => ranUnder(one, lease));
+      if (run && lease.worker !== null) names.set(lease.worker, run.process);
+    }
+  const programs = [...new Set(lives.map(({ name }) => name))];
+  return ({ worker }) => names.get(worker ?? "") ?? programs.find((name) => worker?.startsWith(name));
+}
+
+/** A remote worker's jobs are claimed by an API for it: this may die with them, or the answer on its way. */
+function excused(facts: Facts, lease: Held, process: string | undefined): boolean {
+  if (process === undefined) {
+    const workers = facts.lives.filter(({ role }) => role === "worker").map(({ name }) => name);
+    return workers.some((name) => wasHurt(facts, name, lease));
+  }
+  if (wasHurt(facts, process, lease)) return true;
+  if (facts.lives.find(({ name }) => name === process)?.role !== "remote") return false;
+  const apis = new Set(facts.lives.filter(({ role }) => role === "api").map(({ name }) => name));
+  const [last_ms, first_ms] = [Math.min(lease.to_ms, lease.from_ms + 10_000), lease.from_ms];
+  const handing = { from_ms: first_ms, to_ms: last_ms };
+  return [...apis].some((api) => wasHurt(facts, api, handing)) || wasCutOff(facts, process, /^api/, handing);
+}

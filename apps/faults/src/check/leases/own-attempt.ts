@@ -1,0 +1,43 @@
+import type { HandlerRun } from "../facts.ts";
+import type { Invariant } from "../invariant.ts";
+import { clocks_ms, leasesOf, ranUnder } from "../leases.ts";
+
+/** The engine ends these itself, while the handler may still go on. */
+const byEngine = /^(TimeoutError|PayloadError|HandlerProcess|Unknown|No handler|StepError|SpawnError)/;
+
+export const ownAttempt: Invariant = {
+  name: "own-attempt",
+  sentence: "No attempt ends by what a superseded one did: only the handler that holds the token settles",
+  *find({ stories, settles }) {
+    for (const [job, story] of stories) {
+      for (const lease of leasesOf(story)) {
+        const { stopped, attempt, end } = lease;
+        if (end !== "settled" || !stopped) continue;
+        const { done_by_attempt, status, error, at_ms } = stopped;
+        if (done_by_attempt !== null && done_by_attempt !== attempt)
+          yield { job, evidence: `attempt ${attempt} was completed with the result of attempt ${done_by_attempt}` };
+        const own = story.runs.filter((run) => ranUnder(run, lease));
+        const ended = (run: HandlerRun) => run.ended !== "unknown" && run.to_ms <= at_ms + clocks_ms;
+        if (status === "succeeded" && !own.some((run) => run.ended === "returned" && ended(run)))
+          yield { job, evidence: `attempt ${attempt} succeeded, and no handler of it had returned` };
+        if (status !== "succeeded" && !own.some(ended) && !byEngine.test(error ?? ""))
+          yield { job, evidence: `attempt ${attempt} became ${status} (${error}), and no handler of it had ended` };
+      }
+    }
+    for (const { job, token, as, answer, attempt } of settles) {
+      if (answer !== "applied" || token === undefined || (as !== "complete" && as !== "fail")) continue;
+      const moves = stories.get(job)?.moves ?? [];
+      const settled = moves.some(
+        ({ was, status, old_token }) =>
+          was === "running" &&
+          old_token === token &&
+          (as === "complete" ? status === "succeeded" : status !== "succeeded"),
+      );
+      if (!settled)
+        yield {
+          job,
+          evidence: `attempt ${attempt}, token ${token}: its ${as} was acknowledged, and no lease of this token ended so`,
+        };
+    }
+  },
+};

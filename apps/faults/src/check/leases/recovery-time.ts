@@ -1,0 +1,29 @@
+import type { Invariant } from "../invariant.ts";
+import { leasesOf } from "../leases.ts";
+import { troubledMs } from "../trouble.ts";
+
+/** A machine that does other work too may be so late. */
+const late_ms = 2_000;
+/** Whoever sweeps needs PostgreSQL, and a process to sweep in. */
+const sweeps = /^(postgres|(api|worker)-\d+(>postgres)?$)/;
+
+export const recoveryTime: Invariant = {
+  name: "recovery-time",
+  sentence:
+    "A lost lease is taken back within a sweep of its end, less the time in which PostgreSQL or the sweepers were in trouble",
+  *find(facts) {
+    const { sweep_ms } = facts.settings;
+    for (const [job, story] of facts.stories)
+      for (const { end, stopped, attempt } of leasesOf(story)) {
+        if (end !== "lost" || !stopped) continue;
+        const over_ms = -(stopped.lease_left_ms ?? 0);
+        const ended = { from_ms: stopped.at_ms - over_ms, to_ms: stopped.at_ms };
+        const troubled_ms = troubledMs(facts, ended, ({ victims }) => victims.some((victim) => sweeps.test(victim)));
+        if (over_ms - troubled_ms > sweep_ms + late_ms)
+          yield {
+            job,
+            evidence: `attempt ${attempt} was taken back ${Math.round(over_ms)} ms after its lease, ${Math.round(troubled_ms)} of them in trouble`,
+          };
+      }
+  },
+};

@@ -1,0 +1,56 @@
+import type { Facts, Fault } from "./facts.ts";
+
+type Span = { from_ms: number; to_ms: number };
+
+const overlap = (a: Span, b: Span) => a.from_ms <= b.to_ms && b.from_ms <= a.to_ms;
+
+/** What takes the time from a process that it needs to keep its leases. */
+const stopping = /^(process-(killed|frozen)|event-loop-blocked|aimed)/;
+/** What may have PostgreSQL forget a commit that was not to wait for the disk. */
+const crash = /^postgres-(stopped-at-once|killed|failover)|^failover/;
+/** So long after its return a server may still not be used: see promise 11. */
+const return_ms = 10_000;
+
+/** Whether a process was killed, frozen or blocked, or ended by itself, at some time of the span. */
+export function wasHurt({ faults, lives }: Facts, process: string, span: Span): boolean {
+  return (
+    faults.some((one) => stopping.test(one.fault) && one.victims.includes(process) && overlap(one, span)) ||
+    lives.some(
+      ({ name, to_ms, code }) => name === process && code !== 0 && to_ms >= span.from_ms && to_ms <= span.to_ms,
+    )
+  );
+}
+
+/** Whether a server, or the way from a process to it, was in trouble then, or just before. */
+export function wasCutOff({ faults }: Facts, process: string, server: RegExp, span: Span): boolean {
+  const longer = { from_ms: span.from_ms - return_ms, to_ms: span.to_ms };
+  return faults.some((one) => overlap(one, longer) && one.victims.some((victim) => cuts(victim, process, server)));
+}
+
+const cuts = (victim: string, process: string, server: RegExp) => {
+  const [from = "", to] = victim.split(">");
+  return to === undefined ? server.test(from) : from === process && server.test(to);
+};
+
+/** Whether PostgreSQL crashed then. */
+export function hasCrashed({ faults }: Facts, span: Span): boolean {
+  return faults.some((one) => crash.test(one.fault) && overlap(one, span));
+}
+
+/** How many ms of a span some fault of these was at work, or had just been. */
+export function troubledMs({ faults }: Facts, span: Span, counts: (fault: Fault) => boolean): number {
+  const spans = faults
+    .filter(counts)
+    .map(({ from_ms, to_ms }) => ({ from_ms, to_ms: to_ms + return_ms }))
+    .filter((one) => overlap(one, span))
+    .toSorted((a, b) => a.from_ms - b.from_ms);
+  let total = 0;
+  let until = span.from_ms;
+  for (const { from_ms, to_ms } of spans) {
+    const from = Math.max(from_ms, until);
+    const to = Math.min(to_ms, span.to_ms);
+    if (to > from) total += to - from;
+    until = Math.max(until, to);
+  }
+  return total;
+}

@@ -1,0 +1,64 @@
+import { foldCounts } from "../../../src/counts/fold.ts";
+import { closeEdges } from "../../../src/flows/close-edges.ts";
+import { releaseChildren } from "../../../src/flows/release-children.ts";
+import { advanceGroups } from "../../../src/groups/advance.ts";
+import { forgetEndedClaims } from "../../../src/lease/forget-claims.ts";
+import { recoverExpired } from "../../../src/lease/recover.ts";
+import { promoteDue } from "../../../src/maintenance/promote.ts";
+import { firstId, prune, pruneKeys, pruneUniqueKeys } from "../../../src/maintenance/prune.ts";
+import { admitAll } from "../../../src/submit/arrivals/admitter.ts";
+import * as leasing from "../leasing.ts";
+import * as submitting from "../submitting.ts";
+import * as upkeep from "../upkeep.ts";
+import { type Act, one } from "./choices.ts";
+
+const nothingFollows = { admitted: async () => {} };
+/** What happens by itself. */
+export const sweeps: Record<string, Act> = {
+  "time passes": async (model, real, draw) => {
+    model.now += one(draw, [1_000, 6_000, 6_000, 11_000, 11_000, 31_000, 61_000, 7_200_000]);
+    await real.clock.set(new Date(model.now));
+  },
+  recover: async (model, real) => {
+    leasing.recover(model);
+    await recoverExpired(real.deps, 500);
+  },
+  "forget ended claims": async (model, real) => {
+    leasing.forgetEnded(model);
+    await forgetEndedClaims(real.deps, [...real.tokens.values()]);
+  },
+  promote: async (model, real) => {
+    upkeep.promote(model);
+    await promoteDue(real.deps, 500);
+  },
+  "advance groups": async (model, real) => {
+    upkeep.advanceGroups(model);
+    await advanceGroups(real.deps, 500);
+  },
+  "close edges": async (model, real) => {
+    upkeep.closeEdges(model);
+    await closeEdges(real.deps, 500);
+  },
+  "release children": async (model, real) => {
+    upkeep.releaseChildren(model);
+    await releaseChildren(real.deps, 500);
+  },
+  admit: async (model, real) => {
+    submitting.admitAll(model);
+    await admitAll({ ...real.deps, followUps: nothingFollows });
+  },
+  prune: async (model, real, draw) => {
+    const [succeeded_hours, dead_hours] = [draw(2), draw(3)];
+    upkeep.prune(model, succeeded_hours, dead_hours);
+    await prune(real.deps, { succeeded_hours, dead_hours }, firstId, 500);
+  },
+  "prune keys": async (model, real) => {
+    upkeep.pruneKeys(model);
+    await pruneKeys(real.deps, 500);
+    upkeep.pruneUniqueKeys(model);
+    await real.sql`UPDATE unique_keys SET check_at = '-infinity'`;
+    await pruneUniqueKeys(real.deps, 500);
+    await real.sql`UPDATE unique_keys SET check_at = now()`;
+  },
+  "fold counts": async (_model, real, draw) => void (await foldCounts(real.deps, 1 + draw(10))),
+};

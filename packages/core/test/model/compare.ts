@@ -1,0 +1,146 @@
+import { jobStatuses } from "@atlasqueue/contract";
+import { expect } from "vitest";
+import { runningIn } from "./leasing.ts";
+import { tenant, type Real } from "./real.ts";
+import { inOrder, type Model } from "./state.ts";
+import { unclaimed } from "./upkeep.ts";
+
+/** Everything that both sides know, with the model's numbers for ids, and times in seconds from now. */
+type Known = Record<string, unknown>;
+
+const from = (now: number) => (at: number | null | undefined) =>
+  at === null || at === undefined ? null : Math.round(at - now) / 1_000;
+const sorted = <T>(all: Iterable<T>) => [...all].map((one) => JSON.stringify(one)).toSorted();
+
+/** Throws when the tables are not what the model says. */
+export async function compare(model: Model, real: Real): Promise<void> {
+  expect(await readReal(model, real)).toEqual(readModel(model));
+  expect(unclaimed(model), "running jobs without exactly one claim").toEqual([]);
+}
+
+function readModel(model: Model): Known {
+  const ago = from(model.now);
+  const counted = inOrder(model.jobs.values()).map(({ queue, status }) => `${queue} ${status}`);
+  return {
+    jobs: inOrder(model.jobs.values()).map(({ token, flow, holds_group, group, has_steps, has_children, ...job }) => ({
+      ...job,
+      group,
+      holds_group: holds_group ? group : null,
+      in_flow: flow !== null,
+      has_steps,
+      has_children,
+      token,
+      run_at: ago(job.run_at),
+      ready_at: ago(job.ready_at),
+      due_at: ago(job.due_at),
+      dead_at: ago(job.dead_at),
+      finished_at: ago(job.finished_at),
+      kept_until: ago(job.kept_until),
+      locked_until: ago(job.locked_until),
+    })),
+    groups: sorted([...model.groups].map(([name, { last_seq, heads }]) => [name, last_seq, heads.toSorted()])),
+    handovers: sorted(model.handovers),
+    claims: sorted([...model.claims].map(([token, { check_at, jobs }]) => [token, ago(check_at), jobs.toSorted()])),
+    unique: sorted(model.unique),
+    keys: sorted([...model.keys].map(([key, { job, expires_at, noted }]) => [key, job, ago(expires_at), noted])),
+    arrivals: sorted(model.arrivals.keys()),
+    edges: sorted(model.edges.map(({ parent, child, policy, failed }) => [parent, child, policy, failed])),
+    notes: sorted([
+      ...[...model.notes.parent].map((n) => [n, "parent"]),
+      ...[...model.notes.child].map((n) => [n, "child"]),
+    ]),
+    signals: sorted(model.signals),
+    waits: sorted([...model.waits].map(([wait, until]) => [wait, ago(until)])),
+    counts: sorted([...Map.groupBy(counted, (name) => name)].map(([name, all]) => [name, all.length])),
+    room: sorted(
+      [...model.queues].flatMap(([queue, { concurrency }]) =>
+        concurrency === null ? [] : [[queue, concurrency, runningIn(model, queue)]],
+      ),
+    ),
+  };
+}
+
+type JobOfTable = Record<string, number | string | boolean | null> & { id: string; lease_token: string | null };
+
+async function readReal(model: Model, real: Real): Promise<Known> {
+  const [row] = await real.sql.unsafe<{ all: Record<string, never[]> }[]>(readAll);
+  const found = row?.all as unknown as {
+    jobs: JobOfTable[] | null;
+    [table: string]: (string | number | boolean | null | string[])[][] | JobOfTable[] | null;
+  };
+  const ago = from(model.now);
+  const numbers = new Map(real.ids.map((id, n) => [id, n]));
+  const claims = new Map([...real.tokens].map(([n, token]) => [token, n]));
+  const n = (id: unknown) => numbers.get(String(id)) ?? `the unknown job ${String(id)}`;
+  const claimOf = (token: unknown) =>
+    token === null ? null : (claims.get(String(token)) ?? `unknown ${String(token)}`);
+  const rows = (table: string) => (found[table] ?? []) as (string | number | boolean | null | string[])[][];
+  const at = (value: unknown) => ago(value as number | null);
+  return {
+    jobs: (found.jobs ?? []).map(({ id, lease_token, ...job }) => ({
+      ...job,
+      n: n(id),
+      token: claimOf(lease_token),
+      run_at: at(job["run_at"]),
+      ready_at: at(job["ready_at"]),
+      due_at: at(job["due_at"]),
+      dead_at: at(job["dead_at"]),
+      finished_at: at(job["finished_at"]),
+      kept_until: at(job["kept_until"]),
+      locked_until: at(job["locked_until"]),
+    })),
+    groups: sorted(
+      rows("groups").map(([name, last_seq, heads]) => [name, last_seq, (heads as string[]).map(n).toSorted()]),
+    ),
+    handovers: sorted(rows("handovers").map(([name]) => name)),
+    claims: sorted(
+      rows("claims").map(([token, check_at, jobs]) => [
+        claimOf(token),
+        at(check_at),
+        ((jobs as string[] | null) ?? []).map(n).toSorted(),
+      ]),
+    ),
+    unique: sorted(rows("unique").map(([name, id]) => [name, n(id)])),
+    keys: sorted(rows("keys").map(([key, id, expires_at, noted]) => [key, n(id), at(expires_at), noted])),
+    arrivals: sorted(rows("arrivals").map(([id]) => n(id))),
+    edges: sorted(rows("edges").map(([parent, child, policy, failed]) => [n(parent), n(child), policy, failed])),
+    notes: sorted(rows("notes").map(([id, role]) => [n(id), role])),
+    signals: sorted(rows("signals").map(([id, name]) => `${n(id)} ${String(name)}`)),
+    waits: sorted(rows("waits").map(([id, name, until]) => [`${n(id)} ${String(name)}`, at(until)])),
+    counts: sorted(rows("counts").map(([name, count]) => [name, count])),
+    room: sorted(rows("room")),
+  };
+}
+
+const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
+const list = (columns: string, of: string) => `(SELECT json_agg(json_build_array(${columns})) FROM ${of})`;
+const perStatus = jobStatuses.map((status) => `('${status}', ${status})`).join(", ");
+
+const readAll = `
+  WITH known AS (
+    SELECT queue, of.status, sum(of.jobs)::int AS jobs
+    FROM (SELECT queue, ${jobStatuses.join(", ")} FROM queue_counts UNION ALL SELECT queue, ${jobStatuses.join(", ")} FROM queue_changes) AS kept,
+         LATERAL (VALUES ${perStatus}) AS of(status, jobs) GROUP BY queue, of.status
+  )
+  SELECT json_build_object(
+    'jobs', (SELECT json_agg(one ORDER BY id) FROM (
+      SELECT id, queue, group_key AS group, priority, status, attempts, max_attempts, ${ms("run_at")} AS run_at, ${ms("ready_at")} AS ready_at,
+             ${ms("due_at")} AS due_at, ${ms("dead_at")} AS dead_at, ${ms("finished_at")} AS finished_at, ${ms("kept_until")} AS kept_until,
+             blocked_seq, holds_group, lease_token, ${ms("locked_until")} AS locked_until, waits_for, coalesce(has_steps, false) AS has_steps,
+             coalesce(has_children, false) AS has_children, flow_id IS NOT NULL AS in_flow,
+             coalesce((SELECT cancelled_by IS NOT NULL FROM flow_jobs WHERE job_id = jobs.id), false) AS cancelled_by_parent
+      FROM jobs WHERE tenant = '${tenant}') AS one),
+    'groups', ${list("queue || '/' || group_key, last_seq, heads", "job_groups")},
+    'handovers', ${list("name", "(SELECT DISTINCT queue || '/' || group_key AS name FROM group_handovers) AS noted")},
+    'claims', ${list(`token, ${ms("check_at")}, job_ids`, "lease_batches")},
+    'unique', ${list("queue || '/' || substr(key, 5), job_id", "unique_keys")},
+    'keys', ${list(`key, job_id, ${ms("expires_at")}, coalesce(noted, false)`, "idempotency_keys")},
+    'arrivals', ${list("job_id", "arrivals")},
+    'edges', ${list("parent, child, on_parent_failure, failed", "flow_edges")},
+    'notes', ${list("job_id, role", "(SELECT DISTINCT job_id, role FROM flow_notes) AS noted")},
+    'signals', ${list("job_id, name", "job_signals")},
+    'waits', ${list(`job_id, name, ${ms("until")}`, "job_waits")},
+    'counts', ${list("queue || ' ' || status, jobs", "known WHERE jobs <> 0")},
+    'room', (SELECT json_agg(json_build_array(queue, concurrency, (
+        SELECT count(*) FROM jobs WHERE jobs.queue = queues.queue AND status = 'running'))) FROM queues WHERE concurrency IS NOT NULL)
+  ) AS all`;

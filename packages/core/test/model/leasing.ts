@@ -1,0 +1,183 @@
+import { ended, held, type Model, type ModelJob } from "./state.ts";
+
+type Taken = { job: number; token: number };
+
+/** The jobs that may be claimed in queues without limits, and in those with, as far as there is room. */
+function claimable(model: Model, candidates: readonly ModelJob[], jobs_max: number) {
+  const open = candidates.filter(({ status, queue }) => status === "queued" && !model.queues.get(queue)?.paused);
+  const limitOf = ({ queue }: ModelJob) => model.queues.get(queue)?.concurrency ?? null;
+  const plain = open.filter((job) => limitOf(job) === null).slice(0, jobs_max);
+  const room = new Map<string, number>();
+  const limited: ModelJob[] = [];
+  for (const job of open) {
+    const limit = limitOf(job);
+    if (limit === null || limited.length >= jobs_max - plain.length) continue;
+    const left = room.get(job.queue) ?? limit - runningIn(model, job.queue);
+    room.set(job.queue, left - 1);
+    if (left > 0) limited.push(job);
+  }
+  return { plain, limited };
+}
+
+export const runningIn = (model: Model, of: string) =>
+  [...model.jobs.values()].filter(({ queue, status }) => queue === of && status === "running").length;
+
+/** queued → running: each of the two kinds is a claim of its own. */
+export function claim(model: Model, candidates: readonly ModelJob[], seconds: number, jobs_max = Infinity): Taken[] {
+  const { plain, limited } = claimable(model, candidates, jobs_max);
+  return [plain, limited].flatMap((jobs) => {
+    if (jobs.length === 0) return [];
+    const token = model.next.claim++;
+    const until = model.now + seconds * 1_000;
+    model.claims.set(token, { check_at: until, jobs: jobs.map(({ n }) => n) });
+    return jobs.map((job) => {
+      const attempts = job.attempts + 1;
+      Object.assign(job, { status: "running", ready_at: null, attempts, token, locked_until: until });
+      model.leases.push({ job: job.n, token });
+      return { job: job.n, token };
+    });
+  });
+}
+
+/** By priority, then by age. */
+export function oldestFirst(model: Model): ModelJob[] {
+  return [...model.jobs.values()]
+    .filter(({ status }) => status === "queued")
+    .toSorted((a, b) => b.priority - a.priority || Number(a.ready_at) - Number(b.ready_at) || a.n - b.n);
+}
+
+/** Renew leases. Returns the jobs that are lost. */
+export function extend(model: Model, leases: readonly Taken[], seconds: number): number[] {
+  const until = model.now + seconds * 1_000;
+  const lost: number[] = [];
+  for (const lease of leases) {
+    const job = held(model, lease);
+    if (job) job.locked_until = until;
+    else lost.push(lease.job);
+    lookBy(model, lease.token, until);
+  }
+  return lost;
+}
+
+/** The sweep must look at a claim no later than its leases end. */
+function lookBy(model: Model, token: number, until: number): void {
+  const claimed = model.claims.get(token);
+  if (claimed) claimed.check_at = Math.min(claimed.check_at, until);
+}
+
+export function heartbeat(model: Model, lease: Taken, seconds: number): string {
+  const job = held(model, lease);
+  if (!job) return model.jobs.has(lease.job) ? "lease_lost" : "unknown";
+  job.locked_until = model.now + seconds * 1_000;
+  lookBy(model, lease.token, job.locked_until);
+  return "extended";
+}
+
+/** Whether the last thing that happened under this lease was its settlement, and nothing since. */
+const settledUnder = (model: Model, { job, token }: Taken) =>
+  model.jobs.get(job)?.token === token ? model.jobs.get(job)?.status : undefined;
+
+export function complete(model: Model, leases: readonly Taken[]): string[] {
+  return leases.map((lease) => {
+    const job = held(model, lease);
+    if (!job) return settledUnder(model, lease) === "succeeded" ? "applied" : "lease_lost";
+    Object.assign(job, { status: "succeeded", finished_at: model.now, locked_until: null, holds_group: false });
+    ended(model, job);
+    return "applied";
+  });
+}
+
+/** Each is dead, or tried again after a delay. */
+export function fail(model: Model, leases: readonly Taken[], delay_ms: number | "dead"): string[] {
+  return leases.map((lease) => {
+    const job = held(model, lease);
+    if (!job) {
+      const status = settledUnder(model, lease);
+      if (status === "dead") return "dead";
+      return status === "failed" || status === "queued" ? "retrying" : "lease_lost";
+    }
+    job.locked_until = null;
+    if (delay_ms === "dead") return die(model, job);
+    Object.assign(job, { status: "failed", run_at: model.now + delay_ms, due_at: model.now + delay_ms });
+    return "retrying";
+  });
+}
+
+function die(model: Model, job: ModelJob): string {
+  Object.assign(job, { status: "dead", dead_at: model.now, finished_at: model.now, holds_group: false });
+  ended(model, job);
+  return "dead";
+}
+
+const queuedAgain = (job: ModelJob) => ({ status: "queued", ready_at: job.run_at, token: null, locked_until: null });
+
+/** running → queued, with the attempt given back. Returns the jobs that went back. */
+export function release(model: Model, leases: readonly Taken[]): number[] {
+  return leases.flatMap((lease) => {
+    const job = held(model, lease);
+    if (!job) return [];
+    Object.assign(job, queuedAgain(job), { attempts: job.attempts - 1 });
+    return [job.n];
+  });
+}
+
+/** The same for what is still held of a claim whose answer was lost. */
+export function takeBack(model: Model, token: number): void {
+  const claimed = model.claims.get(token);
+  if (!claimed) model.claims.set(token, { check_at: model.now + 3_600_000, jobs: [] });
+  release(
+    model,
+    (claimed?.jobs ?? []).map((job) => ({ job, token })),
+  );
+}
+
+/** What has not been renewed goes back, or dies with its last attempt. */
+export function recover(model: Model): void {
+  for (const [token, claimed] of model.claims) {
+    if (claimed.check_at > model.now) continue;
+    const running = claimed.jobs.flatMap((job) => held(model, { job, token }) ?? []);
+    const left = running.filter(({ locked_until }) => Number(locked_until) > model.now);
+    for (const job of running) {
+      if (left.includes(job)) continue;
+      if (job.attempts < job.max_attempts) Object.assign(job, queuedAgain(job));
+      else {
+        die(model, job);
+        Object.assign(job, { token: null, locked_until: null });
+      }
+    }
+    const next = Math.min(...left.map(({ locked_until }) => Number(locked_until)));
+    if (left.length === 0) model.claims.delete(token);
+    else claimed.check_at = Math.max(next, model.now + 1_000);
+  }
+}
+
+/** Claims of which no job is held any more are forgotten. */
+export function forgetEnded(model: Model): void {
+  for (const [token, { jobs }] of model.claims)
+    if (!jobs.some((job) => held(model, { job, token }))) model.claims.delete(token);
+}
+
+/** The handler waits for a signal: its job gives its lease and its attempt back until it comes, or for so long. */
+export function park(model: Model, lease: Taken, name: string, seconds: number): string {
+  const found = model.jobs.get(lease.job);
+  if (!found) return "unknown";
+  if (found.status === "scheduled" && found.waits_for === name && found.token === lease.token) return "parked";
+  const job = held(model, lease);
+  if (!job) return "lease_lost";
+  const wait = `${job.n} ${name}`;
+  if (model.signals.has(wait)) return "signalled";
+  job.has_steps = true;
+  const until = model.waits.get(wait) ?? model.now + seconds * 1_000;
+  if (until <= model.now) return "timed_out";
+  model.waits.set(wait, until);
+  const attempts = job.attempts - 1;
+  Object.assign(job, {
+    status: "scheduled",
+    waits_for: name,
+    run_at: until,
+    due_at: until,
+    attempts,
+    locked_until: null,
+  });
+  return "parked";
+}

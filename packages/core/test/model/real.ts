@@ -1,0 +1,60 @@
+import { submitJob } from "@atlasqueue/contract";
+import { recordEvents, simulateClock, type SimulatedClock } from "@atlasqueue/testing";
+import { connectDatabase, type Database, type Sql } from "../../src/database/connect.ts";
+import type { Deps } from "../../src/deps.ts";
+import type { Lease } from "../../src/lease/lease.ts";
+import type { Submission } from "../../src/submit/outcome.ts";
+import type { Asked } from "./submitting.ts";
+
+/** The real thing beside the model: a database whose clock stands still, and what the model's numbers are there. */
+export type Real = {
+  deps: Deps;
+  sql: Sql;
+  clock: SimulatedClock;
+  /** The ids of jobs, the tokens of claims and the flows, by their numbers. */
+  ids: string[];
+  tokens: Map<number, string>;
+  leases: Map<string, Lease>;
+};
+
+export const tenant = "model";
+export const options = { idempotency_ttl_seconds: 60 };
+
+/** A connection to a test database under a clock of its own; what is asked of the driver otherwise stays as it is. */
+export async function connectUnderClock(
+  url: string,
+  start: Date,
+): Promise<{ database: Database; clock: SimulatedClock }> {
+  const clock = await simulateClock(url, start);
+  return { clock, database: connectDatabase({ url, connections_max: 2, timeout_ms: 15_000 }) };
+}
+
+export function newReal(database: Database, clock: SimulatedClock): Real {
+  const deps = { database, observe: recordEvents().observe };
+  return { deps, sql: database.sql, clock, ids: [], tokens: new Map(), leases: new Map() };
+}
+
+/** Nothing is left of an earlier run. */
+export const emptyTables = (sql: Sql) => sql`
+  TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, flows, flow_jobs, flow_edges,
+           flow_notes, job_groups, group_handovers, queues, queue_starts, queue_counts, queue_changes, job_steps,
+           job_signals, job_waits`;
+
+/** A submission as the model has it. */
+export function submissionOf({ key, group, delay_seconds, unique, ...rest }: Asked): Submission {
+  const request = submitJob.parse({
+    type: "noop",
+    ...rest,
+    ...(group !== null && { group }),
+    ...(delay_seconds !== null && { delay_seconds }),
+    ...(unique !== null && { unique }),
+  });
+  return { tenant, request, idempotency_key: key ?? undefined };
+}
+
+/** The ids of jobs by their numbers. */
+export const idsOf = (real: Real, jobs: readonly number[]) => jobs.map((n) => real.ids[n] ?? "");
+
+/** What was given for leases of the model. */
+export const leasesOf = (real: Real, leases: readonly { job: number; token: number }[]): Lease[] =>
+  leases.map(({ job, token }) => real.leases.get(`${job} ${token}`) as Lease);

@@ -1,0 +1,115 @@
+import { isFinal, type JobStatus, type OnParentFailure } from "@atlasqueue/contract";
+
+/** What the model says of one job. Jobs are numbered in the order in which they were made; times are in milliseconds. */
+export type ModelJob = {
+  n: number;
+  queue: string;
+  group: string | null;
+  priority: number;
+  status: JobStatus;
+  attempts: number;
+  max_attempts: number;
+  run_at: number;
+  ready_at: number | null;
+  due_at: number | null;
+  dead_at: number | null;
+  finished_at: number | null;
+  kept_until: number | null;
+  /** Its place in its group while it is blocked; 0 before it has one. */
+  blocked_seq: number | null;
+  holds_group: boolean;
+  /** The claim it was last given by, until it is taken away. */
+  token: number | null;
+  locked_until: number | null;
+  waits_for: string | null;
+  has_steps: boolean;
+  has_children: boolean;
+  flow: number | null;
+  /** It was cancelled because a parent failed. */
+  cancelled_by_parent: boolean;
+};
+
+/** An idempotency key; `noted` when it names a job that was there before. */
+type ModelKey = { job: number; asks: string; expires_at: number; noted: boolean };
+type ModelEdge = { parent: number; child: number; policy: OnParentFailure; failed: boolean };
+type ModelGroup = { last_seq: number; heads: number[] };
+export type ModelQueue = { paused: boolean; concurrency: number | null; group_concurrency: number | null };
+/** A job that came in with a caller's transaction, with what it asks for, and is not admitted yet. */
+type Arrival = { key: string | null; asks: string };
+
+/**
+ * The whole state machine in a few maps: what packages/core promises of its tables, written down once more without SQL,
+ * locks or clocks.
+ */
+export type Model = {
+  now: number;
+  /** The number of the next job, claim and flow. */
+  next: { job: number; claim: number; flow: number };
+  /** Those that are not removed. */
+  jobs: Map<number, ModelJob>;
+  queues: Map<string, ModelQueue>;
+  /** By queue and group. */
+  groups: Map<string, ModelGroup>;
+  /** Groups in which a job has ended. */
+  handovers: Set<string>;
+  claims: Map<number, { check_at: number; jobs: number[] }>;
+  /** By queue and key. */
+  unique: Map<string, number>;
+  keys: Map<string, ModelKey>;
+  arrivals: Map<number, Arrival>;
+  edges: ModelEdge[];
+  notes: { parent: Set<number>; child: Set<number> };
+  signals: Set<string>;
+  waits: Map<string, number>;
+  /** Every lease ever given: old ones are used again, and must be refused. */
+  leases: { job: number; token: number }[];
+};
+
+export function newModel(now: number): Model {
+  return {
+    now,
+    next: { job: 0, claim: 0, flow: 0 },
+    jobs: new Map(),
+    queues: new Map(),
+    groups: new Map(),
+    handovers: new Set(),
+    claims: new Map(),
+    unique: new Map(),
+    keys: new Map(),
+    arrivals: new Map(),
+    edges: [],
+    notes: { parent: new Set(), child: new Set() },
+    signals: new Set(),
+    waits: new Map(),
+    leases: [],
+  };
+}
+
+export const groupOf = (queue: string, group: string) => `${queue}/${group}`;
+export const slotsOf = (model: Model, queue: string) => model.queues.get(queue)?.group_concurrency ?? 1;
+export const isOpen = ({ status }: ModelJob) => ["scheduled", "queued", "running", "failed"].includes(status);
+export const isOver = (job: ModelJob | undefined) => job === undefined || isFinal(job.status);
+export const statusOf = (model: Model, n: number): JobStatus | "gone" => model.jobs.get(n)?.status ?? "gone";
+export const inOrder = (jobs: Iterable<ModelJob>) => [...jobs].toSorted((a, b) => a.n - b.n);
+
+/** The job of a lease, if it still holds it. */
+export function held(model: Model, { job, token }: { job: number; token: number }): ModelJob | undefined {
+  const found = model.jobs.get(job);
+  return found?.status === "running" && found.token === token ? found : undefined;
+}
+
+/** A job that may run has ended, or was cancelled: the next of its group may go, and its children must hear of it. */
+export function ended(model: Model, job: ModelJob, had_its_turn = true): void {
+  if (job.group !== null && had_its_turn) model.handovers.add(groupOf(job.queue, job.group));
+  if (job.has_children) model.notes.parent.add(job.n);
+}
+
+/** The place that a job gets in its group now. */
+export function joinGroup(model: Model, { n, queue, group }: Pick<ModelJob, "n" | "queue"> & { group: string }) {
+  const name = groupOf(queue, group);
+  const known = model.groups.get(name) ?? { last_seq: 0, heads: [] };
+  const slots = slotsOf(model, queue);
+  const may_run = known.heads.length < slots;
+  model.groups.set(name, { last_seq: known.last_seq + 1, heads: may_run ? [...known.heads, n] : known.heads });
+  return { may_run, seq: known.last_seq + 1, holds_group: may_run && slots === 1 };
+}

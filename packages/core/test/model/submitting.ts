@@ -1,0 +1,192 @@
+import type { OnParentFailure } from "@atlasqueue/contract";
+import { groupOf, inOrder, isOver, joinGroup, type Model, type ModelJob } from "./state.ts";
+
+/** What a submission asks for. */
+export type Asked = {
+  queue: string;
+  group: string | null;
+  delay_seconds: number | null;
+  priority: number;
+  max_attempts: number;
+  key: string | null;
+  unique: { key: string; on_conflict: "return" | "reject" | "replace" } | null;
+};
+/** `depends_on` has places in the flow, or numbers of jobs that exist. */
+export type AskedOfFlow = Asked & { places: number[]; jobs: number[]; policy: OnParentFailure };
+
+/** What the answer to a submission must be. */
+export type Answer = { kind: string; job?: number };
+
+const ttl_ms = 60_000;
+
+/** What makes two requests under one key the same. */
+const asksOf = ({ key: _key, ...asked }: Asked) => JSON.stringify(asked);
+
+/** A key that stands for a job, unless its time is over or its job gone. */
+function liveKey(model: Model, key: string | null) {
+  const known = key === null ? undefined : model.keys.get(key);
+  return known && known.expires_at > model.now && model.jobs.has(known.job) ? known : undefined;
+}
+
+export function submitOne(model: Model, asked: Asked): Answer {
+  const { key, unique, queue, group } = asked;
+  const known = liveKey(model, key);
+  if (known) return known.asks === asksOf(asked) ? { kind: "replayed", job: known.job } : { kind: "mismatch" };
+  const holder = unique ? model.jobs.get(model.unique.get(groupOf(queue, unique.key)) ?? -1) : undefined;
+  if (!unique || isOver(holder)) return { kind: "created", job: make(model, asked) };
+  const holds = holder as ModelJob;
+  const noted = (kind: string): Answer => {
+    note(model, asked, holds.n, true);
+    return { kind, job: holds.n };
+  };
+  switch (unique.on_conflict) {
+    case "return":
+      return noted("existing");
+    case "reject":
+      return { kind: "conflict", job: holds.n };
+    default: {
+      const waits = ["scheduled", "blocked", "queued", "failed"].includes(holds.status);
+      if (!waits || holds.has_steps || holds.flow !== null || holds.has_children)
+        return { kind: "created", job: make(model, asked) };
+      if (holds.group !== group) return { kind: "conflict", job: holds.n };
+      replace(model, holds, asked);
+      return noted("replaced");
+    }
+  }
+}
+
+/** All of them, or none when a key stands for something else. */
+export function submitAll(model: Model, all: readonly Asked[]): Answer[] | "mismatch" {
+  for (const asked of all) {
+    const known = liveKey(model, asked.key);
+    if (known && known.asks !== asksOf(asked)) return "mismatch";
+  }
+  return all.map((asked) => submitOne(model, asked));
+}
+
+function note(model: Model, asked: Asked, job: number, noted: boolean): void {
+  if (asked.key !== null)
+    model.keys.set(asked.key, { job, asks: asksOf(asked), expires_at: model.now + ttl_ms, noted });
+}
+
+const startOf = (model: Model, { delay_seconds }: Asked) => model.now + (delay_seconds ?? 0) * 1_000;
+
+/** A new job's row, without its place. */
+function newJob(model: Model, asked: Asked): ModelJob {
+  const { queue, group, priority, max_attempts, key } = asked;
+  const job: ModelJob = {
+    n: model.next.job++,
+    queue,
+    group,
+    priority,
+    status: "blocked",
+    attempts: 0,
+    max_attempts,
+    run_at: startOf(model, asked),
+    ready_at: null,
+    due_at: null,
+    dead_at: null,
+    finished_at: null,
+    kept_until: key === null ? null : model.now + ttl_ms,
+    blocked_seq: 0,
+    holds_group: false,
+    token: null,
+    locked_until: null,
+    waits_for: null,
+    has_steps: false,
+    has_children: false,
+    flow: null,
+    cancelled_by_parent: false,
+  };
+  model.jobs.set(job.n, job);
+  return job;
+}
+
+/** Give a blocked job its place, from `starts_at` on. */
+function seat(model: Model, job: ModelJob, starts_at: number): void {
+  const place = job.group === null ? undefined : joinGroup(model, { ...job, group: job.group });
+  if (place && !place.may_run) {
+    job.blocked_seq = place.seq;
+    return;
+  }
+  job.blocked_seq = null;
+  job.holds_group = place?.holds_group ?? false;
+  job.status = starts_at > model.now ? "scheduled" : "queued";
+  job.ready_at = job.status === "queued" ? starts_at : null;
+  job.due_at = job.status === "scheduled" ? starts_at : null;
+}
+
+function make(model: Model, asked: Asked): number {
+  const job = newJob(model, asked);
+  if (asked.unique) model.unique.set(groupOf(asked.queue, asked.unique.key), job.n);
+  note(model, asked, job.n, false);
+  seat(model, job, job.run_at);
+  return job.n;
+}
+
+function replace(model: Model, job: ModelJob, asked: Asked): void {
+  const starts_at = startOf(model, asked);
+  const later = starts_at > model.now;
+  job.priority = asked.priority;
+  job.max_attempts = asked.max_attempts;
+  job.run_at = starts_at;
+  job.attempts = 0;
+  job.token = null;
+  if (job.status === "blocked") return;
+  job.status = later ? "scheduled" : "queued";
+  job.ready_at = later ? null : (job.ready_at ?? model.now);
+  job.due_at = later ? starts_at : null;
+}
+
+/** Jobs of which some wait for others, or for jobs that exist. Returns their numbers. */
+export function submitFlow(model: Model, all: readonly AskedOfFlow[], flow = model.next.flow++): number[] {
+  const made = all.map((asked) => newJob(model, asked));
+  all.forEach(({ places, jobs, policy }, at) => {
+    const child = made[at] as ModelJob;
+    child.flow = flow;
+    const earlier = jobs.flatMap((n) => model.jobs.get(n) ?? []);
+    for (const parent of [...places.map((place) => made[place] as ModelJob), ...earlier]) {
+      parent.has_children = true;
+      model.edges.push({ parent: parent.n, child: child.n, policy, failed: false });
+    }
+    for (const { n } of earlier) model.notes.parent.add(n);
+    if (places.length + jobs.length === 0) seat(model, child, child.run_at);
+  });
+  return made.map(({ n }) => n);
+}
+
+/** Inside a caller's transaction: what asks for a key or a group only arrives. */
+export function submitInside(model: Model, asked: Asked): Answer {
+  const known = liveKey(model, asked.key);
+  const asks = asksOf(asked);
+  if (known) return known.asks === asks ? { kind: "replayed", job: known.job } : { kind: "mismatch" };
+  const arrived = [...model.arrivals].find(([, { key }]) => asked.key !== null && key === asked.key);
+  if (arrived) return arrived[1].asks === asks ? { kind: "replayed", job: arrived[0] } : { kind: "mismatch" };
+  const job = newJob(model, asked);
+  job.kept_until = null;
+  if (asked.group === null && asked.key === null) seat(model, job, job.run_at);
+  else model.arrivals.set(job.n, { key: asked.key, asks });
+  return { kind: "created", job: job.n };
+}
+
+/** Arrivals get their keys and their places, in the order of their ids; a key's second job ends. */
+export function admitAll(model: Model): void {
+  for (const job of inOrder(model.jobs.values())) {
+    const arrival = model.arrivals.get(job.n);
+    if (!arrival) continue;
+    model.arrivals.delete(job.n);
+    const { key, asks } = arrival;
+    const known = liveKey(model, key);
+    const waits = job.blocked_seq === 0;
+    if (waits && known) {
+      Object.assign(job, { status: "cancelled", blocked_seq: null, finished_at: model.now });
+      if (job.has_children) model.notes.parent.add(job.n);
+      continue;
+    }
+    if (key !== null && !known)
+      model.keys.set(key, { job: job.n, asks, expires_at: model.now + ttl_ms, noted: !waits });
+    if (!waits) continue;
+    if (key !== null) job.kept_until = model.now + ttl_ms;
+    seat(model, job, Math.max(model.now, job.run_at));
+  }
+}
