@@ -18,7 +18,7 @@ afterAll(() => api.close());
 
 test("the README's examples run as written, one after the other", async () => {
   const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = ""]) => block);
-  expect(blocks).toHaveLength(3);
+  expect(blocks).toHaveLength(4);
   const program = blocks.join("\n").replaceAll("http://127.0.0.1:8000", api.url);
   // In this folder the package can import itself by name.
   const said = await run(process.execPath, ["--input-type=module-typescript", "--eval", program], { cwd: folder });

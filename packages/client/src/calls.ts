@@ -14,6 +14,7 @@ import { statsCalls, type StatsCalls } from "./resources/stats.ts";
 import { stepCalls, type StepCalls } from "./resources/steps.ts";
 import { sessionCalls, type SessionCalls } from "./resources/session.ts";
 import { tokenCalls, type TokenCalls } from "./resources/tokens.ts";
+import { streamCalls, type StreamCalls } from "./streams/submit-stream.ts";
 import { workerCalls, type WorkerCalls } from "./resources/workers.ts";
 
 export type ClientOptions = {
@@ -45,6 +46,7 @@ export type ClientOptions = {
 
 /** What the API can be asked. */
 export type Calls = JobCalls &
+  StreamCalls &
   LeaseCalls &
   StepCalls &
   QueueCalls &
@@ -85,6 +87,7 @@ export function createCalls(options: ClientOptions): Calls {
   const jobs = jobCalls(send, options.waitsMax ?? 32, options.tracing);
   return {
     ...jobs,
+    ...streamCalls(transport),
     ...leaseCalls(send),
     ...stepCalls(send),
     ...queueCalls(send),

@@ -32,6 +32,7 @@ export {
   type RemoteContext,
 } from "./work/handler.ts";
 export type { WorkEvent } from "./work/events.ts";
+export type { StreamCalls, StreamedJob } from "./streams/submit-stream.ts";
 export type { TokenCalls } from "./resources/tokens.ts";
 export type { WorkerCalls } from "./resources/workers.ts";
 export type { RemoteWorker, WorkOptions } from "./work/work.ts";

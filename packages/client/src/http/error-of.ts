@@ -61,6 +61,12 @@ export function errorOfAnswer(what: string, response: Response, text: string): A
   });
 }
 
+/** The error a problem in a part of an answer stands for. */
+export function errorOfProblem(what: string, problem: Problem): AtlasQueueError {
+  const Class = byProblem.get(problem.type.split("/").at(-1)) ?? byStatus.get(problem.status) ?? AtlasQueueError;
+  return new Class(`${what}: ${problem.status} ${wordsOf(problem)}`, { status: problem.status, problem });
+}
+
 function wordsOf({ title, detail, errors = [] }: Problem): string {
   const faults = errors.map(({ pointer, message }) => `${pointer || "/"} ${message}`).join("; ");
   // The detail of a validation repeats the first fault.

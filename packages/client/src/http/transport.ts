@@ -43,6 +43,8 @@ export type Call = {
   query?: Record<string, string | number | undefined>;
   /** Serialized once, so that every try sends the same. */
   body?: string;
+  /** In its place: sent as it comes, while the answer is read. */
+  stream?: ReadableStream<Uint8Array>;
   headers?: Record<string, string>;
   repeat: Repeat;
   /** How long the server may hold the answer back. */
@@ -119,6 +121,8 @@ export function request(
       ...call.headers,
     },
     ...(call.body === undefined ? {} : { body: call.body }),
+    // "half" is all that there is; Node, Deno and Bun let the answer be read meanwhile nevertheless.
+    ...(call.stream && { body: call.stream, duplex: "half" }),
     // Followed, a redirected POST would come back as the answer to a GET of something else.
     redirect: "error",
     signal,

@@ -90,7 +90,12 @@ export function createLineReader(body: Arriving, { line_bytes_max, lines_max, id
         cut(lines);
         if (lines.length > 0) return { lines };
         if (over !== undefined) return { lines, over };
-        arriving ??= body.next();
+        if (stop.aborted) return { lines, over: "stopped" };
+        if (!arriving) {
+          arriving = body.next();
+          // It may break off when nobody waits for it any more.
+          arriving.catch(() => {});
+        }
         const next = await soonEnough(arriving, idle_ms, stop);
         if (typeof next === "string") return { lines, over: next };
         arriving = undefined;
@@ -105,7 +110,6 @@ export function createLineReader(body: Arriving, { line_bytes_max, lines_max, id
 
 /** What arrives, or why it is not waited for any longer. */
 async function soonEnough<T>(arriving: Promise<T>, ms: number, stop: AbortSignal): Promise<T | "idle" | "stopped"> {
-  if (stop.aborted) return "stopped";
   let giveUp: (why: "idle" | "stopped") => void = () => {};
   const given_up = new Promise<"idle" | "stopped">((resolve) => (giveUp = resolve));
   const stopped = () => giveUp("stopped");

@@ -1,0 +1,91 @@
+import type { LastLine, RefusedLine, TakenLine } from "@atlasqueue/contract";
+import { TimeoutError, UnexpectedAnswerError } from "../errors.ts";
+import { errorOfAnswer, networkError } from "../http/error-of.ts";
+import { pause, within } from "../http/time.ts";
+import { hiderOf, request, type TransportOptions } from "../http/transport.ts";
+import type { Outbox } from "./outbox.ts";
+
+type Answer = TakenLine | RefusedLine | LastLine;
+
+/** Longer than the server's rate limit usually has a stream wait. */
+const silence_ms_max = 90_000;
+/** Sent together. */
+const lines_max = 200;
+const answer_chars_max = 1_048_576;
+
+export const what = "POST /v1/jobs/stream";
+
+/**
+ * One connection: sends the lines of the outbox, first those that have no answer yet, and yields what is said to them.
+ * It ends with the last line; throws when it breaks before that.
+ */
+export async function* connectStream(
+  own: TransportOptions,
+  outbox: Outbox,
+  { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
+): AsyncGenerator<Answer, void, undefined> {
+  const call = {
+    method: "POST",
+    path: "/v1/jobs/stream",
+    repeat: "always",
+    headers: { "content-type": "application/x-ndjson", accept: "application/x-ndjson" },
+    stream: linesOf(outbox, signal),
+  } as const;
+  const late = (ms: number) => () => new TimeoutError(`${what}: nothing was heard for ${ms} ms`);
+  const response = await within(timeoutMs, signal, () => request(own, call, signal), late(timeoutMs));
+  if (!response.ok) throw errorOfAnswer(what, response, hiderOf(own)(await response.text()));
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  for (let rest = ""; reader;) {
+    // With nothing to be answered, the server may say nothing.
+    const patience_ms = outbox.unanswered.length > 0 ? silence_ms_max : Infinity;
+    const { value, done } = await within(patience_ms, signal, () => reader.read(), late(silence_ms_max));
+    if (done) break;
+    const parts = (rest + decoder.decode(value, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    if (rest.length > answer_chars_max) throw new UnexpectedAnswerError(`${what}: an answer has no end`, {});
+    for (const part of parts) {
+      const answer = parseAnswer(part);
+      yield answer;
+      if ("end" in answer) return;
+    }
+  }
+  throw networkError(what, new Error("the answer broke off"), hiderOf(own));
+}
+
+function parseAnswer(text: string): Answer {
+  try {
+    const answer = JSON.parse(text) as Answer | null;
+    if (typeof answer === "object" && answer !== null && ("line" in answer || "end" in answer)) return answer;
+  } catch {
+    // Said below.
+  }
+  throw new UnexpectedAnswerError(`${what}: this is no answer to a line: is this AtlasQueue's URL?`, {});
+}
+
+/** The body of one connection. It takes jobs only when they can be sent. */
+function linesOf(outbox: Outbox, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const first = outbox.answered;
+  let sent = 0;
+  const unsent = () => outbox.unanswered.slice(first + sent - outbox.answered);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (unsent().length === 0 && !outbox.exhausted) await outbox.more();
+        // What can be had at once goes along.
+        const soon = pause(0);
+        let waiting = false;
+        void soon.then(() => (waiting = true));
+        while (!waiting && !outbox.exhausted && unsent().length < lines_max) await Promise.race([outbox.more(), soon]);
+        // The next connection sends it.
+        if (signal.aborted) return;
+        const lines = unsent().slice(0, lines_max);
+        sent += lines.length;
+        if (lines.length > 0) controller.enqueue(encoder.encode(lines.map(({ text }) => text).join("")));
+        else if (outbox.exhausted) controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

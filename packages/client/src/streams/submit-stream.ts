@@ -1,0 +1,119 @@
+import type { JobStatus, JobSubmission, LastLine, Problem, TakenLine } from "@atlasqueue/contract";
+import { AtlasQueueError, TooLargeError, UnexpectedAnswerError } from "../errors.ts";
+import { errorOfProblem, networkError } from "../http/error-of.ts";
+import { nextTryInMs } from "../http/retry.ts";
+import { pause } from "../http/time.ts";
+import { hiderOf, type CallOptions, type TransportOptions } from "../http/transport.ts";
+import { connectStream, what } from "./connection.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
+
+/** What became of a job: `index` is its place in what was given, `key` what it was sent under. */
+export type StreamedJob = { index: number; key: string } & (
+  | { id: string; status: JobStatus; outcome: TakenLine["outcome"]; error?: never }
+  | { error: AtlasQueueError }
+);
+
+export type StreamCalls = {
+  /**
+   * Any number of jobs, as they come: each is answered, in order, once it is durable or refused; a refused one has an
+   * `error`, and those after it go on. Jobs are taken only as fast as they are stored and answers are read, and at most
+   * 2,000 wait for theirs. When the connection ends, what was not answered is sent again under its keys, so every job is
+   * stored once; with your own keys even by a program that is started anew. Throws like `submit` when that cannot go on, after retries
+   * without any progress. Needs a `fetch` that sends streams: Node, Deno, Bun; not browsers over HTTP/1.1.
+   */
+  submitStream(
+    jobs: AsyncIterable<JobSubmission> | Iterable<JobSubmission>,
+    call?: CallOptions,
+  ): AsyncGenerator<StreamedJob, void, undefined>;
+};
+
+export function streamCalls(own: TransportOptions): StreamCalls {
+  return { submitStream: (jobs, call) => submitStream(own, jobs, call) };
+}
+
+async function* submitStream(
+  own: TransportOptions,
+  jobs: AsyncIterable<JobSubmission> | Iterable<JobSubmission>,
+  call: CallOptions = {},
+): AsyncGenerator<StreamedJob, void, undefined> {
+  const { signal, timeoutMs = own.timeoutMs, retries = own.retries, retryMaxMs = own.retryMaxMs } = call;
+  const outbox = createOutbox(jobs);
+  let tries = 0;
+  let moved_at = performance.now();
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      // Not before there is something to send: a stream without lines is ended by the server.
+      if (outbox.unanswered.length === 0) await orAborted(outbox.more(), signal);
+      if (outbox.unanswered.length === 0) return;
+      try {
+        for await (const one of answersOf(own, outbox, signal, timeoutMs)) {
+          [tries, moved_at] = [0, performance.now()];
+          yield one;
+        }
+      } catch (thrown) {
+        signal?.throwIfAborted();
+        const error = thrown instanceof AtlasQueueError ? thrown : networkError(what, thrown, hiderOf(own));
+        tries += 1;
+        const left_ms = retryMaxMs - (performance.now() - moved_at);
+        const wait_ms = nextTryInMs(error, { repeat: "always", tries, retries, left_ms }, Math.random());
+        if (wait_ms === undefined) throw error;
+        await pause(wait_ms, signal);
+      }
+    }
+  } finally {
+    await outbox.close();
+  }
+}
+
+/** What one connection says, as what became of the oldest jobs. Ends when the server wants another one. */
+async function* answersOf(
+  own: TransportOptions,
+  outbox: Outbox,
+  signal: AbortSignal | undefined,
+  timeoutMs: number,
+): AsyncGenerator<StreamedJob, void, undefined> {
+  const over = new AbortController();
+  const forward = () => over.abort(signal?.reason);
+  signal?.addEventListener("abort", forward, { once: true });
+  const answerOldest = (became: { error: AtlasQueueError } | Omit<TakenLine, "line">): StreamedJob => {
+    const [oldest] = outbox.unanswered;
+    if (!oldest) throw new UnexpectedAnswerError(`${what}: an answer to nothing`, {});
+    const about = { index: outbox.answered, key: oldest.key, ...became };
+    outbox.settle();
+    return about;
+  };
+  try {
+    for await (const answer of connectStream(own, outbox, { signal: over.signal, timeoutMs })) {
+      if ("end" in answer) {
+        const error = answer.error && errorOf(answer);
+        // The line that ended it is the oldest: those after it are sent again.
+        if (error instanceof TooLargeError) yield answerOldest({ error });
+        else if (error) throw error;
+      } else if ("error" in answer) yield answerOldest({ error: errorOf(answer) });
+      else {
+        const { line: _line, ...taken } = answer;
+        yield answerOldest(taken);
+      }
+    }
+  } finally {
+    signal?.removeEventListener("abort", forward);
+    // However it ends, the connection must not stay.
+    over.abort();
+  }
+}
+
+const errorOf = ({ error }: { error?: Omit<Problem, "instance"> | LastLine["error"] }) =>
+  errorOfProblem(what, { ...(error as Omit<Problem, "instance">), instance: "" });
+
+async function orAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (!signal) return work;
+  const gone = Promise.withResolvers<never>();
+  const abort = () => gone.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    await Promise.race([work, gone.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
