@@ -62,7 +62,7 @@ function paste(at: number, replaced: Record<string, string> = {}): Promise<Said>
 }
 
 test("the tour's commands do what the README says", async () => {
-  expect(commands).toHaveLength(11);
+  expect(commands).toHaveLength(12);
 
   const submitted = await paste(0);
   const [body = "", status] = submitted.text.trim().split("\n");
@@ -101,13 +101,15 @@ test("the tour's commands do what the README says", async () => {
   const repeated = await paste(7);
   expect(repeated.text).toContain("0 created, 2 already there, 1 refused");
 
-  const flow = JSON.parse((await paste(8)).text) as { flow_id: string };
+  expect((await paste(8)).text).toContain("1000 lines: 1000 created, 0 already there, 0 refused");
+
+  const flow = JSON.parse((await paste(9)).text) as { flow_id: string };
   await eventually(async () => {
-    const shown = await paste(9, { FLOW_ID: flow.flow_id });
+    const shown = await paste(10, { FLOW_ID: flow.flow_id });
     expect([shown.code, shown.text.match(/\tsucceeded\t/g)?.length]).toEqual([0, 3]);
   });
 
-  expect(JSON.parse((await paste(10)).text)).toMatchObject({ openapi: "3.1.1" });
+  expect(JSON.parse((await paste(11)).text)).toMatchObject({ openapi: "3.1.1" });
 });
 
 test("the banner's line for the dead letters is the README's", () => {
@@ -131,7 +133,7 @@ test("the table of settings has every variable, and no other", () => {
   expect(told.sort()).toEqual([...new Set(read)].filter((name) => !elsewhere.includes(name)).sort());
 });
 
-test.each(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "apps/cli/README.md"])(
+test.each(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "apps/cli/README.md", "packages/core/GUARANTEES.md"])(
   "every link in %s leads somewhere",
   (file) => {
     const text = readFileSync(join(root, file), "utf8");

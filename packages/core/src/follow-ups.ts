@@ -33,6 +33,8 @@ export type Settled = {
   ran_ms?: number | undefined;
   /** It ended before, and only the answer is repeated. */
   repeated?: boolean;
+  /** The next of its group has been leased already. */
+  went_on?: boolean;
   /** Other jobs wait for it. */
   has_children?: boolean | null | undefined;
   /** The claim it was under, if only the follow-ups clear it away. */
@@ -178,7 +180,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       const ended = new Set<string>();
       let grouped = false;
       let awaited = false;
-      for (const { job, became, ran_ms, repeated, claim, has_children } of settled) {
+      for (const { job, became, ran_ms, repeated, claim, has_children, went_on } of settled) {
         if (job.limited) refiller.freed(job);
         if (claim !== undefined) ended.add(claim);
         if (has_children) awaited = true;
@@ -187,7 +189,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
         else {
           finished.push(job.id);
           if (became === "dead") dead.push(job.id);
-          grouped ||= job.group_key !== null;
+          grouped ||= job.group_key !== null && !went_on;
         }
         const { waited_seconds = NaN } = job;
         if (!repeated) rollups.ended(job, retried ? "retried" : became, waited_seconds * 1_000, ran_ms);

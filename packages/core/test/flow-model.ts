@@ -13,6 +13,7 @@ import { complete } from "../src/settle/complete.ts";
 import { fail } from "../src/settle/fail.ts";
 import { admitAll } from "../src/submit/arrivals/admitter.ts";
 import { addFlow, type Member } from "./add-flow.ts";
+import { randomFrom } from "./random-from.ts";
 
 /** What a broken version does otherwise: statements with a part of their text replaced, or an act before a commit. */
 export type Mutant = {
@@ -243,16 +244,5 @@ function mutated(database: Database, { replaces }: Mutant): Database {
   return {
     ...database,
     sql: new Proxy(database.sql, { get: (sql, name) => (name === "unsafe" ? unsafe : Reflect.get(sql, name)) }),
-  };
-}
-
-/** Mulberry32: the same numbers for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }

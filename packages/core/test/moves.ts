@@ -16,6 +16,7 @@ import { advanceGroups } from "../src/groups/advance.ts";
 import { cancel } from "../src/jobs/cancel.ts";
 import { claim, claimReady } from "../src/lease/claim.ts";
 import { complete } from "../src/settle/complete.ts";
+import { completeAndTakeNext } from "../src/settle/complete-and-take-next.ts";
 import { extendLeases } from "../src/lease/extend.ts";
 import { heartbeat } from "../src/lease/heartbeat.ts";
 import { fail } from "../src/settle/fail.ts";
@@ -49,6 +50,11 @@ export const batches: Moves = {
       deps,
       leases.map((lease) => ({ lease, result: 1 })),
     ),
+  "complete and take the next": async ({ leases, taken, claimer }, deps) => {
+    const completions = leases.map((lease) => ({ lease, result: 1 }));
+    const done = await completeAndTakeNext(deps, completions, { ...claimer, after: leases.map(({ id }) => id) });
+    taken.push(...done.next.values());
+  },
   fail: ({ leases }, deps) =>
     fail(
       deps,

@@ -11,7 +11,7 @@ function inPlaceOf(query: object, work: () => Promise<unknown>): object {
   const run = () => (begun ??= work());
   return Object.assign(query, {
     // What `bounded` needs from a query: whether it was sent, and how to cancel it.
-    state: { socket: { bytesRead: 0 } },
+    state: { socket: { bytesRead: 0, destroy() {} } },
     canceller: null,
     then: (...call: Parameters<Promise<unknown>["then"]>) => run().then(...call),
     catch: (...call: Parameters<Promise<unknown>["catch"]>) => run().catch(...call),
@@ -20,7 +20,7 @@ function inPlaceOf(query: object, work: () => Promise<unknown>): object {
 }
 
 /**
- * A database that calls back before each step of whatever is done with it (with the step's number and statement), so
+ * A database that calls back before each step of whatever is done with it (with the step's number, its statement, and all that its transaction has sent), so
  * that a test can stop a move there, do something else meanwhile, and let it go on; or throw there, as when the
  * connection breaks. A single statement becomes an explicit transaction, so that it can be stopped while it holds its
  * locks.
@@ -30,47 +30,52 @@ function inPlaceOf(query: object, work: () => Promise<unknown>): object {
  */
 export function steppingDatabase(
   database: Database,
-  onStep: (step: Step, number: number, text: string) => Promise<void> | void,
+  onStep: (step: Step, number: number, text: string, sent: readonly string[]) => Promise<void> | void,
 ): Database {
   let number = 0;
-  const step = async (kind: Step, text: string): Promise<void> => {
+  const step = async (kind: Step, text: string, sent: readonly string[]): Promise<void> => {
     number += 1;
-    await onStep(kind, number, text);
+    await onStep(kind, number, text, sent);
   };
   /** One at a time, even those that are sent together. */
   const steppedTransaction = (tx: { unsafe: Unsafe }) => {
+    const sent: string[] = [];
     let last: Promise<unknown> = Promise.resolve();
     const after = async (before: Promise<unknown>, call: Parameters<Unsafe>): Promise<unknown> => {
       await before;
-      await step("statement", call[0]);
+      sent.push(call[0]);
+      await step("statement", call[0], sent);
       return tx.unsafe(...call);
     };
     const inTurn = (call: Parameters<Unsafe>) => (last = after(last, call));
     return {
       unsafe: (...call: Parameters<Unsafe>) => inPlaceOf(tx.unsafe(...call), () => inTurn(call)),
       sentAll: () => last,
+      sent,
     };
   };
   const single = async (...call: Parameters<Unsafe>): Promise<unknown> => {
     const [text] = call;
-    await step("statement", text);
+    await step("statement", text, [text]);
     const rows = await database.sql.begin(async (tx) => {
       const answer = await (tx as unknown as { unsafe: Unsafe }).unsafe(...call);
-      await step("commit", text);
+      await step("commit", text, [text]);
       return answer;
     });
-    await step("answer", text);
+    await step("answer", text, [text]);
     return rows;
   };
   const begin = async (options: string, work: (tx: object) => Promise<unknown>): Promise<unknown> => {
+    let sent: readonly string[] = [];
     const result = await database.sql.begin(options, async (tx) => {
       const stepped = steppedTransaction(tx as unknown as { unsafe: Unsafe });
+      sent = stepped.sent;
       const done = await work(stepped);
       await stepped.sentAll();
-      await step("commit", "COMMIT");
+      await step("commit", "COMMIT", sent);
       return done;
     });
-    await step("answer", "COMMIT");
+    await step("answer", "COMMIT", sent);
     return result;
   };
   const sql = new Proxy(database.sql, {

@@ -16,7 +16,7 @@ import {
   pause,
 } from "@atlasqueue/core/internal";
 import { watchConsuming } from "./consume/consume-watch.ts";
-import { consume } from "./consume/consumer.ts";
+import { consume, reportTrouble } from "./consume/consumer.ts";
 import type { Sinks } from "./run/context.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./consume/drain.ts";
@@ -28,6 +28,7 @@ import { keepPresence } from "./hold/presence.ts";
 import { createParentSources } from "./run/parent-source.ts";
 import { createProgressReporter } from "./run/progress-reporter.ts";
 import { runningJobs } from "./consume/running-jobs.ts";
+import { createStarter } from "./consume/starter.ts";
 import { createServed } from "./consume/served.ts";
 import { createSettler } from "./hold/settler.ts";
 import { createStepStores } from "./run/step-store.ts";
@@ -112,7 +113,6 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     steps: createStepStores({ deps, running, followUps }),
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };
-  const settler = createSettler({ ...deps, followUps }, running, backoff);
   const returns = createLeaseReturns(deps);
   const claimer: Omit<Claimer, "tenant"> = {
     queues: names,
@@ -124,9 +124,17 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const watch = watchConsuming(deps, running, poll_timeout_seconds);
+  const settler = createSettler({ ...deps, followUps }, running, backoff, {
+    claimer,
+    stop: draining.signal,
+    start: (next, asked_at) =>
+      void starter([...next.keys()], asked_at, next).catch((error: unknown) => reportTrouble(watch.deps, error)),
+  });
+  const parts = { deps: watch.deps, running, settler, returns, handlers, lease_seconds, children, sinks };
+  const starter = createStarter({ ...parts, tracing: deps.tracing }, draining.signal);
   const consuming = consume(
-    { deps: watch.deps, running, settler, sweeper, returns, children, sinks, tracing: deps.tracing },
-    { claimer, served, handlers, poll_timeout_seconds },
+    { deps: watch.deps, running, sweeper, returns, starter },
+    { claimer, served, poll_timeout_seconds },
     draining.signal,
   );
   const keeping = Promise.all([

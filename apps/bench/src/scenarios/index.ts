@@ -3,7 +3,8 @@ import { burst } from "./burst.ts";
 import { flows } from "./order/flows.ts";
 import { groupScenario } from "./order/groups.ts";
 import { history } from "./history.ts";
-import { httpScenario } from "./http.ts";
+import { httpBatch, httpStream } from "./http/many.ts";
+import { httpScenario } from "./http/submit.ts";
 import { idle } from "./idle.ts";
 import { sameLoad } from "./load/same-load.ts";
 import { lateness } from "./lateness.ts";
@@ -24,6 +25,10 @@ export const scenarios: readonly Scenario[] = [
   sameLoad,
   httpScenario(50),
   httpScenario(200),
+  httpBatch(1),
+  httpBatch(4),
+  httpStream(1),
+  httpStream(4),
   remote,
   payload4k,
   groupScenario,

@@ -6,6 +6,7 @@ import { callersFolder, readApiToken, readApiUrl, type Env } from "../config.ts"
 import { orExit } from "../exit.ts";
 import { jsonOption, urlOption } from "../remote/options.ts";
 import { integer, jobFieldOptions, jobFields, number } from "../submit/job-fields.ts";
+import { parseKeyPrefix } from "../submit/key-prefix.ts";
 import { submitFile } from "../submit/submit-file.ts";
 import { submitOne } from "../submit/submit-one.ts";
 
@@ -65,11 +66,6 @@ export function defineSubmit(submit: Command, env: Env): void {
 function parseKey(text: string): string {
   if (parseIdempotencyKey(text) === undefined) throw new InvalidArgumentError(`It must be ${idempotencyKeyAccepts}.`);
   return text;
-}
-
-function parseKeyPrefix(text: string): string {
-  if (/^[\x21-\x7e]{1,200}$/.test(text)) return text;
-  throw new InvalidArgumentError("It must be 1 to 200 printable ASCII characters without a space.");
 }
 
 function parseWait(text: string): number {

@@ -1,8 +1,8 @@
-import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import { limits } from "@atlasqueue/contract";
-import { exitCodes, Trouble } from "../exit.ts";
+import { exitCodes } from "../exit.ts";
 import type { JobFields } from "./job-fields.ts";
+import { openInput, unreadable } from "./open-input.ts";
 import type { Target } from "./post-job.ts";
 import { showProgress } from "./progress.ts";
 import { readLines } from "./read-lines.ts";
@@ -37,19 +37,4 @@ export async function submitFile(options: FileOptions): Promise<number> {
     options.json ? `${JSON.stringify({ file: file_name, ...summary })}\n` : summaryText(file_name, summary),
   );
   return isComplete(summary) ? exitCodes.ok : exitCodes.failed;
-}
-
-async function openInput(path: string): Promise<{ chunks: AsyncIterable<Buffer>; bytes_total: number | undefined }> {
-  if (path === "-") return { chunks: process.stdin, bytes_total: undefined };
-  const handle = await open(path).catch(unreadable(path));
-  const stats = await handle.stat();
-  return { chunks: handle.createReadStream(), bytes_total: stats.isFile() ? stats.size : undefined };
-}
-
-function unreadable(path: string) {
-  return (error: unknown): never => {
-    const { syscall, message } = error as NodeJS.ErrnoException;
-    if (syscall === undefined) throw error;
-    throw new Trouble(`${path} cannot be read: ${message}`, { cause: error });
-  };
 }

@@ -30,7 +30,9 @@ export async function perform(history: History, task: Task, attempt: Attempt, Gi
     ...(remote && { remote }),
   });
   try {
-    await pass(task, job.attempt > 1 ? task.later_ms : task.ms, signal);
+    const ms = job.attempt > 1 ? task.later_ms : task.ms;
+    if (task.manner === "blocks") block(history, worker, ms);
+    else if (ms > 0) await wait(ms, undefined, task.manner === "heeds" ? { signal } : {});
     if (job.attempt <= task.fails)
       throw task.gives_up ? new GiveUpError("it never will") : new Error("as it was asked to");
     if (task.spawns > 0) attempt.spawn(addedBy(history, task, job));
@@ -42,10 +44,12 @@ export async function perform(history: History, task: Task, attempt: Attempt, Gi
   return { by: worker, attempt: job.attempt };
 }
 
-async function pass({ manner }: Task, ms: number, signal: AbortSignal): Promise<void> {
-  if (ms === 0) return;
-  if (manner === "blocks") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-  else await wait(ms, undefined, manner === "heeds" ? { signal } : {});
+/** Nothing else of its process gets a turn meanwhile: to the other jobs there that is a fault like any. */
+function block(history: History, worker: string, ms: number): void {
+  const [program = worker] = /^[a-z]+-\d+/.exec(worker) ?? [];
+  const fault = history.invoke("fault", { fault: "event-loop-blocked-by-a-handler", victims: [program] });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  fault.ok({});
 }
 
 /** They are stored with the success or not at all, and nobody tells the handler which. */

@@ -14,8 +14,11 @@ WITH
     CROSS JOIN LATERAL (
       SELECT coalesce((
       SELECT group_concurrency FROM queues WHERE queues.tenant = seen.tenant AND queues.queue = seen.queue), 1) AS slots,
-             ARRAY(SELECT jobs.id FROM jobs WHERE jobs.id = ANY(locked.heads)
-                   AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still
+             ARRAY(
+        SELECT jobs.id FROM jobs
+        WHERE jobs.id = ANY(locked.heads || ARRAY(
+      SELECT held.id FROM jobs AS held
+      WHERE held.tenant = seen.tenant AND held.queue = seen.queue AND held.holds_group = seen.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still
       WHERE seen.tenant IS NULL OR (locked.last_seq, locked.heads) = (seen.last_seq, seen.heads) OFFSET 0
     ) AS turn
     CROSS JOIN LATERAL (

@@ -16,8 +16,11 @@ WITH
   ), held AS MATERIALIZED (
     SELECT DISTINCT ON (tenant, queue, group_key) tenant, queue, group_key, coalesce((
       SELECT group_concurrency FROM queues WHERE queues.tenant = noted.tenant AND queues.queue = noted.queue), 1) AS slots,
-           ARRAY(SELECT jobs.id FROM jobs WHERE jobs.id = ANY(noted.heads)
-                 AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still
+           ARRAY(
+        SELECT jobs.id FROM jobs
+        WHERE jobs.id = ANY(noted.heads || ARRAY(
+      SELECT held.id FROM jobs AS held
+      WHERE held.tenant = noted.tenant AND held.queue = noted.queue AND held.holds_group = noted.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still
     FROM noted WHERE tenant IS NOT NULL ORDER BY tenant, queue, group_key
   ), wanted AS MATERIALIZED (
     SELECT held.*, ARRAY(

@@ -1,7 +1,8 @@
 -- $1 ids
 -- $2 token_places
 -- $3 tokens
-WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
+WITH 
+  held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
@@ -12,14 +13,14 @@ WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE jobs.id = ANY((SELECT 
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END
     RETURNING jobs.id, tenant, queue, has_children , group_key 
-  ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, running, succeeded)
-    SELECT tenant, queue, -count(*), count(*) FROM settled GROUP BY tenant, queue
   ), noted_parents AS (
     INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM settled WHERE has_children RETURNING job_id
+  ) , counted AS (
+    INSERT INTO queue_changes (tenant, queue, running, succeeded)
+    SELECT tenant, queue, -count(*), count(*) FROM settled GROUP BY tenant, queue
   ) , handed AS (
     INSERT INTO group_handovers (tenant, queue, group_key)
     SELECT DISTINCT tenant, queue, group_key FROM settled WHERE group_key IS NOT NULL
-  ) 
+  )
   SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents FROM unnest($1::uuid[], $2::int[]) AS input(id, token)
   WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND input.id NOT IN (SELECT id FROM settled);

@@ -3,22 +3,23 @@
 -- $3 tokens
 -- $4 results
 -- $5 logs
-WITH  settled AS (
+WITH 
+   settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                      result = ((SELECT $4::text::jsonb) ->> jobs.id::text)::json
     WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END
     RETURNING jobs.id, tenant, queue, has_children  , attempts, worker_id, started_at
-  ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, running, succeeded)
-    SELECT tenant, queue, -count(*), count(*) FROM settled GROUP BY tenant, queue
   ), noted_parents AS (
     INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM settled WHERE has_children RETURNING job_id
-  )  , history AS (
+  ) , history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, logs)
     SELECT id, attempts, worker_id, started_at, now(), 'succeeded', ((SELECT $5::text::jsonb) -> id::text)::json
     FROM settled WHERE ((SELECT $5::text::jsonb) -> id::text) IS NOT NULL
-  )
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, running, succeeded)
+    SELECT tenant, queue, -count(*), count(*) FROM settled GROUP BY tenant, queue
+  ) 
   SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents FROM unnest($1::uuid[], $2::int[]) AS input(id, token)
   WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND input.id NOT IN (SELECT id FROM settled);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
@@ -7,11 +8,15 @@ export async function forgetActs(deps: Pick<Deps, "database">, kept_hours: numbe
   return row?.gone ?? 0;
 }
 
-const text = `
+const text = composed(
+  "audit/forget",
+  ["kept_seconds", "rows_max"],
+  `
   WITH gone AS (
     DELETE FROM audit_log WHERE id = ANY(ARRAY(
       SELECT id FROM audit_log WHERE at < now() - make_interval(secs => $1::float8) ORDER BY at LIMIT $2::int
       FOR UPDATE SKIP LOCKED))
     RETURNING 1
   )
-  SELECT count(*)::int AS gone FROM gone`;
+  SELECT count(*)::int AS gone FROM gone`,
+);

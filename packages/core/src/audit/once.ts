@@ -66,4 +66,8 @@ const begin = composed(
 );
 
 const find = `SELECT * FROM audit_log WHERE tenant = $1 AND idempotency_key = $2`;
-const free = `UPDATE audit_log SET idempotency_key = NULL WHERE tenant = $1 AND id = $2 AND NOT finished`;
+const free = composed(
+  "audit/free-key",
+  ["tenant", "id"],
+  `UPDATE audit_log SET idempotency_key = NULL WHERE tenant = $1 AND id = $2 AND NOT finished`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -24,11 +25,15 @@ const unnamed = `
   FOR NO KEY UPDATE SKIP LOCKED`;
 
 // One locked since the look is being replayed or removed.
-const name = `
+const name = composed(
+  "dead-letters/name-errors",
+  ["ids", "fingerprints"],
+  `
   WITH free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND dead_at IS NOT NULL AND error_fingerprint IS NULL
     FOR NO KEY UPDATE SKIP LOCKED
   )
   UPDATE jobs SET error_fingerprint = named.fingerprint
   FROM unnest($1::uuid[], $2::text[]) AS named(id, fingerprint)
-  WHERE jobs.id = named.id AND jobs.id IN (SELECT id FROM free)`;
+  WHERE jobs.id = named.id AND jobs.id IN (SELECT id FROM free)`,
+);

@@ -4,7 +4,7 @@ import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { countChanges } from "../counts/changes.ts";
-import { slotsOf } from "./join.ts";
+import { holderOf, slotsOf } from "./join.ts";
 import type { Form } from "../database/skip-locked.ts";
 
 /**
@@ -49,8 +49,12 @@ const groupOfNote = (columns: string, lock: string) => `LATERAL (
 // `seen` is the group as this statement's snapshot has it, and `locked` as it is now. Where they differ, someone added
 // to it or handed it on meanwhile, and this snapshot does not know its jobs: the note stays for the next look. So does
 // the note of a group whose next job is locked: skipping just the job would break the order. `still` are those let
-// through before that have not finished. The jobs are found by `= ANY`, never by a join, which PostgreSQL could plan as
-// a scan of the whole table.
+// through before that have not finished, and the one that a settlement passed the turn of one of them on to
+// (`take-next.ts`). The jobs are found by `= ANY`, never by a join, which PostgreSQL could plan as a scan of the whole
+// table.
+const stillOpen = (row: string, heads: string) => `ARRAY(
+        SELECT jobs.id FROM jobs
+        WHERE jobs.id = ANY(${heads} || ARRAY(${holderOf(row)})) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed'))`;
 const quick = `
   noted AS MATERIALIZED (
     SELECT note.ctid AS note, seen.tenant, seen.queue, seen.group_key, seen.heads
@@ -61,8 +65,7 @@ const quick = `
     LIMIT $1::int
   ), held AS MATERIALIZED (
     SELECT DISTINCT ON (tenant, queue, group_key) tenant, queue, group_key, ${slotsOf("noted")} AS slots,
-           ARRAY(SELECT jobs.id FROM jobs WHERE jobs.id = ANY(noted.heads)
-                 AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still
+           ${stillOpen("noted", "noted.heads")} AS still
     FROM noted WHERE tenant IS NOT NULL ORDER BY tenant, queue, group_key
   ), wanted AS MATERIALIZED (
     SELECT held.*, ARRAY(
@@ -86,8 +89,7 @@ const careful = `
     LEFT JOIN ${groupOfNote("last_seq, heads", "FOR UPDATE SKIP LOCKED")} AS locked ON true
     CROSS JOIN LATERAL (
       SELECT ${slotsOf("seen")} AS slots,
-             ARRAY(SELECT jobs.id FROM jobs WHERE jobs.id = ANY(locked.heads)
-                   AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still
+             ${stillOpen("seen", "locked.heads")} AS still
       WHERE seen.tenant IS NULL OR (locked.last_seq, locked.heads) = (seen.last_seq, seen.heads) OFFSET 0
     ) AS turn
     CROSS JOIN LATERAL (

@@ -33,6 +33,11 @@ const groupOrder = (row: string) =>
 export const slotsOf = (row: string) => `coalesce((
       SELECT group_concurrency FROM queues WHERE queues.tenant = ${row}.tenant AND queues.queue = ${row}.queue), 1)`;
 
+/** The one job of a group that has its turn, where only one may run, for rows with a tenant, a queue and a group_key. */
+export const holderOf = (row: string) => `
+      SELECT held.id FROM jobs AS held
+      WHERE held.tenant = ${row}.tenant AND held.queue = ${row}.queue AND held.holds_group = ${row}.group_key`;
+
 /**
  * A part of a WITH that notes, in the transaction that finished jobs, that the next of their groups may go. `rows` is a
  * part with the finished ones.

@@ -3,6 +3,7 @@ import { traceIdOf, type Explanation, type ExplanationCode, type JobStatus } fro
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { awaitedParents, describeAwaited, type AwaitedParent } from "../flows/awaited.ts";
+import { holderOf } from "../groups/join.ts";
 import { limitsReached } from "../limits/reached.ts";
 import { limitUseIn, type LimitUse } from "../limits/room.ts";
 import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
@@ -176,7 +177,7 @@ const text = composed(
   ["id", "tenant", "ahead_max"],
   `
   SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
-         job.last_error, job.dead_reason, job.traceparent, job_groups.heads[1] AS head, EXISTS (SELECT FROM arrivals WHERE job_id = job.id) AS arrived,
+         job.last_error, job.dead_reason, job.traceparent, coalesce((${holderOf("job")}), job_groups.heads[1]) AS head, EXISTS (SELECT FROM arrivals WHERE job_id = job.id) AS arrived,
          job.blocked_seq IS NOT DISTINCT FROM 0 AS waits_for_parents, ${awaitedParents},
          (SELECT cancelled_by FROM flow_jobs WHERE job_id = job.id) AS cancelled_by, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,${limitUseIn("queues", "job")},
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (

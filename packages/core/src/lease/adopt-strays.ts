@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
@@ -39,7 +40,10 @@ export async function adoptStrays(deps: Deps, after: string, jobs_max: number): 
   return { adopted, next: looked_at === jobs_max ? (last ?? undefined) : undefined };
 }
 
-const adopt = `
+const adopt = composed(
+  "lease/adopt-strays",
+  ["after", "jobs_max"],
+  `
   WITH page AS MATERIALIZED (
     SELECT id, status, lease_token, worker_id, locked_until FROM jobs WHERE id > $1::text::uuid ORDER BY id LIMIT $2::int
   ), strays AS MATERIALIZED (
@@ -55,4 +59,5 @@ const adopt = `
                                       check_at = least(lease_batches.check_at, excluded.check_at)
   )
   SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT max(id::text) FROM page) AS last,
-         (SELECT coalesce(sum(cardinality(job_ids)), 0)::int FROM strays) AS adopted`;
+         (SELECT coalesce(sum(cardinality(job_ids)), 0)::int FROM strays) AS adopted`,
+);

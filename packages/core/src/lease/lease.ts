@@ -26,6 +26,8 @@ export type Lease = Pick<
   limited?: boolean;
   /** How long it had been ready to run when it was claimed. */
   waited_seconds?: number;
+  /** Others of its group waited behind it when it was leased. */
+  followed?: boolean | null;
   /** Without one it has no parents. */
   flow_id?: string | null;
   /** Where it was submitted, and whether for later: known only to a worker that traces. */

@@ -8,9 +8,18 @@ export type Width = "lease" | "traced" | "whole";
 const lease =
   "id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key, flow_id, " +
   "date_part('epoch', statement_timestamp() - run_at) AS waited_seconds";
+const traced = `${lease}, traceparent, tracestate, run_at > created_at AS delayed`;
+/** What a lease has of its job. */
+export const leaseColumns = { lease, traced, whole: "*" } satisfies Record<Width, string>;
+
+// One of a group is told whether others wait behind it: its worker may then go on with the next.
+const isFollowed = `CASE WHEN group_key IS NOT NULL THEN EXISTS (
+      SELECT FROM jobs AS behind
+      WHERE behind.tenant = jobs.tenant AND behind.queue = jobs.queue AND behind.group_key = jobs.group_key AND behind.blocked_seq > 0
+    ) END AS followed`;
 const columns: Record<Width, string> = {
-  lease,
-  traced: `${lease}, traceparent, tracestate, run_at > created_at AS delayed`,
+  lease: `${lease}, ${isFollowed}`,
+  traced: `${traced}, ${isFollowed}`,
   whole: "*",
 };
 

@@ -76,7 +76,10 @@ export async function noteBlockedGroups(
   return row && row.groups === groups_max ? (row.last ?? undefined) : undefined;
 }
 
-const note = `
+const note = composed(
+  "limits/note-blocked-groups",
+  ["tenant", "queue", "after", "groups_max"],
+  `
   WITH page AS MATERIALIZED (
     SELECT group_key FROM job_groups WHERE tenant = $1 AND queue = $2 AND group_key > $3 ORDER BY group_key LIMIT $4::int
   ), noted AS (
@@ -85,4 +88,5 @@ const note = `
       SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND blocked_seq > 0
       LIMIT 1) AS blocked
   )
-  SELECT max(group_key) AS last, count(*)::int AS groups FROM page`;
+  SELECT max(group_key) AS last, count(*)::int AS groups FROM page`,
+);

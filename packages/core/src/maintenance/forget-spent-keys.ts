@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { textArray } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
 import type { KeyName } from "../submit/find-key-holders.ts";
@@ -12,9 +13,13 @@ export async function forgetSpentKeys(execute: Execute, keys: readonly KeyName[]
   await execute({ text, params });
 }
 
-const text = `
+const text = composed(
+  "submit/forget-spent-keys",
+  ["tenants", "keys"],
+  `
   DELETE FROM idempotency_keys WHERE (tenant, key) IN (
     SELECT keys.tenant, keys.key FROM unnest($1::text[], $2::text[]) AS spent(tenant, key)
     JOIN idempotency_keys AS keys USING (tenant, key)
     WHERE keys.expires_at <= now() OR NOT EXISTS (SELECT FROM jobs WHERE jobs.id = keys.job_id)
-    FOR UPDATE OF keys SKIP LOCKED)`;
+    FOR UPDATE OF keys SKIP LOCKED)`,
+);

@@ -111,7 +111,10 @@ export async function pruneKeys(deps: Deps, keys_max: number): Promise<number> {
   return row?.gone ?? 0;
 }
 
-const pruneSpent = `
+const pruneSpent = composed(
+  "maintenance/prune-keys",
+  ["keys_max"],
+  `
   WITH gone AS (
     DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
       SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int
@@ -119,7 +122,8 @@ const pruneSpent = `
       AND expires_at <= now()
     RETURNING 1
   )
-  SELECT count(*)::int AS gone FROM gone`;
+  SELECT count(*)::int AS gone FROM gone`,
+);
 
 /**
  * Forget unique keys no job holds, among a bounded number due for a look. Returns how many it looked at. A key taken

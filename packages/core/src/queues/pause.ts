@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { readyJobs } from "./ready.ts";
@@ -26,10 +27,14 @@ export async function pauseQueue(deps: Deps, { tenant, queue }: QueueRef): Promi
 }
 
 // Two concurrent calls may both learn that they were first; the earlier time stays.
-const pause = `
+const pause = composed(
+  "queues/pause",
+  ["tenant", "queue"],
+  `
   INSERT INTO queues AS known (tenant, queue, paused_at) VALUES ($1, $2, now())
   ON CONFLICT (tenant, queue) DO UPDATE SET paused_at = coalesce(known.paused_at, now())
-  RETURNING paused_at, paused_at < now() AS was_paused`;
+  RETURNING paused_at, paused_at < now() AS was_paused`,
+);
 
 /**
  * Let the queue's jobs be claimed again, and signal those that are ready, oldest first, whatever was popped in vain
@@ -47,5 +52,9 @@ export async function resumeQueue(deps: Deps & { signal: Signal }, ref: QueueRef
   return { resumed: true };
 }
 
-const resume = `
-  UPDATE queues SET paused_at = NULL WHERE tenant = $1 AND queue = $2 AND paused_at IS NOT NULL RETURNING queue`;
+const resume = composed(
+  "queues/resume",
+  ["tenant", "queue"],
+  `
+  UPDATE queues SET paused_at = NULL WHERE tenant = $1 AND queue = $2 AND paused_at IS NOT NULL RETURNING queue`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { jobTemplate } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
 import type { ScheduleRow } from "../database/schema/index.ts";
@@ -106,11 +107,15 @@ function makePlans(deps: Deps, rows: readonly DueRow[]): Plan[] {
 
 const keyOf = ({ name }: DueRow, slot: Date) => `schedule:${name}:${slot.toISOString()}`;
 
-const moveOnText = `
+const moveOnText = composed(
+  "schedules/fire",
+  ["tenants", "names", "next_ats", "slots", "job_ids"],
+  `
   UPDATE schedules AS known
   SET next_at = moved.next_at, last_slot_at = coalesce(moved.slot, last_slot_at), last_job_id = coalesce(moved.job_id, last_job_id)
   FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::uuid[]) AS moved(tenant, name, next_at, slot, job_id)
-  WHERE known.tenant = moved.tenant AND known.name = moved.name`;
+  WHERE known.tenant = moved.tenant AND known.name = moved.name`,
+);
 
 function moveOn(done: readonly Done[]): Statement {
   const column = (read: (one: Done) => string | undefined) => textArray(done.map(read));

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { and, isNull, sql } from "../database/drizzle.ts";
 import { plain } from "../database/plain.ts";
 import { schedules } from "../database/schema/index.ts";
@@ -50,7 +51,11 @@ export async function resumeSchedule(deps: Deps, ref: ScheduleRef): Promise<Seen
   return resumed;
 }
 
-const resume = `
+const resume = composed(
+  "schedules/resume",
+  ["tenant", "name", "next_at"],
+  `
   UPDATE schedules SET paused_at = NULL, next_at = nullif($3::text, '')::timestamptz, updated_at = now()
   WHERE tenant = $1 AND name = $2
-  RETURNING *, now() AS seen_at`;
+  RETURNING *, now() AS seen_at`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { limits, type CreateSchedule, type TraceContext } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -23,7 +24,7 @@ export function createSchedule(
   definition: CreateSchedule,
   trace?: TraceContext,
 ): Promise<StoreOutcome> {
-  return store(deps, tenant, definition, trace, "DO NOTHING");
+  return store(deps, tenant, definition, trace, insertNew);
 }
 
 /**
@@ -39,7 +40,7 @@ export function putSchedule(
   definition: CreateSchedule,
   trace?: TraceContext,
 ): Promise<StoreOutcome> {
-  return store(deps, tenant, definition, trace, replace);
+  return store(deps, tenant, definition, trace, insertOrReplace);
 }
 
 async function store(
@@ -47,14 +48,14 @@ async function store(
   tenant: string,
   { name, cron, timezone, catch_up, job }: CreateSchedule,
   trace: TraceContext | undefined,
-  onConflict: string,
+  text: string,
 ): Promise<StoreOutcome> {
   const execute = executeOn(deps.database);
   const traced = trace ?? deps.tracing?.active();
   const [clock] = await execute<{ now: Date }>({ text: "SELECT now() AS now", params: [] });
   const [next_at] = readCron(cron, timezone).after(clock?.now ?? new Date(Number.NaN), 1);
   const [row] = await execute<SeenSchedule & { created: boolean }>({
-    text: `${insert} ON CONFLICT (tenant, name) ${onConflict} ${returning}`,
+    text,
     params: [
       tenant,
       name,
@@ -88,3 +89,9 @@ const replace = `DO UPDATE SET
   traceparent = excluded.traceparent, tracestate = excluded.tracestate, updated_at = now()`;
 
 const returning = "RETURNING known.*, now() AS seen_at, known.xmax = 0 AS created";
+
+const parameters = ["tenant", "name", "cron", "timezone", "catch_up", "job", "next_at", "traceparent", "tracestate"];
+const storing = (name: string, onConflict: string) =>
+  composed(name, parameters, `${insert} ON CONFLICT (tenant, name) ${onConflict} ${returning}`);
+const insertNew = storing("schedules/store", "DO NOTHING");
+const insertOrReplace = storing("schedules/store-again", replace);

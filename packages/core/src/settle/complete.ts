@@ -29,9 +29,18 @@ const applied_parent: SettleOutcome = { kind: "applied", has_children: true };
  * const [outcome] = await complete(deps, [{ lease, result: { sent: true } }]);
  */
 export async function complete(deps: Deps, completions: readonly Completion[]): Promise<SettleOutcome[]> {
-  const leases = completions.map(({ lease }) => lease);
   const statements = settlementOf(completions);
   const [answer] = await passingOverLocked((form) => executeOn(deps.database)<Settlement>(statements[form]));
+  return tellAll(deps, completions, answer);
+}
+
+/** What became of them, by the statement's answer. */
+export async function tellAll(
+  deps: Deps,
+  completions: readonly Completion[],
+  answer: Settlement | undefined,
+): Promise<SettleOutcome[]> {
+  const leases = completions.map(({ lease }) => lease);
   const refused = new Set(answer?.refused);
   const parents = new Set(answer?.parents);
   const before = await settledBefore(
@@ -48,14 +57,20 @@ export type Settlement = { refused: string[] | null; parents: string[] | null };
 
 /** The statement that settles them, in both its forms. */
 export function settlementOf(completions: readonly Completion[]): Record<Form, Statement> {
-  const leases = completions.map(({ lease }) => lease);
-  const has_results = completions.some(({ result }) => result !== null);
-  const results = has_results && [byJob(leases, (at) => resultOf(completions[at]))];
-  const logs = completions.some(({ log }) => log) && [byJob(leases, (at) => completions[at]?.log)];
-  const grouped = leases.some(({ group_key }) => group_key !== null);
-  const forms = statementsFor({ grouped, logged: logs !== false, with_results: has_results });
-  const params = [...leaseParams(leases), ...(results || []), ...(logs || [])];
+  const { kind, params } = settlementParams(completions);
+  const forms = statementsFor(kind);
   return { quick: { text: forms.quick, params }, careful: { text: forms.careful, params } };
+}
+
+/** What a batch of jobs has, and so which statement settles it, and that statement's parameters. */
+export function settlementParams(completions: readonly Completion[]): { kind: Kind; params: string[] } {
+  const leases = completions.map(({ lease }) => lease);
+  const with_results = completions.some(({ result }) => result !== null);
+  const results = with_results ? [byJob(leases, (at) => resultOf(completions[at]))] : [];
+  const logged = completions.some(({ log }) => log);
+  const logs = logged ? [byJob(leases, (at) => completions[at]?.log)] : [];
+  const grouped = leases.some(({ group_key }) => group_key !== null);
+  return { kind: { grouped, logged, with_results }, params: [...leaseParams(leases), ...results, ...logs] };
 }
 
 function resultOf(completion: Completion | undefined): string | undefined {
@@ -82,14 +97,21 @@ export function tellSettled(
 // The answer names only the refused ones, mostly none: naming the others would take a row per job, and even to look for
 // them costs, so they are counted first. An attempt that logged nothing leaves no row. Without results none is looked
 // for: even that is 2 % of a settlement.
-const settling = ({ grouped, logged, with_results }: Kind, form: Form) => `
-  WITH ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")},` : ""} settled AS (
+const settling = (kind: Kind, form: Form) => `
+  WITH ${settledPart(kind, form)}, ${countMoves("settled", "running", "succeeded")} ${kind.grouped ? `, ${handOver("settled")}` : ""}
+  ${answerOf}`;
+
+/** A part of a WITH, `settled`: the jobs that are settled. */
+export const settledPart = ({ grouped, logged, with_results }: Kind, form: Form) => `
+  ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")},` : ""} settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     ${grouped ? "holds_group = NULL," : ""} result = ${with_results ? `${textOfJob("$4")}::json` : "NULL"}
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue, has_children ${grouped ? ", group_key" : ""} ${logged ? ", attempts, worker_id, started_at" : ""}
-  ), ${countMoves("settled", "running", "succeeded")}, ${noteParents("settled")} ${grouped ? `, ${handOver("settled")}` : ""} ${logged ? `, ${history(with_results ? "$5" : "$4")}` : ""}
-  SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents FROM ${leaseInput}
+  ), ${noteParents("settled")} ${logged ? `, ${history(with_results ? "$5" : "$4")}` : ""}`;
+
+/** The end of the statement: a `Settlement`. */
+export const answerOf = `SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents FROM ${leaseInput}
   WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND input.id NOT IN (SELECT id FROM settled)`;
 
 const history = (logs: string) => `history AS (
@@ -99,14 +121,21 @@ const history = (logs: string) => `history AS (
   )`;
 
 /** What the jobs of a batch, or some of them, have. */
-type Kind = { grouped: boolean; logged: boolean; with_results: boolean };
+export type Kind = { grouped: boolean; logged: boolean; with_results: boolean };
 
 const nameOf = ({ grouped, logged, with_results }: Kind) =>
   `settle/complete${grouped ? "-grouped" : ""}${logged ? "-logged" : ""}${with_results ? "" : "-empty"}`;
 
+/** The names of what `settlementParams` returns. */
+export const settlementParameters = ({ with_results, logged }: Kind) => [
+  ...leaseParameters,
+  ...(with_results ? ["results"] : []),
+  ...(logged ? ["logs"] : []),
+];
+
 function bothForms(kind: Kind): Record<Form, string> {
   const name = nameOf(kind);
-  const parameters = [...leaseParameters, ...(kind.with_results ? ["results"] : []), ...(kind.logged ? ["logs"] : [])];
+  const parameters = settlementParameters(kind);
   return {
     quick: composed(name, parameters, settling(kind, "quick")),
     careful: composed(`${name}-carefully`, parameters, settling(kind, "careful")),

@@ -1,3 +1,4 @@
+import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newTenant } from "./token.ts";
@@ -31,5 +32,9 @@ export async function provisionTenant(deps: Deps, email: string): Promise<Provis
   return { tenant, created, token };
 }
 
-const insert = "INSERT INTO tenants (tenant, email) VALUES ($1, $2) ON CONFLICT (email) DO NOTHING RETURNING tenant";
+const insert = composed(
+  "tokens/provision-tenant",
+  ["tenant", "email"],
+  "INSERT INTO tenants (tenant, email) VALUES ($1, $2) ON CONFLICT (email) DO NOTHING RETURNING tenant",
+);
 const find = "SELECT tenant FROM tenants WHERE email = $1";

@@ -82,9 +82,13 @@ export async function closeSession(deps: Deps, hash: string): Promise<void> {
   if (row) deps.observe({ event: "session_closed", ...row });
 }
 
-const close = `
+const close = composed(
+  "tokens/close-session",
+  ["hash"],
+  `
   DELETE FROM sessions USING tokens WHERE sessions.hash = decode($1, 'hex') AND tokens.id = token_id
-  RETURNING tenant, token_id`;
+  RETURNING tenant, token_id`,
+);
 
 /** A token as its holder may see it, and when what was shown ends: the session with this hash, or else the token. */
 export async function whoIs(

@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { traceFields } from "@atlasqueue/contract";
 import { isUnavailable } from "@atlasqueue/core";
 import {
   claim,
   claimReady,
-  leaseEvent,
   pause,
   SignalUnavailableError,
   wakeMark,
@@ -14,21 +12,15 @@ import {
   readyAmong,
   type Sweeper,
 } from "@atlasqueue/core/internal";
-import type { Handler } from "../handler.ts";
-import { runJob, type Runtime } from "../run/run-job.ts";
-import type { RunningJob, RunningJobs } from "./running-jobs.ts";
-import type { Settler } from "../hold/settler.ts";
+import type { RunningJobs } from "./running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
 import type { Served } from "./served.ts";
-import { startJobs } from "./start-jobs.ts";
-import { beginAttempt, endAttempt } from "../tracing/attempt.ts";
-import { traceReceived } from "../tracing/batches.ts";
+import type { Starter } from "./starter.ts";
 
 export type ConsumerConfig = {
   /** Each claim is for one tenant, named with it. */
   claimer: Omit<Claimer, "tenant">;
   served: Served;
-  handlers: ReadonlyMap<string, Handler>;
   poll_timeout_seconds: number;
 };
 
@@ -41,37 +33,25 @@ const claims_max = 2;
 type Parts = {
   deps: WorkerDeps;
   running: RunningJobs;
-  settler: Settler;
   sweeper: Sweeper;
   returns: LeaseReturns;
-} & Runtime;
+  starter: Starter;
+};
 
 /**
  * Keeps the free slots filled: takes as many ids as there are slots, claims them in one statement, starts each handler
  * as its lease comes back. With nothing ready it waits on the signal; without a signal it looks into Postgres.
  */
 export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortSignal): Promise<void> {
-  const { deps, running, returns } = parts;
+  const { deps, running, returns, starter } = parts;
   const claim_jobs_max = Math.ceil(running.concurrency / claims_max);
   const claims = new Set<Promise<void>>();
   const nextIds = idSource(parts, config, stop);
 
-  const { lease_seconds } = config.claimer;
   const claimed = async (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
     const asked_at = performance.now();
     const leases = await claiming({ ...config.claimer, tenant });
-    if (deps.tracing?.on()) traceReceived(deps.tracing, leases, Date.now() - (performance.now() - asked_at));
-    running.claimed(leases);
-    let started = 0;
-    const startOne = (lease: Lease): void => {
-      started += 1;
-      void start(parts, config, running.add(lease));
-    };
-    try {
-      await startJobs({ deps, returns, lease_seconds, start: startOne, stop }, leases, asked_at);
-    } finally {
-      if (started < leases.length) running.notAllStarted(leases);
-    }
+    await starter(leases, asked_at);
     return leases.length;
   };
 
@@ -81,7 +61,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     try {
       await claimed(tenant, (claimer) => claim(deps, ids, claimer));
     } catch (error) {
-      await reportTrouble(deps, error, stop);
+      await restAfter(deps, error, stop);
     } finally {
       giveUpRoom();
     }
@@ -104,7 +84,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     } catch (error) {
       if (error instanceof SignalUnavailableError)
         await pollPostgres(deps, error, stop, () => claimOldest(parts, config, claimed));
-      else await reportTrouble(deps, error, stop);
+      else await restAfter(deps, error, stop);
     }
   }
   await Promise.all(claims);
@@ -175,36 +155,18 @@ async function pollPostgres(
   try {
     if ((await claimSome()) > 0) return;
   } catch (error) {
-    return reportTrouble(deps, error, stop);
+    return restAfter(deps, error, stop);
   }
   deps.observe({ event: "signal_failed", during: "wait", error: reason.message });
   await pause(poll_ms_max * (0.5 + Math.random() / 2), stop);
 }
 
-async function start(parts: Parts, config: ConsumerConfig, job: RunningJob): Promise<void> {
-  const { deps, running, settler } = parts;
-  const { lease, abort } = job;
-  const span = (job.span = beginAttempt(deps.tracing, lease));
-  const about = <Name extends string>(event: Name) =>
-    span?.context ? { ...leaseEvent(event, lease), ...traceFields(span.context) } : leaseEvent(event, lease);
-  deps.observe(about("handler_start"));
-  const handler = config.handlers.get(lease.type);
-  const outcome = await (span
-    ? span.active(() => runJob(lease, handler, abort, parts))
-    : runJob(lease, handler, abort, parts));
-  if (span) endAttempt(span, outcome);
-  // Its end is told and counted when it was parked.
-  if (outcome.kind === "parked") return;
-  const duration_ms = performance.now() - job.began_at;
-  if (outcome.kind === "succeeded") deps.observe({ ...about("handler_done"), duration_ms });
-  else deps.observe({ ...about("handler_error"), duration_ms, error: outcome.error });
-  if (!running.holds(job)) return;
-  running.handlerEnded(job, duration_ms);
-  settler.settle(job, outcome);
-}
-
-async function reportTrouble(deps: WorkerDeps, error: unknown, stop: AbortSignal): Promise<void> {
+export function reportTrouble(deps: WorkerDeps, error: unknown): void {
   if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
   else deps.logger.error({ err: error }, "claim_failed");
+}
+
+async function restAfter(deps: WorkerDeps, error: unknown, stop: AbortSignal): Promise<void> {
+  reportTrouble(deps, error);
   await pause(rest_after_outage_ms * (0.5 + Math.random()), stop);
 }

@@ -1,5 +1,6 @@
 import type { TraceSpan } from "@atlasqueue/contract";
 import type { Lease } from "@atlasqueue/core/internal";
+import { newRun, type Run } from "./group-runs.ts";
 import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
 
 /**
@@ -15,6 +16,9 @@ export type RunningJob = {
   ran_ms: number;
   /** Of this attempt, where attempts are traced. */
   span: TraceSpan | undefined;
+  run: Run;
+  /** Its settlement is to take the next job of its group: it keeps its slot for that one. */
+  goes_on: boolean;
 };
 
 /** Why a handler's signal was aborted. Its outcome no longer counts. */
@@ -23,8 +27,9 @@ class AbandonedError extends Error {
 }
 
 /**
- * The jobs a worker holds, and its free slots. A slot is free again when its handler ends; the number of outcomes
- * waiting for the database is bounded too, so an absent database stops the claims.
+ * The jobs a worker holds, and its free slots. A slot is free again when its handler ends, unless its worker goes on with
+ * the job's group; the number of outcomes waiting for the database is bounded too, so an absent database stops the
+ * claims.
  */
 export function runningJobs(concurrency: number, unsettled_max: number) {
   const jobs = new Map<string, RunningJob>();
@@ -45,7 +50,7 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
   const remove = (job: RunningJob): boolean => {
     if (!holds(job)) return false;
     jobs.delete(job.lease.id);
-    if (job.phase === "handling") handling -= 1;
+    if (job.phase === "handling" || job.goes_on) handling -= 1;
     job.phase = "gone";
     tell();
     return true;
@@ -70,7 +75,7 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     notAllStarted(leases: readonly Lease[]): void {
       for (const { lease_token } of leases) unsettled.delete(lease_token);
     },
-    add(lease: Lease): RunningJob {
+    add(lease: Lease, run = newRun()): RunningJob {
       // The same job under an older lease, which was lost without the keeper noticing yet.
       const older = jobs.get(lease.id);
       if (older) abandon(older, "the lease was lost");
@@ -81,6 +86,8 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
         began_at: performance.now(),
         ran_ms: 0,
         span: undefined,
+        run,
+        goes_on: false,
       };
       jobs.set(lease.id, job);
       handling += 1;
@@ -88,10 +95,18 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     },
     /** True while the job is ours, so that its outcome counts. */
     holds,
-    handlerEnded(job: RunningJob, ran_ms: number): void {
-      if (job.phase === "handling") handling -= 1;
+    handlerEnded(job: RunningJob, ran_ms: number, goes_on = false): void {
+      if (job.phase === "handling" && !goes_on) handling -= 1;
+      job.goes_on = goes_on;
       job.phase = "settling";
       job.ran_ms = ran_ms;
+      tell();
+    },
+    /** It cannot be settled for now, and leaves its slot to others. */
+    endRun(job: RunningJob): void {
+      if (!job.goes_on || !holds(job)) return;
+      job.goes_on = false;
+      handling -= 1;
       tell();
     },
     /** The database has the outcome, or has said that the lease was lost. */

@@ -1,14 +1,17 @@
 import { DatabaseTimeoutError, isUnavailable, type BackoffPolicy } from "@atlasqueue/core";
 import {
-  complete,
+  completeAndTakeNext,
   fail,
   isBadRow,
   pause,
   verdictAfterFailure,
   type Failure,
+  type Lease,
   type Settled,
+  type TakeNext,
 } from "@atlasqueue/core/internal";
 import type { Ending } from "../run/outcome.ts";
+import { nextOf, type Run } from "../consume/group-runs.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
 import { createSpawnLines } from "./spawn-lines.ts";
@@ -20,6 +23,15 @@ const flushes_max = 2;
 const batch_bytes_max = 4 * 1_048_576;
 const retry_ms = 250;
 
+/** How a worker goes on with the groups of its jobs. */
+export type GoingOn = {
+  claimer: Omit<TakeNext, "after">;
+  /** From then on it takes no jobs. */
+  stop: AbortSignal;
+  /** Start what was taken by a settlement sent at `asked_at`, in the same turn. */
+  start(next: ReadonlyMap<Lease, Run>, asked_at: number): void;
+};
+
 type Settlement = { job: RunningJob; outcome: Ending };
 type Fault = { job: RunningJob } & Omit<Extract<Ending, { kind: "failed" }>, "kind">;
 
@@ -28,7 +40,7 @@ type Fault = { job: RunningJob } & Omit<Extract<Ending, { kind: "failed" }>, "ki
  * when busy, those that arrive during a flush make up the next one. While the database is away, outcomes are kept, and
  * no attempt is spent.
  */
-export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: BackoffPolicy) {
+export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: BackoffPolicy, goingOn: GoingOn) {
   const waiting: Settlement[] = [];
   const giveUp = new AbortController();
   /** Of the flushes under way, those whose rows another transaction has locked. */
@@ -106,15 +118,25 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
 
   const succeed = async (successes: Success[]): Promise<void> => {
     const completions = successes.map(({ job, result, log }) => ({ lease: job.lease, result, log }));
-    const outcomes = await traced("ack", successes, () => complete(deps, completions));
+    const after = goingOn.stop.aborted ? [] : successes.flatMap(({ job }) => (job.goes_on ? [job.lease.id] : []));
+    const asked_at = performance.now();
+    const { outcomes, next } = await traced("ack", successes, () =>
+      completeAndTakeNext(deps, completions, { ...goingOn.claimer, after }),
+    );
     const settled: Settled[] = [];
+    const started = new Map<Lease, Run>();
     for (const [at, { job }] of successes.entries()) {
       const outcome = outcomes[at];
       ended(job, outcome?.kind);
+      const one = next.get(job.lease);
+      if (one) started.set(one, nextOf(job.run));
       if (outcome?.kind !== "applied") continue;
       const { has_children } = outcome;
-      settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children });
+      const went_on = one !== undefined;
+      settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children, went_on });
     }
+    // In this turn, before anything else finds the slots free.
+    if (started.size > 0) goingOn.start(started, asked_at);
     follow(settled);
   };
 
@@ -160,8 +182,10 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   };
 
   const ended = (job: RunningJob, outcome: string | undefined): void => {
-    if (outcome === "locked") locked.add(job);
-    else running.settled(job);
+    if (outcome === "locked") {
+      running.endRun(job);
+      locked.add(job);
+    } else running.settled(job);
   };
 
   /** Not waited for: the slots are free again. */

@@ -9,6 +9,7 @@ import { outputOf, writeJson, type Output } from "../../output/output.ts";
 import { plain } from "../../output/plain.ts";
 import { showTable } from "../../output/table.ts";
 import { jsonOption, parseId, parseIds, parseQueue, parseSignal, urlOption, yesOption } from "../../remote/options.ts";
+import { defineImport } from "./import.ts";
 import { parseJson, parseObject } from "../../submit/parse-object.ts";
 import { withClient } from "../../remote/with-client.ts";
 import { integer } from "../../submit/job-fields.ts";
@@ -16,6 +17,7 @@ import { integer } from "../../submit/job-fields.ts";
 const jobs_max = 100_000;
 
 export function defineJobs(jobs: Command, env: Env): void {
+  defineImport(jobs, env);
   jobs
     .command("list")
     .description("List jobs, newest first.")

@@ -1,3 +1,4 @@
+import { composed } from "../../database/composed.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 
@@ -9,8 +10,12 @@ export async function forgetReplays(deps: Pick<Deps, "database">, replays_max: n
   return (await executeOn(deps.database)({ text, params: [replays_max] })).length;
 }
 
-const text = `
+const text = composed(
+  "dead-letters/forget-replays",
+  ["replays_max"],
+  `
   DELETE FROM dead_letter_replays WHERE id = ANY(ARRAY(
     SELECT id FROM dead_letter_replays WHERE finished_at < now() - interval '${kept_days} days' LIMIT $1::int
     FOR UPDATE SKIP LOCKED))
-  RETURNING 1`;
+  RETURNING 1`,
+);

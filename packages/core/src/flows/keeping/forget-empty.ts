@@ -1,3 +1,4 @@
+import { composed } from "../../database/composed.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 
@@ -21,7 +22,10 @@ export async function forgetEmptyFlows(
   return { flows: row?.flows ?? 0, next: row?.looked_at === flows_max ? (row.last ?? undefined) : undefined };
 }
 
-const text = `
+const text = composed(
+  "flows/forget-empty",
+  ["after", "flows_max"],
+  `
   WITH page AS MATERIALIZED (
     SELECT id FROM flows WHERE id > $1::text::uuid ORDER BY id LIMIT $2::int
   ), gone AS (
@@ -31,4 +35,5 @@ const text = `
     RETURNING id
   )
   SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT max(id::text) FROM page) AS last,
-         (SELECT count(*)::int FROM gone) AS flows`;
+         (SELECT count(*)::int FROM gone) AS flows`,
+);

@@ -1,3 +1,4 @@
+import { composed } from "../../database/composed.ts";
 import type { Execute } from "../../database/statement.ts";
 import { newId } from "../../ids.ts";
 
@@ -22,9 +23,13 @@ export async function beginFlow(execute: Execute, job_id: string, flow_id: strin
   await execute({ text: begin, params: [job_id, flow_id] });
 }
 
-const begin = `
+const begin = composed(
+  "flows/begin",
+  ["job_id", "flow_id"],
+  `
   WITH begun AS (
     UPDATE jobs SET flow_id = $2::uuid WHERE id = $1::uuid
   )
   INSERT INTO flow_jobs (job_id, flow_id, place, on_parent_failure, parents)
-  VALUES ($1::uuid, $2::uuid, 0, 'cancel', '[]')`;
+  VALUES ($1::uuid, $2::uuid, 0, 'cancel', '[]')`,
+);

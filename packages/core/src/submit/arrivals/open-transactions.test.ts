@@ -57,6 +57,22 @@ beforeEach(
       .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers, schedules, queue_counts, queue_changes`,
 );
 
+test("a key is found although its job is admitted between two looks at it", async () => {
+  const job = { type: "noop", group: "g", idempotency_key: "k" };
+  const first = await own.database.sql.begin((tx) => queue.submitIn(tx, job));
+  const again = await own.database.sql.begin((tx) => {
+    let looks = 0;
+    const unsafe = async (text: string, params?: never[]) => {
+      const rows = await tx.unsafe(text, params);
+      looks += 1;
+      if (looks === 1) await admitAll(deps);
+      return rows;
+    };
+    return queue.submitIn({ unsafe }, job);
+  });
+  expect(again).toMatchObject({ id: first.id, created: false });
+});
+
 const not_again = { kind: "dead", reason: "not_retryable" } as const;
 const submissionOf = ({ idempotency_key, ...request }: QueueJob) => submission(request, idempotency_key);
 const ways = Object.values(waysToSubmit);

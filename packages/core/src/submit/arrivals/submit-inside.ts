@@ -39,9 +39,11 @@ async function answerAtOnce(execute: Execute, one: Draft): Promise<EnqueueOutcom
   const { unique, group } = one.request;
   const keys = hasKey(one) ? [one] : [];
   const refuses = unique?.on_conflict === "reject";
+  // Before the keys: one that is admitted between the two is found twice, and the other way round it would not be at all.
+  const arrived = await findArrivedByKey(execute, keys);
   const { keyed, held } = await findKeyHolders(execute, keys, refuses ? [uniqueNameOf(one)] : []);
   const outcomes = new Map<Draft, EnqueueOutcome>();
-  settleConflicts([one], [...keyed, ...(await findArrivedByKey(execute, keys))], outcomes);
+  settleConflicts([one], [...arrived, ...keyed], outcomes);
   const [holder] = held;
   if (outcomes.size === 0 && unique && holder?.job) {
     const { status, group_key } = holder.job;

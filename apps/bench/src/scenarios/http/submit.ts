@@ -1,6 +1,6 @@
-import { loadOverHttp } from "../run/http-load.ts";
-import { makePayload } from "../run/payload.ts";
-import type { Scenario } from "./scenario.ts";
+import { loadOverHttp } from "../../run/http-load.ts";
+import { makePayload } from "../../run/payload.ts";
+import type { Scenario } from "../scenario.ts";
 
 const warm_up_seconds_max = 1;
 

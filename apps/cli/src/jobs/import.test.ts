@@ -1,0 +1,72 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
+import { createLogger } from "@atlasqueue/core";
+import { spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { dataFolder, mainFile } from "../../test/run-start.ts";
+
+let database: TestDatabase;
+let api: RunningApi;
+beforeAll(async () => {
+  database = await testDatabase();
+  const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0" });
+  api = await startApi(config, { logger: createLogger("silent", "test") });
+});
+afterAll(async () => {
+  await api.stop();
+  await database.drop();
+});
+
+async function importJobs(args: string[], url = api.url) {
+  const process = await spawnProcess(mainFile, { args: ["jobs", "import", ...args], env: { ATLASQUEUE_URL: url } });
+  const { code } = await process.waitForExit(60_000);
+  return { code, stdout: process.lines, stderr: process.errorLines };
+}
+
+function file(...lines: string[]): { path: string; folder: string } {
+  const folder = dataFolder();
+  onTestFinished(folder.remove);
+  const path = join(folder.path, "jobs.ndjson");
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
+  return { path, folder: folder.path };
+}
+
+const count = async () => Number((await database.database.sql`SELECT count(*) FROM jobs`)[0]?.["count"]);
+
+test("a file of ten thousand lines is stored once, and again nothing is", async () => {
+  const { path } = file(...Array.from({ length: 10_000 }, (_, n) => JSON.stringify({ type: "row", payload: { n } })));
+  const before = await count();
+  const first = await importJobs([path]);
+  expect(first).toMatchObject({
+    code: 0,
+    stdout: ["jobs.ndjson: 10000 lines: 10000 created, 0 already there, 0 refused"],
+  });
+  expect((await importJobs([path])).stdout[0]).toContain("0 created, 10000 already there");
+  expect((await count()) - before).toBe(10_000);
+});
+
+test("refused lines are told by their numbers, all of them in a file, and do not stop the others", async () => {
+  const { path, folder } = file('{"type":"a"}', "not json", "", '{"type":"a","priority":1.5}', '{"type":"b"}');
+  const refused = join(folder, "refused.ndjson");
+  const { code, stdout } = await importJobs([path, "--refused", refused, "--json"]);
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout[0] ?? "")).toMatchObject({ lines: 4, created: 2, refused: 2, gave_up: null });
+  const told = readFileSync(refused, "utf8").trim().split("\n");
+  expect(told.map((line) => JSON.parse(line) as unknown)).toEqual([
+    { line: 2, reason: expect.stringContaining("not JSON") },
+    { line: 4, reason: expect.stringContaining("/priority must be an integer") },
+  ]);
+});
+
+test("a file that is not there, or a report that cannot be written, is one line", async () => {
+  expect(await importJobs(["/nowhere/jobs.ndjson"])).toMatchObject({
+    code: 1,
+    stderr: [expect.stringContaining("cannot be read")],
+  });
+  const { path } = file('{"type":"a"}');
+  expect(await importJobs([path, "--refused", "/nowhere/refused"])).toMatchObject({
+    code: 1,
+    stderr: [expect.stringContaining("cannot be written")],
+  });
+});

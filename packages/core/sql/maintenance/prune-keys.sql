@@ -1,0 +1,9 @@
+-- $1 keys_max
+WITH gone AS (
+    DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int
+      FOR UPDATE SKIP LOCKED))
+      AND expires_at <= now()
+    RETURNING 1
+  )
+  SELECT count(*)::int AS gone FROM gone;

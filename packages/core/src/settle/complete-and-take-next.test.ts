@@ -1,0 +1,194 @@
+import { queueLimits, type SubmitJobInput } from "@atlasqueue/contract";
+import {
+  brokenConnection,
+  recordEvents,
+  steppingDatabase,
+  submission,
+  testDatabase,
+  type TestDatabase,
+} from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { countDrift } from "../counts/drift.ts";
+import type { Deps } from "../deps.ts";
+import { advanceGroups } from "../groups/advance.ts";
+import { cancel } from "../jobs/cancel.ts";
+import { findJob } from "../jobs/find.ts";
+import { claim } from "../lease/claim.ts";
+import type { Lease } from "../lease/lease.ts";
+import { takeBack } from "../lease/take-back.ts";
+import { setLimits } from "../limits/set.ts";
+import { pauseQueue } from "../queues/pause.ts";
+import { enqueue } from "../submit/enqueue.ts";
+import { completeAndTakeNext } from "./complete-and-take-next.ts";
+
+let own: TestDatabase;
+let deps: Deps;
+const queue = { tenant: "default", queue: "default" };
+const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.sql`
+    TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, job_groups, group_handovers, queues, queue_counts, queue_changes`;
+});
+
+const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
+  const submissions = requests.map((request) => submission({ group: "g", ...request }));
+  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
+  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+};
+const take = async (id: string | undefined): Promise<Lease> => {
+  const [lease] = await claim(deps, [id ?? ""], claimer);
+  if (!lease) throw new Error(`${id} could not be claimed`);
+  return lease;
+};
+const goOn = async (
+  leases: Lease[],
+  over: Partial<Parameters<typeof completeAndTakeNext>[2]> & { deps?: Deps } = {},
+) => {
+  const completions = leases.map((lease) => ({ lease, result: null }));
+  const after = leases.map(({ id }) => id);
+  const done = await completeAndTakeNext(over.deps ?? deps, completions, {
+    worker_id: "w1",
+    lease_seconds: 30,
+    after,
+    ...over,
+  });
+  return { kinds: done.outcomes.map(({ kind }) => kind), next: [...done.next.values()] };
+};
+const statuses = (...ids: (string | undefined)[]) =>
+  Promise.all(ids.map(async (id) => (await findJob(deps, "default", id ?? ""))?.status));
+const advance = async () => (await advanceGroups(deps, 100)).ready.map(({ id }) => id);
+const notes = async () => (await own.database.sql`SELECT FROM group_handovers`).length;
+const drifted = async () => (await countDrift(deps, 1_000)).drifted;
+
+test("the settlement of a job leases the next of its group, under a token of its own, and leaves no note", async () => {
+  const [a, b, c] = await add({}, { payload: { n: 2 } }, {});
+  const first = await take(a);
+  expect(first.followed).toBe(true);
+  const { kinds, next } = await goOn([first]);
+  expect(kinds).toEqual(["applied"]);
+  expect(next).toMatchObject([{ id: b, attempts: 1, payload: { n: 2 }, group_key: "g", tenant: "default" }]);
+  expect(next[0]?.lease_token).not.toBe(first.lease_token);
+  expect([await statuses(a, b, c), await notes()]).toEqual([["succeeded", "running", "blocked"], 0]);
+  expect(await own.database.sql`SELECT FROM lease_batches WHERE job_ids = ARRAY[${b ?? ""}::uuid]`).toHaveLength(1);
+  const last = await goOn(next);
+  expect(last.next).toMatchObject([{ id: c }]);
+  expect((await goOn(last.next)).next).toEqual([]);
+  expect([await notes(), await advance(), await drifted()]).toEqual([1, [], []]);
+  expect(await own.database.sql`SELECT FROM job_groups`).toEqual([]);
+});
+
+test("hundreds of groups go on in one statement, and those that were not asked for are handed on", async () => {
+  const names = Array.from({ length: 300 }, (_, at) => ({ group: `g${at}` }));
+  const firsts = await add(...names);
+  const seconds = await add(...names);
+  const leases = await claim(deps, firsts, claimer);
+  const { next } = await goOn(leases, { after: firsts.slice(0, 299) });
+  expect(next.map(({ id }) => id)).toEqual(seconds.slice(0, 299));
+  expect([await notes(), await advance()]).toEqual([1, seconds.slice(299)]);
+  expect(await drifted()).toEqual([]);
+});
+
+test("a lease says whether others wait behind it; one without a group says nothing", async () => {
+  const [a, , alone, none] = await add({}, {}, { group: "alone" }, { group: undefined });
+  expect([(await take(a)).followed, (await take(alone)).followed, (await take(none)).followed]).toEqual([
+    true,
+    false,
+    null,
+  ]);
+});
+
+test("a job that comes while the turn is passed on waits behind, and a note of that time lets no second one through", async () => {
+  const [a, b] = await add({}, {});
+  const { next } = await goOn([await take(a)]);
+  const [c] = await add({});
+  await own.database.sql`INSERT INTO group_handovers VALUES ('default', 'default', 'g')`;
+  expect([await advance(), await statuses(b, c)]).toEqual([[], ["running", "blocked"]]);
+  expect((await goOn(next)).next).toMatchObject([{ id: c }]);
+  await own.database.sql`INSERT INTO group_handovers VALUES ('default', 'default', 'g')`;
+  expect([await advance(), await statuses(c), (await add({})).length]).toEqual([[], ["running"], 1]);
+  expect((await own.database.sql`SELECT FROM jobs WHERE status = 'blocked'`).length).toBe(1);
+});
+
+test("neither the group's row nor a producer's open transaction holds it up", async () => {
+  const [a, b] = await add({}, {});
+  const lease = await take(a);
+  await own.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM job_groups FOR UPDATE`;
+    expect((await goOn([lease])).next).toMatchObject([{ id: b }]);
+  });
+});
+
+test.each([
+  ["paused", async () => void (await pauseQueue(deps, queue))],
+  ["limited", async () => void (await setLimits(deps, queue, queueLimits.parse({ concurrency: 5 })))],
+  [
+    "open to several of a group",
+    async () => void (await setLimits(deps, queue, queueLimits.parse({ group_concurrency: 2 }))),
+  ],
+])("in a queue that is %s it is left to the note", async (_name, change) => {
+  const [a, b] = await add({}, {});
+  const lease = await take(a);
+  await change();
+  expect(await goOn([lease])).toEqual({ kinds: ["applied"], next: [] });
+  expect([await statuses(a, b), await advance(), await drifted()]).toEqual([["succeeded", "blocked"], [b], []]);
+});
+
+test("one that is not due, locked by another transaction, or cancelled meanwhile is not overtaken", async () => {
+  const [a, b, c] = await add({}, { delay_seconds: 60 }, {});
+  expect((await goOn([await take(a)])).next).toEqual([]);
+  expect([await advance(), await statuses(b, c)]).toEqual([[], ["scheduled", "blocked"]]);
+
+  const [d, e, f] = await add({ group: "h" }, { group: "h" }, { group: "h" });
+  const lease = await take(d);
+  await own.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ${e ?? ""} FOR UPDATE`;
+    expect((await goOn([lease])).next).toEqual([]);
+  });
+  await cancel(deps, "default", e ?? "");
+  expect([await advance(), await statuses(e, f)]).toEqual([[f], ["cancelled", "queued"]]);
+});
+
+test("a lease that was lost takes nothing", async () => {
+  const [a, b] = await add({}, {});
+  const lease = await take(a);
+  await own.database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${a ?? ""}`;
+  expect(await goOn([lease])).toEqual({ kinds: ["lease_lost"], next: [] });
+  expect(await statuses(a, b)).toEqual(["running", "blocked"]);
+});
+
+test("wherever its answer is lost, the settlement can be repeated and what was taken goes back with no attempt spent", async () => {
+  for (const lost of ["statement", "answer"] as const) {
+    const [a, b] = await add({ group: lost }, { group: lost });
+    const lease = await take(a);
+    const database = steppingDatabase(own.database, (step) => {
+      if (step === lost) throw brokenConnection();
+    });
+    const unanswered: string[] = [];
+    const broken = goOn([lease], { deps: { ...deps, database }, unanswered: (token) => void unanswered.push(token) });
+    await expect(broken).rejects.toThrow();
+    for (const token of unanswered) await takeBack(deps, token);
+    const again = await goOn([lease]);
+    expect(again.kinds).toEqual(["applied"]);
+    await advance();
+    const [job] = await own.database.sql`SELECT status, attempts FROM jobs WHERE id = ${b ?? ""}`;
+    const taken = again.next.length;
+    expect(job).toEqual({ status: taken ? "running" : "queued", attempts: taken });
+    expect(await drifted()).toEqual([]);
+  }
+});
+
+test("payloads that are too heavy together are left to the notes", async () => {
+  const names = Array.from({ length: 20 }, (_, at) => ({ group: `g${at}` }));
+  const firsts = await add(...names);
+  await add(...names.map((one) => ({ ...one, payload: { heavy: "x".repeat(250_000) } })));
+  const leases = await claim(deps, firsts, claimer);
+  const { next } = await goOn(leases);
+  expect(next.length + (await notes())).toBe(20);
+  expect(next.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { actions, type Action } from "./crash-points/faults.ts";
+import { points } from "./crash-points/points.ts";
+import { runFault } from "./crash-points/run.ts";
+import { inParallel } from "./system.ts";
+
+/** Stories told at once. Those that are late, and those of a dead process' leases, mostly wait. */
+const at_once: Record<Action, number> = { kill: 6, throw: 6, delay: 12 };
+
+const what: Record<Action, string> = {
+  kill: "is killed",
+  throw: "loses an answer",
+  delay: "is late",
+};
+
+test.each(actions.map((action) => ({ action, happens: what[action] })))(
+  "at whichever point a process $happens, the others go on and what was promised holds",
+  async ({ action, happens }) => {
+    const failed: string[] = [];
+    await inParallel(points.length, at_once[action], async (at) => {
+      const point = points[at] ?? "";
+      await runFault(point, action).catch((error: unknown) => {
+        failed.push(`when it ${happens} at ${point}: ${error instanceof Error ? error.message : String(error)}`);
+      });
+    });
+    expect(failed.join("\n")).toBe("");
+  },
+  600_000,
+);

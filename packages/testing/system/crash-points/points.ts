@@ -1,0 +1,147 @@
+import { composedStatements } from "@atlasqueue/core/internal";
+
+/**
+ * Where a process may die, lose an answer, or be late. A statement that commits has two moments: `before_commit`, when
+ * its transaction has done its work and holds its locks, and `after_commit`, when nobody has the answer yet. A call to the
+ * signal has `before` and `after`.
+ */
+export type Moment = "before_commit" | "after_commit";
+
+/**
+ * The statements of a job's life, by the name they were composed under: of several that begin alike, all are variants of
+ * one (`lease/claim-whole` of `lease/claim`), unless the longer name is here too. The words beside them say which seam it is.
+ */
+export const seams: Readonly<Record<string, string>> = {
+  "submit/insert": "a job comes in, with its key",
+  "submit/insert-unique": "a job with a unique key comes in",
+  "submit/insert-flow": "jobs come in that wait for one another",
+  "submit/admit-unique": "what arrived with a caller's transaction is admitted",
+  "lease/claim":
+    "jobs are taken: before_commit is after the pop, after_commit is the answer on its way to a worker or its API",
+  "lease/claim-limited": "jobs of a queue with limits are taken",
+  "lease/extend": "a worker's leases are renewed",
+  "lease/heartbeat": "a remote worker's lease is renewed",
+  "lease/report-progress": "progress is stored",
+  "lease/release": "a lease is given back by who holds it",
+  "lease/take-back": "a lease is taken back whose answer was lost",
+  "lease/recover": "jobs of ended leases go back, or die",
+  "lease/recall": "the leases of a dead process are ended",
+  "lease/forget-claims": "the rows of ended claims are removed",
+  "lease/forget-ended-claims": "the rows of claims that remote workers settled are removed",
+  "settle/complete": "a job succeeds: before_commit is before the ack",
+  "settle/fail": "a job fails, or dies: after_commit is before its dead letter is listed",
+  "groups/advance": "the next of a group may go",
+  "flows/close-edges": "children hear of their parents' end",
+  "flows/release-children": "children are let go",
+  "flows/have-dependants-wait": "a job adds others that its dependants wait for",
+  "flows/begin": "a job that adds others begins a flow",
+  "maintenance/promote": "delayed jobs and retries become ready",
+  "schedules/fire": "a slot of a schedule gets its job",
+  "schedules/store": "a schedule is kept",
+  "steps/store": "a step's result is kept",
+  "steps/park": "a job waits for a signal",
+  "steps/signal": "a job is sent a signal",
+  "limits/set": "a queue's limits change",
+  "limits/note-blocked-groups": "groups that may have more of their jobs run are to be looked at",
+  "jobs/cancel": "a job is cancelled",
+  "jobs/retry": "a job starts over",
+  "jobs/write-edit": "a job starts over with another payload",
+  "jobs/delete": "a finished job is removed",
+  "dead-letters/replay": "dead letters are replayed",
+  "dead-letters/purge": "dead letters are removed",
+  "dead-letters/create-replay": "a replay is begun",
+  "dead-letters/note-replay": "a step of a replay is noted",
+  "dead-letters/write-patched": "a replayed job gets its patched payload",
+  "counts/fold": "the counts of a queue are folded",
+};
+
+/** Calls to the signal that change something there, or take something out. */
+export const signalSeams: readonly string[] = [
+  "signal/push",
+  "signal/pushFront",
+  "signal/take",
+  "signal/wait",
+  "signal/takeTurn",
+  "signal/deadLetters.add",
+  "signal/deadLetters.remove",
+  "signal/notices.tell",
+];
+
+/** The other calls. */
+export const signalBeside: Readonly<Record<string, string>> = {
+  "signal/look": "changes nothing",
+  "signal/isMarked": "changes nothing",
+  "signal/state": "changes nothing",
+  "signal/check": "changes nothing",
+  "signal/deadLetters.page": "changes nothing",
+  "signal/deadLetters.look": "changes nothing",
+  "signal/presence.list": "changes nothing",
+  "signal/presence.vanished": "changes nothing",
+  "signal/notices.listen": "changes nothing",
+  "signal/close": "the end",
+  "signal/endOverflow": "after a list was full, which the story does not come to: overflow.test.ts",
+  "signal/mark": "asks for less work for a while",
+  "signal/takePermits": "rates of requests, not of jobs",
+  "signal/deadLetters.setCursor": "lost with the list, and then both are made anew",
+  "signal/deadLetters.clear": "the beginning of making the list anew",
+  "signal/presence.announce": "repeated every two seconds",
+  "signal/presence.withdraw": "as if the process had died",
+  "signal/presence.lost": "where a parent process has seen it",
+};
+
+/** Statements that commit something, and have no points: no promise about a job hangs on any of them. */
+export const beside: Readonly<Record<string, string>> = {
+  "audit/": "who did what: its own promise and tests, in core/src/audit",
+  "tokens/": "access, not jobs",
+  "rollups/": "figures over time, whose last seconds may be lost",
+  "seed/": "made-up jobs",
+  "counts/forget-empty": "removes rows that say zero",
+  "queues/": "pause and resume: one row, no follow-up but a signal, and repeated it changes nothing",
+  "submit/arrive": "inside a caller's transaction: its commit is the caller's",
+  "submit/insert-inside": "inside a caller's transaction: its commit is the caller's",
+  "maintenance/prune": "removes what has been over for days; stopped at each statement in prune.test.ts",
+  "maintenance/clear-results": "removes results of long ago; stopped at each statement in cleaner.test.ts",
+  "dead-letters/steer-replay": "one row, and repeated it changes nothing",
+  "dead-letters/forget-replays": "removes what has been over for a month",
+  "dead-letters/name-errors": "names what older versions left unnamed, a page at a time",
+  "submit/forget-spent-keys": "frees a key whose job is gone; what is submitted under it comes after",
+  "flows/forget-empty": "removes what holds nothing",
+  "flows/note-missed": "a repair: it notes again what the notes have lost",
+  "schedules/resume": "one row, and repeated it changes nothing",
+  "lease/adopt-strays": "a repair: of leases without a claim's row",
+  "schedules/bring-back": "a repair after a clock that was set back",
+};
+
+/** Whether a statement, or a source file, writes. */
+export const writes = (text: string): boolean =>
+  /\b(INSERT INTO|UPDATE \w+ (AS \w+ )?SET|UPDATE jobs|DELETE FROM)\b/.test(text);
+
+const names = new Map<string, string>();
+/** The name of a statement; the list of them grows while modules load. */
+function nameOf(text: string): string | undefined {
+  if (!names.has(text)) for (const one of composedStatements()) names.set(one.text, one.name);
+  return names.get(text);
+}
+
+/** All points, in the order of the list. */
+export const points: readonly string[] = [
+  ...Object.keys(seams).flatMap((seam) => [`${seam}:before_commit`, `${seam}:after_commit`]),
+  ...signalSeams.flatMap((seam) => [`${seam}:before`, `${seam}:after`]),
+];
+
+/** The seam that a statement is at, by its name; undefined for one beside the points. */
+export function seamOf(name: string): string | undefined {
+  return startOf(name, Object.keys(seams));
+}
+
+/** Of several starts of a name, the longest; it ends where a part of the name does. */
+export function startOf(name: string, starts: readonly string[]): string | undefined {
+  const found = starts.filter((start) => name === start || name.startsWith(start.endsWith("/") ? start : `${start}-`));
+  return found.toSorted((a, b) => b.length - a.length)[0];
+}
+
+/** The points that a transaction is at, by the statements it sent. */
+export function pointsOf(sent: readonly string[], moment: Moment): string[] {
+  const reached = sent.flatMap((text) => seamOf(nameOf(text) ?? "") ?? []);
+  return [...new Set(reached)].map((seam) => `${seam}:${moment}`);
+}

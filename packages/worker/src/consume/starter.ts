@@ -1,0 +1,71 @@
+import { traceFields } from "@atlasqueue/contract";
+import { leaseEvent, type Lease, type LeaseReturns } from "@atlasqueue/core/internal";
+import type { WorkerDeps } from "../deps.ts";
+import type { Handler } from "../handler.ts";
+import type { Settler } from "../hold/settler.ts";
+import { runJob, type Runtime } from "../run/run-job.ts";
+import { beginAttempt, endAttempt } from "../tracing/attempt.ts";
+import { traceReceived } from "../tracing/batches.ts";
+import { shouldGoOn, type Run } from "./group-runs.ts";
+import type { RunningJob, RunningJobs } from "./running-jobs.ts";
+import { startJobs } from "./start-jobs.ts";
+
+/** Start the handlers of jobs leased by one statement, which was sent at `asked_at`; `runs` are those they go on with. */
+export type Starter = (leases: Lease[], asked_at: number, runs?: ReadonlyMap<Lease, Run>) => Promise<void>;
+
+export type StarterParts = {
+  deps: WorkerDeps;
+  running: RunningJobs;
+  settler: Settler;
+  returns: Pick<LeaseReturns, "giveBack">;
+  handlers: ReadonlyMap<string, Handler>;
+  lease_seconds: number;
+} & Runtime;
+
+/**
+ * How jobs get to their handlers, and their outcomes to the settler. From `stop` on they go back instead, with no
+ * attempt spent.
+ *
+ * @example
+ * const starter = createStarter(parts, draining.signal);
+ * await starter(await claim(deps, ids, claimer), asked_at);
+ */
+export function createStarter(parts: StarterParts, stop: AbortSignal): Starter {
+  const { deps, running, returns, lease_seconds } = parts;
+  return async (leases, asked_at, runs) => {
+    if (deps.tracing?.on()) traceReceived(deps.tracing, leases, Date.now() - (performance.now() - asked_at));
+    running.claimed(leases);
+    let started = 0;
+    const startOne = (lease: Lease): void => {
+      started += 1;
+      void start(parts, running.add(lease, runs?.get(lease)));
+    };
+    try {
+      await startJobs({ deps, returns, lease_seconds, start: startOne, stop }, leases, asked_at);
+    } finally {
+      if (started < leases.length) running.notAllStarted(leases);
+    }
+  };
+}
+
+async function start(parts: StarterParts, job: RunningJob): Promise<void> {
+  const { deps, running, settler } = parts;
+  const { lease, abort } = job;
+  const span = (job.span = beginAttempt(deps.tracing, lease));
+  const about = <Name extends string>(event: Name) =>
+    span?.context ? { ...leaseEvent(event, lease), ...traceFields(span.context) } : leaseEvent(event, lease);
+  deps.observe(about("handler_start"));
+  const handler = parts.handlers.get(lease.type);
+  const outcome = await (span
+    ? span.active(() => runJob(lease, handler, abort, parts))
+    : runJob(lease, handler, abort, parts));
+  if (span) endAttempt(span, outcome);
+  // Its end is told and counted when it was parked.
+  if (outcome.kind === "parked") return;
+  const duration_ms = performance.now() - job.began_at;
+  if (outcome.kind === "succeeded") deps.observe({ ...about("handler_done"), duration_ms });
+  else deps.observe({ ...about("handler_error"), duration_ms, error: outcome.error });
+  if (!running.holds(job)) return;
+  running.handlerEnded(job, duration_ms, shouldGoOn(lease, job.run, outcome));
+  settler.settle(job, outcome);
+}
