@@ -1,7 +1,9 @@
 import { readFaultsConfig } from "./config.ts";
+import { runMutants } from "./mutants/mutants.ts";
 import { run } from "./run.ts";
 
-const config = readFaultsConfig(process.argv.slice(2));
+const [command, ...rest] = process.argv.slice(2);
+const mutants = command === "mutants" && rest.length === 0;
 const tell = (line: string) => void process.stderr.write(`${line}\n`);
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -12,6 +14,11 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     stopping.abort();
   });
 
-tell(`what the programs say and the histories are in ${config.folder}`);
-const { ok } = await run(config, tell, stopping.signal);
+const begin = async () => {
+  if (mutants) return runMutants(tell, stopping.signal);
+  const config = readFaultsConfig(process.argv.slice(2));
+  tell(`what the programs say and the histories are in ${config.folder}`);
+  return run(config, tell, stopping.signal);
+};
+const { ok } = await begin();
 process.exit(stopping.signal.aborted ? 130 : ok ? 0 : 1);

@@ -251,6 +251,18 @@ const violations: readonly [name: string, evidence: RegExp, act: (run: MadeUpRun
       run.submit("x").move("job-x", "running").handle("x", { ended: "threw" }).move("job-x", "failed", { attempts: 0 }),
   ],
   [
+    "attempts-counted",
+    /attempt 1 was not counted/,
+    (run) => {
+      const life = { name: "worker-2", role: "worker", pid: 2 };
+      run.submit("x").move("job-x", "running");
+      const told = { job: "job-x", attempt: 1, worker: "worker-2", tenant: "a", queue: "q" };
+      const meanwhile = () => void run.call("handle", told, "dies", { process: "worker-2" });
+      run.call("process", life, { code: null, signal: "SIGKILL", victim: true }, { process: "rig", meanwhile });
+      run.pass(100).lose("x", { attempts: 0 }).work("x");
+    },
+  ],
+  [
     "recovery-time",
     /9000 ms after its lease/,
     (run) =>

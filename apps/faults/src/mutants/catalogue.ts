@@ -1,0 +1,223 @@
+import type { Mutant } from "./mutant.ts";
+import {
+  alwaysFails,
+  heardTwice,
+  killsItsWorkers,
+  lockedByStranger,
+  peopleCancel,
+  renewedInTime,
+  staleAck,
+} from "./scenarios/leases.ts";
+import { crowdedQueue, oneGroup } from "./scenarios/order.ts";
+import { batches, dueLater, insideTransactions, oneKey, signalled } from "./scenarios/submissions.ts";
+
+/** Known-bad engines. Each must be caught; a scene with the engine as it is must not be. */
+export const catalogue: readonly Mutant[] = [
+  {
+    name: "fence removed",
+    edits: [{ file: "lease/fence.ts", find: "THEN jobs.lease_token = ($3::uuid[])[1]", put: "THEN true" }],
+    scenario: staleAck,
+  },
+  {
+    name: "owner instead of token",
+    edits: [
+      {
+        file: "lease/claim.ts",
+        find: "const lease_token = randomUUID();",
+        put: `const lease_token = \`\${Buffer.from(worker_id.padEnd(16)).toString("hex").slice(0, 8)}-0000-4000-8000-000000000000\`; void randomUUID;`,
+      },
+    ],
+    scenario: staleAck,
+  },
+  {
+    name: "sweep without a second look at the lease",
+    edits: [
+      {
+        file: "lease/recover.ts",
+        find: "SELECT id FROM running WHERE locked_until <= now()",
+        put: "SELECT id FROM running",
+      },
+      { file: "lease/recover.ts", find: " AND jobs.locked_until <= now()\n    RETURNING", put: "\n    RETURNING" },
+    ],
+    scenario: renewedInTime,
+  },
+  {
+    name: "claim without a look at the status",
+    edits: [
+      {
+        file: "lease/take-leases.ts",
+        find: "AND status = 'queued' AND",
+        put: "AND status IN ('queued', 'running') AND",
+      },
+    ],
+    scenario: heardTwice,
+  },
+  {
+    name: "a lost lease costs no attempt",
+    edits: [
+      {
+        file: "lease/recover.ts",
+        find: "last_error = $2, lease_token = NULL",
+        put: "attempts = attempts - 1, last_error = $2, lease_token = NULL",
+      },
+    ],
+    scenario: killsItsWorkers,
+  },
+  {
+    name: "retry forgets attempts",
+    edits: [
+      {
+        file: "settle/fail.ts",
+        find: "updated_at = now(), locked_until = NULL",
+        put: "attempts = 0, updated_at = now(), locked_until = NULL",
+      },
+    ],
+    scenario: alwaysFails,
+  },
+  {
+    name: "one attempt too many",
+    edits: [
+      {
+        file: "settle/verdict.ts",
+        find: "attempt.attempts >= attempt.max_attempts",
+        put: "attempt.attempts > attempt.max_attempts",
+      },
+    ],
+    scenario: alwaysFails,
+  },
+  {
+    name: "dead letter not in the list",
+    edits: [{ file: "follow-ups.ts", find: `if (became === "dead") dead.push(job.id);`, put: "" }],
+    scenario: alwaysFails,
+  },
+  {
+    name: "lock without SKIP LOCKED",
+    edits: [
+      {
+        file: "database/skip-locked.ts",
+        find: "FOR NO KEY UPDATE SKIP LOCKED\n  )`;",
+        put: "FOR NO KEY UPDATE\n  )`;",
+      },
+    ],
+    scenario: lockedByStranger,
+  },
+  {
+    name: "cancel without a look at the status",
+    edits: [
+      {
+        file: "jobs/cancel.ts",
+        find: "SELECT * FROM found WHERE status = ANY($3::text[])",
+        put: "SELECT * FROM found WHERE $3::text[] IS NOT NULL",
+      },
+    ],
+    scenario: peopleCancel,
+  },
+  {
+    name: "tenant left out",
+    edits: [
+      {
+        file: "jobs/cancel.ts",
+        find: "WHERE id = $1::uuid AND tenant = $2 FOR UPDATE",
+        put: "WHERE id = $1::uuid AND $2::text IS NOT NULL FOR UPDATE",
+      },
+    ],
+    scenario: peopleCancel,
+  },
+  {
+    name: "check-then-insert idempotency",
+    edits: [
+      {
+        file: "submit/insert-jobs.ts",
+        find: "ON CONFLICT DO NOTHING\n    RETURNING job_id",
+        put: "ON CONFLICT (tenant, key) DO UPDATE SET job_id = excluded.job_id\n    RETURNING job_id",
+      },
+    ],
+    scenario: oneKey,
+  },
+  {
+    name: "batch split over transactions",
+    edits: [
+      {
+        file: "submit/enqueue-all.ts",
+        find: "const inserted = await insertJobs(execute, first, options);",
+        put: "for (const one of first.slice(1)) await insertJobs(execute, [one], options); const inserted = await insertJobs(execute, first.slice(0, 1), options);",
+      },
+    ],
+    scenario: batches,
+  },
+  {
+    name: "a connection of its own for a caller's transaction",
+    edits: [
+      {
+        file: "queue.ts",
+        find: "submitInside(executeIn(tx), one",
+        put: "submitInside(executeIn(deps.database.sql), one",
+      },
+    ],
+    scenario: insideTransactions,
+  },
+  {
+    name: "LPUSH before commit",
+    edits: [
+      {
+        file: "submit/enqueue.ts",
+        find: "const drafts = submissions.map(draft);\n  const outcomes: Outcomes = new Map();\n  for (let attempt",
+        put: "const drafts = submissions.map(draft);\n  await (deps as any).signal?.push(drafts.map(({ id, tenant, request }) => ({ id, tenant, queue: request.queue, priority: 0 })));\n  const outcomes: Outcomes = new Map();\n  for (let attempt",
+      },
+    ],
+    scenario: signalled,
+  },
+  {
+    name: "jobs for later are never looked at again",
+    edits: [
+      {
+        file: "maintenance/promote.ts",
+        find: "SELECT id, status FROM jobs WHERE due_at <= now()",
+        put: "SELECT id, status FROM jobs WHERE due_at < created_at",
+      },
+    ],
+    scenario: dueLater,
+  },
+  {
+    name: "order by insertion, the newest first",
+    edits: [
+      {
+        file: "groups/advance.ts",
+        find: "ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still))) AS ids\n    FROM held",
+        put: "ORDER BY blocked_seq DESC LIMIT greatest(0, slots - cardinality(still))) AS ids\n    FROM held",
+      },
+    ],
+    scenario: oneGroup,
+  },
+  {
+    name: "group overlap",
+    edits: [
+      {
+        file: "groups/join.ts",
+        find: "(same_group ORDER BY place) <= admitted AS may_run",
+        put: "(same_group ORDER BY place) <= admitted + 9 AS may_run",
+      },
+      { file: "groups/join.ts", find: `\${slotsOf("members")} = 1 AS is_strict`, put: "false AS is_strict" },
+    ],
+    scenario: oneGroup,
+  },
+  {
+    name: "no hand-over when a job of a group ends",
+    edits: [
+      {
+        file: "groups/join.ts",
+        find: "FROM ${rows} WHERE group_key IS NOT NULL\n  )`;",
+        put: "FROM ${rows} WHERE false\n  )`;",
+      },
+    ],
+    scenario: oneGroup,
+  },
+  {
+    name: "limit check without lock",
+    edits: [
+      { file: "lease/claim-limited.ts", find: "ORDER BY queue FOR UPDATE`;", put: "ORDER BY queue`;" },
+      { file: "lease/claim-limited.ts", find: "`${waitForQueues} SKIP LOCKED`", put: "`${waitForQueues}`" },
+    ],
+    scenario: crowdedQueue,
+  },
+];
