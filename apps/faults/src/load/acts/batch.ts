@@ -56,8 +56,7 @@ export const batch: Act = {
       if (!api) throw new RangeError("there is no API to submit to");
       return api.client.submitMany(requests);
     });
-    const partly = library && known.kind === "refused" && flaw === "a key of another job";
-    if (known.kind === "unknown" || partly) submit.info(known.error);
+    if (known.kind === "unknown") submit.info(known.error);
     else if (known.kind === "refused") submit.fail(known.error);
     else
       submit.ok({
