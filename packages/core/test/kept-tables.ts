@@ -1,7 +1,7 @@
 import type { Sql } from "../src/database/connect.ts";
 
 /** What moves of jobs read and write. */
-const tables = [
+export const keptTables = [
   "jobs",
   "lease_batches",
   "job_attempts",
@@ -37,10 +37,10 @@ const deletes_max = 40;
 export async function keepTables(sql: Sql): Promise<() => Promise<void>> {
   await sql`CREATE SCHEMA kept`;
   await sql`CREATE TABLE kept.since AS SELECT now() AS at`;
-  for (const table of tables) await sql`CREATE TABLE kept.${sql(table)} AS TABLE ${sql(table)}`;
+  for (const table of keptTables) await sql`CREATE TABLE kept.${sql(table)} AS TABLE ${sql(table)}`;
   const columns = await sql<{ table_name: string; column_name: string; data_type: string }[]>`
     SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'kept'`;
-  const insert = tables.map((table) => {
+  const insert = keptTables.map((table) => {
     const own = columns.filter(({ table_name }) => table_name === table);
     const values = own.map(({ column_name, data_type }) =>
       data_type === "timestamp with time zone" ? `${column_name} + (now() - since.at)` : column_name,
@@ -52,7 +52,9 @@ export async function keepTables(sql: Sql): Promise<() => Promise<void>> {
   return async () => {
     times += 1;
     const empty =
-      times % deletes_max === 0 ? [`TRUNCATE ${tables.join(", ")}`] : tables.map((table) => `DELETE FROM ${table}`);
+      times % deletes_max === 0
+        ? [`TRUNCATE ${keptTables.join(", ")}`]
+        : keptTables.map((table) => `DELETE FROM ${table}`);
     await sql.unsafe([...empty, ...insert].join(";\n"));
   };
 }

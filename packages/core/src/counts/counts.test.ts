@@ -14,7 +14,7 @@ import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { fail } from "../settle/fail.ts";
 import { foldCounts, forgetEmptyQueues } from "./fold.ts";
-import { promoteDue } from "../maintenance/promote.ts";
+import { promoteDue } from "../maintenance/promote-due.ts";
 import { firstId, prune } from "../maintenance/prune.ts";
 import { purge } from "../dead-letters/purge.ts";
 import { recoverExpired } from "../lease/recover.ts";

@@ -116,6 +116,11 @@ export function isLocked(error: unknown): boolean {
   return codeOf(error) === "55P03";
 }
 
+/** True when PostgreSQL could not read or write a file: of one table, perhaps, or one block of it. */
+export function isFileFault(error: unknown): boolean {
+  return codeOf(error)?.startsWith("58") ?? false;
+}
+
 /** True when PostgreSQL refused a value of a row (class 22) or a constraint did (class 23). */
 export function isBadRow(error: unknown): boolean {
   return /^(22|23)/.test(codeOf(error) ?? "");

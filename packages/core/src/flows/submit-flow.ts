@@ -61,7 +61,7 @@ export type StoredFlow = Outcomes | UnknownParents;
 export async function storeFlows(
   execute: Execute,
   flows: readonly DraftedFlow[],
-  { idempotency_ttl_seconds }: EnqueueOptions,
+  { idempotency_ttl_seconds, impatient = false }: EnqueueOptions,
 ): Promise<(StoredFlow | undefined)[]> {
   const all = flows.flatMap(({ drafts }) => drafts);
   const known = await look(execute, all);
@@ -73,7 +73,7 @@ export async function storeFlows(
   if (first.length > 0) {
     const unique = first.filter(({ request }) => request.unique);
     const names = new Map(unique.map((one) => [one, uniqueNameOf(one)]));
-    const options = { idempotency_ttl_seconds, strict: true };
+    const options = { idempotency_ttl_seconds, strict: true, impatient };
     for (const [one, outcome] of await enqueueUnique(execute, first, names, known.held, options))
       outcomes.set(one, outcome);
   }

@@ -10,7 +10,7 @@ import type { Lease } from "../lease/lease.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { fail } from "../settle/fail.ts";
-import { promoteDue } from "../maintenance/promote.ts";
+import { promoteDue } from "../maintenance/promote-due.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { release } from "../lease/release.ts";
 import { retry } from "../jobs/retry.ts";

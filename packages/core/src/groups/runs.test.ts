@@ -18,7 +18,7 @@ import { recoverExpired } from "../lease/recover.ts";
 import { release } from "../lease/release.ts";
 import { takeBack } from "../lease/take-back.ts";
 import { setLimits } from "../limits/set.ts";
-import { promoteDue } from "../maintenance/promote.ts";
+import { promoteDue } from "../maintenance/promote-due.ts";
 import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
 import { fail } from "../settle/fail.ts";
 import { enqueue } from "../submit/enqueue.ts";

@@ -9,7 +9,7 @@ import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { extendLeases } from "./extend.ts";
 import { fail } from "../settle/fail.ts";
-import { promoteDue } from "../maintenance/promote.ts";
+import { promoteDue } from "../maintenance/promote-due.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
 

@@ -26,6 +26,8 @@ const pass_ms = 60_000;
 /** The same for what grows slowly, so that an idle system asks little. */
 const slow_pass_ms = 600_000;
 const rest_ms_min = 20;
+/** Jobs passed over in one pass, as each takes as many tries as it takes halvings to find it. */
+const failures_max = 10;
 
 /** Removes some rows of one kind. True when more of them may be left. */
 type Step = () => Promise<boolean>;
@@ -47,6 +49,8 @@ export async function clearAway(
   stop: AbortSignal,
 ): Promise<void> {
   const clearOldResults = createResultClearer(deps, result_ttl_seconds, stop);
+  const place: Place = { after: firstId };
+  const place_ahead: Place = { after: firstId };
   while (!stop.aborted) {
     const turn = async () => {
       if (!(await takeTurn(deps, "prune", pass_ms))) return;
@@ -54,7 +58,10 @@ export async function clearAway(
       const removed = { jobs: 0, keys: 0 };
       await passOver(
         deps,
-        { ...quickParts(deps, retention, removed), ...(slow && slowParts(deps, retention, removed)) },
+        {
+          ...quickParts(deps, retention, removed, place),
+          ...(slow && slowParts(deps, retention, removed, place_ahead)),
+        },
         stop,
       );
       if (removed.jobs + removed.keys > 0) deps.observe({ event: "jobs_pruned", ...removed });
@@ -116,20 +123,26 @@ function flowsStep(deps: LoopDeps): Step {
 
 type Removed = { jobs: number; keys: number };
 
-function jobsStep(deps: LoopDeps, retention: Retention, removed: Removed, pruneSome: typeof prune): Step {
-  let after: string = firstId;
+/** Where a pass over the jobs is: the next one goes on there if this one ends before its time. */
+type Place = { after: string };
+
+function jobsStep(deps: LoopDeps, retention: Retention, removed: Removed, pruneSome: typeof prune, place: Place): Step {
+  let failures = 0;
   return async () => {
-    const { dead, jobs, next } = await pruneSome(deps, retention, after, rows_max);
+    const { dead, jobs, next, failed } = await pruneSome(deps, retention, place.after, rows_max);
     if (dead.length > 0) await hint(deps.observe, "dead letters", () => deps.signal.deadLetters.remove(dead));
     removed.jobs += jobs;
-    after = next ?? after;
-    return next !== undefined;
+    place.after = next ?? firstId;
+    if (failed === undefined) return next !== undefined;
+    report(deps, "jobs", failed, next);
+    failures += 1;
+    return next !== undefined && failures < failures_max;
   };
 }
 
-function quickParts(deps: LoopDeps, retention: Retention, removed: Removed) {
+function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, place: Place) {
   return {
-    jobs: jobsStep(deps, retention, removed, prune),
+    jobs: jobsStep(deps, retention, removed, prune, place),
     keys: async () => {
       const keys = await pruneKeys(deps, rows_max);
       removed.keys += keys;
@@ -145,10 +158,10 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed) {
   } satisfies Record<string, Step>;
 }
 
-function slowParts(deps: LoopDeps, retention: Retention, removed: Removed): Record<string, Step> {
+function slowParts(deps: LoopDeps, retention: Retention, removed: Removed, place: Place): Record<string, Step> {
   const { audit_hours = default_audit_hours } = retention;
   return {
-    jobs_ahead: jobsStep(deps, retention, removed, pruneAhead),
+    jobs_ahead: jobsStep(deps, retention, removed, pruneAhead, place),
     acts: async () => (await forgetActs(deps, audit_hours, rows_max)) === rows_max,
     error_names: async () => (await nameErrors(deps, rows_max)) === rows_max,
     minutes: async () => (await foldMinutes(deps, rows_max)) === rows_max,
@@ -161,9 +174,9 @@ function slowParts(deps: LoopDeps, retention: Retention, removed: Removed): Reco
 }
 
 /** False: the part is left to the next pass. */
-function report(deps: LoopDeps, part: string, error: unknown): false {
+function report(deps: LoopDeps, part: string, error: unknown, job_id?: string): false {
   const during = `retention: ${part}`;
   if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
-  else deps.logger.error({ err: error, part }, "retention_failed");
+  else deps.logger.error({ err: error, part, job_id }, "retention_failed");
   return false;
 }

@@ -1,5 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
+import { byHalves, idAfter } from "./by-halves.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
@@ -9,8 +10,11 @@ import { pause } from "../pause.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { takeTurn } from "./take-turn.ts";
 
-/** `last` is the last id looked at, undefined when there was none; `more` when there may be others after it. */
-export type Cleared = { jobs: number; last: string | undefined; more: boolean };
+/**
+ * `last` is the last id looked at, undefined when there was none; `more` when there may be others after it; `failed` is
+ * why a job was passed over.
+ */
+export type Cleared = { jobs: number; last: string | undefined; more: boolean; failed?: unknown };
 
 /**
  * succeeded → succeeded, without its result, when it finished longer than `ttl_seconds` ago, no job is still to hear
@@ -21,7 +25,21 @@ export type Cleared = { jobs: number; last: string | undefined; more: boolean };
  * @example
  * const { last } = await clearResults(deps, 3_600, firstId, firstIdAt(an_hour_ago), 500);
  */
-export async function clearResults(
+export function clearResults(
+  deps: Deps,
+  ttl_seconds: number,
+  after: string,
+  before: string,
+  jobs_max: number,
+): Promise<Cleared> {
+  return byHalves<Cleared>(
+    jobs_max,
+    (rows) => clearPage(deps, ttl_seconds, after, before, rows),
+    async (failed) => ({ jobs: 0, last: await idAfter(deps, after), more: true, failed }),
+  );
+}
+
+async function clearPage(
   deps: Deps,
   ttl_seconds: number,
   after: string,
@@ -86,6 +104,7 @@ export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefi
     for (let more = after < before; more && !stop.aborted;) {
       const started = performance.now();
       const step = await clearResults(deps, ttl_seconds, after, before, rows_max);
+      if (step.failed) deps.logger.error({ err: step.failed, job_id: step.last, part: "results" }, "retention_failed");
       jobs += step.jobs;
       after = step.last ?? after;
       more = step.more;

@@ -1,55 +1,27 @@
-import { composed } from "../database/composed.ts";
-import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import type { ReadyJob, Signal } from "../signal/signal.ts";
-import { countMixedMoves } from "../counts/changes.ts";
+import type { Signal } from "../signal/signal.ts";
 import { announce } from "../signal/announce.ts";
-
-/**
- * scheduled | failed → queued, for jobs whose `run_at` has come, oldest first. Concurrent sweepers skip each other's
- * rows. Signal what it returns; a full batch means there may be more.
- *
- * @example
- * await signal.push(await promoteDue(deps, 500));
- */
-export async function promoteDue(deps: Deps, jobs_max: number): Promise<ReadyJob[]> {
-  const promoted = await executeOn(deps.database)<ReadyJob & { attempts: number; run_at: Date }>({
-    text: promotion,
-    params: [jobs_max],
-  });
-  if (promoted.length === 0) return [];
-  const retried = promoted.filter((job) => job.attempts > 0).length;
-  deps.observe({ event: "jobs_promoted", scheduled: promoted.length - retried, retried });
-  return promoted.toSorted((a, b) => a.run_at.getTime() - b.run_at.getTime());
-}
-
-const promotion = composed(
-  "maintenance/promote",
-  ["jobs_max"],
-  `
-  WITH due AS MATERIALIZED (
-    SELECT id, status FROM jobs WHERE due_at <= now() ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED
-  ), promoted AS (
-    UPDATE jobs SET status = 'queued', ready_at = due_at, due_at = NULL, waits_for = NULL, updated_at = now()
-    WHERE id = ANY(ARRAY(SELECT id FROM due)) AND due_at <= now()
-    RETURNING id, tenant, queue, priority, attempts, run_at
-  ), moved AS (
-    SELECT tenant, queue, due.status AS from_status, 'queued' AS to_status FROM promoted JOIN due USING (id)
-  ), ${countMixedMoves("moved")}
-  SELECT * FROM promoted`,
-);
+import type { DueRound } from "./due-round.ts";
+import { promoteDue } from "./promote-due.ts";
 
 const batch_max = 500;
-const batches_max = 20;
+/** In one go, leaving a sweep time for its other duties. */
+const jobs_max = 10_000;
 
-/** Make every due job ready and signal it. Returns how many there were. */
-export async function promoteAll(deps: Deps & { signal: Signal }): Promise<number> {
+/**
+ * Make every due job ready and signal it. Returns how many there were. While there are more than a page, pages of the
+ * oldest take turns with looks of `goRound`, which has a share for everybody.
+ */
+export async function promoteAll(deps: Deps & { signal: Signal }, goRound?: DueRound): Promise<number> {
   let total = 0;
-  for (let batch = 0; batch < batches_max; batch += 1) {
+  while (total < jobs_max) {
     const promoted = await promoteDue(deps, batch_max);
     await announce(deps, promoted);
     total += promoted.length;
     if (promoted.length < batch_max) break;
+    const others = (await goRound?.()) ?? [];
+    await announce(deps, others);
+    total += others.length;
   }
   return total;
 }

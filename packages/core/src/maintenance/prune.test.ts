@@ -10,13 +10,13 @@ import { createSubmitter } from "../submit/submitter.ts";
 import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { clearResults } from "./clear-results.ts";
+import { clearResults, type Cleared } from "./clear-results.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { executeIn } from "../database/caller-transaction.ts";
 import { admit } from "../submit/arrivals/admit.ts";
 import { arrivedAfter } from "../submit/arrivals/arrived-ids.ts";
 import { submitInside } from "../submit/arrivals/submit-inside.ts";
-import { firstId, prune, pruneAhead, pruneKeys } from "./prune.ts";
+import { firstId, prune, pruneAhead, pruneKeys, type Pruned } from "./prune.ts";
 
 let own: TestDatabase;
 let deps: Deps;
@@ -43,6 +43,34 @@ const insert = async (status: string, made_hours_ago: number, finished_hours_ago
     .sql`INSERT INTO job_attempts (job_id, attempt, finished_at, outcome) VALUES (${id}, 1, now(), 'failed')`;
   return id;
 };
+
+test("a job that cannot be removed or cleared keeps none after it from being so", async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 40; count += 1) ids.push(await insert("succeeded", 100 - count, 25));
+  await own.database.sql`UPDATE jobs SET result = '1'`;
+  const bad = [ids[0], ids[1], ids[21]];
+  await own.database.sql.unsafe(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22000'; END $$;
+    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON jobs FOR EACH ROW WHEN (OLD.id IN ('${bad.join("','")}'))
+      EXECUTE FUNCTION refuse()`);
+  try {
+    let cleared: Cleared = { jobs: 0, last: firstId, more: true };
+    while (cleared.more) cleared = await clearResults(deps, 60, cleared.last ?? firstId, firstIdAt(new Date()), 10);
+    const left = await own.database.sql`SELECT id FROM jobs WHERE result IS NOT NULL ORDER BY id`;
+    expect(left.map(({ id }) => id)).toEqual(bad);
+    const stuck: (string | undefined)[] = [];
+    for (let after: string | undefined = firstId; after !== undefined;) {
+      const step: Pruned = await prune(deps, { succeeded_hours: 1, dead_hours: 1 }, after, 10);
+      if (step.failed) stuck.push(step.next);
+      after = step.next;
+    }
+    expect(stuck).toEqual(bad);
+    expect((await own.database.sql`SELECT FROM jobs`).length).toBe(bad.length);
+  } finally {
+    await own.database.sql.unsafe("DROP TRIGGER refuse ON jobs; DROP FUNCTION refuse()");
+    await own.database.sql`DELETE FROM jobs`;
+  }
+});
 
 test("a finished job or key locked by another transaction keeps no other from going", async () => {
   const ids: string[] = [];

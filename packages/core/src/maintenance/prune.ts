@@ -1,13 +1,17 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
+import { byHalves, idAfter } from "./by-halves.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt, type JobRetention } from "./retention.ts";
 import { unique_check_seconds } from "../submit/unique/verdict.ts";
 import { removeJobs } from "../jobs/remove.ts";
 
-/** `next` is where the next step continues; undefined when the pass has reached jobs that are too young. */
-export type Pruned = { jobs: number; dead: string[]; next: string | undefined };
+/**
+ * `next` is where the next step continues; undefined when the pass has reached jobs that are too young. `failed` is why a
+ * job was passed over.
+ */
+export type Pruned = { jobs: number; dead: string[]; next: string | undefined; failed?: unknown };
 
 export const firstId = "00000000-0000-0000-0000-000000000000";
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -16,7 +20,8 @@ const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * succeeded | cancelled | dead → gone, with their attempts, when they finished longer ago than they are kept, and no
  * key that still holds names them, neither an idempotency key nor a unique one with a window, nor may come to. A step looks at
  * `jobs_max` jobs in id order, which is the order of creation, so that no index on the finishing time is needed. Jobs
- * that are kept, or of which a row is locked, or whose flow is not over, are skipped until the next pass. While another process is taking a step there
+ * that are kept, or of which a row is locked, or whose flow is not over, are skipped until the next pass, and so is one
+ * that cannot be removed. While another process is taking a step there
  * is nothing to do, and the pass is over.
  *
  * @example
@@ -52,7 +57,20 @@ export async function pruneAhead(
   return pruneBetween(deps, retention, after < first ? first : after, lastId, jobs_max);
 }
 
-async function pruneBetween(
+const pruneBetween = (
+  deps: Deps,
+  retention: JobRetention,
+  after: string,
+  before: string,
+  jobs_max: number,
+): Promise<Pruned> =>
+  byHalves<Pruned>(
+    jobs_max,
+    (rows) => prunePage(deps, retention, after, before, rows),
+    async (failed) => ({ jobs: 0, dead: [], next: await idAfter(deps, after), failed }),
+  );
+
+async function prunePage(
   deps: Deps,
   { succeeded_hours, dead_hours }: JobRetention,
   after: string,

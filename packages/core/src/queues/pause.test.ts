@@ -8,7 +8,7 @@ import { submit } from "../submit/submit.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { pauseQueue, resumeQueue } from "./pause.ts";
-import { promoteDue } from "../maintenance/promote.ts";
+import { promoteDue } from "../maintenance/promote-due.ts";
 
 let own: TestDatabase;
 let deps: Deps & { signal: Signal };

@@ -3,7 +3,7 @@ import { claimer, stepsHarness, tenant } from "../../test/steps-harness.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { claim } from "../lease/claim.ts";
 import { setLimits } from "../limits/set.ts";
-import { promoteDue } from "../maintenance/promote.ts";
+import { promoteDue } from "../maintenance/promote-due.ts";
 import { complete } from "../settle/complete.ts";
 import { park } from "./park.ts";
 

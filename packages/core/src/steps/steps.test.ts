@@ -8,7 +8,7 @@ import { explainJob } from "../jobs/explain.ts";
 import { retry } from "../jobs/retry.ts";
 import type { Lease } from "../lease/lease.ts";
 import { release } from "../lease/release.ts";
-import { promoteDue } from "../maintenance/promote.ts";
+import { promoteDue } from "../maintenance/promote-due.ts";
 import { firstId, prune } from "../maintenance/prune.ts";
 import { complete } from "../settle/complete.ts";
 import { fail } from "../settle/fail.ts";

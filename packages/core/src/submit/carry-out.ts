@@ -8,6 +8,7 @@ import { flowColumns, flowParameters, flowParams, hasParents, parentsLocked, sto
 import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
+import { impatient } from "../database/skip-locked.ts";
 import { lockTargets, replaceTargets } from "./unique/replace.ts";
 
 /** One draft in a statement, and what should become of it. */
@@ -45,7 +46,7 @@ type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date 
  * outlives it, and a process that stops between look and statement holds nothing. `insert` stores new jobs; `flow` those
  * that wait for one another as well; `admit` is for arrived jobs, and does nothing for those another process is
  * admitting. With `strict` it is all or nothing: it throws when something was lost (see `isTakenMeanwhile`). A flow is
- * always that.
+ * always that. When it is `impatient`, it throws when it would have to wait for another's lock (see `isLocked`).
  *
  * The lock order is the same in all statements that take jobs in: jobs to be replaced, which no one waits for; then
  * unique keys, idempotency keys and groups, each sorted.
@@ -54,9 +55,9 @@ export async function carryOut(
   execute: Execute,
   steps: readonly Step[],
   mode: Mode,
-  { strict = false }: { strict?: boolean | undefined } = {},
+  { strict = false, impatient: hasty = false }: { strict?: boolean | undefined; impatient?: boolean | undefined } = {},
 ): Promise<CarriedOut> {
-  const text = texts[mode][strict ? "strict" : "lenient"];
+  const text = hasty && mode !== "admit" ? hastily[mode] : texts[mode][strict ? "strict" : "lenient"];
   const [row] = await execute<Row>({ text, params: paramsOf(steps, mode) });
   if (!row) throw new Error("the statement gave no row");
   const times = <T extends { run_at: string }>(one: T) => ({ ...one, run_at: new Date(one.run_at) });
@@ -123,9 +124,9 @@ const asked = (mode: Mode) => `
   )`;
 
 /** Skips what another process is admitting, or has ended. The job's row comes before all others, as with targets. */
-const ours = (mode: Mode) =>
+const ours = (mode: Mode, hasty: boolean) =>
   mode !== "admit"
-    ? `${asked(mode)}, ours AS MATERIALIZED (SELECT * FROM asked)`
+    ? `${asked(mode)}, ours AS MATERIALIZED (SELECT * FROM asked${hasty ? ` WHERE ${impatient}` : ""})`
     : `${asked(mode)}, waiting AS MATERIALIZED (
     SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
@@ -212,8 +213,8 @@ const moved = {
     UNION ALL SELECT tenant, queue, 'blocked', 'cancelled' FROM ended`,
 };
 
-const build = (mode: Mode, strict: boolean) => `
-  WITH ${ours(mode)}, ${keys(mode)}, ${made[mode]}, contents AS MATERIALIZED (
+const build = (mode: Mode, strict: boolean, hasty = false) => `
+  WITH ${ours(mode, hasty)}, ${keys(mode)}, ${made[mode]}, contents AS MATERIALIZED (
     SELECT * FROM clear WHERE writes
   ), ${replaceTargets("contents")}, moved AS (
     ${moved[mode]}
@@ -239,4 +240,8 @@ const textsOf = (mode: "insert" | "admit") => ({
   lenient: composed(`submit/${mode}-unique`, parameters, build(mode, false)),
 });
 const flowText = composed("submit/insert-flow", [...parameters, ...flowParameters], build("flow", true));
+const hastily = {
+  insert: composed("submit/insert-unique-hastily", parameters, build("insert", false, true)),
+  flow: composed("submit/insert-flow-hastily", [...parameters, ...flowParameters], build("flow", true, true)),
+};
 const texts = { insert: textsOf("insert"), admit: textsOf("admit"), flow: { strict: flowText, lenient: flowText } };

@@ -1,5 +1,5 @@
 import { executeOn, type Execute } from "../database/statement.ts";
-import { KeysContendedError } from "../database/errors.ts";
+import { isLocked, KeysContendedError } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { findKeyHolders, type KeyHolders } from "./find-key-holders.ts";
@@ -13,7 +13,7 @@ import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";
 import { uniqueNameOf } from "./unique/plan.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
 
-export type EnqueueOptions = Pick<InsertOptions, "idempotency_ttl_seconds">;
+export type EnqueueOptions = Pick<InsertOptions, "idempotency_ttl_seconds" | "impatient">;
 type Outcomes = Map<Draft, EnqueueOutcome>;
 
 /** Looks at the keys in one go: another process may take one between our look and our statement. */
@@ -57,7 +57,10 @@ export async function enqueueOnce(
 ): Promise<(EnqueueOutcome | undefined)[]> {
   const drafts = submissions.map(draft);
   const outcomes: Outcomes = new Map();
-  await store(execute, drafts, outcomes, options);
+  await store(execute, drafts, outcomes, options).catch((error: unknown) => {
+    // What a round before has stored must not be sent again.
+    if (!isLocked(error) || outcomes.size === 0) throw error;
+  });
   return told(deps, submissions, drafts, outcomes);
 }
 

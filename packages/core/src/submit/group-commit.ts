@@ -27,7 +27,7 @@ type Request<Item, Outcome> = {
   bytes: number;
   rows: number;
   at: number;
-  resolve(outcome: Outcome): void;
+  resolve(outcome: Outcome | Promise<Outcome>): void;
   reject(error: unknown): void;
 };
 
@@ -35,14 +35,15 @@ type Request<Item, Outcome> = {
  * Group commit: jobs, or flows of them, that come in while an INSERT is under way share the next one, and one push to each list. With
  * nothing under way a job goes at once, so an idle system adds no wait. A row PostgreSQL refuses is only its own
  * request's problem: the others are sent again without it. So is a key that was taken meanwhile: that request
- * (undefined in the answer of `store`) goes with a later batch, until its deadline. `store` reports each time the
+ * (undefined in the answer of `store`) goes with a later batch, until its deadline; one that goes elsewhere has a promise
+ * in it. `store` reports each time the
  * database has answered one of its statements.
  *
  * @example
  * const line = createGroupCommit((submissions) => enqueueOnce(deps, submissions, options), database.timeout_ms);
  */
 export function createGroupCommit<Item, Outcome>(
-  store: (items: readonly Item[], answered: () => void) => Promise<(Outcome | undefined)[]>,
+  store: (items: readonly Item[], answered: () => void) => Promise<(Outcome | Promise<Outcome> | undefined)[]>,
   timeout_ms: number,
   { rows_max = batch_rows_max }: { rows_max?: number } = {},
 ): GroupCommit<Item, Outcome> {

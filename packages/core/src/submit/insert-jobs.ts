@@ -6,6 +6,7 @@ import { countChanges } from "../counts/changes.ts";
 import type { FlowPart } from "../flows/flow.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
+import { impatient } from "../database/skip-locked.ts";
 
 /** A job about to be stored. `payload` is its JSON text; `hash` covers the whole request, in hex. */
 export type Draft = {
@@ -34,6 +35,8 @@ export type InsertOptions = {
   idempotency_ttl_seconds: number;
   /** All of them or none: throws when a key already exists, see `isTakenMeanwhile`. */
   strict?: boolean;
+  /** Waits for the locks of others only for a moment: then it throws (`isLocked`), and nothing is stored. */
+  impatient?: boolean;
   /** In a transaction that is not ours, so that no process of ours will see the commit. */
   inside?: boolean;
 };
@@ -45,13 +48,16 @@ export type InsertOptions = {
 export async function insertJobs(
   execute: Execute,
   drafts: readonly Draft[],
-  { idempotency_ttl_seconds, strict = false, inside = false }: InsertOptions,
+  { idempotency_ttl_seconds, strict = false, inside = false, impatient: hasty = false }: InsertOptions,
 ): Promise<Inserted> {
+  const grouped = drafts.some((one) => one.request.group !== undefined);
   const kind = {
     keyed: drafts.some((one) => one.key !== null),
-    grouped: drafts.some((one) => one.request.group !== undefined),
+    grouped,
     strict,
     inside,
+    // Without a group there is nothing that anyone but us would lock.
+    hasty: grouped && hasty,
   };
   const [row] = await execute<Row>({
     text: textOf(kind),
@@ -116,7 +122,7 @@ function keyParams(drafts: readonly Draft[], key_ttl_seconds: number): Statement
   return [textArray(drafts.map((one) => one.key)), textArray(drafts.map((one) => one.hash)), key_ttl_seconds];
 }
 
-type Kind = { keyed: boolean; grouped: boolean; strict: boolean; inside: boolean };
+type Kind = { keyed: boolean; grouped: boolean; strict: boolean; inside: boolean; hasty: boolean };
 
 /** Jobs without groups, usually all of them, pay nothing for those with one. */
 const plainColumns = `
@@ -173,11 +179,11 @@ const takeKeys = `
   ),`;
 
 /** After the keys, whose locks come first everywhere: only jobs that will be stored get a place. */
-const takePlaces = ({ keyed }: Kind) =>
+const takePlaces = ({ keyed, hasty }: Kind) =>
   `${joinGroups(`
     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY
       AS member(id, tenant, queue, group_key, place)
-    WHERE group_key IS NOT NULL
+    WHERE group_key IS NOT NULL${hasty ? ` AND ${impatient}` : ""}
       ${keyed ? "AND id NOT IN (SELECT id FROM taken)" : ""}`)},`;
 
 const build = (kind: Kind) => `
@@ -187,17 +193,18 @@ const build = (kind: Kind) => `
          ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE blocked_seq IS NOT NULL)" : "NULL"} AS blocked
          ${kind.keyed && kind.strict ? `, ${refuseIf("EXISTS (SELECT FROM taken)")}` : ""}`;
 
-const nameOf = ({ keyed, grouped, strict, inside }: Kind) =>
-  `submit/insert${inside ? "-inside" : ""}${keyed ? "-keyed" : ""}${grouped ? "-grouped" : ""}${keyed && strict ? "-strict" : ""}`;
+const nameOf = ({ keyed, grouped, strict, inside, hasty }: Kind) =>
+  `submit/insert${inside ? "-inside" : ""}${keyed ? "-keyed" : ""}${grouped ? "-grouped" : ""}${keyed && strict ? "-strict" : ""}${hasty ? "-hastily" : ""}`;
 
 const both = [false, true];
 const kinds = both.flatMap((keyed) =>
   both.flatMap((grouped) =>
-    (keyed ? both : [false]).map((strict): Kind => ({ keyed, grouped, strict, inside: false })),
+    (keyed ? both : [false]).map((strict): Kind => ({ keyed, grouped, strict, inside: false, hasty: false })),
   ),
 );
+for (const keyed of both) kinds.push({ keyed, grouped: true, strict: false, inside: false, hasty: true });
 // What asks for a key or a group arrives instead.
-kinds.push({ keyed: false, grouped: false, strict: false, inside: true });
+kinds.push({ keyed: false, grouped: false, strict: false, inside: true, hasty: false });
 const keyParameters = ["keys", "request_hashes", "key_ttl_seconds"];
 const texts = new Map(
   kinds.map((kind) => {

@@ -12,7 +12,10 @@ import {
 } from "../flows/submit-flow.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
-import { createGroupCommit } from "./group-commit.ts";
+import { draft } from "./drafts.ts";
+import type { Wanted } from "./held.ts";
+import { createLine } from "./line.ts";
+import { uniqueNameOf } from "./unique/plan.ts";
 import { enqueue, enqueueOnce, type EnqueueOptions } from "./enqueue.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
 import { asInsert, sendAll, sendOne } from "../tracing/send.ts";
@@ -52,6 +55,7 @@ export function createSubmitter(
   options: EnqueueOptions,
 ): Submitter {
   const execute = executeOn(deps.database);
+  const hastily = { ...options, impatient: true };
   const telling =
     (answered: () => void): Execute =>
     async (statement) => {
@@ -61,21 +65,23 @@ export function createSubmitter(
     };
   const store = async (submissions: readonly Submission[], answered: () => void) => {
     const outcomes = await asInsert(deps, submissions, () =>
-      enqueueOnce(telling(answered), deps, submissions, options),
+      enqueueOnce(telling(answered), deps, submissions, hastily),
     );
     // Not awaited: the jobs are durable, and the next INSERT need not wait for Redis.
     deps.followUps.submitted(outcomes.filter((one) => one !== undefined));
     return outcomes;
   };
-  const plain = createGroupCommit(store, deps.database.timeout_ms);
+  const { timeout_ms } = deps.database;
+  const terms = { store, wants: wantedBy, weigh: (one: Submission) => ({ bytes: bytesOf([one]), rows: 1 }) };
+  const plain = createLine(execute, timeout_ms, terms);
   // Unique jobs take a look and a bigger statement; the others keep their single one.
-  const unique = createGroupCommit(store, deps.database.timeout_ms, { rows_max: unique_rows_max });
+  const unique = createLine(execute, timeout_ms, { ...terms, rows_max: unique_rows_max });
 
   const storeTogether = async (drafted: readonly DraftedFlow[], answered: () => void) => {
     const submissions = drafted.flatMap((one) => one.submissions);
     const storeAnswered = () =>
       asInsert(deps, submissions, async () => {
-        const stored = await storeFlows(telling(answered), drafted, options);
+        const stored = await storeFlows(telling(answered), drafted, hastily);
         return drafted.map((one, at) => stored[at] && answerFlow(deps, one, stored[at]));
       });
     const outcomes = await storeAnswered().catch((error: unknown) => {
@@ -86,7 +92,11 @@ export function createSubmitter(
     for (const one of outcomes) if (one?.kind === "stored") deps.followUps.submitted(one.outcomes);
     return outcomes;
   };
-  const flows = createGroupCommit(storeTogether, deps.database.timeout_ms);
+  const flows = createLine(execute, timeout_ms, {
+    store: storeTogether,
+    wants: ({ submissions }) => submissions.flatMap(wantedBy),
+    weigh: ({ submissions }) => ({ bytes: bytesOf(submissions), rows: submissions.length }),
+  });
 
   const submitNow = (submission: Submission, bytes: number) =>
     (submission.request.unique ? unique : plain).submit(submission, bytes);
@@ -115,3 +125,15 @@ export function createSubmitter(
     },
   };
 }
+
+/** Of others who submit: its group and its unique key. */
+function wantedBy(submission: Submission): Wanted[] {
+  const { tenant, request } = submission;
+  const { queue, group } = request;
+  const of_group: Wanted[] = group === undefined ? [] : [{ of: "group", tenant, queue, name: group }];
+  if (!request.unique) return of_group;
+  return [...of_group, { of: "unique", tenant, queue, name: uniqueNameOf(draft(submission)).key }];
+}
+
+const bytesOf = (submissions: readonly Submission[]): number =>
+  submissions.reduce((sum, { request }) => sum + JSON.stringify(request.payload).length, 0);

@@ -18,6 +18,7 @@ const unnamed: Readonly<Record<string, string>> = {
   "flows/note-parents.ts": "a part of many",
   "flows/store-flow.ts": "a part of submit/insert-flow and settle/complete-spawned",
   "groups/join.ts": "a part of many",
+  "groups/take-next.ts": "a part of settle/complete-and-take-next",
   "jobs/remove.ts": "a part of jobs/delete, dead-letters/purge and maintenance/prune",
   "jobs/start-anew.ts": "a part of jobs/retry and dead-letters/replay",
   "lease/take-leases.ts": "a part of lease/claim",

@@ -1,8 +1,17 @@
-import type { Lease } from "@atlasqueue/core/internal";
+import type { Lease, TakeNext } from "@atlasqueue/core/internal";
 import type { Outcome } from "../run/outcome.ts";
 
 /** Jobs of one group that a worker runs one after another, without a claim in between. */
 export type Run = { jobs: number; began_at: number };
+
+/** How a worker goes on with the groups of its jobs. */
+export type GoingOn = {
+  claimer: Omit<TakeNext, "after">;
+  /** From then on it takes no jobs. */
+  stop: AbortSignal;
+  /** Start what was taken by a settlement sent at `asked_at`, in the same turn. */
+  start(next: ReadonlyMap<Lease, Run>, asked_at: number): void;
+};
 
 /** After as many jobs, or as long, the group goes to the end of the line: others have their turn. */
 const run_jobs_max = 100;

@@ -8,31 +8,19 @@ import {
   type Failure,
   type Lease,
   type Settled,
-  type TakeNext,
 } from "@atlasqueue/core/internal";
 import type { Ending } from "../run/outcome.ts";
-import { nextOf, type Run } from "../consume/group-runs.ts";
+import { nextOf, type GoingOn, type Run } from "../consume/group-runs.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
 import { createSpawnLines } from "./spawn-lines.ts";
+import { takeBatch, type Settlement } from "./take-batch.ts";
 import { addChildren, type Success } from "./add-children.ts";
 import { traceSettled } from "../tracing/batches.ts";
 
-const batch_max = 500;
 const flushes_max = 2;
-const batch_bytes_max = 4 * 1_048_576;
 const retry_ms = 250;
 
-/** How a worker goes on with the groups of its jobs. */
-export type GoingOn = {
-  claimer: Omit<TakeNext, "after">;
-  /** From then on it takes no jobs. */
-  stop: AbortSignal;
-  /** Start what was taken by a settlement sent at `asked_at`, in the same turn. */
-  start(next: ReadonlyMap<Lease, Run>, asked_at: number): void;
-};
-
-type Settlement = { job: RunningJob; outcome: Ending };
 type Fault = { job: RunningJob } & Omit<Extract<Ending, { kind: "failed" }>, "kind">;
 
 /**
@@ -257,14 +245,3 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
 export type Settler = ReturnType<typeof createSettler>;
 
 const isAdding = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
-
-function takeBatch(waiting: Settlement[]): Settlement[] {
-  let rows = 0;
-  for (let bytes = 0; rows < waiting.length && rows < batch_max; rows += 1) {
-    const outcome = waiting[rows]?.outcome;
-    bytes += outcome?.kind === "succeeded" ? outcome.bytes : 0;
-    for (const { line } of outcome?.log ?? []) bytes += line.length;
-    if (rows > 0 && bytes > batch_bytes_max) break;
-  }
-  return waiting.splice(0, rows);
-}

@@ -117,6 +117,10 @@ export const jobs = pgTable(
     index("jobs_due")
       .on(job.due_at)
       .where(sql`due_at IS NOT NULL`),
+    // Tenants and queues in turn, when there are more due jobs than a page.
+    index("jobs_due_turns")
+      .on(job.tenant, job.queue, job.due_at)
+      .where(sql`due_at IS NOT NULL`),
     index("jobs_dead")
       .on(job.dead_at, job.id)
       .where(sql`dead_at IS NOT NULL`),

@@ -19,7 +19,7 @@ export async function enqueueUnique(
   drafts: readonly Draft[],
   names: ReadonlyMap<Draft, UniqueName>,
   held: readonly HeldKey[],
-  { idempotency_ttl_seconds, strict }: InsertOptions,
+  { idempotency_ttl_seconds, strict, impatient }: InsertOptions,
 ): Promise<Outcomes> {
   const plan = planUnique(drafts, names, held, false);
   // In an all-or-nothing call, a job that collides with its neighbour is refused like any other.
@@ -30,7 +30,7 @@ export async function enqueueUnique(
   // A request answered with what exists, and without a key to remember, changes nothing.
   const needed = steps.filter((one) => one.role === "make" || one.draft.key !== null || one.target !== undefined);
   const mode = drafts.some(({ flow }) => flow) ? "flow" : "insert";
-  const done = needed.length > 0 ? await carryOut(execute, needed, mode, { strict }) : undefined;
+  const done = needed.length > 0 ? await carryOut(execute, needed, mode, { strict, impatient }) : undefined;
   const outcomes = outcomesOf(plan, done);
   for (const [one, { draft }] of plan.rejects)
     if (outcomes.has(draft)) outcomes.set(one, { kind: "conflict", job_id: draft.id });

@@ -9,7 +9,7 @@ import { claimReady } from "../../lease/claim.ts";
 import { complete } from "../../settle/complete.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { fail } from "../../settle/fail.ts";
-import { promoteDue } from "../../maintenance/promote.ts";
+import { promoteDue } from "../../maintenance/promote-due.ts";
 import { firstId, prune, pruneUniqueKeys } from "../../maintenance/prune.ts";
 
 const options = { idempotency_ttl_seconds: 60 };

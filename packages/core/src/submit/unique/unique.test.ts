@@ -13,7 +13,7 @@ import { complete } from "../../settle/complete.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { enqueue } from "../enqueue.ts";
 import { fail } from "../../settle/fail.ts";
-import { promoteDue } from "../../maintenance/promote.ts";
+import { promoteDue } from "../../maintenance/promote-due.ts";
 import { pruneUniqueKeys } from "../../maintenance/prune.ts";
 
 let own: TestDatabase;

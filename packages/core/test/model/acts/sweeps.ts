@@ -4,7 +4,7 @@ import { releaseChildren } from "../../../src/flows/release-children.ts";
 import { advanceGroups } from "../../../src/groups/advance.ts";
 import { forgetEndedClaims } from "../../../src/lease/forget-claims.ts";
 import { recoverExpired } from "../../../src/lease/recover.ts";
-import { promoteDue } from "../../../src/maintenance/promote.ts";
+import { promoteDue } from "../../../src/maintenance/promote-due.ts";
 import { firstId, prune, pruneKeys, pruneUniqueKeys } from "../../../src/maintenance/prune.ts";
 import { admitAll } from "../../../src/submit/arrivals/admitter.ts";
 import * as leasing from "../leasing.ts";

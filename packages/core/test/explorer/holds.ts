@@ -1,19 +1,20 @@
-import { admitAll } from "../src/submit/arrivals/admitter.ts";
+import { admitAll } from "../../src/submit/arrivals/admitter.ts";
 import { expect } from "vitest";
-import { countDrift } from "../src/counts/drift.ts";
-import { advanceGroups } from "../src/groups/advance.ts";
-import { closeEdges } from "../src/flows/close-edges.ts";
-import { releaseChildren } from "../src/flows/release-children.ts";
-import { claimReady } from "../src/lease/claim.ts";
-import type { Lease } from "../src/lease/lease.ts";
-import { recoverExpired } from "../src/lease/recover.ts";
-import { promoteDue } from "../src/maintenance/promote.ts";
-import { sendSignal } from "../src/steps/signal.ts";
-import { complete } from "../src/settle/complete.ts";
+import { countDrift } from "../../src/counts/drift.ts";
+import { advanceGroups } from "../../src/groups/advance.ts";
+import { closeEdges } from "../../src/flows/close-edges.ts";
+import { releaseChildren } from "../../src/flows/release-children.ts";
+import { claimReady } from "../../src/lease/claim.ts";
+import type { Lease } from "../../src/lease/lease.ts";
+import { recoverExpired } from "../../src/lease/recover.ts";
+import { promoteDue } from "../../src/maintenance/promote-due.ts";
+import { sendSignal } from "../../src/steps/signal.ts";
+import { complete } from "../../src/settle/complete.ts";
 import { limit, type World } from "./world.ts";
 
 /** What must hold at every moment others can see. */
-export async function holdsNow({ tenant, group, deps }: World): Promise<void> {
+export async function holdsNow(world: World): Promise<void> {
+  const { tenant, group, deps } = world;
   const { sql } = deps.database;
   const [now] = await sql<{ running: number; through: number }[]>`
     SELECT count(*) FILTER (WHERE queue = 'limited' AND status = 'running')::int AS running,
@@ -25,14 +26,33 @@ export async function holdsNow({ tenant, group, deps }: World): Promise<void> {
     SELECT child.id FROM flow_edges JOIN jobs AS child ON child.id = flow_edges.child
     WHERE child.status NOT IN ('blocked', 'cancelled')`;
   expect(early, "children that may run before their parents ended").toEqual([]);
+  const unclaimed = await sql`
+    SELECT id FROM jobs WHERE status = 'running' AND 1 <> (
+      SELECT count(*) FROM lease_batches WHERE token = jobs.lease_token AND jobs.id = ANY(job_ids))`;
+  expect(unclaimed, "running jobs that no claim has").toEqual([]);
+  const twice = await sql`
+    SELECT group_key FROM jobs WHERE status = 'running' AND group_key IS NOT NULL GROUP BY queue, group_key HAVING count(*) > 1`;
+  expect(twice, "groups of which two jobs run").toEqual([]);
+  const loose = await sql`SELECT child FROM flow_edges WHERE child NOT IN (SELECT id FROM jobs)`;
+  expect(loose, "edges of children that are gone").toEqual([]);
+  const keys = await sql`SELECT key FROM idempotency_keys WHERE job_id NOT IN (SELECT id FROM jobs)`;
+  expect(keys, "idempotency keys of jobs that are gone").toEqual([]);
   const order = await sql<{ id: string; status: string }[]>`
     SELECT id, status FROM jobs WHERE tenant = ${tenant} AND id = ANY(${`{${group.join(",")}}`}::uuid[]) ORDER BY id`;
+  const anew = startedAnew(world);
+  if (order.some(({ id }) => anew.has(id))) return;
   const first_blocked = order.findIndex(({ status }) => status === "blocked");
   const after = first_blocked === -1 ? [] : order.slice(first_blocked);
   expect(
     after.every(({ status }) => status === "blocked" || status === "cancelled"),
     "the order of the group",
   ).toBe(true);
+}
+
+/** The jobs that were made new again: their attempts count from there, and they are the last of their groups. */
+function startedAnew({ recorded, dead, flow, dead_letters }: World): ReadonlySet<string> {
+  const retried = recorded.named("job_retried").flatMap((event) => ("job_id" in event ? [event.job_id] : []));
+  return new Set([dead, flow.dead, ...dead_letters, ...retried]);
 }
 
 /** What must hold when both moves are done, and when everything has run. */
@@ -43,7 +63,7 @@ export async function holdsAfter(world: World): Promise<void> {
     SELECT id, status, attempts FROM jobs WHERE tenant = ${world.tenant}`;
   const acquired = Map.groupBy(world.recorded.named("lease_acquired"), (event) => "job_id" in event && event.job_id);
   const released = Map.groupBy(world.recorded.named("job_released"), (event) => "job_id" in event && event.job_id);
-  const anew = new Set([world.dead, world.flow.dead, ...world.dead_letters]);
+  const anew = startedAnew(world);
   const parked = Map.groupBy(world.recorded.named("job_parked"), (event) => "job_id" in event && event.job_id);
   for (const { id, attempts } of jobs)
     if (!anew.has(id))
@@ -62,6 +82,9 @@ export async function holdsAfter(world: World): Promise<void> {
   await releaseChildren(world.deps, 100);
   expect(await sql`SELECT job_id FROM flow_notes`, "notes that are never dealt with").toEqual([]);
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
+  await advanceGroups(world.deps, 100);
+  expect(await sql`SELECT group_key FROM job_groups`, "groups without jobs").toEqual([]);
+  expect(await sql`SELECT group_key FROM group_handovers`, "handovers that are never dealt with").toEqual([]);
 }
 
 /** Run everything that is ready to its end, as workers and the sweep would, and give those that are parked their signal. Returns what is left after many rounds. */
@@ -87,7 +110,8 @@ async function runOut(world: World): Promise<readonly { id: string; status: stri
     if (next.length > 0) await done(next);
     const left = await deps.database.sql<{ id: string; status: string }[]>`
       SELECT id, status FROM jobs
-      WHERE tenant = ${world.tenant} AND status NOT IN ('succeeded', 'dead', 'cancelled', 'scheduled')`;
+      WHERE tenant = ${world.tenant} AND status NOT IN ('succeeded', 'dead', 'cancelled', 'scheduled')
+        AND (due_at IS NULL OR due_at <= now())`;
     if (left.length === 0 || round === 20) return left;
   }
 }

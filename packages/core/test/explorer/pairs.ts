@@ -1,23 +1,24 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { steppingDatabase, type Step } from "@atlasqueue/testing";
 import { expect } from "vitest";
-import type { Database } from "../src/database/connect.ts";
-import type { Deps } from "../src/deps.ts";
+import type { Database } from "../../src/database/connect.ts";
+import type { Deps } from "../../src/deps.ts";
 
-export type Move<Scene> = (scene: Scene, deps: Deps) => Promise<unknown>;
+type Run<Scene> = (scene: Scene, deps: Deps) => Promise<unknown>;
 
 /** Two moves are run against each other: one is stopped at a step while the other runs from start to end. */
 export type Pairs<Scene> = {
   database: Database;
   /** What both start from: the same each time, and nothing else is in the database. */
   scene(): Promise<Scene>;
-  /** Where to stop. */
-  stopsAt(step: Step, number: number): boolean;
   /** What must hold while one is stopped. */
-  holdsNow?(scene: Scene): Promise<void>;
+  holdsNow(scene: Scene): Promise<void>;
   /** What must hold when both are done. */
   holdsAfter(scene: Scene): Promise<void>;
 };
+
+/** A step of a move; `open` when it is inside a transaction that may hold locks. */
+type Stop = { kind: Step; number: number; open: boolean };
 
 /** A batch gives up on a locked row after 200 ms, and on as many as there may be in its few statements. */
 const batch_waits_ms_max = 1_200;
@@ -27,37 +28,46 @@ const single_waits_ms_max = 250;
 const tries_ms_max = 1_200;
 const look_ms = 20;
 
-/** The steps at which to stop a move: those it has when it runs alone. */
+/** The steps at which to stop a move: those it has when it runs alone, but its first and its last, which are no pair. */
 export async function stopsOf<Scene extends { deps: Deps }>(
   pairs: Pairs<Scene>,
-  move: Move<Scene>,
-): Promise<readonly number[]> {
+  run: Run<Scene>,
+): Promise<readonly Stop[]> {
   const scene = await pairs.scene();
-  const stops: number[] = [];
-  const database = steppingDatabase(pairs.database, (step, number) => {
-    if (pairs.stopsAt(step, number)) stops.push(number);
-  });
-  await move(scene, { ...scene.deps, database });
+  const stops: Stop[] = [];
+  const database = steppingDatabase(
+    pairs.database,
+    (kind, number, _text, sent) =>
+      // Before its first statement a transaction holds nothing.
+      void stops.push({ kind, number, open: kind === "commit" || (kind === "statement" && sent.length > 1) }),
+  );
+  await run(scene, { ...scene.deps, database });
   await pairs.holdsAfter(scene);
-  return stops;
+  return stops.slice(1, -1);
 }
 
-/** Stop one move at the step of this number while another, `beside`, runs whole; that may wait for it, or not. */
+/**
+ * Stop one move at a step while another, `beside`, runs whole. That may wait for the first one only if it is about one
+ * job, and only while the first one has a transaction open.
+ */
 export async function stopAt<Scene extends { deps: Deps }>(
   pairs: Pairs<Scene>,
-  { stopped, at, beside, may_wait }: { stopped: Move<Scene>; at: number; beside: Move<Scene>; may_wait: boolean },
+  { stopped, stop, beside }: { stopped: Run<Scene>; stop: Stop; beside: { run: Run<Scene>; waits: boolean } },
 ): Promise<void> {
   const scene = await pairs.scene();
+  const may_wait = beside.waits && stop.open;
   let whole: Promise<unknown> | undefined;
-  const database = steppingDatabase(pairs.database, async (_step, number) => {
-    if (number !== at) return;
-    whole = beside(scene, scene.deps);
+  const database = steppingDatabase(pairs.database, async (_kind, number) => {
+    if (number !== stop.number) return;
+    whole = beside.run(scene, scene.deps);
+    // It is awaited below, unless this one fails first.
+    whole.catch(() => {});
     const end = await doneOrWaiting(pairs.database, whole, may_wait);
-    if (!may_wait) expect(end, "a batch does not wait for locked rows").toBe("done");
-    await pairs.holdsNow?.(scene);
+    if (!may_wait) expect(end, "it does not wait for the one that is stopped").toBe("done");
+    await pairs.holdsNow(scene);
   });
   await stopped(scene, { ...scene.deps, database });
-  expect(whole, `step ${at} is reached`).toBeDefined();
+  expect(whole, `step ${stop.number} is reached`).toBeDefined();
   await whole;
   await pairs.holdsAfter(scene);
 }

@@ -1,0 +1,78 @@
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import { inTransaction } from "../../../src/database/transaction.ts";
+import { submitFlow } from "../../../src/flows/submit-flow.ts";
+import { fireSchedules } from "../../../src/schedules/fire.ts";
+import { admitAll } from "../../../src/submit/arrivals/admitter.ts";
+import { submitInside } from "../../../src/submit/arrivals/submit-inside.ts";
+import { enqueueAll } from "../../../src/submit/enqueue-all.ts";
+import { enqueue } from "../../../src/submit/enqueue.ts";
+import type { World } from "../world.ts";
+import { mayBeLate, nothingFollows, ofMany, ofOne, type Moves } from "./move.ts";
+
+const options = { idempotency_ttl_seconds: 60 };
+type Wish = [request: Partial<SubmitJobInput>, key?: string];
+const submitting =
+  (...wishes: Wish[]) =>
+  ({ asks }: World, deps: World["deps"]): Promise<unknown> =>
+    enqueue(
+      deps,
+      wishes.map(([request, key]) => asks(request, key)),
+      options,
+    ).catch(mayBeLate);
+const inside =
+  (...[request, key]: Wish) =>
+  ({ asks }: World, deps: World["deps"]): Promise<unknown> =>
+    inTransaction(deps.database, (execute) => submitInside(execute, asks(request, key), options));
+const unique = (
+  key: string,
+  on_conflict: "return" | "reject" | "replace",
+  group?: string,
+): Partial<SubmitJobInput> => ({
+  unique: { key, on_conflict },
+  ...(group !== undefined && { group }),
+  payload: { on_conflict },
+});
+
+/** Jobs come in. */
+export const submissionMoves: Moves = {
+  ...ofOne(undefined, {
+    "submit plain": submitting([{}], [{}]),
+    "submit grouped": submitting([{ group: "g" }], [{ group: "other" }]),
+    "submit with a key": submitting([{ group: "keyed" }, "key"]),
+    "submit with a spent key": submitting([{}, "spent"]),
+    "submit a batch": ({ asks }, deps) =>
+      enqueueAll(
+        deps,
+        [asks({ group: "keyed" }, "key"), asks(unique("held", "replace", "keyed"), "key-2"), asks({})],
+        options,
+      ).catch(mayBeLate),
+    "submit a keyed batch": ({ asks }, deps) =>
+      enqueueAll(deps, [asks({ group: "g" }, "key-3"), asks({}, "key-4")], options).catch(mayBeLate),
+    "submit unique": submitting([unique("new", "return")]),
+    "submit unique, return": submitting([unique("held", "return", "keyed"), "key-2"]),
+    "submit unique, replace": submitting([unique("held", "replace", "keyed")]),
+    // Beside another one stopped while holding the key, the caller is told to come again.
+    "submit to replace what is scheduled": submitting([unique("u", "replace")]),
+    "submit inside": inside({}),
+    "submit inside, grouped": inside({ group: "keyed" }, "key"),
+    "submit inside, unique": inside(unique("held", "replace", "keyed"), "key-2"),
+    "submit a flow": ({ asks, plain }, deps) =>
+      submitFlow(
+        deps,
+        {
+          jobs: [
+            { ...asks({ group: "g" }), ref: "a" },
+            { ...asks({}), ref: "b", depends_on: ["a", String(plain[0])] },
+          ],
+        },
+        options,
+      ).catch(mayBeLate),
+    "submit behind what runs": ({ asks, held }, deps) =>
+      submitFlow(deps, { jobs: [{ ...asks({}), ref: "b", depends_on: [held] }] }, options).catch(mayBeLate),
+    // Job by job where a group is busy.
+    admit: (_world, deps) => admitAll({ ...deps, followUps: nothingFollows }),
+  }),
+  ...ofMany({
+    fire: ({ schedule }, deps) => fireSchedules(deps, [schedule]),
+  }),
+};

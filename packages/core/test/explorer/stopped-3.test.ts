@@ -1,0 +1,3 @@
+import { testStopped } from "./stops.ts";
+
+testStopped(2, 3);

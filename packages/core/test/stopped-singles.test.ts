@@ -1,4 +1,0 @@
-import { singles } from "./moves.ts";
-import { testStopped } from "./stopped-moves.ts";
-
-testStopped(singles);
