@@ -39,6 +39,7 @@ const exempt: Record<string, string> = {
   "maintenance/clear-results.ts": "the cleaner's, over all tenants",
   "lease/extend.ts": "by the lease's token, for workers with a database connection",
   "lease/forget-claims.ts": "by the lease's token: a holder's own, or those of ended claims, whoever names them",
+  "lease/put-off.ts": "the sweep's, over all tenants",
   "queues/forget-undecided.ts": "the cleaner's, over all tenants",
   "lease/fence.ts": "the fence itself; a remote worker's ids go through find-leased first",
   "tokens/note-use.ts": "ids of tokens we were just shown",

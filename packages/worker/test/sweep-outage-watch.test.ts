@@ -1,5 +1,12 @@
 import { connectDatabase, memorySignal } from "@atlasqueue/core";
-import { createFollowUps, createOutageWatch, createSweeper } from "@atlasqueue/core/internal";
+import {
+  claim,
+  createDuties,
+  createFollowUps,
+  createLeaseReturns,
+  createOutageWatch,
+  createSweeper,
+} from "@atlasqueue/core/internal";
 import { eventually, recordEvents, tcpProxy } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -60,4 +67,41 @@ test("a process whose own renewals have just failed ends no leases, even while i
   expect(await outage.settledIn()).toBe(true);
   await outage.failed();
   expect(await outage.settledIn()).toBe(false);
+});
+
+test("after a full disk, whoever holds a lease that ran out has the first word", async () => {
+  const [id = ""] = await harness.add({ max_attempts: 1 });
+  const deps = harness.deps();
+  const followUps = createFollowUps(deps);
+  const returns = createLeaseReturns(deps);
+  const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
+  const leases = await claim(deps, [id], claimer);
+  const running = new AbortController();
+  const duties = createDuties({ ...deps, followUps }, { queues: () => [], discover: async () => {} }, running.signal);
+  const sweep = async () =>
+    (await duties.start({ server_settled: true }, { asked: false, settled_in: true })).recovered;
+  const end = async () => {
+    await harness.sql()`UPDATE jobs SET locked_until = now() WHERE status = 'running'`;
+    await harness.sql()`UPDATE lease_batches SET check_at = now()`;
+  };
+  await end();
+  await harness.sql().unsafe(`
+    CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN RAISE EXCEPTION ''no space left on device'' USING ERRCODE = ''53100''; END';
+    CREATE TRIGGER disk_full BEFORE UPDATE OR DELETE ON lease_batches EXECUTE FUNCTION disk_full();
+    CREATE TRIGGER disk_full BEFORE UPDATE OR DELETE ON jobs EXECUTE FUNCTION disk_full()`);
+  const givenBack = returns.giveBack(leases);
+  expect([await sweep(), await sweep()]).toEqual([0, 0]);
+  await harness.sql().unsafe("DROP FUNCTION disk_full CASCADE");
+  // The first one that the server takes.
+  expect(await sweep()).toBe(0);
+  expect(await givenBack).toBe(1);
+  await harness.becomes(id, { status: "queued", attempts: 0 });
+
+  // Nobody has anything to say of these: one look later they are recovered.
+  expect(await claim(deps, [id], claimer)).toHaveLength(1);
+  await end();
+  expect(await sweep()).toBe(1);
+  running.abort();
+  await Promise.all([returns.close(1_000), followUps.stop()]);
 });

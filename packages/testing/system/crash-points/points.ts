@@ -109,6 +109,7 @@ export const beside: Readonly<Record<string, string>> = {
   "flows/forget-empty": "removes what holds nothing",
   "flows/note-missed": "a repair: it notes again what the notes have lost",
   "schedules/resume": "one row, and repeated it changes nothing",
+  "lease/put-off": "only says when leases are looked at next, and repeated it says so again",
   "lease/adopt-strays": "a repair: of leases without a claim's row",
   "schedules/bring-back": "a repair after a clock that was set back",
 };

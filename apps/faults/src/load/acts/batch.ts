@@ -14,7 +14,10 @@ const flawOf = (random: Chance): Flaw => {
   return drawn < 0.9 ? "an invalid job" : "a key of another job";
 };
 
-/** All of them or none, over HTTP or from the library. */
+/**
+ * All of them or none over HTTP. The library takes any number, in parts: when it refuses a key, what else was in that part
+ * may be stored.
+ */
 export const batch: Act = {
   name: "batch",
   weight: 0.8,
@@ -44,8 +47,7 @@ export const batch: Act = {
     const first = between(random, 0, apis.length - 1);
     const submit = world.history.invoke("submit", {
       via: library ? "library" : "http",
-      batch: nonce,
-      ...(!library && apis[first] && { to: apis[first].name }),
+      ...(!library && { batch: nonce, ...(apis[first] && { to: apis[first].name }) }),
       jobs: wishes.map(wantedOf),
     });
     const known = await insist(world.over, async (tries) => {

@@ -36,6 +36,21 @@ const delayed: Act = {
     }),
 };
 
+/** Its first attempt takes longer than it may. */
+const timesOut: Act = {
+  name: "times out",
+  weight: 1,
+  jobs: 1,
+  perform: (world, turn) =>
+    submitOne(world, turn, {
+      ...wished(turn),
+      kind: "retried",
+      queue: queues.plain,
+      task: { ms: 1_500, later_ms: 1, manner: turn.random() < 0.5 ? "heeds" : "waits" },
+      options: { timeout_seconds: 1 },
+    }),
+};
+
 const retried: Act = {
   name: "retried",
   weight: 8,
@@ -102,4 +117,4 @@ const unique: Act = {
     }),
 };
 
-export const singles: readonly Act[] = [plain, delayed, retried, dying, limited, unique];
+export const singles: readonly Act[] = [plain, delayed, timesOut, retried, dying, limited, unique];

@@ -41,10 +41,7 @@ async function lease({ history, config, place, worker }: Hand, stopping: AbortSi
     maxJobs: jobs_max,
     waitSeconds: wait_seconds,
   };
-  const known = await once(() => client.lease(queue, options)).catch((error: unknown) => ({
-    kind: "unknown" as const,
-    error,
-  }));
+  const known = await once(() => client.lease(queue, options));
   if (known.kind === "refused") asked.fail(known.error);
   else if (known.kind === "unknown") asked.info(known.error);
   else {
@@ -61,7 +58,7 @@ const linkTo = ({ process: name }: LoadConfig, api: string) => `${name}>${api}`;
 
 type Word = "complete" | "fail" | "heartbeat";
 
-/** Says one thing about a lease, again until it is answered or nobody would believe it any more. */
+/** Says one thing about a lease; it may be told that nobody believes it any more. */
 async function say({ history, config, place, worker }: Hand, leased: LeasedJob, as: Word): Promise<void> {
   const { client, api } = place;
   const { job, lease_token } = leased;

@@ -6,8 +6,7 @@ import {
   UnavailableError,
   UnderWayError,
 } from "@atlasqueue/client";
-import { isUnavailable } from "@atlasqueue/core";
-import { IdempotencyMismatchError, UniqueConflictError } from "@atlasqueue/core";
+import { IdempotencyMismatchError, InvalidJobError, isUnavailable, UniqueConflictError } from "@atlasqueue/core";
 import { pause } from "@atlasqueue/core/internal";
 
 /** What became of a call, as far as its caller can know. */
@@ -49,16 +48,15 @@ export async function once<T>(call: () => Promise<T>): Promise<Known<T>> {
   }
 }
 
+/** An answer that says no, after which nothing has changed. */
 export function isRefusal(error: unknown): error is Error {
-  if (error instanceof IdempotencyMismatchError || error instanceof UniqueConflictError) return true;
-  return (
-    error instanceof AtlasQueueError &&
-    error.status !== undefined &&
-    error.status >= 400 &&
-    !isPassing(error) &&
-    error.status < 500
-  );
+  if (libraryRefusals.some((Refusal) => error instanceof Refusal)) return true;
+  if (!(error instanceof AtlasQueueError) || isPassing(error)) return false;
+  const { status = 0 } = error;
+  return status >= 400 && status < 500;
 }
+
+const libraryRefusals = [IdempotencyMismatchError, InvalidJobError, UniqueConflictError];
 
 const isPassing = (error: unknown): boolean =>
   error instanceof NetworkError ||

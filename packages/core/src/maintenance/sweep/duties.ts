@@ -13,9 +13,10 @@ import { hint } from "../../signal/announce.ts";
 import { admitAll, type ArrivalsCursor } from "../../submit/arrivals/admitter.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDeadLetterCheck } from "./check-dead-letters.ts";
+import { createOutageWatch, type OutageWatch } from "./outage-watch.ts";
 import { markReady } from "./ready-mark.ts";
 import { createReadyRound } from "./ready-round.ts";
-import { recoverAll } from "./recover-all.ts";
+import { createRecovery } from "./recovery.ts";
 import { createServedQueues, type ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "../take-turn.ts";
 
@@ -35,11 +36,17 @@ export type Swept = { fired: number; promoted: number; recovered: number; resign
  * @example
  * const swept = await createDuties(deps, served, stop).start(outlook, { asked: false, settled_in: true });
  */
-export function createDuties(deps: SweepDeps, served: ServedBySweep, stop: AbortSignal) {
+export function createDuties(
+  deps: SweepDeps,
+  served: ServedBySweep,
+  stop: AbortSignal,
+  outage: Pick<OutageWatch, "failed"> = createOutageWatch(deps),
+) {
   const checkDeadLetters = createDeadLetterCheck(deps);
   const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);
   const goRoundDue = createDueRound(deps);
+  const recover = createRecovery(deps, outage.failed);
   const arrivals: ArrivalsCursor = { after: firstId };
   const underWay = new Set<string>();
   let replaying: Promise<void> | undefined;
@@ -98,9 +105,7 @@ export function createDuties(deps: SweepDeps, served: ServedBySweep, stop: Abort
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
         count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps, goRoundDue)),
         // This must be known: after a server's start the renewals of live workers come first.
-        count("leases", settled_in && outlook.server_settled === true && isPast(outlook.lease_check_in_ms), () =>
-          recoverAll(deps),
-        ),
+        count("leases", settled_in && outlook.server_settled === true && isPast(outlook.lease_check_in_ms), recover),
         // Two duties, as urgent work must not wait for the round, nor the round for it.
         count("served queues", ready, lookAtServed),
         count("ready jobs", ready, () => signalAgain(goRound)),

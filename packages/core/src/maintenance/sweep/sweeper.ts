@@ -32,7 +32,7 @@ export function createSweeper(
   outage = createOutageWatch(deps),
 ) {
   const outlook = createOutlook(deps);
-  const duties = createDuties(deps, served, stop);
+  const duties = createDuties(deps, served, stop, outage);
   let wake = new AbortController();
   let due_at = Infinity;
 
