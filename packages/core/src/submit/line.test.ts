@@ -88,11 +88,13 @@ test("however many wait for one group, one that had to wait for another has its 
     await lock(stranger as never, "held");
     const { all, last } = await sql.begin(async (other) => {
       await lock(other as never, "other");
-      const all = Array.from({ length: 3_000 }, () => submit({ type: "held", group: "held" }).catch(() => undefined));
-      const last = submit({ type: "other", group: "other" }).then(({ kind }) => kind);
+      const held_ones = Array.from({ length: 3_000 }, () =>
+        submit({ type: "held", group: "held" }).catch(() => undefined),
+      );
+      const other_one = submit({ type: "other", group: "other" }).then(({ kind }) => kind);
       // Both are known to be locked by now: these come through, but those wait.
       for (let round = 0; round < 10; round += 1) await submit({});
-      return { all, last };
+      return { all: held_ones, last: other_one };
     });
     const began = performance.now();
     expect(await last).toBe("created");
