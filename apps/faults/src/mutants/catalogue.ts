@@ -171,7 +171,7 @@ export const catalogue: readonly Mutant[] = [
     name: "jobs for later are never looked at again",
     edits: [
       {
-        file: "maintenance/promote.ts",
+        file: "maintenance/promote-due.ts",
         find: "SELECT id, status FROM jobs WHERE due_at <= now()",
         put: "SELECT id, status FROM jobs WHERE due_at < created_at",
       },
