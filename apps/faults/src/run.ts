@@ -13,6 +13,7 @@ import { backoff_ms_max, lease_ms, sweep_ms } from "./rig/cast.ts";
 import { restore, settle } from "./rig/quiet.ts";
 import { startRig, type Rig } from "./rig/rig.ts";
 import { sample } from "./rig/samples.ts";
+import { watchWrites } from "./rig/slow-writes.ts";
 
 type Tell = (line: string) => void;
 
@@ -54,6 +55,8 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
   });
   const { rate, synchronous } = config;
   const rig = await startRig({ folder, history, historyFolder, seed, rate, synchronous });
+  const over = new AbortController();
+  const watching = watchWrites(rig, history, over.signal);
   try {
     const deck = cards.filter(({ name }) => config.faults?.includes(name) ?? true);
     const planned = plan(seed, config.load_ms, rig.parts, deck);
@@ -61,6 +64,8 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
     await underLoad(rig, config, () => play(rig, planned, { history, tell, signal }), history, signal);
     if (signal.aborted) return { judged: undefined, wrong: ["it was stopped"] };
     const late = await quiet(rig, config, folder, history, tell);
+    over.abort();
+    await watching;
     told.ok({});
     const judged = await judgeRun(rig, folder, historyFolder);
     const { jobs, duplicates, stale_acks_refused: stale, recovery_ms: recovery } = judged.figures;
@@ -69,6 +74,8 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
     );
     return { judged, wrong: [...late, ...rig.processes.crashes, ...judged.findings.flatMap(linesOf)] };
   } finally {
+    over.abort();
+    await watching;
     await rig.stop();
     history.close();
   }

@@ -25,6 +25,12 @@ function goodRun(): MadeUpRun {
   run.submit("lost").move("job-lost", "running", { worker: "worker-1-of-a" });
   run.fault("process-killed", ["worker-1"]);
   run.pass(3_500).lose("lost", { worker: "worker-1-of-a" }).work("lost");
+  // Commits take so long that the lease ends before the answer of its claim.
+  run.submit("slow").move("job-slow", "running").pass(1_500);
+  run.call("sample", { of: "write_ms", name: "postgres", value: 1_400 }, {});
+  run.pass(2_000).lose("slow").work("slow");
+  // The next of a group is leased as the one before it succeeds.
+  run.submit("h1", { group: "h" }).submit("h2", { group: "h" }, { status: "blocked" }).work("h1").work("h2");
   // Given back with its attempt.
   run.submit("given").move("job-given", "running").move("job-given", "queued", { attempts: 0 }).work("given");
   // A frozen handler outlives its lease, and the next of its group begins beside it.

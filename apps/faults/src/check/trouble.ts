@@ -32,6 +32,14 @@ const cuts = (victim: string, process: string, server: RegExp) => {
   return to === undefined ? server.test(from) : from === process && server.test(to);
 };
 
+/** Whether a commit took a third of a lease then: later than that, what a claim leased must be renewed before it is used. */
+export function wasSlow({ samples, settings }: Facts, span: Span): boolean {
+  return samples.some(
+    ({ of, value, at_ms }) =>
+      of === "write_ms" && value > settings.lease_ms / 3 && overlap({ from_ms: at_ms - value, to_ms: at_ms }, span),
+  );
+}
+
 /** Whether PostgreSQL crashed then. */
 export function hasCrashed({ faults }: Facts, span: Span): boolean {
   return faults.some((one) => crash.test(one.fault) && overlap(one, span));

@@ -37,7 +37,8 @@ type Request<Item, Outcome> = {
  * request's problem: the others are sent again without it. So is a key that was taken meanwhile: that request
  * (undefined in the answer of `store`) goes with a later batch, until its deadline; one that goes elsewhere has a promise
  * in it. `store` reports each time the
- * database has answered one of its statements.
+ * database has answered one of its statements. Those that come back are ahead of those that came later; where many may
+ * come back again and again, all of them have to take turns.
  *
  * @example
  * const line = createGroupCommit((submissions) => enqueueOnce(deps, submissions, options), database.timeout_ms);
@@ -45,7 +46,7 @@ type Request<Item, Outcome> = {
 export function createGroupCommit<Item, Outcome>(
   store: (items: readonly Item[], answered: () => void) => Promise<(Outcome | Promise<Outcome> | undefined)[]>,
   timeout_ms: number,
-  { rows_max = batch_rows_max }: { rows_max?: number } = {},
+  { rows_max = batch_rows_max, takes_turns = false }: { rows_max?: number; takes_turns?: boolean } = {},
 ): GroupCommit<Item, Outcome> {
   type One = Request<Item, Outcome>;
   const waiting: One[] = [];
@@ -100,13 +101,14 @@ export function createGroupCommit<Item, Outcome>(
     }
   };
 
-  /** Ahead of those that came later; two processes that collided over a key do not collide again at once. */
+  /** Not at once: two processes that collided over a key would collide again. */
   const comeBack = (requests: readonly One[]) => {
     resting.add(requests);
     setTimeout(() => {
       resting.delete(requests);
       // Late ones too: `rejectLate` answers those, and it looks here.
-      waiting.unshift(...requests);
+      if (takes_turns) waiting.push(...requests);
+      else waiting.unshift(...requests);
       rejectLate();
       kick();
       resolveIdle();
@@ -121,9 +123,10 @@ export function createGroupCommit<Item, Outcome>(
     const isLate = (one: One) => one.at <= late;
     for (const one of [...flying, ...[...resting].flat()])
       if (isLate(one)) one.reject(new DatabaseTimeoutError(timeout_ms));
-    const first = waiting.findIndex((one) => !isLate(one));
-    for (const one of waiting.splice(0, first === -1 ? waiting.length : first))
-      one.reject(new DatabaseTimeoutError(timeout_ms));
+    if (waiting.some(isLate))
+      for (const one of waiting.splice(0))
+        if (isLate(one)) one.reject(new DatabaseTimeoutError(timeout_ms));
+        else waiting.push(one);
     if (busy()) return;
     clearInterval(watch);
     watch = undefined;

@@ -78,6 +78,34 @@ test.each<[string, string, () => Promise<{ kind: string }>]>([
   expect(await count("noop")).toBe(1 + 15);
 });
 
+test("however many wait for one group, one that had to wait for another has its turn", async () => {
+  const { sql } = own.database;
+  await submit({ group: "held" });
+  await submit({ group: "other" });
+  const lock = (stranger: typeof sql, group: string) =>
+    stranger`SELECT FROM job_groups WHERE group_key = ${group} FOR UPDATE`;
+  const waiting = await sql.begin(async (stranger) => {
+    await lock(stranger as never, "held");
+    const { all, last } = await sql.begin(async (other) => {
+      await lock(other as never, "other");
+      const held_ones = Array.from({ length: 3_000 }, () =>
+        submit({ type: "held", group: "held" }).catch(() => undefined),
+      );
+      const other_one = submit({ type: "other", group: "other" }).then(({ kind }) => kind);
+      // Both are known to be locked by now: these come through, but those wait.
+      for (let round = 0; round < 10; round += 1) await submit({});
+      return { all: held_ones, last: other_one };
+    });
+    const began = performance.now();
+    expect(await last).toBe("created");
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(await count("held")).toBe(0);
+    return all;
+  });
+  await Promise.all(waiting);
+  expect(await count("held")).toBe(3_000);
+});
+
 test("many processes that add to one busy group all get through", async () => {
   const others = await Promise.all(
     Array.from({ length: 4 }, async () => {

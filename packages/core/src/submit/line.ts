@@ -87,7 +87,8 @@ export function createLine<Item, Outcome>(
       return items.map((_item, at) => done?.get(at));
     },
     timeout_ms,
-    options,
+    // Any number may want what stays locked: nobody must be kept behind them.
+    { ...options, takes_turns: true },
   );
 
   const line = createGroupCommit<Item, Outcome>(

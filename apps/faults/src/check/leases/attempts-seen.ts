@@ -1,11 +1,11 @@
 import type { Facts } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { leasesOf, ranUnder, type Held } from "../leases.ts";
-import { wasCutOff, wasHurt } from "../trouble.ts";
+import { wasCutOff, wasHurt, wasSlow } from "../trouble.ts";
 
 export const attemptsSeen: Invariant = {
   name: "attempts-seen",
-  sentence: "No attempt is spent that no handler saw, unless its process died or stood still",
+  sentence: "No attempt is spent that no handler saw, unless its process died or stood still, or commits took too long",
   *find(facts) {
     const { stories, handed } = facts;
     const processOf = processesOfWorkers(facts);
@@ -37,6 +37,7 @@ function processesOfWorkers({ stories, lives }: Facts): (lease: Held) => string 
 
 /** A remote worker's jobs are claimed by an API for it: this may die with them, or the answer on its way. */
 function excused(facts: Facts, lease: Held, process: string | undefined): boolean {
+  if (wasSlow(facts, lease)) return true;
   if (process === undefined) {
     const workers = facts.lives.filter(({ role }) => role === "worker").map(({ name }) => name);
     return workers.some((name) => wasHurt(facts, name, lease));

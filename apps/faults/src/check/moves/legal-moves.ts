@@ -5,7 +5,8 @@ const legal: Record<string, readonly string[]> = {
   new: ["scheduled", "blocked", "queued"],
   // A newer request may replace what waits, and a child wait again when a person has its parent start anew.
   scheduled: ["scheduled", "queued", "cancelled", "blocked"],
-  blocked: ["blocked", "scheduled", "queued", "cancelled"],
+  // The settlement of the one before may lease the next of a group.
+  blocked: ["blocked", "scheduled", "queued", "running", "cancelled"],
   queued: ["queued", "scheduled", "running", "cancelled"],
   running: ["running", "queued", "scheduled", "failed", "succeeded", "dead", "cancelled"],
   failed: ["queued", "scheduled", "blocked", "cancelled"],
