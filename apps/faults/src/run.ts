@@ -103,7 +103,9 @@ async function underLoad(
 
 /** No faults and no load, until nothing is left to do; then everybody is told to end. */
 async function quiet(rig: Rig, config: FaultsConfig, folder: string, history: History, tell: Tell): Promise<string[]> {
+  const cut = history.invoke("fault", { fault: "all-links-cut", victims: rig.links.names() });
   await restore(rig);
+  cut.ok({});
   tell("quiet");
   const begun = history.invoke("quiet", {});
   const left = await settle(rig, config.quiet_ms_max);
