@@ -10,8 +10,8 @@ export const root = fileURLToPath(new URL("../../..", import.meta.url));
  */
 const readmes = {
   "README.md": ["handlers", "queue", "remote", "traces"],
-  // One program, in three parts.
-  "packages/client/README.md": ["client", "client", "client"],
+  // One program, in four parts.
+  "packages/client/README.md": ["client", "client", "client", "client"],
   "packages/contract/README.md": ["contract"],
   "packages/core/README.md": [],
   "packages/embedded/README.md": ["embedded"],
