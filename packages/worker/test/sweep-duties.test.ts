@@ -17,6 +17,7 @@ afterEach(() => followUps.stop());
 
 const moment = { asked: false, settled_in: true };
 const running = new AbortController().signal;
+const outage = { failed: async () => {} };
 const late = () =>
   Promise.reject(Object.assign(new Error("canceling statement due to user request"), { code: "57014" }));
 const length = async (queue: string) => (await harness.signal().look({ tenant: "default", queue })).length;
@@ -38,7 +39,7 @@ test("no lease is ended while it is unknown whether the server has just started"
   expect(await claim(deps, [id], claimer)).toHaveLength(1);
   await harness.sql()`UPDATE jobs SET locked_until = now() WHERE status = 'running'`;
   await harness.sql()`UPDATE lease_batches SET check_at = now()`;
-  const duties = createDuties(deps, { queues: () => [], discover: async () => {} }, running);
+  const duties = createDuties(deps, { queues: () => [], discover: async () => {} }, running, outage);
   expect(await duties.start({}, moment)).toMatchObject({ recovered: 0 });
   expect(await duties.start({ server_settled: false }, moment)).toMatchObject({ recovered: 0 });
   // They are not skipped because their times were not known in time.
@@ -48,7 +49,7 @@ test("no lease is ended while it is unknown whether the server has just started"
 test("served queues whose query is always late do not keep the round from the others", async () => {
   const deps = { ...harness.deps(), followUps };
   await lose("other");
-  const duties = createDuties(deps, { queues: () => [], discover: late }, running);
+  const duties = createDuties(deps, { queues: () => [], discover: late }, running, outage);
   await duties.start({}, moment);
   expect(await length("other")).toBe(1);
 });

@@ -77,7 +77,9 @@ test("after a full disk, whoever holds a lease that ran out has the first word",
   const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
   const leases = await claim(deps, [id], claimer);
   const running = new AbortController();
-  const duties = createDuties({ ...deps, followUps }, { queues: () => [], discover: async () => {} }, running.signal);
+  const served = { queues: () => [], discover: async () => {} };
+  const outage = createOutageWatch(deps);
+  const duties = createDuties({ ...deps, followUps }, served, running.signal, outage);
   const sweep = async () =>
     (await duties.start({ server_settled: true }, { asked: false, settled_in: true })).recovered;
   const end = async () => {
@@ -85,14 +87,10 @@ test("after a full disk, whoever holds a lease that ran out has the first word",
     await harness.sql()`UPDATE lease_batches SET check_at = now()`;
   };
   await end();
-  await harness.sql().unsafe(`
-    CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
-      'BEGIN RAISE EXCEPTION ''no space left on device'' USING ERRCODE = ''53100''; END';
-    CREATE TRIGGER disk_full BEFORE UPDATE OR DELETE ON lease_batches EXECUTE FUNCTION disk_full();
-    CREATE TRIGGER disk_full BEFORE UPDATE OR DELETE ON jobs EXECUTE FUNCTION disk_full()`);
+  await refuseWrites("53100");
   const givenBack = returns.giveBack(leases);
   expect([await sweep(), await sweep()]).toEqual([0, 0]);
-  await harness.sql().unsafe("DROP FUNCTION disk_full CASCADE");
+  await acceptWrites();
   // The first one that the server takes.
   expect(await sweep()).toBe(0);
   expect(await givenBack).toBe(1);
@@ -101,7 +99,39 @@ test("after a full disk, whoever holds a lease that ran out has the first word",
   // Nobody has anything to say of these: one look later they are recovered.
   expect(await claim(deps, [id], claimer)).toHaveLength(1);
   await end();
+  expect(await outage.settledIn()).toBe(false);
   expect(await sweep()).toBe(1);
   running.abort();
   await Promise.all([returns.close(1_000), followUps.stop()]);
 });
+
+test("a lock that somebody holds is no outage: what it kept from being recovered is recovered after it", async () => {
+  const [id = ""] = await harness.add({});
+  const deps = harness.deps();
+  const followUps = createFollowUps(deps);
+  const outage = createOutageWatch(deps);
+  const running = new AbortController();
+  const served = { queues: () => [], discover: async () => {} };
+  const duties = createDuties({ ...deps, followUps }, served, running.signal, outage);
+  const sweep = async () =>
+    (await duties.start({ server_settled: true }, { asked: false, settled_in: true })).recovered;
+  await claim(deps, [id], { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
+  await harness.sql()`UPDATE jobs SET locked_until = now() WHERE status = 'running'`;
+  await harness.sql()`UPDATE lease_batches SET check_at = now()`;
+  await refuseWrites("55P03");
+  expect(await sweep()).toBe(0);
+  await acceptWrites();
+  expect(await outage.settledIn()).toBe(true);
+  expect(await sweep()).toBe(1);
+  running.abort();
+  await followUps.stop();
+});
+
+/** Reads go on, and what changes jobs or claims fails with this code. */
+const refuseWrites = (code: string) =>
+  harness.sql().unsafe(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN RAISE EXCEPTION ''refused'' USING ERRCODE = ''${code}''; END';
+    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON lease_batches EXECUTE FUNCTION refuse();
+    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON jobs EXECUTE FUNCTION refuse()`);
+const acceptWrites = () => harness.sql().unsafe("DROP FUNCTION refuse CASCADE");

@@ -13,7 +13,7 @@ import { hint } from "../../signal/announce.ts";
 import { admitAll, type ArrivalsCursor } from "../../submit/arrivals/admitter.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDeadLetterCheck } from "./check-dead-letters.ts";
-import { createOutageWatch, type OutageWatch } from "./outage-watch.ts";
+import type { OutageWatch } from "./outage-watch.ts";
 import { markReady } from "./ready-mark.ts";
 import { createReadyRound } from "./ready-round.ts";
 import { createRecovery } from "./recovery.ts";
@@ -34,13 +34,13 @@ export type Swept = { fired: number; promoted: number; recovered: number; resign
  * sweep starts the others without it. A duty is not skipped because its part of the outlook was not answered in time.
  *
  * @example
- * const swept = await createDuties(deps, served, stop).start(outlook, { asked: false, settled_in: true });
+ * const swept = await createDuties(deps, served, stop, outage).start(outlook, { asked: false, settled_in: true });
  */
 export function createDuties(
   deps: SweepDeps,
   served: ServedBySweep,
   stop: AbortSignal,
-  outage: Pick<OutageWatch, "failed"> = createOutageWatch(deps),
+  outage: Pick<OutageWatch, "failed">,
 ) {
   const checkDeadLetters = createDeadLetterCheck(deps);
   const servedQueues = createServedQueues(deps, served);

@@ -1,4 +1,4 @@
-import { isUnavailable } from "../../database/errors.ts";
+import { isLocked, isUnavailable } from "../../database/errors.ts";
 import { putOff } from "../../lease/put-off.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { recoverAll } from "./recover-all.ts";
@@ -26,8 +26,10 @@ export function createRecovery(deps: SweepDeps, failed: () => Promise<void>): ()
       away = false;
       return 0;
     } catch (error) {
-      away ||= isUnavailable(error);
-      if (away) await failed();
+      // A lock is somebody's, and no outage: the fleet need not wait for it.
+      const is_outage = isUnavailable(error) && !isLocked(error);
+      away ||= is_outage;
+      if (is_outage) await failed();
       throw error;
     }
   };
