@@ -53,6 +53,7 @@ export function madeUpRun() {
       moves.push({
         seq: moves.length,
         at_ms: now_ms,
+        asked_ms: now_ms,
         transaction: String(moves.length),
         job,
         tenant: before?.tenant ?? "a",

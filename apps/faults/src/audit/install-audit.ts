@@ -15,11 +15,13 @@ export async function installAudit(sql: Sql): Promise<void> {
 }
 
 // `seq` is the order of one job's moves, as its row is locked while it moves. Between jobs, `at` is: no job of a group may be
-// claimed before the settlement of the one before has committed, and so has been noted.
+// claimed before the settlement of the one before has committed, and so has been noted. `asked_at` is when the statement came that
+// moves it: how long that took is not what a rate is about.
 const table = `
   CREATE TABLE IF NOT EXISTS faults_audit (
     seq bigserial PRIMARY KEY,
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    asked_at timestamptz NOT NULL DEFAULT statement_timestamp(),
     transaction text NOT NULL DEFAULT pg_current_xact_id()::text,
     job uuid NOT NULL,
     tenant text NOT NULL,

@@ -5,6 +5,8 @@ export type Moved = {
   seq: number;
   /** The database's clock, in ms. */
   at_ms: number;
+  /** When the statement came that made the move. */
+  asked_ms: number;
   transaction: string;
   job: string;
   tenant: string;
@@ -37,7 +39,7 @@ const rows_at_once = 5_000;
  */
 export async function* readAudit(sql: Sql): AsyncGenerator<Moved> {
   const pages = sql<Moved[]>`
-    SELECT seq::float8, extract(epoch FROM at)::float8 * 1000 AS at_ms, transaction, job, tenant, queue, group_key AS "group", nonce,
+    SELECT seq::float8, extract(epoch FROM at)::float8 * 1000 AS at_ms, extract(epoch FROM asked_at)::float8 * 1000 AS asked_ms, transaction, job, tenant, queue, group_key AS "group", nonce,
            was, status, attempts, max_attempts, old_token, token, worker, lease_left_ms, error, dead_reason, done_by_attempt
     FROM faults_audit ORDER BY seq`.cursor(rows_at_once);
   for await (const page of pages) yield* page;

@@ -64,7 +64,40 @@ function goodRun(): MadeUpRun {
   run.call("schedule", { name: "tick", tenant: "a", queue: "q", every_ms: 60_000 }, { name: "tick" });
   run.move("job-tick", "queued", { nonce: "tick" }).work("tick");
   run.final.keys.push({ tenant: "a", key: "schedule:tick:2026-01-01T00:01:00.000Z", job: "job-tick" });
-  return run;
+  // A rate, used up in two periods.
+  run.call(
+    "limit",
+    { tenant: "a", queue: "rated", concurrency: null, rate: { limit: 2, period_ms: 1_000 } },
+    { queue: "rated" },
+  );
+  for (const nonce of ["r1", "r2", "r3", "r4"]) {
+    if (nonce === "r3") run.pass(1_000);
+    run.submit(nonce, { queue: "rated" }, { queue: "rated" }).work(nonce);
+  }
+  // Nobody fires for two minutes; then one schedule makes up for both slots, and the other for the latest.
+  for (const catch_up of ["all", "one"] as const)
+    run.call(
+      "schedule",
+      { name: catch_up, tenant: "a", queue: "q", every_ms: minute_ms, catch_up },
+      { name: catch_up },
+    );
+  run.pass(125_000 - run.now_ms);
+  fire(run, "all", 1);
+  fire(run, "all", 2);
+  fire(run, "one", 2);
+  return run.pass(15_000);
+}
+
+const minute_ms = 60_000;
+/** The slot of that minute gets its job now. */
+function fire(run: MadeUpRun, name: string, minute: number): MadeUpRun {
+  const nonce = `${name}-${minute}`;
+  run.final.keys.push({
+    tenant: "a",
+    key: `schedule:${name}:${new Date(minute * minute_ms).toISOString()}`,
+    job: `job-${nonce}`,
+  });
+  return run.move(`job-${nonce}`, "queued", { nonce: name }).work(nonce);
 }
 
 test("a good run violates nothing", async () => {
@@ -123,6 +156,18 @@ const violations: readonly [name: string, evidence: RegExp, act: (run: MadeUpRun
     /of no schedule of b/,
     (run) => run.final.keys.push({ tenant: "b", key: "schedule:tick:2026-01-01T00:01:00.000Z", job: "job-tick" }),
   ],
+  ["schedule-missed", /a all has no job for 1970-01-01T00:03/, (run) => run.pass(minute_ms)],
+  ["schedule-missed", /a one has no job for 1970-01-01T00:03/, (run) => run.pass(minute_ms)],
+  [
+    "schedule-missed",
+    /a one has no job for 1970-01-01T00:03/,
+    (run) => {
+      fire(run.pass(3 * minute_ms - run.now_ms), "all", 3).pass(minute_ms);
+      fire(run, "all", 4);
+      fire(run, "one", 4).pass(minute_ms / 2);
+    },
+  ],
+  ["schedule-missed", /a all fired at 1970-01-01T00:02.* for 1970-01-01T00:05/, (run) => fire(run, "all", 5)],
   ["one-id-per-key", /made job-keyed as well/, (run) => run.submit("x", { key: "k" }).work("x")],
   [
     "one-id-per-key",
@@ -324,6 +369,13 @@ const violations: readonly [name: string, evidence: RegExp, act: (run: MadeUpRun
     /a q had 3 jobs running and a limit of 2/,
     (run) => {
       for (const nonce of ["x", "y", "z"]) run.submit(nonce).move(`job-${nonce}`, "running");
+    },
+  ],
+  [
+    "rates-kept",
+    /a rated had 3 starts in 1000 ms and a limit of 2/,
+    (run) => {
+      for (const nonce of ["x", "y", "z"]) run.submit(nonce, { queue: "rated" }, { queue: "rated" }).work(nonce);
     },
   ],
   ["dead-list", /it is in the list and not dead/, (run) => run.final.dead_list?.push("job-plain")],

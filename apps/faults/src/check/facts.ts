@@ -52,11 +52,23 @@ export type Fault = Span & {
 
 type Life = Span & { name: string; role: string; victim: boolean; code: number | null; signal: string | null };
 
-export type Limit = Span & { known: Known; tenant: string; queue: string; concurrency: number | null };
+export type Limit = Span & {
+  known: Known;
+  tenant: string;
+  queue: string;
+  concurrency: number | null;
+  rate: { limit: number; period_ms: number } | null;
+};
 
 type Trespass = Span & { tenant: string; jobs: string[]; about: string; seen: boolean };
 
-type Schedule = Span & { known: Known; name: string; tenant: string; every_ms: number };
+export type Schedule = Span & {
+  known: Known;
+  name: string;
+  tenant: string;
+  every_ms: number;
+  catch_up: "one" | "all" | undefined;
+};
 
 type Sample = { at_ms: number; of: string; name: string; value: number; bound: number | undefined };
 

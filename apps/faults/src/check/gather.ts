@@ -94,12 +94,12 @@ export async function gather(
       ...span(call),
     })),
     limits: of("limit").map((call) => {
-      const { tenant, queue, concurrency } = call.invoke;
-      return { tenant, queue, concurrency, known: call.known, ...span(call) };
+      const { tenant, queue, concurrency, rate = null } = call.invoke;
+      return { tenant, queue, concurrency, rate, known: call.known, ...span(call) };
     }),
     schedules: of("schedule").map((call) => {
-      const { name, tenant, every_ms } = call.invoke;
-      return { name, tenant, every_ms, known: call.known, ...span(call) };
+      const { name, tenant, every_ms, catch_up } = call.invoke;
+      return { name, tenant, every_ms, catch_up, known: call.known, ...span(call) };
     }),
     trespasses: of("trespass").map((call) => {
       const { tenant, jobs = [], about = "" } = call.invoke;

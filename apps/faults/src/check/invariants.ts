@@ -14,12 +14,14 @@ import { tenantsApart } from "./moves/tenants-apart.ts";
 import { groupOrder } from "./order/group-order.ts";
 import { groupOverlap } from "./order/group-overlap.ts";
 import { limitsKept } from "./order/limits-kept.ts";
+import { ratesKept } from "./order/rates-kept.ts";
 import { acknowledgedEnd } from "./submitted/acknowledged-end.ts";
 import { batchWhole } from "./submitted/batch-whole.ts";
 import { callersRows } from "./submitted/callers-rows.ts";
 import { expectedEnd } from "./submitted/expected-end.ts";
 import { nothingUnexpected } from "./submitted/nothing-unexpected.ts";
 import { oneIdPerKey } from "./submitted/one-id-per-key.ts";
+import { scheduleMissed } from "./submitted/schedule-missed.ts";
 import { scheduleSlots } from "./submitted/schedule-slots.ts";
 
 /** All that is checked of a run. */
@@ -28,6 +30,7 @@ export const invariants: readonly Invariant[] = [
   expectedEnd,
   nothingUnexpected,
   scheduleSlots,
+  scheduleMissed,
   oneIdPerKey,
   batchWhole,
   callersRows,
@@ -43,6 +46,7 @@ export const invariants: readonly Invariant[] = [
   groupOrder,
   groupOverlap,
   limitsKept,
+  ratesKept,
   deadList,
   bounded,
   runWhole,

@@ -58,7 +58,14 @@ export const moves = {
   ),
   /** A schedule is stored: from then on it fires every `every_ms`; its jobs' nonce is its name. */
   schedule: outcomes(
-    z.object({ name: id, tenant: id, queue: id, every_ms: ms, to: id.optional() }),
+    z.object({
+      name: id,
+      tenant: id,
+      queue: id,
+      every_ms: ms,
+      catch_up: z.enum(["one", "all"]).optional(),
+      to: id.optional(),
+    }),
     z.object({ name: id }),
   ),
   /** A handler runs. `threw` fails the attempt, `aborted` gives up at its signal. */
@@ -96,9 +103,14 @@ export const moves = {
   signal: outcomes(act, acted),
   /** One tenant looks at what is another's: `ok` with what it saw, which should be nothing. */
   trespass: outcomes(act, z.object({ status: z.number().int(), seen: z.boolean() })),
-  /** Limits of a queue from now on; null: none. */
+  /** Limits of a queue from now on; null: none. `rate`: so many starts in so many ms. */
   limit: outcomes(
-    z.object({ tenant: id, queue: id, concurrency: z.number().int().nullable() }),
+    z.object({
+      tenant: id,
+      queue: id,
+      concurrency: z.number().int().nullable(),
+      rate: z.object({ limit: z.number().int().positive(), period_ms: ms.positive() }).nullable().optional(),
+    }),
     z.object({ queue: id }),
   ),
   pause: outcomes(z.object({ tenant: id, queue: id, paused: z.boolean() }), z.object({ queue: id })),

@@ -1,6 +1,6 @@
-import type { Limit } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { leasesOf, type Held } from "../leases.ts";
+import { perhapsInForce } from "./in-force.ts";
 
 export const limitsKept: Invariant = {
   name: "limits-kept",
@@ -24,20 +24,9 @@ export const limitsKept: Invariant = {
       for (const [at, { from_ms, job }] of starts.entries()) {
         while ((ends[over] ?? Infinity) <= from_ms) over += 1;
         const running = at + 1 - over;
-        const limit = limitAt(changes.get(queue) ?? [], from_ms);
+        const limit = perhapsInForce(changes.get(queue) ?? [], { from_ms, to_ms: from_ms }, (one) => one.concurrency);
         if (running > limit) yield { job, evidence: `${queue} had ${running} jobs running and a limit of ${limit}` };
       }
     }
   },
 };
-
-/** The widest that may have been in force: changes under way count, and those nobody knows the end of. */
-function limitAt(changes: readonly Limit[], at_ms: number): number {
-  const begun = changes.filter(({ from_ms, known }) => from_ms <= at_ms && known !== "fail");
-  const standing = begun.filter(
-    (one) => !begun.some((later) => later.known === "ok" && later.to_ms <= at_ms && later.from_ms > one.to_ms),
-  );
-  const unset = !begun.some(({ to_ms }) => to_ms <= at_ms);
-  if (unset) return Infinity;
-  return Math.max(...standing.map(({ concurrency }) => concurrency ?? Infinity));
-}

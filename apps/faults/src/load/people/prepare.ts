@@ -41,7 +41,7 @@ async function prepareTenant(world: World, tenant: string): Promise<void> {
 /** Two a minute for each tenant: one makes up for every slot that it missed, one for the latest. */
 async function putSchedule(world: World, tenant: string, catch_up: "one" | "all"): Promise<void> {
   const name = `${tenant}-${catch_up}`;
-  const begun = world.history.invoke("schedule", { name, tenant, queue: queues.plain, every_ms: minute_ms });
+  const begun = world.history.invoke("schedule", { name, tenant, queue: queues.plain, every_ms: minute_ms, catch_up });
   const apis = world.apisOf(tenant);
   const payload: TaskInput = { nonce: name, tenant, ms: 5 };
   const job = { type: "scheduled", queue: queues.plain, max_attempts: 25, payload: payload as JsonObject };

@@ -35,7 +35,13 @@ export async function setPaused(world: World, tenant: string, queue: string, pau
 
 /** Limits a queue, until that is known. */
 export async function setLimits(world: World, tenant: string, queue: string, limits: QueueLimitsInput): Promise<void> {
-  const begun = world.history.invoke("limit", { tenant, queue, concurrency: limits.concurrency ?? null });
+  const { concurrency = null, rate } = limits;
+  const begun = world.history.invoke("limit", {
+    tenant,
+    queue,
+    concurrency,
+    rate: rate ? { limit: rate.limit, period_ms: rate.period_seconds * 1_000 } : null,
+  });
   const apis = world.apisOf(tenant);
   const known = await insist(world.over, async (tries) => {
     await apis[tries % apis.length]?.client.setLimits(queue, limits);
