@@ -4,11 +4,12 @@ import {
   heardTwice,
   killsItsWorkers,
   lockedByStranger,
+  lostAnswer,
   peopleCancel,
   renewedInTime,
   staleAck,
 } from "./scenarios/leases.ts";
-import { crowdedQueue, oneGroup } from "./scenarios/order.ts";
+import { crowdedQueue, lateStarts, oneGroup } from "./scenarios/order.ts";
 import { batches, dueLater, insideTransactions, oneKey, signalled } from "./scenarios/submissions.ts";
 
 /** Known-bad engines. Each must be caught; a scene with the engine as it is must not be. */
@@ -51,6 +52,17 @@ export const catalogue: readonly Mutant[] = [
       },
     ],
     scenario: heardTwice,
+  },
+  {
+    name: "deadline without a second look",
+    edits: [
+      {
+        file: "lease/claim.ts",
+        find: "if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);",
+        put: "void outcomeUnknown;",
+      },
+    ],
+    scenario: lostAnswer,
   },
   {
     name: "a lost lease costs no attempt",
@@ -219,5 +231,16 @@ export const catalogue: readonly Mutant[] = [
       { file: "lease/claim-limited.ts", find: "`${waitForQueues} SKIP LOCKED`", put: "`${waitForQueues}`" },
     ],
     scenario: crowdedQueue,
+  },
+  {
+    name: "now() race: a start dated to before the wait for its turn",
+    edits: [
+      {
+        file: "limits/note-starts.ts",
+        find: "greatest(statement_timestamp(), to_timestamp(\n      ceil(extract(epoch FROM statement_timestamp())",
+        put: "greatest(now(), to_timestamp(\n      ceil(extract(epoch FROM now())",
+      },
+    ],
+    scenario: lateStarts,
   },
 ];
