@@ -14,8 +14,13 @@ export const handlers: readonly Handler[] = kinds.map((kind) =>
   defineHandler(
     kind,
     task,
-    (payload, { job, signal, spawn }) =>
-      perform(history, payload, { worker: config.process, remote: false, job, signal, spawn }, DoNotRetryError),
+    (payload, { job, signal, spawn, waitFor }) =>
+      perform(
+        history,
+        payload,
+        { worker: config.process, remote: false, job, signal, spawn, waitFor },
+        DoNotRetryError,
+      ),
     { isolate: config.isolate },
   ),
 );

@@ -12,6 +12,7 @@ export const kinds = [
   "flow",
   "cancelled",
   "inside",
+  "parked",
 ] as const;
 export type JobKind = (typeof kinds)[number];
 

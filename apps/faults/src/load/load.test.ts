@@ -113,7 +113,18 @@ async function expectBothOrNeither(lines: readonly Line[], ends: ReadonlyMap<str
 
 /** Not those that only few jobs have: whether a flow adds jobs is drawn, and the draws differ with what is known by then. */
 const kindsExpected = kinds.filter((kind) => kind !== "scheduled");
-const movesExpected = ["cancel", "handle", "lease", "limit", "pause", "replay", "schedule", "settle", "submit"];
+const movesExpected = [
+  "cancel",
+  "handle",
+  "lease",
+  "limit",
+  "pause",
+  "replay",
+  "schedule",
+  "settle",
+  "signal",
+  "submit",
+];
 
 test(
   "without faults all that was accepted ends as it should, and the history says all of it",

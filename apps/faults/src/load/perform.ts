@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { SpawnedJobInput } from "@atlasqueue/contract";
+import type { SpawnedJobInput, Steps } from "@atlasqueue/contract";
 import type { History } from "../history/open-history.ts";
 import type { Task, TaskInput } from "./task.ts";
 
@@ -10,7 +10,11 @@ export type Attempt = {
   job: { id: string; type: string; queue: string; attempt: number };
   signal: AbortSignal;
   spawn(jobs: readonly SpawnedJobInput[]): void;
+  waitFor: Steps["waitFor"];
 };
+
+/** Whoever gets no signal goes on after so long, counted from the first wait. */
+const parked_seconds_max = 5;
 
 /** What the two libraries call the error that rules out another try. */
 export type GiveUp = new (message: string) => Error;
@@ -30,6 +34,7 @@ export async function perform(history: History, task: Task, attempt: Attempt, Gi
     ...(remote && { remote }),
   });
   try {
+    if (task.waits_for !== undefined) await attempt.waitFor(task.waits_for, { timeout_seconds: parked_seconds_max });
     const ms = job.attempt > 1 ? task.later_ms : task.ms;
     if (task.manner === "blocks") block(history, worker, ms);
     else if (ms > 0) await wait(ms, undefined, task.manner === "heeds" ? { signal } : {});

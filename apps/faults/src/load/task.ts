@@ -19,6 +19,8 @@ export const task = z.object({
   fails: z.number().int().nonnegative().default(0),
   /** Whether it says that trying again is no use. */
   gives_up: z.boolean().default(false),
+  /** A signal that it waits for before anything else: parked, and not for long. */
+  waits_for: z.string().optional(),
   /** How many jobs it adds as it succeeds. */
   spawns: z.number().int().nonnegative().default(0),
 });

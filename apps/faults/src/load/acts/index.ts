@@ -7,6 +7,7 @@ import { cancelled } from "./cancelled.ts";
 import { flow } from "./flow.ts";
 import { grouped } from "./grouped.ts";
 import { inside } from "./inside.ts";
+import { parked } from "./parked.ts";
 import { sameKey } from "./same-key.ts";
 import { singles } from "./singles.ts";
 
@@ -19,6 +20,7 @@ export const acts: readonly Act[] = [
   flow,
   cancelled,
   inside,
+  parked,
   ...deadLetters,
   ...queueKeeping,
   trespass,

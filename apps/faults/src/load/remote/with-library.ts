@@ -15,9 +15,9 @@ export function workWithLibrary(history: History, config: LoadConfig, { tenant, 
   const worker = `${config.process}-${tenant}-${queue}`;
   return client.work(
     queue,
-    (payload, { job, signal, spawn }) => {
+    (payload, { job, signal, spawn, waitFor }) => {
       const { id, type, attempts: attempt } = job;
-      const what = { worker, remote: true, job: { id, type, queue, attempt }, signal, spawn };
+      const what = { worker, remote: true, job: { id, type, queue, attempt }, signal, spawn, waitFor };
       return perform(history, task.parse(payload), what, DoNotRetryError);
     },
     {
