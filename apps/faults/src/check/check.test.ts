@@ -349,6 +349,47 @@ test.each(violations)("%s sees a run in which %s", async (name, evidence, act) =
   expect(broken).toContainEqual({ name, evidence: expect.stringMatching(evidence) as string });
 });
 
+const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => unknown][] = [
+  ["attempts-seen", "its process died or stood still", () => {}],
+  ["attempts-seen", "commits took too long", () => {}],
+  ["group-overlap", "a handler outlived its lease", () => {}],
+  [
+    "attempts-seen",
+    "the answer was cut",
+    (run) => {
+      run.call("process", { name: "remote-1", role: "remote", pid: 3 }, "dies", { process: "rig" });
+      run.submit("cut").move("job-cut", "running", { worker: "remote-1" });
+      run.fault("answers-lost", ["remote-1>api-1"]).pass(3_500).lose("cut").work("cut");
+    },
+  ],
+  [
+    "recovery-time",
+    "PostgreSQL or a sweeper was in trouble",
+    (run) => {
+      run.submit("late").move("job-late", "running").handle("late", "dies");
+      run.fault("disk-full", ["postgres"], () => run.pass(6_000));
+      run.lose("late", { lease_left_ms: -6_000 }).work("late");
+    },
+  ],
+  [
+    "runs-leased",
+    "a crash of PostgreSQL forgot the claim",
+    (run) =>
+      run
+        .submit("x", { queue: "free" }, { queue: "free" })
+        .fault("postgres-killed", ["postgres"], () => void run.handle("x").pass(100))
+        .work("x"),
+  ],
+];
+
+test.each(excuses)("what %s lets pass because %s is counted", async (name, kind, act) => {
+  const run = goodRun();
+  act(run);
+  const findings = check(await run.facts());
+  expect(findings.filter(({ violations }) => violations > 0)).toEqual([]);
+  expect(findings.find((finding) => finding.name === name)?.excused[kind]).toBe(1);
+});
+
 test("every invariant has been seen to be violated", () => {
   expect(invariants.map(({ name }) => name).filter((name) => !violations.some(([known]) => known === name))).toEqual(
     [],

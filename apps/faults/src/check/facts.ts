@@ -32,6 +32,7 @@ export type HandlerRun = Span & {
 
 type Settle = Span & {
   known: Known;
+  process: string;
   job: string;
   token: string | undefined;
   attempt: number;

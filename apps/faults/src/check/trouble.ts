@@ -40,6 +40,17 @@ export function wasSlow({ samples, settings }: Facts, span: Span): boolean {
   );
 }
 
+/** Whether a word that a process said to an API then, or within a lease before, was answered only after a third of a lease. */
+export function waitedLong({ settles, settings: { lease_ms } }: Facts, process: string, span: Span): boolean {
+  return settles.some(
+    (one) =>
+      one.process === process &&
+      one.known === "ok" &&
+      one.to_ms - one.from_ms > lease_ms / 3 &&
+      overlap({ from_ms: one.from_ms, to_ms: one.from_ms }, { from_ms: span.from_ms - lease_ms, to_ms: span.to_ms }),
+  );
+}
+
 /** Whether PostgreSQL crashed then. */
 export function hasCrashed({ faults }: Facts, span: Span): boolean {
   return faults.some((one) => crash.test(one.fault) && overlap(one, span));

@@ -2,13 +2,13 @@ import type { HandlerRun } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { clocks_ms, leasesOf, ranUnder } from "../leases.ts";
 
-/** The engine ends these itself, while the handler may still go on. */
-const byEngine = /^(TimeoutError|PayloadError|HandlerProcess|Unknown|No handler|StepError|SpawnError)/;
+/** The engine ends these itself: the handler may still go on, or never began, or died with its process. */
+const byEngine = /^(TimeoutError|PayloadError|ProcessError|Unknown|No handler|StepError|SpawnError)/;
 
 export const ownAttempt: Invariant = {
   name: "own-attempt",
   sentence: "No attempt ends by what a superseded one did: only the handler that holds the token settles",
-  *find({ stories, settles }) {
+  *find({ stories, settles }, excuse) {
     for (const [job, story] of stories) {
       for (const lease of leasesOf(story)) {
         const { stopped, attempt, end } = lease;
@@ -20,7 +20,10 @@ export const ownAttempt: Invariant = {
         const ended = (run: HandlerRun) => run.ended !== "unknown" && run.to_ms <= at_ms + clocks_ms;
         if (status === "succeeded" && !own.some((run) => run.ended === "returned" && ended(run)))
           yield { job, evidence: `attempt ${attempt} succeeded, and no handler of it had returned` };
-        if (status !== "succeeded" && !own.some(ended) && !byEngine.test(error ?? ""))
+        if (status === "succeeded" || own.some(ended)) continue;
+        const [, engine] = byEngine.exec(error ?? "") ?? [];
+        if (engine !== undefined) excuse(`the engine ended it with ${engine}`);
+        else
           yield { job, evidence: `attempt ${attempt} became ${status} (${error}), and no handler of it had ended` };
       }
     }
