@@ -52,6 +52,7 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
     lease_ms,
     sweep_ms,
     backoff_ms_max,
+    synchronous: config.synchronous,
     wall_ms: Date.now(),
   });
   const { rate, synchronous } = config;

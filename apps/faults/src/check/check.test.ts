@@ -363,6 +363,26 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
     },
   ],
   [
+    "attempts-seen",
+    "the APIs' answers took too long",
+    (run) => {
+      run.call("process", { name: "remote-1", role: "remote", pid: 3 }, "dies", { process: "rig" });
+      run.submit("waits").move("job-waits", "running", { worker: "remote-1" });
+      const said = { ...remote, token: "old", as: "heartbeat" as const };
+      run.call("settle", said, { answer: "refused" }, { process: "remote-1", meanwhile: () => run.pass(1_200) });
+      run.pass(2_000).lose("waits").work("waits");
+    },
+  ],
+  [
+    "own-attempt",
+    "the engine ended it with ProcessError",
+    (run) => {
+      run.submit("unloaded").move("job-unloaded", "running");
+      run.move("job-unloaded", "failed", { error: "ProcessError: handlers.ts was not loaded within 30 s" });
+      run.move("job-unloaded", "queued").work("unloaded");
+    },
+  ],
+  [
     "recovery-time",
     "PostgreSQL or a sweeper was in trouble",
     (run) => {
@@ -388,6 +408,33 @@ test.each(excuses)("what %s lets pass because %s is counted", async (name, kind,
   const findings = check(await run.facts());
   expect(findings.filter(({ violations }) => violations > 0)).toEqual([]);
   expect(findings.find((finding) => finding.name === name)?.excused[kind]).toBe(1);
+});
+
+/** A job is stored, handled and acknowledged, twice under one key, and a failover forgets all of it. */
+function forgetful(synchronous: boolean): MadeUpRun {
+  const run = madeUpRun({ synchronous });
+  const job = { nonce: "x", kind: "plain", tenant: "a", queue: "q", key: "k", ends: "any" as const };
+  run.call("submit", { via: "http", jobs: [job] }, { answers: [{ nonce: "x", job: "job-x", created: true }] });
+  run.call("submit", { via: "caller", row: "y", jobs: [wanted("y")] }, { answers: [] }).handle("x");
+  run.call("settle", { ...remote, job: "job-x", token: "t", as: "complete" }, { answer: "applied" });
+  run.pass(200).fault("failover", ["postgres"]);
+  return run.submit("again", { key: "k" }).work("again");
+}
+
+test("a failover may lose what was just committed, if commits did not wait for the standby", async () => {
+  const findings = check(await forgetful(false).facts());
+  expect(findings.filter(({ violations }) => violations > 0)).toEqual([]);
+  const counted = findings.flatMap(({ name, excused }) => Object.keys(excused).map(() => name));
+  expect(counted).toEqual(["acknowledged-ends", "one-id-per-key", "callers-rows", "own-attempt", "runs-leased"]);
+});
+
+test("if they did, or it was long ago, it must not", async () => {
+  const long = madeUpRun({ synchronous: false });
+  long.call("submit", { via: "http", jobs: [wanted("x")] }, { answers: [{ nonce: "x", job: "job-x" }] });
+  long.pass(10_000).fault("failover", ["postgres"]);
+  expect((await brokenBy(long)).map(({ name }) => name)).toEqual(["acknowledged-ends"]);
+  const names = (await brokenBy(forgetful(true))).map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["acknowledged-ends", "one-id-per-key", "callers-rows", "own-attempt"]));
 });
 
 test("every invariant has been seen to be violated", () => {

@@ -1,6 +1,7 @@
 import type { HandlerRun } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { clocks_ms, leasesOf, ranUnder } from "../leases.ts";
+import { forgotten, mayBeForgotten } from "../trouble.ts";
 
 /** The engine ends these itself: the handler may still go on, or never began, or died with its process. */
 const byEngine = /^(TimeoutError|PayloadError|ProcessError|Unknown|No handler|StepError|SpawnError)/;
@@ -8,7 +9,8 @@ const byEngine = /^(TimeoutError|PayloadError|ProcessError|Unknown|No handler|St
 export const ownAttempt: Invariant = {
   name: "own-attempt",
   sentence: "No attempt ends by what a superseded one did: only the handler that holds the token settles",
-  *find({ stories, settles }, excuse) {
+  *find(facts, excuse) {
+    const { stories, settles } = facts;
     for (const [job, story] of stories) {
       for (const lease of leasesOf(story)) {
         const { stopped, attempt, end } = lease;
@@ -27,7 +29,7 @@ export const ownAttempt: Invariant = {
           yield { job, evidence: `attempt ${attempt} became ${status} (${error}), and no handler of it had ended` };
       }
     }
-    for (const { job, token, as, answer, attempt } of settles) {
+    for (const { job, token, as, answer, attempt, to_ms } of settles) {
       if (answer !== "applied" || token === undefined || (as !== "complete" && as !== "fail")) continue;
       const moves = stories.get(job)?.moves ?? [];
       const settled = moves.some(
@@ -36,7 +38,9 @@ export const ownAttempt: Invariant = {
           old_token === token &&
           (as === "complete" ? status === "succeeded" : status !== "succeeded"),
       );
-      if (!settled)
+      if (settled) continue;
+      if (mayBeForgotten(facts, to_ms)) excuse(forgotten);
+      else
         yield {
           job,
           evidence: `attempt ${attempt}, token ${token}: its ${as} was acknowledged, and no lease of this token ended so`,

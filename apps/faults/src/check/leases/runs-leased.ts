@@ -1,6 +1,6 @@
 import type { Invariant } from "../invariant.ts";
 import { clocks_ms, leasesOf } from "../leases.ts";
-import { hasCrashed } from "../trouble.ts";
+import { forgotten, hasCrashed, mayBeForgotten } from "../trouble.ts";
 
 const around_ms = 30_000;
 
@@ -20,6 +20,7 @@ export const runsLeased: Invariant = {
         const bound = first && (first.group !== null || limited.has(`${first.tenant} ${first.queue}`));
         const crashed = hasCrashed(facts, { from_ms: run.from_ms - around_ms, to_ms: run.from_ms + around_ms });
         if (crashed && !bound) excuse("a crash of PostgreSQL forgot the claim");
+        else if (mayBeForgotten(facts, run.from_ms)) excuse(forgotten);
         else yield { job, evidence: `attempt ${run.attempt} ran in ${run.process} without a claim` };
       }
     }
