@@ -71,7 +71,9 @@ export function figuresOf(facts: Facts, findings: readonly Finding[]): Figures {
     recoveries_ms: recoveries.map(Math.round).toSorted((a, b) => a - b),
     violations: Object.fromEntries(findings.map(({ name, violations }) => [name, violations])),
     excused: Object.fromEntries(
-      findings.flatMap(({ name, excused }) => Object.entries(excused).map(([kind, count]) => [`${name}: ${kind}`, count])),
+      findings.flatMap(({ name, excused }) =>
+        Object.entries(excused).map(([kind, count]) => [`${name}: ${kind}`, count]),
+      ),
     ),
   };
 }

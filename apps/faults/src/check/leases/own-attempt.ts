@@ -25,8 +25,7 @@ export const ownAttempt: Invariant = {
         if (status === "succeeded" || own.some(ended)) continue;
         const [, engine] = byEngine.exec(error ?? "") ?? [];
         if (engine !== undefined) excuse(`the engine ended it with ${engine}`);
-        else
-          yield { job, evidence: `attempt ${attempt} became ${status} (${error}), and no handler of it had ended` };
+        else yield { job, evidence: `attempt ${attempt} became ${status} (${error}), and no handler of it had ended` };
       }
     }
     for (const { job, token, as, answer, attempt, to_ms } of settles) {
