@@ -8,7 +8,7 @@ import { play, type Played } from "./faults/play.ts";
 import { openHistory, type History } from "./history/open-history.ts";
 import { keepEvidence } from "./report/evidence.ts";
 import { judge, publish } from "./report/judge.ts";
-import type { Judged } from "./report/markdown.ts";
+import { markdownOf, type Judged } from "./report/markdown.ts";
 import { backoff_ms_max, lease_ms, sweep_ms } from "./rig/cast.ts";
 import { restore, settle } from "./rig/quiet.ts";
 import { startRig, type Rig } from "./rig/rig.ts";
@@ -33,6 +33,7 @@ export async function run(config: FaultsConfig, tell: Tell, signal: AbortSignal)
     for (const line of wrong) tell(`seed ${seed}: ${line}`);
     ok &&= wrong.length === 0;
   }
+  if (all.length > 0) process.stdout.write(`${markdownOf(all)}\n`);
   return { ok };
 }
 
@@ -51,6 +52,7 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
     lease_ms,
     sweep_ms,
     backoff_ms_max,
+    synchronous: config.synchronous,
     wall_ms: Date.now(),
   });
   const { rate, synchronous } = config;
@@ -113,9 +115,7 @@ async function quiet(rig: Rig, config: FaultsConfig, folder: string, history: Hi
   const late: string[] = [];
   for (const role of ["remote", "worker", "api"] as const) late.push(...(await rig.processes.end(role, 30_000)));
   begun.ok({});
-  tell(
-    left.length === 0 ? "nothing is left to do" : `${left.length} jobs are left after ${config.quiet_ms_max / 1_000} s`,
-  );
+  tell(left.length === 0 ? "nothing is left to do" : `${left.length} jobs are left, or more`);
   return late.map((name) => `${name} did not end when it was told to`);
 }
 

@@ -1,11 +1,12 @@
 import type { Invariant } from "../invariant.ts";
 import { leasesOf, type Held } from "../leases.ts";
-import { perhapsInForce } from "./in-force.ts";
+import { perhapsInForce, widestOf } from "./in-force.ts";
 
 export const limitsKept: Invariant = {
   name: "limits-kept",
   sentence: "No claim takes a queue above its limit",
-  *find({ stories, limits }) {
+  *find(facts) {
+    const { stories, limits } = facts;
     const changes = Map.groupBy(limits, ({ tenant, queue }) => `${tenant} ${queue}`);
     if (changes.size === 0) return;
     const leases = new Map<string, Held[]>();
@@ -24,7 +25,8 @@ export const limitsKept: Invariant = {
       for (const [at, { from_ms, job }] of starts.entries()) {
         while ((ends[over] ?? Infinity) <= from_ms) over += 1;
         const running = at + 1 - over;
-        const limit = perhapsInForce(changes.get(queue) ?? [], { from_ms, to_ms: from_ms }, (one) => one.concurrency);
+        const standing = perhapsInForce(facts, changes.get(queue) ?? [], { from_ms, to_ms: from_ms });
+        const limit = widestOf(standing, ({ concurrency }) => concurrency);
         if (running > limit) yield { job, evidence: `${queue} had ${running} jobs running and a limit of ${limit}` };
       }
     }

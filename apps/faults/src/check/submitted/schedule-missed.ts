@@ -1,6 +1,7 @@
 import type { Facts, Schedule } from "../facts.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { clocks_ms } from "../leases.ts";
+import { mayBeForgotten } from "../trouble.ts";
 import { slotOf } from "./slot.ts";
 
 /** So long before the load ended a slot must have been due: after the last fault all is well again within this time. */
@@ -15,7 +16,9 @@ export const scheduleMissed: Invariant = {
     if (!quiet) return;
     const fired = firedOf(facts);
     const stored = Map.groupBy(
-      schedules.filter(({ known, catch_up }) => known === "ok" && catch_up !== undefined),
+      schedules.filter(
+        ({ known, catch_up, to_ms }) => known === "ok" && catch_up !== undefined && !mayBeForgotten(facts, to_ms),
+      ),
       ({ tenant, name }) => `${tenant} ${name}`,
     );
     for (const [of, times] of stored) {

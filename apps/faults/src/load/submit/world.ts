@@ -49,6 +49,8 @@ export function openWorld(config: LoadConfig, history: History, stopping: AbortS
   const queues = new Map(tenants.map((tenant) => [tenant, createQueue({ ...library, tenant, connectionsMax: 2 })]));
   const own = postgres(config.database_url, {
     max: own_connections_max,
+    // The driver fetches them without a word when a connection opens, and ends the process when it is lost meanwhile.
+    fetch_types: false,
     connect_timeout: answer_ms_max / 1_000,
     onnotice: () => {},
     backoff: () => 0.2,
