@@ -6,6 +6,7 @@ import { part, sustained } from "./sustained.ts";
 
 const slowest_part = 0.01;
 const loop_resolution_ms = 1;
+const asked_figure = "trace: asked";
 
 /**
  * Where the time of a job goes at half of what is sustained, from its submission to its settlement: each stage in the
@@ -16,10 +17,14 @@ export const trace: Scenario = {
   name: "trace",
   suits: onlyOurs,
   seconds_max: ({ sustain_seconds }) => sustain_seconds * 2 + 120,
-  async run(variant, servers, { sustain_seconds }, meter) {
+  loadOf: (figures) => figures.find(({ scenario }) => scenario === asked_figure)?.value,
+  async run(variant, servers, { sustain_seconds, load_per_second }, meter) {
     const seconds = Math.max(1, sustain_seconds / 4);
     const queue = await variant.open(servers);
-    const per_second = part * (await sustained(queue, meter, seconds).finally(() => queue.close()));
+    const rate = await sustained(queue, meter, load_per_second === undefined ? seconds : 0).finally(() =>
+      queue.close(),
+    );
+    const per_second = load_per_second ?? rate * part;
     const loop = monitorEventLoopDelay({ resolution: loop_resolution_ms });
     loop.enable();
     const journeys = await traceHalfLoad(servers, { per_second, seconds });
@@ -27,7 +32,7 @@ export const trace: Scenario = {
     const ms = (scenario: string, value: number): Figure => ({ scenario, unit: "ms", value });
     const taken = journeys.taken();
     return [
-      { scenario: "trace: asked", unit: "per second", value: per_second },
+      { scenario: asked_figure, unit: "per second", value: per_second },
       ...[50, 99].map((p) => ms(`trace: to the handler, p${p}`, percentile(taken, p))),
       ...journeys.stages(slowest_part).map(({ name, median_ms }) => ms(`${name}, p50`, median_ms)),
       ...journeys.stages(slowest_part).map(({ name, slowest_ms }) => ms(`${name}, slowest 1 %`, slowest_ms)),
