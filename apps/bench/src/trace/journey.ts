@@ -5,7 +5,7 @@ const marks = [
   "submitted",
   "insert sent",
   "committed",
-  "pushed",
+  "push sent",
   "popped",
   "claim sent",
   "claimed",
@@ -25,9 +25,9 @@ export type Journeys = {
   /** Called as a job is submitted; `named` when its id is known. */
   submitted(): Times;
   named(times: Times, id: string): void;
-  /** Those that came to an end, from submission to handler. */
+  /** Of those settled. The slowest are those longest on the way from their submission to the handler's first line. */
   stages(slowest_part: number): Stage[];
-  /** From the submission to the handler's first line, in milliseconds. */
+  /** That way of theirs, in milliseconds. */
   taken(): number[];
 };
 
@@ -85,11 +85,11 @@ export function noteJourneys(): Journeys {
       },
       signal: (signal) => ({
         ...signal,
-        async push(jobs) {
-          const taken = await signal.push(jobs);
+        push(jobs) {
+          // Not when it is answered: a worker may have popped them by then.
           const at = now();
-          for (const { id } of jobs) timesOf(id).pushed ??= at;
-          return taken;
+          for (const { id } of jobs) timesOf(id)["push sent"] ??= at;
+          return signal.push(jobs);
         },
         async take(queues, ids_max) {
           const ids = await signal.take(queues, ids_max);
