@@ -79,9 +79,8 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       const next = await nextIds(room);
       const claiming = claimAll(next).finally(() => claims.delete(claiming));
       claims.add(claiming);
-      // Fewer than asked for: nothing is waiting, so there is nothing to overlap with. A wake brings one id, whatever was
-      // pushed with it: that is taken while the first is being claimed.
-      if (!next.woken && next.ids.length < room) await claiming;
+      // Fewer than asked for: nothing is waiting, so there is nothing to overlap with.
+      if (next.ids.length < room) await claiming;
     } catch (error) {
       if (error instanceof SignalUnavailableError)
         await pollPostgres(deps, error, stop, () => claimOldest(parts, config, claimed));
@@ -91,8 +90,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
   await Promise.all(claims);
 }
 
-/** `woken`: the first that came after a wait, and others may be behind it. */
-type NextIds = { tenant: string; ids: string[]; woken?: boolean };
+type NextIds = { tenant: string; ids: string[] };
 
 /** Tenants looked at one after another before waiting for all of them at once. */
 const looks_max = 8;
@@ -122,7 +120,7 @@ function idSource({ deps, sweeper }: Parts, { served, poll_timeout_seconds }: Co
     }
     // What is behind it is looked at next.
     served.hasJobs(woken.queue.tenant);
-    return { tenant: woken.queue.tenant, ids: woken.id === wakeMark ? [] : [woken.id], woken: true };
+    return { tenant: woken.queue.tenant, ids: woken.id === wakeMark ? [] : [woken.id] };
   };
 }
 
