@@ -201,7 +201,7 @@ test("many jobs are settled at once, each with its outcome", async () => {
 
 test("a queue is limited, and its limits are replaced", async () => {
   const rate = { limit: 5, period_seconds: 60 };
-  const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null };
+  const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
   expect((await client.setLimits("limited", { concurrency: 2, rate })).limits).toEqual({
     ...unlimited,
     concurrency: 2,

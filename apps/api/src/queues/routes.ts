@@ -222,7 +222,7 @@ async function changed(
 const nothing: Omit<QueueStats, "queue"> = {
   paused_at: null,
   counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },
-  limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null },
+  limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null },
   oldest_queued_at: null,
 };
 
