@@ -168,9 +168,9 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
 
   const changeTurns = (queue: QueueRef, turns: "begin" | "end"): Promise<void> =>
     hint(deps.observe, "turns", async () => {
-      await deps.signal.setTurns(queue, turns === "begin");
-      if (turns === "begin") await createOfferInTurns(deps)(queue);
-      else await announce(deps, await readyJobs(deps, queue, 0, signalled_anew_max), "front");
+      if (turns === "begin") return void (await createOfferInTurns(deps)(queue));
+      await deps.signal.setTurns(queue, false);
+      await announce(deps, await readyJobs(deps, queue, 0, signalled_anew_max), "front");
     });
 
   const admitted: FollowUps["admitted"] = async ({ outcomes, released, ended }) => {

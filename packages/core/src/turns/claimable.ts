@@ -45,14 +45,15 @@ async function nextOf(
 ): Promise<string[]> {
   const ref = { tenant, queue };
   const name = `${tenant} ${queue}`;
-  const after = turns.get(name) ?? "";
+  const after = turns.get(name);
   const look = (from: string, groups_max: number) => readyOfGroups(deps, ref, 0, from, groups_max);
-  const [oldest, first] = await Promise.all([oldestInGroups(deps, ref, 0, jobs_max), look(after, jobs_max)]);
-  // From the end it goes on at the beginning.
-  const more = after !== "" && first.last === undefined ? (await look("", jobs_max - first.groups)).jobs : [];
+  const [oldest, first] = await Promise.all([oldestInGroups(deps, ref, 0, jobs_max), look(after ?? "", jobs_max)]);
   const alone = oldest.filter(({ group }) => group === null);
-  const next = inRounds([...alone, ...first.jobs, ...more]).slice(0, jobs_max);
-  const last = next.findLast(({ round, job }) => round === 0 && job.group !== null);
+  // From the end it goes on at the beginning, where those without a group are, before any name.
+  const more = after && first.last === undefined ? (await look("", jobs_max)).jobs : [];
+  const inOrder = after === undefined ? [...alone, ...first.jobs] : [...first.jobs, ...alone, ...more];
+  const next = inRounds(inOrder).slice(0, jobs_max);
+  const last = next.findLast(({ round }) => round === 0);
   if (turns.size > turns_max) turns.clear();
   if (last) turns.set(name, last.job.group ?? "");
   else turns.delete(name);

@@ -13,23 +13,27 @@ import type { ScriptedRedis } from "../redis/commands.ts";
  *
  * KEYS: list, priorities, rounds. ARGV: length max, rounds max, then score, id and group of each job. A job that is there
  * keeps its place. What is known of a group is forgotten when its last round has been handed out: it could not get an
- * earlier place than a new one.
+ * earlier place than a new one. (`ZADD … XX INCR 0` is ZSCORE, which the users that operators made may not call.)
  */
 export const pushInTurnsScript = `
 local step, added, current = 2 ^ -40, 0, {}
 local room = tonumber(ARGV[1]) - redis.call('ZCARD', KEYS[2])
 for i = 3, #ARGV, 3 do
   local level, id, group = tonumber(ARGV[i]), ARGV[i + 1], ARGV[i] .. ':' .. ARGV[i + 2]
-  if room > 0 and not redis.call('ZSCORE', KEYS[2], id) then
+  if room > 0 then
     if not current[level] then
       local first = redis.call('ZRANGE', KEYS[2], level, '(' .. (level + 1), 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
       current[level] = tonumber(first[2] or level)
-      redis.call('ZREMRANGEBYSCORE', KEYS[3], level, '(' .. (first[2] or level + 1))
+      local passed
+      repeat
+        passed = redis.call('ZRANGE', KEYS[3], level, '(' .. (first[2] or level + 1), 'BYSCORE', 'LIMIT', 0, 1000)
+        if #passed > 0 then redis.call('ZREM', KEYS[3], unpack(passed)) end
+      until #passed == 0
     end
-    local last = redis.call('ZSCORE', KEYS[3], group)
+    local last = redis.call('ZADD', KEYS[3], 'XX', 'INCR', 0, group)
     local place = math.max(current[level], last and last + step or 0 - 2 ^ 20)
-    if place - current[level] < tonumber(ARGV[2]) * step then
-      redis.call('ZADD', KEYS[2], place, id)
+    local near = place - current[level] < tonumber(ARGV[2]) * step
+    if near and redis.call('ZADD', KEYS[2], 'NX', place, id) == 1 then
       redis.call('ZADD', KEYS[3], place, group)
       added, room = added + 1, room - 1
     end
