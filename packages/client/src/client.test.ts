@@ -207,6 +207,8 @@ test("a queue is limited, and its limits are replaced", async () => {
     concurrency: 2,
     rate,
   });
+  const fair = { fair_by: "group", group_concurrency: 20 } as const;
+  expect((await client.setLimits("limited", fair)).limits).toEqual({ ...unlimited, ...fair });
   expect((await client.setLimits("limited", {})).limits).toEqual(unlimited);
   expect(await failed(client.setLimits("limited", { concurrency: 0 }))).toBeInstanceOf(ValidationError);
 });

@@ -154,7 +154,9 @@ const limitQueue = route(
       "All limits are set; one left out or null is removed. They are strict across all workers: never exceeded, " +
       "and a dead worker's jobs count until its leases are taken back. Running jobs go on. " +
       "`group_concurrency` is one by default; with more, jobs of a group run side by side, and its order is only " +
-      "the order in which they start. `rate` limits the starts within any period; `group_rate` does so for each group.",
+      "the order in which they start. `rate` limits the starts within any period; `group_rate` does so for each group. " +
+      "With `fair_by` the queue's groups take turns, instead of the oldest job being next; not together with `concurrency`, " +
+      "`rate` or `group_rate`.",
     scope: "admin",
     request: {
       path,
