@@ -1,6 +1,6 @@
 /** Somebody's request, and how much of a batch it is. */
 export type Waits = { holder: string; bytes: number; rows: number };
-export type BatchBounds = { rows_max: number; bytes_max: number };
+type BatchBounds = { rows_max: number; bytes_max: number };
 
 export type Waiting<One extends Waits> = {
   size(): number;
