@@ -221,14 +221,14 @@ async function changed(
 }
 
 /** A queue without jobs or settings. */
-const nothing: Omit<QueueStats, "queue"> = {
+const nothing: Omit<QueueStats, "queue" | "seen_at"> = {
   paused_at: null,
   counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },
   limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null },
   oldest_queued_at: null,
 };
 
-function showQueue({ queue, paused_at, counts, limits, oldest_queued_at }: QueueStats): Queue {
+function showQueue({ queue, paused_at, counts, limits, oldest_queued_at }: Omit<QueueStats, "seen_at">): Queue {
   return {
     queue,
     paused: paused_at !== null,

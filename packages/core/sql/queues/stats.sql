@@ -30,7 +30,7 @@ WITH changed AS MATERIALIZED (
                WHERE tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL AND priority < fronts.priority
                ORDER BY priority DESC, ready_at LIMIT 1) AS next
            ) SELECT min(ready_at) FROM fronts
-         ) END AS oldest_queued_at
+         ) END AS oldest_queued_at, now() AS seen_at
   FROM named LEFT JOIN held ON held.queue = named.queue
        LEFT JOIN queues ON queues.tenant = $1 AND queues.queue = named.queue AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))
   ORDER BY named.queue;
