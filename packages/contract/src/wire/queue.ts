@@ -30,8 +30,8 @@ const known = z.strictObject({
   fair_by: fairBy.default(null).describe(fairByAccepts),
 });
 
-const turnsAlone = ({ fair_by, concurrency, rate, group_rate }: z.output<typeof known>) =>
-  fair_by === null || (concurrency === null && rate === null && group_rate === null);
+const turnsAlone = (given: z.output<typeof known>) =>
+  given.fair_by === null || (given.concurrency === null && given.rate === null && given.group_rate === null);
 
 /**
  * The limits of a queue. What is left out is unlimited, except `group_concurrency`, which is 1: more lets jobs of a group

@@ -38,8 +38,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
   const wake = () => {
     for (const waiter of waiters) waiter();
   };
-  const lengthOf = ({ plain, prioritised, turns }: Lists) =>
-    plain.length() + prioritised.length() + (turns?.length() ?? 0);
+  const lengthOf = (lists: Lists) => lists.plain.length() + lists.prioritised.length() + (lists.turns?.length() ?? 0);
 
   const takeFrom = (lists: Lists, ids_max: number): string[] => {
     if (lists.turns) return lists.turns.take(ids_max, -Infinity);
@@ -77,8 +76,8 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
     async pushInTurns(jobs) {
       let taken = 0;
       for (const job of jobs) {
-        const { turns } = listsOf(job);
-        if (turns && turns.length() < list_length_max && turns.add(job)) taken += 1;
+        const queue = listsOf(job).turns;
+        if (queue && queue.length() < list_length_max && queue.add(job)) taken += 1;
       }
       wake();
       return taken;
@@ -103,8 +102,12 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
     },
     async look(queue) {
       const lists = listsOf(queue);
-      const { overflowed, turns } = lists;
-      return { length: lengthOf(lists), next: lists.plain.first(), overflowed, in_turns: turns !== undefined };
+      return {
+        length: lengthOf(lists),
+        next: lists.plain.first(),
+        overflowed: lists.overflowed,
+        in_turns: lists.turns !== undefined,
+      };
     },
     async endOverflow(queue) {
       listsOf(queue).overflowed = false;
