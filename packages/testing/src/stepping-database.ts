@@ -23,7 +23,8 @@ function inPlaceOf(query: object, work: () => Promise<unknown>): object {
  * A database that calls back before each step of whatever is done with it (with the step's number, its statement, and all that its transaction has sent), so
  * that a test can stop a move there, do something else meanwhile, and let it go on; or throw there, as when the
  * connection breaks. A single statement becomes an explicit transaction, so that it can be stopped while it holds its
- * locks.
+ * locks. With `in_turn` the transactions that a move has side by side come one after the other, so that a step has the
+ * same number each time, and only the one that is stopped holds anything.
  *
  * @example
  * const stepping = steppingDatabase(database, async (step, number) => { if (number === 2) await somethingElse(); });
@@ -31,6 +32,7 @@ function inPlaceOf(query: object, work: () => Promise<unknown>): object {
 export function steppingDatabase(
   database: Database,
   onStep: (step: Step, number: number, text: string, sent: readonly string[]) => Promise<void> | void,
+  { in_turn = false }: { in_turn?: boolean } = {},
 ): Database {
   let number = 0;
   const step = async (kind: Step, text: string, sent: readonly string[]): Promise<void> => {
@@ -78,11 +80,19 @@ export function steppingDatabase(
     await step("answer", "COMMIT", sent);
     return result;
   };
+  let last: Promise<unknown> = Promise.resolve();
+  const turn = <T>(work: () => Promise<T>): Promise<T> => {
+    if (!in_turn) return work();
+    const mine = last.then(work);
+    last = mine.catch(() => {});
+    return mine;
+  };
   const sql = new Proxy(database.sql, {
     get(target, name) {
       if (name === "unsafe")
-        return (...call: Parameters<Unsafe>) => inPlaceOf((target.unsafe as Unsafe)(...call), () => single(...call));
-      if (name === "begin") return begin;
+        return (...call: Parameters<Unsafe>) =>
+          inPlaceOf((target.unsafe as Unsafe)(...call), () => turn(() => single(...call)));
+      if (name === "begin") return (...call: Parameters<typeof begin>) => turn(() => begin(...call));
       return Reflect.get(target, name) as unknown;
     },
   });

@@ -50,3 +50,11 @@ test("a process that stood still until another may have taken over the key does 
   await expect(begunUnderKey(taken, act, "day", input, () => at_ms)).rejects.toMatchObject({ kind: "unavailable" });
   await expect(begunUnderKey(auditor, act, "day", input)).rejects.toMatchObject({ kind: "idempotency_under_way" });
 });
+
+test("an act that was never finished has its key for a minute, though the database's clock was set back", async () => {
+  const auditor = createAuditor(api.deps);
+  await begunUnderKey(auditor, act, "back", input);
+  await expect(begunUnderKey(auditor, act, "back", input)).rejects.toMatchObject({ kind: "idempotency_under_way" });
+  await api.deps.database.sql`UPDATE audit_log SET at = at + interval '1 hour' WHERE idempotency_key = 'back'`;
+  expect(await begunUnderKey(auditor, act, "back", input)).toMatchObject({ begun: { target: "mails" } });
+});

@@ -6,7 +6,7 @@
 WITH left_over AS (
     UPDATE audit_log SET idempotency_key = NULL
     WHERE tenant = $2 AND idempotency_key = $3 AND fingerprint = $4 AND NOT finished
-      AND at < now() - make_interval(secs => $5::float8)
+      AND (at < now() - make_interval(secs => $5::float8) OR at > now() + make_interval(secs => $5::float8))
     RETURNING 1
   )
   

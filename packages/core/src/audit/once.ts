@@ -49,7 +49,8 @@ export async function freeKey(deps: Pick<Deps, "database">, { id, tenant }: Begu
   await executeOn(deps.database)({ text: free, params: [tenant, id] });
 }
 
-// The key is taken from an unfinished act before the insert looks for it: `left_over` is read for its row.
+// The key is taken from an unfinished act before the insert looks for it: `left_over` is read for its row. One that is
+// still to come was begun before the clock was set back.
 const begin = composed(
   "audit/begin-once",
   ["acts", "tenant", "idempotency_key", "fingerprint", "act_seconds_max"],
@@ -57,7 +58,7 @@ const begin = composed(
   WITH left_over AS (
     UPDATE audit_log SET idempotency_key = NULL
     WHERE tenant = $2 AND idempotency_key = $3 AND fingerprint = $4 AND NOT finished
-      AND at < now() - make_interval(secs => $5::float8)
+      AND (at < now() - make_interval(secs => $5::float8) OR at > now() + make_interval(secs => $5::float8))
     RETURNING 1
   )
   ${insertActs("false", `${unsynced} AND (SELECT count(*) FROM left_over) >= 0`)}

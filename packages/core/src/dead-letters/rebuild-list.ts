@@ -39,27 +39,35 @@ async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefi
   let overlap_seconds = more === "more" ? 0 : overlap_ms / 1_000;
   let added = 0;
   for (let page = 0; page < pages_max; page += 1) {
-    const rows: readonly Died[] = await execute<Died>({ text: diedSince, params: [time, overlap_seconds, id] });
+    const may_be_ahead = String(page === 0 && more !== "more");
+    const params = [time, overlap_seconds, id, may_be_ahead];
+    const rows: readonly Died[] = await execute<Died>({ text: diedSince, params });
     const last = rows.at(-1);
     if (last) {
       added += await deps.signal.deadLetters.add(rows.map((row) => row.id));
       [time, id, overlap_seconds] = [last.time, last.id, 0];
     }
     const caught_up = rows.length < page_max;
-    if (last) await deps.signal.deadLetters.setCursor(`${time} ${id}${caught_up ? "" : " more"}`);
+    if (last) await deps.signal.deadLetters.setCursor(caught_up ? `${last.reached} ${id}` : `${time} ${id} more`);
     if (caught_up) return { added, caught_up };
   }
   return { added, caught_up: false };
 }
 
-type Died = { id: string; time: string };
+/** `reached` is its time, or that of the statement if the clock was set back to before it. */
+type Died = { id: string; time: string; reached: string };
+
+const shown = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+// What died since a clock was set back is behind a cursor of before: a cursor that is ahead of the clock starts over.
 
 const diedSince = composed(
   "dead-letters/died-since",
-  ["time", "overlap_seconds", "id"],
+  ["time", "overlap_seconds", "id", "may_be_ahead"],
   `
-  SELECT id, to_char(dead_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time FROM jobs
-  WHERE dead_at IS NOT NULL AND (dead_at, id) > ($1::text::timestamptz - make_interval(secs => $2::float8), $3::text::uuid)
+  SELECT id, ${shown("dead_at")} AS time, ${shown("least(dead_at, now())")} AS reached FROM jobs
+  WHERE dead_at IS NOT NULL AND (dead_at, id) > (
+    CASE WHEN $4::text::boolean AND $1::text::timestamptz > now() THEN '-infinity'
+         ELSE $1::text::timestamptz - make_interval(secs => $2::float8) END, $3::text::uuid)
   ORDER BY dead_at, id LIMIT ${page_max}`,
 );
 

@@ -4,6 +4,7 @@ import { isUnavailable } from "../database/errors.ts";
 import { default_audit_hours, type Retention } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
 import { nameErrors } from "../dead-letters/name-errors.ts";
+import { bringReplaysBack } from "../dead-letters/replays/bring-back.ts";
 import { forgetReplays } from "../dead-letters/replays/forget.ts";
 import { forgetEmptyQueues } from "../counts/fold.ts";
 import { forgetPastStarts } from "../limits/note-starts.ts";
@@ -35,7 +36,7 @@ type Step = () => Promise<boolean>;
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
  * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then empty flows, old acts and replays, and
- * figures over time, whose minutes become hours first; and brings back schedules that a clock sent ahead, and jobs that
+ * figures over time, whose minutes become hours first; and brings back schedules and replays that a clock sent ahead, and jobs that
  * wait for parents of which nobody told them. In steps of a few hundred rows, with rests twice as long as
  * the steps, so that it does not show in anyone's latency. A part that fails leaves the others alone.
  *
@@ -154,6 +155,7 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
     submissions_inside: async () => (await writeRollups(deps, [], 0)) === inside_rows_max,
     empty_queues: async () => (await forgetEmptyQueues(deps, rows_max)) === rows_max,
     missed_parents: missedParentsStep(deps),
+    replays_ahead: async () => (await bringReplaysBack(deps, rows_max)) === rows_max,
     undecided_queues: async () => (await forgetUndecidedQueues(deps, rows_max)) === rows_max,
   } satisfies Record<string, Step>;
 }

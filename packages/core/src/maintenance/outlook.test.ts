@@ -1,6 +1,6 @@
 import { connectDatabase } from "../database/connect.ts";
-import { submission, testDatabase, recordEvents, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { recordEvents, simulateClock, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { enqueue } from "../submit/enqueue.ts";
 import { createOutlook } from "./outlook.ts";
 
@@ -35,4 +35,18 @@ test("when the database is away no part is answered, and that is an error", asyn
   });
   await expect(createOutlook({ database }).look()).rejects.toThrow();
   await database.close();
+});
+
+test("a server's start is over even where its clock has been set back to before it", async () => {
+  const other = await testDatabase();
+  const clock = await simulateClock(other.url, new Date(Date.now() - 86_400_000));
+  const database = connectDatabase({ url: other.url, connections_max: 1, timeout_ms: 15_000 });
+  onTestFinished(async () => {
+    await Promise.all([database.close(), clock.stop()]);
+    await other.drop();
+  });
+  expect(await createOutlook({ database }).look()).toMatchObject({ server_settled: true });
+  const [start] = await database.sql<{ at: Date }[]>`SELECT pg_postmaster_start_time() AS at`;
+  await clock.set(new Date((start?.at.getTime() ?? 0) + 1_000));
+  expect(await createOutlook({ database }).look()).toMatchObject({ server_settled: false });
 });

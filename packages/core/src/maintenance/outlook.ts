@@ -23,7 +23,7 @@ export type SweepOutlook = {
  * Each reads one end of an index; for ready jobs the end with the newest, as the other holds the dead entries of
  * claimed jobs. For three seconds after the server's start no lease is ended: renewals by live workers come first. That
  * is a separate part, and never a slow one: without it nothing is ended, whereas leases are looked at even if their
- * times are not known in time.
+ * times are not known in time. A start that is still to come was before the clock was set back.
  */
 const parts: Record<keyof SweepOutlook, string> = {
   due_in_ms: "(extract(epoch FROM (SELECT min(due_at) FROM jobs) - now()) * 1000)::float8",
@@ -33,7 +33,7 @@ const parts: Record<keyof SweepOutlook, string> = {
     (extract(epoch FROM (SELECT check_at FROM lease_batches ORDER BY check_at LIMIT 1) - now()) * 1000)::float8`,
   replay_in_ms: `
     (extract(epoch FROM (SELECT min(next_at) FROM dead_letter_replays WHERE state = 'running') - now()) * 1000)::float8`,
-  server_settled: "now() >= pg_postmaster_start_time() + interval '3 seconds'",
+  server_settled: "abs(extract(epoch FROM now() - pg_postmaster_start_time())) >= 3",
   any_queued: "(SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",
   any_changes: "EXISTS (SELECT FROM queue_changes)",
   newest_dead: "(SELECT max(dead_at) FROM jobs)",

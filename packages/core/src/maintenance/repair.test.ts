@@ -185,3 +185,19 @@ test("waiting prioritised jobs are not offered twice", async () => {
   expect(await resignalOrphans(deps, main)).toBe(0);
   expect(await redis.llen(keys.jobsKey)).toBe(before);
 });
+
+test("what died after the database's clock was set back gets into the list, though the list has come further", async () => {
+  const [before] = await kill(1);
+  await own.database.sql`UPDATE jobs SET dead_at = dead_at + interval '1 hour'`;
+  await deps.signal.deadLetters.add([before ?? ""]);
+  const ahead = new Date(Date.now() + 3_600_000);
+  await deps.signal.deadLetters.setCursor(`${ahead.toISOString()} ${before}`);
+  // Its worker could not add it: Redis was away.
+  const [after] = await kill(1);
+  await own.database.sql`UPDATE jobs SET dead_at = dead_at - interval '10 minutes' WHERE id = ${after ?? ""}`;
+  await rebuildDeadLetterList(deps, 0);
+  expect((await listed()).toSorted()).toEqual([before, after].toSorted());
+  // From here on it goes on from now, and does not start over each time.
+  const [reached = ""] = (await deps.signal.deadLetters.look()).cursor?.split(" ") ?? [];
+  expect(Date.parse(reached)).toBeLessThan(ahead.getTime() - 1_800_000);
+});

@@ -1,5 +1,6 @@
-import { testDatabase } from "@atlasqueue/testing";
+import { simulateClock, testDatabase } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { connectDatabase } from "../database/connect.ts";
 import { rowsRead } from "../../test/rows-read.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { queueScaling } from "./scaling.ts";
@@ -24,4 +25,20 @@ test("an autoscaler may ask every few seconds: however many jobs wait, a handful
   expect(found).toMatchObject({ ready: jobs, backlog: jobs });
   expect(found?.oldest_ready_seconds).toBeGreaterThanOrEqual(jobs);
   expect(read).toBeLessThanOrEqual(10);
+});
+
+test("how long a job has been ready is told by the database's clock, whatever this machine's says", async () => {
+  const own = await testDatabase();
+  const clock = await simulateClock(own.url, "2025-01-01T00:01:00Z");
+  const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 15_000 });
+  onTestFinished(async () => {
+    await Promise.all([database.close(), clock.stop()]);
+    await own.drop();
+  });
+  await database.sql`
+    INSERT INTO jobs (id, type, status, queue, run_at, ready_at, created_at, updated_at, payload)
+    SELECT gen_random_uuid(), 'a', 'queued', 'mails', at, at, at, at, '{}' FROM (SELECT now() - interval '42 seconds' AS at)`;
+  await database.sql`INSERT INTO queue_counts (tenant, queue, queued) VALUES ('default', 'mails', 1)`;
+  const found = await queueScaling({ database, signal: memorySignal() }, { tenant: "default", queue: "mails" });
+  expect(found.oldest_ready_seconds).toBe(42);
 });

@@ -15,7 +15,6 @@ import { queueStats, type QueueStats } from "./stats.ts";
 export async function queueScaling(
   deps: Pick<Deps, "database"> & { signal: Signal },
   { tenant, queue }: QueueRef,
-  now: () => number = Date.now,
 ): Promise<QueueScaling> {
   const [[stats], starts, workers] = await Promise.all([
     queueStats(deps, tenant, { queue }),
@@ -25,13 +24,13 @@ export async function queueScaling(
   const ready = stats?.counts.queued ?? 0;
   const running = stats?.counts.running ?? 0;
   const startable = stats ? Math.min(ready, roomIn(stats, starts ?? 0)) : 0;
-  const since = startable > 0 ? stats?.oldest_queued_at?.getTime() : undefined;
+  const since = startable > 0 ? stats?.oldest_queued_at : undefined;
   return {
     queue,
     ready,
     running,
     backlog: running + startable,
-    oldest_ready_seconds: since === undefined ? 0 : Math.max(0, now() - since) / 1_000,
+    oldest_ready_seconds: stats && since ? Math.max(0, stats.seen_at.getTime() - since.getTime()) / 1_000 : 0,
     workers: workers?.length ?? null,
     slots: workers?.reduce((sum, { concurrency }) => sum + concurrency, 0) ?? null,
   };

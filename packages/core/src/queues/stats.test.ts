@@ -31,7 +31,7 @@ test("each queue of the tenant has a row with every status, by name", async () =
   const zero = { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 };
   expect(main).toMatchObject({ queue: "default", counts: { ...zero, scheduled: 1, queued: 1, running: 1 } });
   expect(mail).toMatchObject({ queue: "mail", paused_at: null, counts: { ...zero, queued: 1 } });
-  expect(await queueStats(deps, "default", { queue: "mail" })).toEqual([mail]);
+  expect(await queueStats(deps, "default", { queue: "mail" })).toEqual([{ ...mail, seen_at: expect.any(Date) }]);
   expect(await queueStats(deps, "default", { queue: "nobody's" })).toEqual([]);
 });
 

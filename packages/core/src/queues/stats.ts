@@ -16,6 +16,8 @@ export type QueueStats = {
   limits: QueueLimits;
   /** Since when the longest-waiting job has been ready. */
   oldest_queued_at: Date | null;
+  /** The time of this answer, by the clock of the others. */
+  seen_at: Date;
 };
 
 /**
@@ -47,8 +49,9 @@ type Decided = Pick<
   | "rate_period_seconds"
   | "group_rate_limit"
   | "group_rate_period_seconds"
+  | "fair_by"
 >;
-type Row = Pick<QueueStats, "queue" | "oldest_queued_at"> & QueueStats["counts"] & Decided;
+type Row = Pick<QueueStats, "queue" | "oldest_queued_at" | "seen_at"> & QueueStats["counts"] & Decided;
 
 function showStats(row: Row): QueueStats {
   const rate = (limit: number | null, period_seconds: number | null) =>
@@ -62,14 +65,16 @@ function showStats(row: Row): QueueStats {
       group_concurrency: row.group_concurrency,
       rate: rate(row.rate_limit, row.rate_period_seconds),
       group_rate: rate(row.group_rate_limit, row.group_rate_period_seconds),
+      fair_by: row.fair_by,
     },
     oldest_queued_at: row.oldest_queued_at,
+    seen_at: row.seen_at,
   };
 }
 
 const decided =
-  "paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds";
-const isDecided = `(paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR ${isLimited})`;
+  "paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, fair_by";
+const isDecided = `(paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR ${isLimited})`;
 const columns = jobStatuses.join(", ");
 const holdsJobs = `(${jobStatuses.map((status) => `${status} <> 0`).join(" OR ")})`;
 const sums = jobStatuses.map((status) => `sum(${status}) AS ${status}`).join(", ");
@@ -92,7 +97,7 @@ const shown = `
                WHERE tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL AND priority < fronts.priority
                ORDER BY priority DESC, ready_at LIMIT 1) AS next
            ) SELECT min(ready_at) FROM fronts
-         ) END AS oldest_queued_at
+         ) END AS oldest_queued_at, now() AS seen_at
   FROM named LEFT JOIN held ON held.queue = named.queue
        LEFT JOIN queues ON queues.tenant = $1 AND queues.queue = named.queue AND ${isDecided}
   ORDER BY named.queue`;

@@ -27,6 +27,7 @@ const single_waits_ms_max = 250;
 /** For a move that tries again and again: shorter than a stopped transaction may live. */
 const tries_ms_max = 1_200;
 const look_ms = 20;
+const in_turn = true;
 
 /** The steps at which to stop a move: those it has when it runs alone, but its first and its last, which are no pair. */
 export async function stopsOf<Scene extends { deps: Deps }>(
@@ -40,6 +41,7 @@ export async function stopsOf<Scene extends { deps: Deps }>(
     (kind, number, _text, sent) =>
       // Before its first statement a transaction holds nothing.
       void stops.push({ kind, number, open: kind === "commit" || (kind === "statement" && sent.length > 1) }),
+    { in_turn },
   );
   await run(scene, { ...scene.deps, database });
   await pairs.holdsAfter(scene);
@@ -57,43 +59,57 @@ export async function stopAt<Scene extends { deps: Deps }>(
   const scene = await pairs.scene();
   const may_wait = beside.waits && stop.open;
   let whole: Promise<unknown> | undefined;
-  const database = steppingDatabase(pairs.database, async (_kind, number) => {
+  const onStep = async (kind: Step, number: number): Promise<void> => {
     if (number !== stop.number) return;
+    expect(kind, "a move has the same steps each time").toBe(stop.kind);
+    const holders = await openTransactions(pairs.database);
     whole = beside.run(scene, scene.deps);
     // It is awaited below, unless this one fails first.
     whole.catch(() => {});
-    const end = await doneOrWaiting(pairs.database, whole, may_wait);
+    const end = await doneOrWaiting(pairs.database, whole, holders, may_wait);
     if (!may_wait) expect(end, "it does not wait for the one that is stopped").toBe("done");
     await pairs.holdsNow(scene);
-  });
-  await stopped(scene, { ...scene.deps, database });
+  };
+  await stopped(scene, { ...scene.deps, database: steppingDatabase(pairs.database, onStep, { in_turn }) });
   expect(whole, `step ${stop.number} is reached`).toBeDefined();
   await whole;
   await pairs.holdsAfter(scene);
 }
 
-/** The time is spent in waiting for locks, as the server says, so that a busy machine changes nothing. */
+/** Who has a transaction open while nothing else is done: the one that is stopped, unless it is between two. */
+async function openTransactions({ sql }: Database): Promise<readonly number[]> {
+  const rows = await sql<{ pid: number }[]>`
+    SELECT pid FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'`;
+  return rows.map(({ pid }) => pid);
+}
+
+/**
+ * The time that counts is what the server says was spent in waiting for these very transactions, so that a busy machine
+ * changes nothing, nor does what waits for something else.
+ */
 async function doneOrWaiting(
   { sql }: Database,
   move: Promise<unknown>,
+  holders: readonly number[],
   may_wait: boolean,
 ): Promise<"done" | "waiting"> {
   let done = false;
   const ended = move.finally(() => (done = true));
   const watch = async () => {
     const began_at = performance.now();
-    let looked_at = began_at;
-    let waited_ms = 0;
+    /** Each wait as long as it was when last seen. */
+    const waits = new Map<string, number>();
     for (;;) {
       await delay(look_ms);
       if (done) return;
-      const waiting = await sql`
-        SELECT FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`;
-      const now = performance.now();
-      if (waiting.length > 0) waited_ms += now - looked_at;
-      looked_at = now;
+      const waiting = await sql<{ wait: string; ms: number }[]>`
+        SELECT concat(pid, ' ', waitstart) AS wait, extract(epoch FROM clock_timestamp() - waitstart)::float * 1000 AS ms
+        FROM pg_locks WHERE NOT granted AND waitstart IS NOT NULL AND pg_blocking_pids(pid) && ${`{${holders.join(",")}}`}::int[]`;
+      for (const { wait, ms } of waiting) waits.set(wait, ms);
+      const waited_ms = [...waits.values()].reduce((sum, ms) => sum + ms, 0);
       if (waited_ms > (may_wait ? single_waits_ms_max : batch_waits_ms_max)) return;
-      if (may_wait && now - began_at > tries_ms_max) return;
+      if (may_wait && performance.now() - began_at > tries_ms_max) return;
     }
   };
   await Promise.race([ended, watch()]);

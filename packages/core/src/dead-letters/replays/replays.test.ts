@@ -10,6 +10,7 @@ import { createSweeper } from "../../maintenance/sweep/sweeper.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
 import { enqueueAll } from "../../submit/enqueue-all.ts";
 import { fingerprintOf } from "../fingerprint.ts";
+import { bringReplaysBack } from "./bring-back.ts";
 import { createReplay } from "./create.ts";
 import { listReplays } from "./find.ts";
 import { steerReplay } from "./steer.ts";
@@ -183,4 +184,18 @@ test("a process carries on by itself, signals the jobs, and takes them out of th
   await loop;
   await followUps.stop();
   expect(new Set(await signal.take([{ tenant, queue: "default" }], 100))).toEqual(new Set(ids));
+});
+
+test("a replay goes on at its own rate though the database's clock was set back", async () => {
+  await dead(30);
+  const row = await start({ filter: { all: true }, rate: 10 });
+  await step();
+  expect(await look(row)).toMatchObject({ replayed: 10 });
+  // What the clock said then is an hour ahead of what it says now.
+  await world.sql`UPDATE dead_letter_replays SET next_at = next_at + interval '1 hour'`;
+  expect(await bringReplaysBack(world.deps, 10)).toBe(1);
+  await step();
+  expect(await look(row)).toMatchObject({ replayed: 20 });
+  // Now it rests for as long as its rate asks for.
+  expect(await bringReplaysBack(world.deps, 10)).toBe(0);
 });

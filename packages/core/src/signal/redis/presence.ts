@@ -91,7 +91,8 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
         .flatMap(([now, ...entries]) =>
           entries
             .flatMap((entry) => read(tenant, entry) ?? [])
-            .filter(({ last_seen }) => Number(now) - last_seen.getTime() < presence_ttl_ms),
+            // Later than now: heard before Redis' clock was set back. If it is alive, it is about to be heard again.
+            .filter(({ last_seen }) => Math.abs(Number(now) - last_seen.getTime()) < presence_ttl_ms),
         )
         .map(({ process: _process, ...worker }) => worker)
         .sort(byId);

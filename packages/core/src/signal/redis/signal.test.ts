@@ -50,3 +50,20 @@ test.skipIf(own === null)(
     expect(await signal.presence.vanished()).toHaveLength(1);
   },
 );
+
+test("a worker heard from before Redis' clock was set back is not listed until it is heard again", async () => {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const keys = { jobs: jobsKey, dead_letters: dlqKey };
+  const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
+  const redis = new Redis(redisUrl());
+  onTestFinished(async () => {
+    redis.disconnect();
+    await signal.close();
+  });
+  const facts = { id: "w", host: "h", pid: 1, queues: [], handlers: [], concurrency: 1, active: 0, lease_seconds: 30 };
+  const worker = { ...facts, tenant: "default", state: "running" as const };
+  await redis.hset(workersKey(keys, "default"), "w", `${Date.now() + 3_600_000} ${JSON.stringify(worker)}`);
+  expect(await signal.presence.list("default")).toEqual([]);
+  await signal.presence.announce(worker);
+  expect(await signal.presence.list("default")).toHaveLength(1);
+});
