@@ -17,7 +17,7 @@ type Mark = (typeof marks)[number];
 type Times = Partial<Record<Mark, number>>;
 
 /** What passed between two marks: in the middle, and on average in the slowest jobs. */
-export type Stage = { name: string; median_ms: number; slowest_ms: number };
+type Stage = { name: string; median_ms: number; slowest_ms: number };
 
 export type Journeys = {
   /** Around the parts of a producer or of a worker, so that what they do is noted. */
