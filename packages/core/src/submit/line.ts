@@ -12,6 +12,8 @@ export type LineTerms<Item, Outcome> = {
   wants(item: Item): readonly Wanted[];
   /** As `submit` is told it. */
   weigh(item: Item): { bytes: number; rows: number };
+  /** Whose it is: holders take turns. */
+  holderOf(item: Item): string;
   rows_max?: number;
 };
 
@@ -28,15 +30,15 @@ const held_ms = 500;
  * locked go on in a line beside this one, until their deadline.
  *
  * @example
- * const line = createLine(execute, database.timeout_ms, { store, wants: wantedBy, weigh });
+ * const line = createLine(execute, database.timeout_ms, { store, wants: wantedBy, weigh, holderOf });
  */
 export function createLine<Item, Outcome>(
   execute: Execute,
   timeout_ms: number,
-  { store, wants, weigh, rows_max }: LineTerms<Item, Outcome>,
+  { store, wants, weigh, holderOf, rows_max }: LineTerms<Item, Outcome>,
 ): GroupCommit<Item, Outcome> {
   const held_until = new Map<string, number>();
-  const options = rows_max === undefined ? {} : { rows_max };
+  const options = { holderOf, ...(rows_max !== undefined && { rows_max }) };
 
   const isKnown = (item: Item): boolean => {
     if (held_until.size === 0) return false;

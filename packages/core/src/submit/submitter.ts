@@ -72,7 +72,12 @@ export function createSubmitter(
     return outcomes;
   };
   const { timeout_ms } = deps.database;
-  const terms = { store, wants: wantedBy, weigh: (one: Submission) => ({ bytes: bytesOf([one]), rows: 1 }) };
+  const terms = {
+    store,
+    wants: wantedBy,
+    weigh: (one: Submission) => ({ bytes: bytesOf([one]), rows: 1 }),
+    holderOf: ({ tenant }: Submission) => tenant,
+  };
   const plain = createLine(execute, timeout_ms, terms);
   // Unique jobs take a look and a bigger statement; the others keep their single one.
   const unique = createLine(execute, timeout_ms, { ...terms, rows_max: unique_rows_max });
@@ -96,6 +101,7 @@ export function createSubmitter(
     store: storeTogether,
     wants: ({ submissions }) => submissions.flatMap(wantedBy),
     weigh: ({ submissions }) => ({ bytes: bytesOf(submissions), rows: submissions.length }),
+    holderOf: ({ submissions }) => submissions[0]?.tenant ?? "",
   });
 
   const submitNow = (submission: Submission, bytes: number) =>
