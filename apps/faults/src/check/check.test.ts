@@ -406,7 +406,7 @@ test.each(excuses)("what %s lets pass because %s is counted", async (name, kind,
   const run = goodRun();
   act(run);
   const findings = check(await run.facts());
-  expect(findings.filter(({ violations }) => violations > 0)).toEqual([]);
+  expect(findings.filter((finding) => finding.violations > 0)).toEqual([]);
   expect(findings.find((finding) => finding.name === name)?.excused[kind]).toBe(1);
 });
 
@@ -423,7 +423,7 @@ function forgetful(synchronous: boolean): MadeUpRun {
 
 test("a failover may lose what was just committed, if commits did not wait for the standby", async () => {
   const findings = check(await forgetful(false).facts());
-  expect(findings.filter(({ violations }) => violations > 0)).toEqual([]);
+  expect(findings.filter((finding) => finding.violations > 0)).toEqual([]);
   const counted = findings.flatMap(({ name, excused }) => Object.keys(excused).map(() => name));
   expect(counted).toEqual(["acknowledged-ends", "one-id-per-key", "callers-rows", "own-attempt", "runs-leased"]);
 });
