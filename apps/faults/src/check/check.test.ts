@@ -112,6 +112,15 @@ const violations: readonly [name: string, evidence: RegExp, act: (run: MadeUpRun
     /is job job-x as well/,
     (run) => run.submit("x").work("x").move("job-y", "queued", { nonce: "x" }).work("y"),
   ],
+  [
+    "nothing-unexpected",
+    /refused as ConflictError/,
+    (run) =>
+      run
+        .call("submit", { via: "http", jobs: [wanted("x")] }, { answers: [{ nonce: "x", refused: "ConflictError" }] })
+        .move("job-x", "queued", { nonce: "x" })
+        .work("x"),
+  ],
   ["schedule-slots", /another job/, (run) => run.move("job-t", "queued", { nonce: "tick" }).work("t")],
   [
     "schedule-slots",
@@ -371,6 +380,15 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
       const said = { ...remote, token: "old", as: "heartbeat" as const };
       run.call("settle", said, { answer: "refused" }, { process: "remote-1", meanwhile: () => run.pass(1_200) });
       run.pass(2_000).lose("waits").work("waits");
+    },
+  ],
+  [
+    "nothing-unexpected",
+    "stored by a try without an answer, when a later one had been refused",
+    (run) => {
+      const end = { answers: [{ nonce: "x", refused: "ConflictError" }] };
+      run.call("submit", { via: "http", jobs: [wanted("x")] }, end, { meanwhile: () => run.pass(5_000) });
+      run.move("job-x", "queued", { nonce: "x" }).work("x");
     },
   ],
   [
