@@ -18,11 +18,13 @@ import type { Scenario } from "./scenario.ts";
 import { soak } from "./ageing/soak.ts";
 import { snapshot } from "./snapshot.ts";
 import { stats } from "./stats.ts";
+import { trace } from "./load/trace.ts";
 
 /** In the order in which they run and appear in tables. */
 export const scenarios: readonly Scenario[] = [
   ...basicScenarios,
   sameLoad,
+  trace,
   httpScenario(50),
   httpScenario(200),
   httpBatch(1),

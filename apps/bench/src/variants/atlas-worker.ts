@@ -3,6 +3,7 @@ import { defaultKeys } from "@atlasqueue/core/internal";
 import { defineHandler, startWorker, type WorkerDeps } from "@atlasqueue/worker";
 import { z } from "zod";
 import { productionObservers } from "./observers.ts";
+import type { Watch } from "../trace/journey.ts";
 import type { Payload, ServerUrls } from "./variant.ts";
 
 const concurrency = 500;
@@ -18,30 +19,35 @@ type Work = {
   prepared?: boolean;
   /** A job of it is settled in the database. */
   succeeded(): void;
+  /** Default: nobody. */
+  watch?: Watch;
 };
 
 /** Our worker in this process, for jobs of the type "noop". */
 export function startAtlasWorker(servers: ServerUrls, work: Work): { stop(): Promise<void> } {
-  const database = connectDatabase({
+  const connections = connectDatabase({
     url: servers.postgres,
     connections_max: 5,
     timeout_ms: 5_000,
     prepared_statements: work.prepared ?? true,
   });
-  const signal = redisSignal({ url: servers.redis_memory, keys: defaultKeys });
+  const redis = redisSignal({ url: servers.redis_memory, keys: defaultKeys });
+  const database = work.watch?.database(connections) ?? connections;
+  const signal = work.watch?.signal(redis) ?? redis;
   const { logger, observe } = productionObservers();
   const counting = observeAll(observe, ({ event }) => {
     if (event === "job_succeeded") work.succeeded();
   });
+  const all = work.watch ? observeAll(counting, work.watch.observe) : counting;
   const handlers = [defineHandler("noop", schema, (payload) => work.handle(payload as Payload))];
   const worker = startWorker(
-    { database, signal, logger, observe: counting, tracing: work.tracing },
+    { database, signal, logger, observe: all, tracing: work.tracing },
     { handlers, queues: [work.queue], concurrency },
   );
   return {
     async stop() {
       await worker.stop({ deadline_ms: 5_000 });
-      await Promise.all([signal.close(), database.close()]);
+      await Promise.all([redis.close(), connections.close()]);
     },
   };
 }

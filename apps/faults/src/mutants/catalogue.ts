@@ -4,6 +4,7 @@ import {
   heardTwice,
   killsItsWorkers,
   lockedByStranger,
+  lostAnswer,
   peopleCancel,
   renewedInTime,
   staleAck,
@@ -51,6 +52,17 @@ export const catalogue: readonly Mutant[] = [
       },
     ],
     scenario: heardTwice,
+  },
+  {
+    name: "deadline without a second look",
+    edits: [
+      {
+        file: "lease/claim.ts",
+        find: "if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);",
+        put: "void outcomeUnknown;",
+      },
+    ],
+    scenario: lostAnswer,
   },
   {
     name: "a lost lease costs no attempt",

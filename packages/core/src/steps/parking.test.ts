@@ -103,7 +103,7 @@ test("a job that is parked keeps its turn in its group", async () => {
 });
 
 test("a job that is parked leaves its slot of a limited queue to others", async () => {
-  const limits = { concurrency: 1, group_concurrency: null, rate: null, group_rate: null };
+  const limits = { concurrency: 1, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
   await setLimits(deps(), { tenant, queue: "default" }, limits);
   const [first = "", second = ""] = await add({}, {});
   const lease = await take(first);

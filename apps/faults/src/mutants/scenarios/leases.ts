@@ -50,6 +50,42 @@ export async function heardTwice(scene: Scene): Promise<void> {
   }
 }
 
+/** A claim is done, and whoever sent it hears nothing of that. */
+export async function lostAnswer(scene: Scene): Promise<void> {
+  const { core, deps } = scene;
+  const id = await scene.submit("unheard");
+  const returns = core.createLeaseReturns(deps);
+  const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+  await core
+    .claim({ ...deps, database: unanswered(deps.database) }, [id], { ...claimer, unanswered: returns.unanswered })
+    .catch(() => {});
+  await returns.close(returned_ms_max);
+  await scene.endLeases();
+  await core.recoverExpired(deps, 10);
+  await scene.drain();
+}
+const returned_ms_max = 10_000;
+
+/** A database that does what it is told, and whose connection breaks before it can say so. */
+function unanswered(database: Scene["deps"]["database"]): Scene["deps"]["database"] {
+  const closed = Object.assign(new Error("write CONNECTION_CLOSED"), { code: "CONNECTION_CLOSED" });
+  const sql = new Proxy(database.sql, {
+    get(target, name) {
+      if (name !== "unsafe") return Reflect.get(target, name) as unknown;
+      return (...call: Parameters<typeof target.unsafe>) => {
+        const query = target.unsafe(...call);
+        const answered = query.then.bind(query);
+        const lost = () => answered(() => Promise.reject(closed));
+        return Object.assign(query, {
+          then: (...then: Parameters<Promise<unknown>["then"]>) => lost().then(...then),
+          catch: (...then: Parameters<Promise<unknown>["catch"]>) => lost().catch(...then),
+        });
+      };
+    },
+  });
+  return { ...database, sql };
+}
+
 /** A job that always fails, until it has had all its attempts. */
 export async function alwaysFails(scene: Scene): Promise<void> {
   const id = await scene.submit("fails", { max_attempts: 3 });
