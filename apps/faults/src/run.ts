@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FaultsConfig } from "./config.ts";
@@ -8,7 +8,7 @@ import { play, type Played } from "./faults/play.ts";
 import { openHistory, type History } from "./history/open-history.ts";
 import { keepEvidence } from "./report/evidence.ts";
 import { judge, publish } from "./report/judge.ts";
-import type { Judged } from "./report/markdown.ts";
+import { markdownOf, type Judged } from "./report/markdown.ts";
 import { backoff_ms_max, lease_ms, sweep_ms } from "./rig/cast.ts";
 import { restore, settle } from "./rig/quiet.ts";
 import { startRig, type Rig } from "./rig/rig.ts";
@@ -33,6 +33,7 @@ export async function run(config: FaultsConfig, tell: Tell, signal: AbortSignal)
     for (const line of wrong) tell(`seed ${seed}: ${line}`);
     ok &&= wrong.length === 0;
   }
+  if (all.length > 0) process.stdout.write(`${markdownOf(all)}\n`);
   return { ok };
 }
 
@@ -42,6 +43,8 @@ type Ran = { judged: Judged | undefined; wrong: string[] };
 async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: AbortSignal): Promise<Ran> {
   const folder = join(config.folder, `seed-${seed}`);
   const historyFolder = join(folder, "history");
+  // What an earlier run of this seed did there is no part of this one.
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const history = openHistory(historyFolder, "rig");
   const told = history.invoke("run", {
@@ -51,6 +54,7 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
     lease_ms,
     sweep_ms,
     backoff_ms_max,
+    synchronous: config.synchronous,
     wall_ms: Date.now(),
   });
   const { rate, synchronous } = config;
@@ -113,9 +117,7 @@ async function quiet(rig: Rig, config: FaultsConfig, folder: string, history: Hi
   const late: string[] = [];
   for (const role of ["remote", "worker", "api"] as const) late.push(...(await rig.processes.end(role, 30_000)));
   begun.ok({});
-  tell(
-    left.length === 0 ? "nothing is left to do" : `${left.length} jobs are left after ${config.quiet_ms_max / 1_000} s`,
-  );
+  tell(left.length === 0 ? "nothing is left to do" : `${left.length} jobs are left, or more`);
   return late.map((name) => `${name} did not end when it was told to`);
 }
 

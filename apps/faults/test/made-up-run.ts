@@ -10,7 +10,7 @@ type Wanted = LineOf<"submit", "invoke">["jobs"][number];
 type End<M extends Move> = Told<M, "ok"> | "fail" | "info" | "dies";
 
 /** A history and an audit made by hand, a step each ms, from which facts are gathered as from real ones. */
-export function madeUpRun() {
+export function madeUpRun({ synchronous = true } = {}) {
   const lines: Line[] = [];
   const moves: Moved[] = [];
   const final: Final = { open: [], keys: [], dead_list: [], rows: [] };
@@ -111,7 +111,7 @@ export function madeUpRun() {
       return gather(lines, moves, final);
     },
   };
-  line({ process: "rig", op: 0, is: "invoke", move: "run", ...settings });
+  line({ process: "rig", op: 0, is: "invoke", move: "run", ...settings, synchronous });
   line({ process: "rig", op: 0, is: "invoke", move: "process", name: "worker-1", role: "worker", pid: 1 });
   return made;
 }

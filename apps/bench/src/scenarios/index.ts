@@ -7,6 +7,7 @@ import { httpBatch, httpStream } from "./http/many.ts";
 import { httpScenario } from "./http/submit.ts";
 import { idle } from "./idle.ts";
 import { sameLoad } from "./load/same-load.ts";
+import { noisyNeighbour } from "./load/noisy-neighbour.ts";
 import { lateness } from "./lateness.ts";
 import { memory } from "./memory.ts";
 import { mixed } from "./mixed.ts";
@@ -39,6 +40,7 @@ export const scenarios: readonly Scenario[] = [
   scaleOut,
   mixed,
   burst,
+  noisyNeighbour,
   lateness,
   idle,
   snapshot,

@@ -6,13 +6,17 @@ import { productionObservers } from "./observers.ts";
 import type { Watch } from "../trace/journey.ts";
 import type { Payload, ServerUrls } from "./variant.ts";
 
-const concurrency = 500;
+const most_at_once = 500;
 const schema = z.object({ n: z.number(), text: z.string().optional() });
 
 type Work = {
   queue: string;
   /** The whole handler. */
-  handle(payload: Payload): void;
+  handle(payload: Payload): void | Promise<void>;
+  /** Whose queue. Default: the default tenant's. */
+  tenants?: readonly string[];
+  /** Handlers at once. Default: 500. */
+  concurrency?: number;
   /** Default: none, as its users have it who do not trace. */
   tracing?: WorkerDeps["tracing"];
   /** Whether statements are prepared. Default: they are. */
@@ -42,7 +46,12 @@ export function startAtlasWorker(servers: ServerUrls, work: Work): { stop(): Pro
   const handlers = [defineHandler("noop", schema, (payload) => work.handle(payload as Payload))];
   const worker = startWorker(
     { database, signal, logger, observe: all, tracing: work.tracing },
-    { handlers, queues: [work.queue], concurrency },
+    {
+      handlers,
+      queues: [work.queue],
+      ...(work.tenants && { tenants: work.tenants }),
+      concurrency: work.concurrency ?? most_at_once,
+    },
   );
   return {
     async stop() {

@@ -32,6 +32,7 @@ export type HandlerRun = Span & {
 
 type Settle = Span & {
   known: Known;
+  process: string;
   job: string;
   token: string | undefined;
   attempt: number;
@@ -65,7 +66,7 @@ export type Story = { id: string; moves: Moved[]; runs: HandlerRun[] };
 
 type Settings = Pick<
   LineOf<"run", "invoke">,
-  "seed" | "minutes" | "commit" | "lease_ms" | "sweep_ms" | "backoff_ms_max"
+  "seed" | "minutes" | "commit" | "lease_ms" | "sweep_ms" | "backoff_ms_max" | "synchronous"
 >;
 
 /** What a run left behind, put together for the invariants to look at. */

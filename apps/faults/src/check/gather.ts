@@ -81,7 +81,8 @@ export async function gather(
     })),
     settles: of("settle").map((call) => {
       const { job, token, attempt, as } = call.invoke;
-      return { job, token, attempt, as, answer: call.ok?.answer, known: call.known, ...span(call) };
+      const { process } = call.invoke;
+      return { process, job, token, attempt, as, answer: call.ok?.answer, known: call.known, ...span(call) };
     }),
     handed: new Set(of("lease").flatMap(({ ok }) => ok?.jobs.flatMap(({ token }) => token ?? []) ?? [])),
     acts: (["cancel", "retry", "replay", "purge"] as const).flatMap(actsOf),

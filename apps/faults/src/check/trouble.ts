@@ -40,6 +40,31 @@ export function wasSlow({ samples, settings }: Facts, span: Span): boolean {
   );
 }
 
+/** Whether a word that a process said to an API then, or within a lease before, was answered only after a third of a lease. */
+export function waitedLong({ settles, settings: { lease_ms } }: Facts, process: string, span: Span): boolean {
+  return settles.some(
+    (one) =>
+      one.process === process &&
+      one.known === "ok" &&
+      one.to_ms - one.from_ms > lease_ms / 3 &&
+      overlap({ from_ms: one.from_ms, to_ms: one.from_ms }, { from_ms: span.from_ms - lease_ms, to_ms: span.to_ms }),
+  );
+}
+
+/** So far may a standby be behind that nobody waits for: what was committed within this before a failover. */
+const behind_ms_max = 3_000;
+
+/** Whether what was committed then may be lost with a failover: only where commits did not wait for the standby. */
+export function mayBeForgotten({ faults, settings }: Facts, at_ms: number): boolean {
+  if (settings.synchronous !== false) return false;
+  return faults.some(
+    ({ fault, from_ms, to_ms }) => fault === "failover" && at_ms >= from_ms - behind_ms_max && at_ms <= to_ms,
+  );
+}
+
+/** How that is counted. */
+export const forgotten = "a failover lost what no standby had";
+
 /** Whether PostgreSQL crashed then. */
 export function hasCrashed({ faults }: Facts, span: Span): boolean {
   return faults.some((one) => crash.test(one.fault) && overlap(one, span));

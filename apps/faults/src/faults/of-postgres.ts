@@ -128,7 +128,8 @@ async function takeConnections({ postgres: { primary } }: Rig, hold_ms: number):
   const until = performance.now() + hold_ms;
   try {
     while (performance.now() < until) {
-      const sql = postgres(primary().url, { max: 1, onnotice: () => {}, connect_timeout: 3, backoff: () => 1 });
+      const options = { max: 1, fetch_types: false, onnotice: () => {}, connect_timeout: 3, backoff: () => 1 };
+      const sql = postgres(primary().url, options);
       taken.push(sql);
       const got = await sql`SELECT 1`.then(
         () => true,

@@ -128,6 +128,8 @@ export const moves = {
       sweep_ms: ms,
       backoff_ms_max: ms,
       wall_ms: ms,
+      /** False: commits don't wait for the standby. */
+      synchronous: z.boolean().optional(),
     }),
     z.object({}),
   ),

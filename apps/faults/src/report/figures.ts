@@ -22,7 +22,11 @@ export type Figures = {
   faults: Record<string, number>;
   /** From the blow to a program to the next claim, or the end, of a job it held. */
   recovery_ms: { p50: number; p99: number; max: number } | null;
+  /** Each of them, the shortest first. */
+  recoveries_ms: number[];
   violations: Record<string, number>;
+  /** What the history showed to be no violation, by `invariant: kind`. */
+  excused: Record<string, number>;
 };
 
 /**
@@ -64,7 +68,13 @@ export function figuresOf(facts: Facts, findings: readonly Finding[]): Figures {
     kills: tally(played.flatMap(({ signal }) => signal ?? [])),
     faults: tally(played.map(({ fault }) => fault)),
     recovery_ms: spread(recoveries),
+    recoveries_ms: recoveries.map(Math.round).toSorted((a, b) => a - b),
     violations: Object.fromEntries(findings.map(({ name, violations }) => [name, violations])),
+    excused: Object.fromEntries(
+      findings.flatMap(({ name, excused }) =>
+        Object.entries(excused).map(([kind, count]) => [`${name}: ${kind}`, count]),
+      ),
+    ),
   };
 }
 
@@ -101,7 +111,8 @@ function recoveryMs(
   return blow && next ? next.at_ms - Math.max(blow.from_ms, lease.from_ms) : undefined;
 }
 
-function spread(values: readonly number[]): Figures["recovery_ms"] {
+/** Null, if there are none. */
+export function spread(values: readonly number[]): Figures["recovery_ms"] {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
   return sorted.length === 0 ? null : { p50: at(0.5), p99: at(0.99), max: at(1) };

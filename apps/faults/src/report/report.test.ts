@@ -42,6 +42,25 @@ test("the page names what was violated and shows the evidence", async () => {
   expect(page).toContain("- job-x: x is queued at attempt 0 and nothing explains why");
 });
 
+test("several seeds have a column for all of them, and what was excused is counted by kind", async () => {
+  const judged = await Promise.all(
+    ["x", "y"].map(async (nonce) => {
+      const run = madeUpRun();
+      run.submit(nonce).move(`job-${nonce}`, "running");
+      run.fault("process-killed", ["worker-1"], () => void run.pass(3_500)).lose(nonce);
+      const facts = await run.work(nonce).facts();
+      const findings = check(facts);
+      return { figures: figuresOf(facts, findings), findings };
+    }),
+  );
+  const page = markdownOf(judged);
+  expect(page).toContain("| seed | 1 | 1 | all |");
+  expect(page).toContain("| jobs | 1 | 1 | 2 |");
+  expect(page).toContain("| faults: process-killed | 1 | 1 | 2 |");
+  expect(page).toContain("| attempts-seen: its process died or stood still | 1 | 1 | 2 |");
+  expect(page).toContain("| acknowledged-ends | 0 | 0 | 0 |");
+});
+
 test("a folder and a database are judged, and the figures written", async () => {
   const folder = mkdtempSync(join(tmpdir(), "judged-"));
   const own = await testDatabase();

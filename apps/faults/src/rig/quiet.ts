@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Sql } from "postgres";
 import type { Rig } from "./rig.ts";
 
 /** Submitters finish what they have begun. */
@@ -6,6 +7,10 @@ const submitters_ms_max = 40_000;
 /** For what follows a job's end: its dead letter, its counts, its group's next. */
 const after_ms = 3_000;
 const look_ms = 500;
+/** When the time is over, there is more as long as the jobs left become fewer within this. */
+const fewer_ms_max = 10_000;
+/** How often it may be over. */
+const times_max = 4;
 
 /** Everything is as it was before the first fault. */
 export async function restore({ postgres, redis, links, processes, disk }: Rig): Promise<void> {
@@ -24,19 +29,28 @@ export async function restore({ postgres, redis, links, processes, disk }: Rig):
 export type Left = readonly Record<string, unknown>[];
 
 /**
- * The submitters end; from then on there is that much time for what is left of their jobs. Gives what has not ended when
- * it is over.
+ * The submitters end; from then on there is that much time for what is left of their jobs, and more while they become
+ * fewer: a busy machine has many left. Gives what has not ended when it is over.
  */
 export async function settle({ postgres, processes }: Rig, ms_max: number): Promise<Left> {
   await processes.end("submitter", submitters_ms_max);
-  const deadline = performance.now() + ms_max;
+  const begun = performance.now();
+  let fewest = Infinity;
+  let fewer_at = begun;
   for (;;) {
-    const left = await postgres.asAdmin(
-      (sql) => sql<Record<string, unknown>[]>`
-        SELECT *, now() AS at FROM jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled') LIMIT 100`,
-    );
-    if (left.length === 0) await delay(after_ms);
-    if (left.length === 0 || performance.now() > deadline) return left;
+    const left = await postgres.asAdmin(openJobs);
+    const now = performance.now();
+    if (left.count < fewest) [fewest, fewer_at] = [left.count, now];
+    if (left.count === 0) await delay(after_ms);
+    const over = now > begun + ms_max && (now > fewer_at + fewer_ms_max || now > begun + ms_max * times_max);
+    if (left.count === 0 || over) return left.first;
     await delay(look_ms);
   }
+}
+
+async function openJobs(sql: Sql): Promise<{ count: number; first: Left }> {
+  const first = await sql<Record<string, unknown>[]>`
+    SELECT *, now() AS at, count(*) OVER ()::int AS open
+    FROM jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled') LIMIT 100`;
+  return { count: Number(first[0]?.["open"] ?? 0), first };
 }

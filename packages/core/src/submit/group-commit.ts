@@ -8,7 +8,7 @@ import { createWaiting } from "./waiting.ts";
 const batch_rows_max = 500;
 const batch_bytes_max = 4 * 1_048_576;
 /** INSERTs under way at once: while one waits for the disk, the next is made. */
-const flights_max = 2;
+const usual_flights_max = 2;
 /**
  * The most requests that wait, of which each holder has a share: more than all streams of an API may have under way,
  * which wait for no room but that of the streams.
@@ -16,7 +16,7 @@ const flights_max = 2;
 const usual_waiting_max = 120_000;
 const watch_ms = 100;
 /** The longest (random) rest before a request whose keys were taken meanwhile is tried again. */
-const rest_ms_max = 20;
+const usual_rest_ms_max = 20;
 
 export type GroupCommit<Item, Outcome> = {
   /**
@@ -27,6 +27,8 @@ export type GroupCommit<Item, Outcome> = {
   submit(item: Item, bytes: number, rows?: number): Promise<Outcome>;
   /** Resolves when everything submitted has been answered. */
   idle(): Promise<void>;
+  /** Nobody waits for the answers any more: what waits, now or later, is rejected. */
+  giveUp(): void;
 };
 
 type Request<Item, Outcome> = {
@@ -44,6 +46,8 @@ export type GroupCommitOptions<Item> = {
   holderOf?: (item: Item) => string;
   rows_max?: number;
   waiting_max?: number;
+  flights_max?: number;
+  rest_ms_max?: number;
   takes_turns?: boolean;
 };
 
@@ -68,6 +72,8 @@ export function createGroupCommit<Item, Outcome>(
     holderOf = () => "",
     rows_max = batch_rows_max,
     waiting_max = usual_waiting_max,
+    flights_max = usual_flights_max,
+    rest_ms_max = usual_rest_ms_max,
     takes_turns = false,
   }: GroupCommitOptions<Item> = {},
 ): GroupCommit<Item, Outcome> {
@@ -81,6 +87,7 @@ export function createGroupCommit<Item, Outcome>(
   let answered_at = -Infinity;
   const answered = () => void (answered_at = performance.now());
   const idle: (() => void)[] = [];
+  let given_up = false;
 
   const busy = () => flights > 0 || waiting.size() > 0 || resting.size > 0;
   const kick = () => {
@@ -144,7 +151,7 @@ export function createGroupCommit<Item, Outcome>(
     const now = performance.now();
     const moves = now - answered_at < timeout_ms;
     const late = now - timeout_ms * (moves ? waits_max : 1);
-    const isLate = (one: One) => one.at <= late;
+    const isLate = (one: One) => given_up || one.at <= late;
     for (const one of [...flying, ...[...resting].flat()])
       if (isLate(one)) one.reject(new DatabaseTimeoutError(timeout_ms));
     for (const one of waiting.remove(isLate)) one.reject(new DatabaseTimeoutError(timeout_ms));
@@ -179,6 +186,11 @@ export function createGroupCommit<Item, Outcome>(
         watch ??= setInterval(rejectLate, watch_ms);
         kick();
       }),
+    giveUp() {
+      given_up = true;
+      rejectLate();
+      resolveIdle();
+    },
     async idle() {
       if (busy()) await new Promise<void>((resolve) => idle.push(resolve));
     },

@@ -100,7 +100,7 @@ export async function startPair(
 
 /** From the next transaction on; resolves when those under way are over. */
 async function refuseWrites(url: string): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} });
   try {
     await sql`ALTER SYSTEM SET default_transaction_read_only = on`;
     await sql`SELECT pg_reload_conf()`;

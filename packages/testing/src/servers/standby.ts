@@ -44,7 +44,7 @@ export async function startStandby(
   const from = `host=127.0.0.1 port=${link.port} user=${username} password=${password} application_name=${name}`;
   const server = await startPostgres({ dataDir, port, settings: { ...settings, ...more, primary_conninfo: from } });
   const asked = async <Row extends object>(url: string, text: string): Promise<Row | undefined> => {
-    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} });
     try {
       const [row] = await sql.unsafe<Row[]>(text);
       return row;
@@ -80,7 +80,7 @@ export async function startStandby(
 
 /** A base backup of a running server, as pg_basebackup makes one; npm's PostgreSQL comes without that program. */
 async function backUp({ url, dataDir }: EmbeddedPostgres, to: string): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} });
   try {
     await sql`SELECT pg_backup_start('standby', true)`;
     await copy(dataDir, to);

@@ -1,12 +1,13 @@
 import type { Facts } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { leasesOf, ranUnder, type Held } from "../leases.ts";
-import { wasCutOff, wasHurt, wasSlow } from "../trouble.ts";
+import { wasCutOff, wasHurt, waitedLong, wasSlow } from "../trouble.ts";
 
 export const attemptsSeen: Invariant = {
   name: "attempts-seen",
-  sentence: "No attempt is spent that no handler saw, unless its process died or stood still, or commits took too long",
-  *find(facts) {
+  sentence:
+    "No attempt is spent that no handler saw, unless its process died or stood still, or commits or answers took too long",
+  *find(facts, excuse) {
     const { stories, handed } = facts;
     const processOf = processesOfWorkers(facts);
     for (const [job, story] of stories)
@@ -14,7 +15,9 @@ export const attemptsSeen: Invariant = {
         if (lease.end !== "lost" || story.runs.some((run) => ranUnder(run, lease))) continue;
         if (lease.token !== null && handed.has(lease.token)) continue;
         const process = processOf(lease);
-        if (!excused(facts, lease, process))
+        const reason = excuseFor(facts, lease, process);
+        if (reason !== undefined) excuse(reason);
+        else
           yield {
             job,
             evidence: `attempt ${lease.attempt} of ${lease.worker} (${process ?? "unknown"}) was lost, and no handler had seen it`,
@@ -35,17 +38,22 @@ function processesOfWorkers({ stories, lives }: Facts): (lease: Held) => string 
   return ({ worker }) => names.get(worker ?? "") ?? programs.find((name) => worker?.startsWith(name));
 }
 
-/** A remote worker's jobs are claimed by an API for it: this may die with them, or the answer on its way. */
-function excused(facts: Facts, lease: Held, process: string | undefined): boolean {
-  if (wasSlow(facts, lease)) return true;
+/**
+ * What the history has against the claim's way to its handler. A remote worker's jobs are claimed by an API for it: this may
+ * die with them, or the answer on its way. A process' own faults come first, as they explain more than a slow machine.
+ */
+function excuseFor(facts: Facts, lease: Held, process: string | undefined): string | undefined {
+  const slow = wasSlow(facts, lease) ? "commits took too long" : undefined;
   if (process === undefined) {
     const workers = facts.lives.filter(({ role }) => role === "worker").map(({ name }) => name);
-    return workers.some((name) => wasHurt(facts, name, lease));
+    return workers.some((name) => wasHurt(facts, name, lease)) ? "some worker died or stood still" : slow;
   }
-  if (wasHurt(facts, process, lease)) return true;
-  if (facts.lives.find(({ name }) => name === process)?.role !== "remote") return false;
+  if (wasHurt(facts, process, lease)) return "its process died or stood still";
+  if (facts.lives.find(({ name }) => name === process)?.role !== "remote") return slow;
   const apis = new Set(facts.lives.filter(({ role }) => role === "api").map(({ name }) => name));
   const [last_ms, first_ms] = [Math.min(lease.to_ms, lease.from_ms + 10_000), lease.from_ms];
   const handing = { from_ms: first_ms, to_ms: last_ms };
-  return [...apis].some((api) => wasHurt(facts, api, handing)) || wasCutOff(facts, process, /^api/, handing);
+  if ([...apis].some((api) => wasHurt(facts, api, handing))) return "an API died or stood still with the answer";
+  if (wasCutOff(facts, process, /^api/, handing)) return "the answer was cut";
+  return slow ?? (waitedLong(facts, process, lease) ? "the APIs' answers took too long" : undefined);
 }

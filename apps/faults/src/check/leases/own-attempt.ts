@@ -1,14 +1,16 @@
 import type { HandlerRun } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { clocks_ms, leasesOf, ranUnder } from "../leases.ts";
+import { forgotten, mayBeForgotten } from "../trouble.ts";
 
-/** The engine ends these itself, while the handler may still go on. */
-const byEngine = /^(TimeoutError|PayloadError|HandlerProcess|Unknown|No handler|StepError|SpawnError)/;
+/** The engine ends these itself: the handler may still go on, or never began, or died with its process. */
+const byEngine = /^(TimeoutError|PayloadError|ProcessError|Unknown|No handler|StepError|SpawnError)/;
 
 export const ownAttempt: Invariant = {
   name: "own-attempt",
   sentence: "No attempt ends by what a superseded one did: only the handler that holds the token settles",
-  *find({ stories, settles }) {
+  *find(facts, excuse) {
+    const { stories, settles } = facts;
     for (const [job, story] of stories) {
       for (const lease of leasesOf(story)) {
         const { stopped, attempt, end } = lease;
@@ -20,11 +22,13 @@ export const ownAttempt: Invariant = {
         const ended = (run: HandlerRun) => run.ended !== "unknown" && run.to_ms <= at_ms + clocks_ms;
         if (status === "succeeded" && !own.some((run) => run.ended === "returned" && ended(run)))
           yield { job, evidence: `attempt ${attempt} succeeded, and no handler of it had returned` };
-        if (status !== "succeeded" && !own.some(ended) && !byEngine.test(error ?? ""))
-          yield { job, evidence: `attempt ${attempt} became ${status} (${error}), and no handler of it had ended` };
+        if (status === "succeeded" || own.some(ended)) continue;
+        const [, engine] = byEngine.exec(error ?? "") ?? [];
+        if (engine !== undefined) excuse(`the engine ended it with ${engine}`);
+        else yield { job, evidence: `attempt ${attempt} became ${status} (${error}), and no handler of it had ended` };
       }
     }
-    for (const { job, token, as, answer, attempt } of settles) {
+    for (const { job, token, as, answer, attempt, to_ms } of settles) {
       if (answer !== "applied" || token === undefined || (as !== "complete" && as !== "fail")) continue;
       const moves = stories.get(job)?.moves ?? [];
       const settled = moves.some(
@@ -33,7 +37,9 @@ export const ownAttempt: Invariant = {
           old_token === token &&
           (as === "complete" ? status === "succeeded" : status !== "succeeded"),
       );
-      if (!settled)
+      if (settled) continue;
+      if (mayBeForgotten(facts, to_ms)) excuse(forgotten);
+      else
         yield {
           job,
           evidence: `attempt ${attempt}, token ${token}: its ${as} was acknowledged, and no lease of this token ended so`,

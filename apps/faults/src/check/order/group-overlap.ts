@@ -9,18 +9,20 @@ export const groupOverlap: Invariant = {
   name: "group-overlap",
   sentence:
     "In a group, neither leases nor handlers overlap; only a handler that had lost its lease, or was told to end, may still be there",
-  *find(facts) {
+  *find(facts, excuse) {
     for (const [group, members] of groupsOf(facts)) {
       yield* overlapping(members.flatMap(leasesOf), (a, b) => ({
         job: b.job,
         evidence: `of ${group}, it was claimed while ${a.job} was held`,
       }));
       const lives = members.flatMap(livesOf).map((life) => ({ ...life, ...life.run }));
-      yield* overlapping(lives, (a, b) =>
-        [a, b].some(outlived)
+      yield* overlapping(lives, (a, b) => {
+        const reason = outlived(a) ?? outlived(b);
+        if (reason !== undefined) excuse(reason);
+        return reason !== undefined
           ? undefined
-          : { job: b.job, evidence: `of ${group}, its handler ran beside that of ${a.job}` },
-      );
+          : { job: b.job, evidence: `of ${group}, its handler ran beside that of ${a.job}` };
+      });
     }
   },
 };
@@ -44,8 +46,11 @@ const livesOf = (story: Story): Life[] => {
   return story.runs.map((run) => ({ run, lease: leases.findLast((lease) => ranUnder(run, lease)) }));
 };
 
-/** Its lease ended before it did, and not by its own word; a timeout ends an attempt too. */
-const outlived = ({ run, lease }: Life): boolean =>
-  lease === undefined ||
-  (run.to_ms > lease.to_ms &&
-    (lease.end === "lost" || lease.end === "cancelled" || lease.stopped?.error?.startsWith("TimeoutError") === true));
+/** Why its lease ended before it did, and not by its own word; a timeout ends an attempt too. */
+function outlived({ run, lease }: Life): string | undefined {
+  if (lease === undefined) return "a handler ran on without a lease";
+  if (run.to_ms <= lease.to_ms) return undefined;
+  if (lease.stopped?.error?.startsWith("TimeoutError")) return "a handler outlived its timeout";
+  if (lease.end === "lost") return "a handler outlived its lease";
+  return lease.end === "cancelled" ? "a handler outlived its job's cancellation" : undefined;
+}

@@ -1,5 +1,9 @@
 import type { Story } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
+import { forgotten, mayBeForgotten } from "../trouble.ts";
+
+/** What a caller was answered, and when. */
+type Told = { job: string; at_ms: number };
 
 /** One that came in with a caller's transaction and learned that its key was taken never had a turn. */
 const neverStood = ({ moves }: Story) => moves.every(({ status }) => status === "blocked" || status === "cancelled");
@@ -7,10 +11,13 @@ const neverStood = ({ moves }: Story) => moves.every(({ status }) => status === 
 export const oneIdPerKey: Invariant = {
   name: "one-id-per-key",
   sentence: "An idempotency key has one job, whoever asks and however often",
-  *find({ submits, stories, final }) {
-    const told = new Map<string, string>();
+  *find(facts, excuse) {
+    const { submits, stories, final } = facts;
+    /** Acknowledged, and lost again: its key is free for another. */
+    const lost = ({ job, at_ms }: Told) => !stories.get(job)?.moves.length && mayBeForgotten(facts, at_ms);
+    const told = new Map<string, Told>();
     const keyOf = new Map<string, string>();
-    for (const { jobs, answers, via } of submits)
+    for (const { jobs, answers, via, to_ms: at_ms } of submits)
       for (const { nonce, key, tenant } of jobs) {
         if (key === undefined) continue;
         const named = `${tenant} ${key}`;
@@ -19,9 +26,12 @@ export const oneIdPerKey: Invariant = {
         // A transaction of the caller's own gets its key only after its commit: until then it is told its own id.
         if (job === undefined || via === "transaction") continue;
         const other = told.get(named);
-        if (other !== undefined && other !== job)
-          yield { job, evidence: `the key ${named} was answered with ${other} as well` };
-        told.set(named, job);
+        const one = { job, at_ms };
+        if (other !== undefined && other.job !== job) {
+          if (lost(one) || lost(other)) excuse(forgotten);
+          else yield { job, evidence: `the key ${named} was answered with ${other.job} as well` };
+        }
+        if (other === undefined || !lost(one)) told.set(named, one);
       }
     const stored = new Map<string, string>();
     for (const [job, story] of stories) {
@@ -34,8 +44,9 @@ export const oneIdPerKey: Invariant = {
     }
     for (const { tenant, key, job } of final.keys) {
       const answered = told.get(`${tenant} ${key}`);
-      if (answered !== undefined && answered !== job)
-        yield { job, evidence: `the key ${tenant} ${key} stands for it, and was answered with ${answered}` };
+      if (answered === undefined || answered.job === job) continue;
+      if (lost(answered)) excuse(forgotten);
+      else yield { job, evidence: `the key ${tenant} ${key} stands for it, and was answered with ${answered.job}` };
     }
   },
 };

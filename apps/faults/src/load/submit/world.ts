@@ -2,6 +2,7 @@ import { createClient, type Client } from "@atlasqueue/client";
 import { createQueue, type Queue } from "@atlasqueue/core";
 import postgres from "postgres";
 import { nowNs, type History } from "../../history/open-history.ts";
+import { answer_ms_max } from "../answer-time.ts";
 import type { LoadConfig } from "../config.ts";
 import { createRecent, type Recent } from "./recent.ts";
 
@@ -30,7 +31,6 @@ export type World = {
   close(): Promise<void>;
 };
 
-const answer_ms_max = 5_000;
 export const own_connections_max = 10;
 const close_seconds_max = 2;
 
@@ -49,6 +49,8 @@ export function openWorld(config: LoadConfig, history: History, stopping: AbortS
   const queues = new Map(tenants.map((tenant) => [tenant, createQueue({ ...library, tenant, connectionsMax: 2 })]));
   const own = postgres(config.database_url, {
     max: own_connections_max,
+    // The driver fetches them without a word when a connection opens, and ends the process when it is lost meanwhile.
+    fetch_types: false,
     connect_timeout: answer_ms_max / 1_000,
     onnotice: () => {},
     backoff: () => 0.2,
