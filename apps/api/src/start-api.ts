@@ -112,7 +112,8 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       draining.abort();
       await server.stop(config.shutdown_ms);
       await services.longPoll.returned();
-      await services.submitter.close();
+      // The server has answered, or cut off, everyone.
+      await services.submitter.close({ give_up: true });
       await Promise.all([authenticator.close(), sweeping, clearing]);
       await services.followUps.stop();
       await closeParts();

@@ -29,7 +29,10 @@ export function readFaultsConfig(args: readonly string[]): FaultsConfig {
     .option("--minutes <n>", "of load and faults, all seeds together", positive, 1.5)
     .option("--quiet <seconds>", "without faults, at most, for what is left to end", positive, 60)
     .option("--rate <n>", "jobs a second", positive, 250)
-    .option("--out <folder>", "for the histories, the programs' output and the report (default: a temporary one)")
+    .option(
+      "--out <folder>",
+      "for the histories, the programs' output and the report, in place of an earlier run's (default: a temporary one)",
+    )
     .option("--asynchronous", "commits don't wait for the standby: a failover may lose what was accepted", false)
     .option("--faults <name,…>", `only these: ${names.join(", ")}`, known)
     .parse(args, { from: "user" })

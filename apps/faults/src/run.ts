@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FaultsConfig } from "./config.ts";
@@ -43,6 +43,8 @@ type Ran = { judged: Judged | undefined; wrong: string[] };
 async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: AbortSignal): Promise<Ran> {
   const folder = join(config.folder, `seed-${seed}`);
   const historyFolder = join(folder, "history");
+  // What an earlier run of this seed did there is no part of this one.
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const history = openHistory(historyFolder, "rig");
   const told = history.invoke("run", {

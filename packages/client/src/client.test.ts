@@ -201,12 +201,14 @@ test("many jobs are settled at once, each with its outcome", async () => {
 
 test("a queue is limited, and its limits are replaced", async () => {
   const rate = { limit: 5, period_seconds: 60 };
-  const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null };
+  const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
   expect((await client.setLimits("limited", { concurrency: 2, rate })).limits).toEqual({
     ...unlimited,
     concurrency: 2,
     rate,
   });
+  const fair = { fair_by: "group", group_concurrency: 20 } as const;
+  expect((await client.setLimits("limited", fair)).limits).toEqual({ ...unlimited, ...fair });
   expect((await client.setLimits("limited", {})).limits).toEqual(unlimited);
   expect(await failed(client.setLimits("limited", { concurrency: 0 }))).toBeInstanceOf(ValidationError);
 });

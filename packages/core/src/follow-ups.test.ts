@@ -12,7 +12,7 @@ import { retry } from "./jobs/retry.ts";
 import { noteBlockedGroups, setLimits } from "./limits/set.ts";
 
 const main = { tenant: "default", queue: "default" };
-const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null };
+const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
 let own: TestDatabase;
 let deps: Deps & { signal: Signal };

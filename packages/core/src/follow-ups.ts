@@ -10,7 +10,9 @@ import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
 import { createRollups } from "./rollups/flush.ts";
 import { createRefiller } from "./limits/refill.ts";
+import { readyJobs } from "./queues/ready.ts";
 import { announce, hint } from "./signal/announce.ts";
+import { createOfferInTurns } from "./turns/offer.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import type { Admitted } from "./submit/arrivals/admit.ts";
 import { createArrivalLine } from "./submit/arrivals/line.ts";
@@ -43,6 +45,9 @@ export type Settled = {
 
 /** Groups of a queue looked at in one statement, when more of their jobs may run at once. */
 const noted_groups_max = 1_000;
+
+/** Signalled at once when groups end taking turns; the sweep signals the others when these are taken. */
+const signalled_anew_max = 10_000;
 
 /** Each is called after a move was committed, and none of them rejects. */
 export type FollowUps = {
@@ -161,6 +166,13 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     }
   };
 
+  const changeTurns = (queue: QueueRef, turns: "begin" | "end"): Promise<void> =>
+    hint(deps.observe, "turns", async () => {
+      if (turns === "begin") return void (await createOfferInTurns(deps)(queue));
+      await deps.signal.setTurns(queue, false);
+      await announce(deps, await readyJobs(deps, queue, 0, signalled_anew_max), "front");
+    });
+
   const admitted: FollowUps["admitted"] = async ({ outcomes, released, ended }) => {
     if (outcomes.length === 0) return;
     // Any of those that ended may have children.
@@ -222,8 +234,9 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     },
     woken: (job) => track(announce(deps, [job])),
     noLongerDead: (ids) => track(noLongerDead(ids)),
-    limitsChanged(queue, { groups_widened }) {
+    limitsChanged(queue, { groups_widened, turns }) {
       refiller.freed(queue);
+      if (turns) void track(changeTurns(queue, turns));
       if (groups_widened) void track(widenGroups(queue));
     },
     throttled: (queue, retry_in_ms) => refiller.freeIn(queue, retry_in_ms),

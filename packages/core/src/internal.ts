@@ -132,7 +132,7 @@ export { defaultKeys, queueKeys } from "./signal/keys.ts";
 export { clusterKeys, slotOf } from "./signal/redis/cluster-keys.ts";
 export { allTenants, presence_beat_ms, type SeenWorker, type WorkerPresence } from "./signal/presence.ts";
 export { requireSignal } from "./signal/require-signal.ts";
-export { SignalUnavailableError, wakeMark, type SignalState } from "./signal/signal.ts";
+export { rounds_max, SignalUnavailableError, wakeMark, type SignalState } from "./signal/signal.ts";
 export { localPermits, type Permit, type RateLimit } from "./signal/token-bucket.ts";
 export { enqueueAll } from "./submit/enqueue-all.ts";
 export { enqueue, type EnqueueOptions } from "./submit/enqueue.ts";

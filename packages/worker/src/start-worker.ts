@@ -118,6 +118,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     queues: names,
     worker_id: id,
     lease_seconds,
+    turns: new Map(),
     throttled: followUps.throttled,
     unanswered: returns.unanswered,
     cut_off: (jobs) => void announce(deps, jobs, "front"),

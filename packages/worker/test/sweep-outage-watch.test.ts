@@ -6,8 +6,9 @@ import {
   createLeaseReturns,
   createOutageWatch,
   createSweeper,
+  enqueue,
 } from "@atlasqueue/core/internal";
-import { eventually, recordEvents, tcpProxy } from "@atlasqueue/testing";
+import { eventually, recordEvents, simulateClock, submission, tcpProxy, testDatabase } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { gate, workerHarness } from "./harness.ts";
@@ -135,3 +136,46 @@ const refuseWrites = (code: string) =>
     CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON lease_batches EXECUTE FUNCTION refuse();
     CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON jobs EXECUTE FUNCTION refuse()`);
 const acceptWrites = () => harness.sql().unsafe("DROP FUNCTION refuse CASCADE");
+
+test("when the database's clock is set forward, leases wait for their holders' renewals", async () => {
+  const own = await testDatabase();
+  const clock = await simulateClock(own.url, new Date());
+  const database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 5_000 });
+  const recorded = recordEvents();
+  const deps = { ...harness.deps(), database, signal: memorySignal(), observe: recorded.observe };
+  const followUps = createFollowUps(deps);
+  const stop = new AbortController();
+  const served = { queues: () => [], discover: async () => {} };
+  const running = createSweeper({ ...deps, followUps }, stop.signal, served).run();
+  const swept = async () => {
+    const before = recorded.named("sweep_complete").length;
+    await eventually(() => expect(recorded.named("sweep_complete").length).toBeGreaterThan(before + 2));
+  };
+  try {
+    const [outcome] = await enqueue(deps, [submission({ max_attempts: 1 })], { idempotency_ttl_seconds: 60 });
+    const id = outcome && "job" in outcome ? outcome.job.id : "";
+    await claim(deps, [id], { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
+    await swept();
+    await clock.set(new Date(Date.now() + 3_600_000));
+    await swept();
+    expect(recorded.named("lease_expired")).toEqual([]);
+    expect(await database.sql`SELECT FROM jobs WHERE id = ${id} AND status = 'running'`).toHaveLength(1);
+  } finally {
+    stop.abort();
+    await running;
+    await followUps.stop();
+    await Promise.all([database.close(), clock.stop()]);
+    await own.drop();
+  }
+});
+
+test("leases are ended again when their holders have had the time to renew them", async () => {
+  const outage = createOutageWatch({
+    ...harness.deps(),
+    signal: memorySignal(),
+    database: { ...harness.deps().database, timeout_ms: 0 },
+  });
+  await outage.jumped(1);
+  expect(await outage.settledIn()).toBe(false);
+  await eventually(async () => expect(await outage.settledIn()).toBe(true));
+});

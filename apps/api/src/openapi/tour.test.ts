@@ -242,7 +242,12 @@ test("setting limits is answered as documented", async () => {
   await call("limitQueue", 200, { params, body: { concurrency: 7, group_concurrency: 2, rate, group_rate: rate } });
   await call("listQueues", 200);
   await call("limitQueue", 200, { params, body: {} });
+  await call("limitQueue", 200, { params, body: { fair_by: "group", group_concurrency: 20 } });
+  await call("getQueue", 200, { params });
+  await call("limitQueue", 200, { params, body: {} });
   await call("limitQueue", 422, { params, body: { concurrency: 0 } });
+  await call("limitQueue", 422, { params, body: { fair_by: "tenant" } });
+  await call("limitQueue", 422, { params, body: { fair_by: "group", concurrency: 7 } });
   await call("limitQueue", 422, { params, body: { rate: { limit: 1 } } });
 });
 

@@ -154,7 +154,9 @@ const limitQueue = route(
       "All limits are set; one left out or null is removed. They are strict across all workers: never exceeded, " +
       "and a dead worker's jobs count until its leases are taken back. Running jobs go on. " +
       "`group_concurrency` is one by default; with more, jobs of a group run side by side, and its order is only " +
-      "the order in which they start. `rate` limits the starts within any period; `group_rate` does so for each group.",
+      "the order in which they start. `rate` limits the starts within any period; `group_rate` does so for each group. " +
+      "With `fair_by` the queue's groups take turns, instead of the oldest job being next; not together with `concurrency`, " +
+      "`rate` or `group_rate`.",
     scope: "admin",
     request: {
       path,
@@ -222,7 +224,7 @@ async function changed(
 const nothing: Omit<QueueStats, "queue" | "seen_at"> = {
   paused_at: null,
   counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },
-  limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null },
+  limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null },
   oldest_queued_at: null,
 };
 

@@ -71,7 +71,13 @@ export const exampleQueue: Queue = {
   queue: "mails",
   paused: false,
   counts: { scheduled: 3, blocked: 0, queued: 12, running: 4, failed: 1, succeeded: 1_530, dead: 2, cancelled: 0 },
-  limits: { concurrency: 7, group_concurrency: null, rate: { limit: 100, period_seconds: 60 }, group_rate: null },
+  limits: {
+    concurrency: 7,
+    group_concurrency: null,
+    rate: { limit: 100, period_seconds: 60 },
+    group_rate: null,
+    fair_by: null,
+  },
   oldest_queued_at: created_at,
 };
 

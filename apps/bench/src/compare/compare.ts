@@ -63,17 +63,22 @@ type Turns = {
 async function inTurns({ servers, checkouts, scenario, pairs, effort, failures, tell }: Turns): Promise<Pair[]> {
   const children = new Map<"a" | "b", Child>();
   const measured: Pair[] = [];
-  const measure = async (side: "a" | "b") => {
+  const measure = async (side: "a" | "b", load_per_second: number | undefined) => {
     const child = children.get(side) ?? startChild(checkouts[side].measure);
     children.set(side, child);
-    return measureOnce(servers, child, { scenario, variant: atlas, effort });
+    const asked = { ...effort, ...(load_per_second !== undefined && { load_per_second }) };
+    return measureOnce(servers, child, { scenario, variant: atlas, effort: asked });
   };
   try {
     for (let number = 1; number <= pairs; number += 1) {
       const pair: Pair = { a: [], b: [] };
       try {
-        // Whoever goes first finds a warmer or a colder machine: each does so as often.
-        for (const side of number % 2 === 1 ? sides : sides.toReversed()) pair[side] = await measure(side);
+        let load_per_second: number | undefined;
+        // Whoever goes first finds a warmer or a colder machine: each does so as often. Its load is the other's too.
+        for (const side of number % 2 === 1 ? sides : sides.toReversed()) {
+          pair[side] = await measure(side, load_per_second);
+          load_per_second = scenario.loadOf?.(pair[side]);
+        }
         measured.push(pair);
         for (const side of sides)
           tell(`${scenario.name} ${number}/${pairs} ${side.toUpperCase()}: ${pair[side].map(told).join(", ")}`);

@@ -1,5 +1,5 @@
 import { redisSignal } from "@atlasqueue/core";
-import { announce, defaultKeys, defaultTenant } from "@atlasqueue/core/internal";
+import { defaultKeys, defaultTenant } from "@atlasqueue/core/internal";
 import postgres, { type Sql } from "postgres";
 import type { ServerUrls } from "../variants/variant.ts";
 
@@ -52,7 +52,7 @@ export async function seedBacklog(servers: ServerUrls, rows: number): Promise<vo
         ORDER BY priority DESC, ready_at, id`;
       for await (const part of ready.cursor(signals_part)) {
         const jobs = part.map(({ id }) => ({ id, tenant: defaultTenant, queue: "default", priority: 0 }));
-        await announce({ signal, observe() {} }, jobs);
+        await signal.push(jobs);
       }
     });
   } finally {

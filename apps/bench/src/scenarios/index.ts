@@ -7,6 +7,7 @@ import { httpBatch, httpStream } from "./http/many.ts";
 import { httpScenario } from "./http/submit.ts";
 import { idle } from "./idle.ts";
 import { sameLoad } from "./load/same-load.ts";
+import { noisyNeighbour } from "./load/noisy-neighbour.ts";
 import { lateness } from "./lateness.ts";
 import { memory } from "./memory.ts";
 import { mixed } from "./mixed.ts";
@@ -18,11 +19,13 @@ import type { Scenario } from "./scenario.ts";
 import { soak } from "./ageing/soak.ts";
 import { snapshot } from "./snapshot.ts";
 import { stats } from "./stats.ts";
+import { trace } from "./load/trace.ts";
 
 /** In the order in which they run and appear in tables. */
 export const scenarios: readonly Scenario[] = [
   ...basicScenarios,
   sameLoad,
+  trace,
   httpScenario(50),
   httpScenario(200),
   httpBatch(1),
@@ -37,6 +40,7 @@ export const scenarios: readonly Scenario[] = [
   scaleOut,
   mixed,
   burst,
+  noisyNeighbour,
   lateness,
   idle,
   snapshot,

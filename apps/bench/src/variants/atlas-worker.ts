@@ -3,45 +3,60 @@ import { defaultKeys } from "@atlasqueue/core/internal";
 import { defineHandler, startWorker, type WorkerDeps } from "@atlasqueue/worker";
 import { z } from "zod";
 import { productionObservers } from "./observers.ts";
+import type { Watch } from "../trace/journey.ts";
 import type { Payload, ServerUrls } from "./variant.ts";
 
-const concurrency = 500;
+const most_at_once = 500;
 const schema = z.object({ n: z.number(), text: z.string().optional() });
 
 type Work = {
   queue: string;
   /** The whole handler. */
-  handle(payload: Payload): void;
+  handle(payload: Payload): void | Promise<void>;
+  /** Whose queue. Default: the default tenant's. */
+  tenants?: readonly string[];
+  /** Handlers at once. Default: 500. */
+  concurrency?: number;
   /** Default: none, as its users have it who do not trace. */
   tracing?: WorkerDeps["tracing"];
   /** Whether statements are prepared. Default: they are. */
   prepared?: boolean;
   /** A job of it is settled in the database. */
   succeeded(): void;
+  /** Default: nobody. */
+  watch?: Watch;
 };
 
 /** Our worker in this process, for jobs of the type "noop". */
 export function startAtlasWorker(servers: ServerUrls, work: Work): { stop(): Promise<void> } {
-  const database = connectDatabase({
+  const connections = connectDatabase({
     url: servers.postgres,
     connections_max: 5,
     timeout_ms: 5_000,
     prepared_statements: work.prepared ?? true,
   });
-  const signal = redisSignal({ url: servers.redis_memory, keys: defaultKeys });
+  const redis = redisSignal({ url: servers.redis_memory, keys: defaultKeys });
+  const database = work.watch?.database(connections) ?? connections;
+  const signal = work.watch?.signal(redis) ?? redis;
   const { logger, observe } = productionObservers();
   const counting = observeAll(observe, ({ event }) => {
     if (event === "job_succeeded") work.succeeded();
   });
+  const all = work.watch ? observeAll(counting, work.watch.observe) : counting;
   const handlers = [defineHandler("noop", schema, (payload) => work.handle(payload as Payload))];
   const worker = startWorker(
-    { database, signal, logger, observe: counting, tracing: work.tracing },
-    { handlers, queues: [work.queue], concurrency },
+    { database, signal, logger, observe: all, tracing: work.tracing },
+    {
+      handlers,
+      queues: [work.queue],
+      ...(work.tenants && { tenants: work.tenants }),
+      concurrency: work.concurrency ?? most_at_once,
+    },
   );
   return {
     async stop() {
       await worker.stop({ deadline_ms: 5_000 });
-      await Promise.all([signal.close(), database.close()]);
+      await Promise.all([redis.close(), connections.close()]);
     },
   };
 }

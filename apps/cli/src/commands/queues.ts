@@ -113,6 +113,7 @@ export function defineQueues(queues: Command, env: Env): void {
     .addOption(limitOptions.groupConcurrency())
     .addOption(limitOptions.rate())
     .addOption(limitOptions.groupRate())
+    .addOption(limitOptions.fairBy())
     .addOption(urlOption())
     .addOption(jsonOption())
     .addHelpText("after", "\nJobs of one group run one at a time, in order, unless --group-concurrency is higher.")

@@ -1,5 +1,5 @@
 import type { Signal } from "@atlasqueue/core";
-import { queueDepths, type Deps } from "@atlasqueue/core/internal";
+import { queueDepths, rounds_max, type Deps } from "@atlasqueue/core/internal";
 import { ok, wrong, type Check } from "./check.ts";
 
 type Look = (deps: Deps & { signal: Signal }) => Promise<Check>;
@@ -15,7 +15,9 @@ export const checkSignals: Look = async (deps) => {
   const open = depths.filter(({ queued, held }) => queued > 0 && !held);
   const missing: { tenant: string; queue: string; count: number; queued: number }[] = [];
   for (const { tenant, queue, queued, running } of open) {
-    const { length, overflowed } = await deps.signal.look({ tenant, queue });
+    const { length, overflowed, in_turns } = await deps.signal.look({ tenant, queue });
+    // Of a group with more than fits, the sweep offers the rest as these go.
+    if (in_turns && length >= rounds_max) continue;
     const count = queued - length - (running > 0 ? in_hand_max : 0);
     if (count > 0 && !overflowed) missing.push({ tenant, queue, count, queued });
   }

@@ -13,6 +13,7 @@ export type LimitFlags = {
   groupConcurrency?: Flag<number>;
   rate?: Flag<Rate>;
   groupRate?: Flag<Rate>;
+  fairBy?: Flag<"group">;
 };
 
 export const limitOptions = {
@@ -22,15 +23,21 @@ export const limitOptions = {
   rate: () =>
     new Option("--rate <n/seconds>", "starts in a period, such as 100/60; none for no limit").argParser(parseRate),
   groupRate: () => new Option("--group-rate <n/seconds>", "the same for each group").argParser(parseRate),
+  fairBy: () =>
+    new Option("--fair-by <whom>", "group: groups take turns; none: the oldest job is next").choices([
+      "group",
+      none,
+    ] as const),
 };
 
 /** Only what was given. */
-export function limitFields({ concurrency, groupConcurrency, rate, groupRate }: LimitFlags): QueueLimitsInput {
+export function limitFields({ concurrency, groupConcurrency, rate, groupRate, fairBy }: LimitFlags): QueueLimitsInput {
   return {
     ...(concurrency === undefined ? {} : { concurrency: orNull(concurrency) }),
     ...(groupConcurrency === undefined ? {} : { group_concurrency: orNull(groupConcurrency) }),
     ...(rate === undefined ? {} : { rate: orNull(rate) }),
     ...(groupRate === undefined ? {} : { group_rate: orNull(groupRate) }),
+    ...(fairBy === undefined ? {} : { fair_by: orNull(fairBy) }),
   };
 }
 
@@ -39,13 +46,14 @@ function orNull<T>(given: T | typeof none): T | null {
 }
 
 /** @example limitsText({ concurrency: 2, rate: { limit: 100, period_seconds: 60 } }); // "2 at once, 100 in 60 s" */
-export function limitsText({ concurrency, group_concurrency, rate, group_rate }: QueueLimitsInput): string {
+export function limitsText({ concurrency, group_concurrency, rate, group_rate, fair_by }: QueueLimitsInput): string {
   const rateText = ({ limit, period_seconds }: Rate) => `${limit} in ${period_seconds} s`;
   const parts = [
     concurrency && `${concurrency} at once`,
     rate && rateText(rate),
     group_concurrency && `${group_concurrency} of a group at once`,
     group_rate && `${rateText(group_rate)} of a group`,
+    fair_by && `${fair_by}s in turn`,
   ];
   return parts.filter(Boolean).join(", ");
 }

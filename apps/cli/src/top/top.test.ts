@@ -9,7 +9,7 @@ const queue = (name: string, counts: Partial<Queue["counts"]>): Queue => ({
   queue: name,
   paused: false,
   counts: { ...none, ...counts },
-  limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null },
+  limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null },
   oldest_queued_at: null,
 });
 

@@ -4,7 +4,7 @@ import type { Facts } from "./facts.ts";
 export type Violation = { job?: string; evidence: string };
 
 /** Counts what would be a violation, had the history not shown why it is none, by the kind of what it showed. */
-export type Excuse = (kind: string) => void;
+type Excuse = (kind: string) => void;
 
 /** A promise as a question to the facts. It costs nothing to find none; what is let pass is counted. */
 export type Invariant = { name: string; sentence: string; find(facts: Facts, excuse: Excuse): Iterable<Violation> };

@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import type { History } from "../history/open-history.ts";
 import type { Rig } from "./rig.ts";
 
-/** Far above what each needs, far below what one that grows without end reaches within minutes. */
+/**
+ * Far above what each needs, far below what one that grows without end reaches within minutes. Lists may have as many
+ * entries more as jobs wait or are dead: on a busy machine that is a lot.
+ */
 const bounds = { rss_mb: 700, connections: 150, list_entries: 20_000 };
 
 /** Writes down how much of everything is in use. What cannot be asked just now is left out. */
@@ -19,8 +22,15 @@ export async function sample({ processes, postgres, redis }: Rig, history: Histo
       note("connections", "postgres", row?.count ?? 0, bounds.connections);
     }),
     redis.asAdmin(async (to) => {
-      for (const key of await to.keys("*"))
-        if ((await to.type(key)) === "list") note("list_entries", key, await to.llen(key), bounds.list_entries);
+      const lists: [key: string, entries: number][] = [];
+      for (const key of await to.keys("*")) if ((await to.type(key)) === "list") lists.push([key, await to.llen(key)]);
+      const [row] = await postgres.asAdmin(
+        (sql) =>
+          sql<
+            { count: number }[]
+          >`SELECT count(*)::int AS count FROM jobs WHERE status IN ('queued', 'dead', 'running')`,
+      );
+      for (const [key, entries] of lists) note("list_entries", key, entries, bounds.list_entries + (row?.count ?? 0));
     }),
   ];
   await Promise.allSettled(asked);

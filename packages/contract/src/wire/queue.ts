@@ -18,16 +18,28 @@ const rate = z
   })
   .nullable();
 const rateAccepts = "an object {limit, period_seconds}, or null";
+// Not "tenant": each has queues of its own, which always take turns.
+const fairBy = z.enum(["group"]).nullable();
+const fairByAccepts = '"group", or null (tenants take turns in any case)';
 
-/**
- * The body of `PUT /v1/queues/{queue}/limits`. What is left out is unlimited, except `group_concurrency`, which is 1:
- * more lets jobs of a group run side by side, and their order is then only the order in which they start.
- */
-export const queueLimits = z.strictObject({
+const known = z.strictObject({
   concurrency: jobsAtOnce.default(null).describe(jobsAtOnceAccepts),
   group_concurrency: jobsAtOnce.default(null).describe(jobsAtOnceAccepts),
   rate: rate.default(null).describe(rateAccepts),
   group_rate: rate.default(null).describe(rateAccepts),
+  fair_by: fairBy.default(null).describe(fairByAccepts),
+});
+
+const turnsAlone = (given: z.output<typeof known>) =>
+  given.fair_by === null || (given.concurrency === null && given.rate === null && given.group_rate === null);
+
+/**
+ * The limits of a queue. What is left out is unlimited, except `group_concurrency`, which is 1: more lets jobs of a group
+ * run side by side, and their order is then only the order in which they start. With `fair_by`, groups take turns.
+ */
+export const queueLimits = known.refine(turnsAlone, {
+  path: ["fair_by"],
+  error: "must not be given together with concurrency, rate or group_rate: their jobs start oldest first",
 });
 export type QueueLimitsInput = z.input<typeof queueLimits>;
 export type QueueLimits = z.output<typeof queueLimits>;

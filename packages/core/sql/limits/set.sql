@@ -6,15 +6,17 @@
 -- $6 group_rate_limit
 -- $7 group_rate_period_seconds
 -- $8 group_concurrency
+-- $9 fair_by
 WITH before AS MATERIALIZED (
-    SELECT group_concurrency FROM queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
+    SELECT group_concurrency, fair_by FROM queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
   ), decided AS (
     INSERT INTO queues (tenant, queue, concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds,
-                        group_concurrency)
-    VALUES ($1, $2, nullif($3, '')::int, nullif($4, '')::int, nullif($5, '')::float8, nullif($6, '')::int, nullif($7, '')::float8, nullif($8, '')::int)
+                        group_concurrency, fair_by)
+    VALUES ($1, $2, nullif($3, '')::int, nullif($4, '')::int, nullif($5, '')::float8, nullif($6, '')::int, nullif($7, '')::float8, nullif($8, '')::int, nullif($9, '')::text)
     ON CONFLICT (tenant, queue) DO UPDATE SET
       concurrency = excluded.concurrency, rate_limit = excluded.rate_limit, rate_period_seconds = excluded.rate_period_seconds,
       group_rate_limit = excluded.group_rate_limit, group_rate_period_seconds = excluded.group_rate_period_seconds,
-      group_concurrency = excluded.group_concurrency
+      group_concurrency = excluded.group_concurrency, fair_by = excluded.fair_by
   )
-  SELECT coalesce(nullif($8, '')::int, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened;
+  SELECT coalesce(nullif($8, '')::int, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened,
+         nullif($9, '')::text IS DISTINCT FROM (SELECT fair_by FROM before) AS turns_changed;

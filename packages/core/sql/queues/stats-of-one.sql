@@ -8,9 +8,9 @@ WITH held AS MATERIALIZED (
   ), named AS MATERIALIZED (
     SELECT queue FROM held
     UNION
-    SELECT queue FROM queues WHERE tenant = $1 AND queue = $2 AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))
+    SELECT queue FROM queues WHERE tenant = $1 AND queue = $2 AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))
   )
-  SELECT named.queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, coalesce(scheduled, 0)::float8 AS scheduled, coalesce(blocked, 0)::float8 AS blocked, coalesce(queued, 0)::float8 AS queued, coalesce(running, 0)::float8 AS running, coalesce(failed, 0)::float8 AS failed, coalesce(succeeded, 0)::float8 AS succeeded, coalesce(dead, 0)::float8 AS dead, coalesce(cancelled, 0)::float8 AS cancelled,
+  SELECT named.queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, fair_by, coalesce(scheduled, 0)::float8 AS scheduled, coalesce(blocked, 0)::float8 AS blocked, coalesce(queued, 0)::float8 AS queued, coalesce(running, 0)::float8 AS running, coalesce(failed, 0)::float8 AS failed, coalesce(succeeded, 0)::float8 AS succeeded, coalesce(dead, 0)::float8 AS dead, coalesce(cancelled, 0)::float8 AS cancelled,
          CASE WHEN queued > 0 THEN (
            WITH RECURSIVE fronts AS (
              (SELECT priority, ready_at FROM jobs
@@ -24,5 +24,5 @@ WITH held AS MATERIALIZED (
            ) SELECT min(ready_at) FROM fronts
          ) END AS oldest_queued_at, now() AS seen_at
   FROM named LEFT JOIN held ON held.queue = named.queue
-       LEFT JOIN queues ON queues.tenant = $1 AND queues.queue = named.queue AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))
+       LEFT JOIN queues ON queues.tenant = $1 AND queues.queue = named.queue AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))
   ORDER BY named.queue;

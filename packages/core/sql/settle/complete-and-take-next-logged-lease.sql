@@ -31,7 +31,7 @@ WITH
     WHERE CASE WHEN true THEN settled.id IN (SELECT unnest((SELECT $6::uuid[])::uuid[])) END
       AND NOT EXISTS (
         SELECT FROM queues WHERE queues.tenant = settled.tenant AND queues.queue = settled.queue
-          AND (paused_at IS NOT NULL OR group_concurrency > 1 OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))
+          AND (paused_at IS NOT NULL OR group_concurrency > 1 OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))
       AND EXISTS (
         SELECT FROM job_groups AS one
         WHERE one.tenant = settled.tenant AND one.queue = settled.queue AND one.group_key = settled.group_key

@@ -7,7 +7,7 @@ WITH
   found AS MATERIALIZED (
     SELECT jobs.id, jobs.xmin AS version, jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, coalesce(jobs.status = 'running' AND jobs.lease_token = $3::uuid, false) AS held,
      coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
-     sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.until <= now(), false) AS over,
+     sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.told_over OR wait.until <= now(), false) AS over,
      coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
      wait.name IS NOT NULL OR (SELECT count(*) < 1000 FROM job_waits WHERE job_id = jobs.id) AS has_room
     FROM jobs LEFT JOIN job_signals AS sent ON sent.job_id = jobs.id AND sent.name = $4
@@ -31,6 +31,9 @@ WITH
   ), waiting AS (
     INSERT INTO job_waits (job_id, name, until) SELECT id, $4, until FROM goes WHERE NOT over
     ON CONFLICT (job_id, name) DO NOTHING
+  ), told AS (
+    UPDATE job_waits SET told_over = true FROM goes
+    WHERE job_waits.job_id = goes.id AND job_waits.name = $4 AND over AND told_over IS NULL
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, running, scheduled)
     SELECT tenant, queue, -count(*), count(*) FROM parked GROUP BY tenant, queue

@@ -1,3 +1,5 @@
+import { NoRoomError } from "../shares.ts";
+
 /** A query or transaction did not answer in time; it was `not_applied`, or whether it took effect is `unknown`. */
 export class DatabaseTimeoutError extends Error {
   override readonly name = "DatabaseTimeoutError";
@@ -50,7 +52,7 @@ export function isAnswer(error: unknown): boolean {
  * us in, or a deadlock or a failover broke the transaction. The same call may succeed later.
  */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseTimeoutError) return true;
+  if (error instanceof DatabaseTimeoutError || error instanceof NoRoomError) return true;
   const code = codeOf(error);
   if (code === undefined) return false;
   if (/^(CONNECTION_|CONNECT_TIMEOUT$|ERR_SSL_|ERR_TLS_)/.test(code) || networkCodes.has(code)) return true;

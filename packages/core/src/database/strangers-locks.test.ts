@@ -24,7 +24,7 @@ beforeEach(async () => {
   await own.database.sql`TRUNCATE jobs, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
   database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms });
   deps = { database, observe: recordEvents().observe };
-  const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null };
+  const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
   await setLimits(deps, { tenant: "default", queue: "limited" }, limits);
 });
 afterEach(() => database.close());
@@ -78,7 +78,7 @@ test("a locked row of a queue holds up only its own claims, if it has limits, an
   await beside("SELECT FROM queues FOR UPDATE", async () => {
     expect(await runs("free")).toBe(true);
     expect(await take(waiting)).toEqual([]);
-    const limits = { concurrency: 5, group_concurrency: null, rate: null, group_rate: null };
+    const limits = { concurrency: 5, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
     await refusesInTime(() => setLimits(deps, { tenant: "default", queue: "limited" }, limits));
   });
   expect(await take(waiting)).toHaveLength(1);

@@ -15,7 +15,7 @@ export const nextParameters = ["going_on", "next_token", "worker_id", "lease_sec
  * Parts of a WITH that follow `settled`, the jobs that have just succeeded: for those whose ids are in the first
  * parameter, the next of their group is leased at once. `leased` has them. `first` is the number of that parameter, and
  * those after it are the token, the worker and the seconds of the lease. A group that cannot go on like this is left
- * to its note: if its queue is paused, has limits, or lets several jobs of a group run; if none is waiting, or the next
+ * to its note: if its queue is paused, has limits, has its groups take turns, or lets several jobs of a group run; if none is waiting, or the next
  * is not due, or locked by another transaction; and once the payloads together are as many bytes as a claim may have.
  *
  * The group's row is not locked, nor changed, so that neither waits for those that add to it: the place of the one job
@@ -33,7 +33,7 @@ export const takeNext = (first: number, width: Width) => `
     WHERE ${hashed(`settled.id IN (SELECT unnest(${hidden(`$${first}::uuid[]`)}))`)}
       AND NOT EXISTS (
         SELECT FROM queues WHERE queues.tenant = settled.tenant AND queues.queue = settled.queue
-          AND (paused_at IS NOT NULL OR group_concurrency > 1 OR ${isLimited}))
+          AND (paused_at IS NOT NULL OR group_concurrency > 1 OR fair_by IS NOT NULL OR ${isLimited}))
       AND EXISTS (
         SELECT FROM job_groups AS one
         WHERE one.tenant = settled.tenant AND one.queue = settled.queue AND one.group_key = settled.group_key

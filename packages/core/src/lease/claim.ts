@@ -5,6 +5,7 @@ import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
+import { claimableInTurns, queuesInTurns } from "../turns/claimable.ts";
 import { claimLimited } from "./claim-limited.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { leaseEvent, type Claimer, type Lease, type LeasedJob } from "./lease.ts";
@@ -54,7 +55,7 @@ async function claimIds<L extends Lease>(
   if (leases.length < wanted.length) {
     const taken = new Set(leases.map(({ id }) => id));
     const left = wanted.filter((id) => !taken.has(id));
-    await addLimited(deps, claimer, leases, left, width);
+    await addTo(deps, leases, () => limited<L>(deps, claimer, left, width));
   }
   const missed = ids.length - leases.length;
   if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });
@@ -107,21 +108,35 @@ async function claimOldest<L extends Lease>(
   claimer: Claimer,
   width: Width,
 ): Promise<L[]> {
-  const leases = await claimWith<L>(deps, claimer, oldest[width], jobs_max);
-  if (leases.length < jobs_max) await addLimited(deps, claimer, leases, jobs_max - leases.length, width);
+  const leases: L[] = [];
+  const add = async (part: number, claiming: (jobs_max: number) => Promise<L[]>): Promise<void> => {
+    const room = Math.min(part, jobs_max - leases.length);
+    if (room > 0) await addTo(deps, leases, () => claiming(room));
+  };
+  const queues = await queuesInTurns(deps, claimer);
+  const inTurns = async (room: number): Promise<L[]> =>
+    queues.length === 0
+      ? []
+      : claimIds<L>(deps, await claimableInTurns(deps, { ...claimer, queues }, room), claimer, width);
+  // Half of the room first: otherwise queues that never run empty would keep them waiting.
+  await add(Math.floor(jobs_max / 2 + Math.random()), inTurns);
+  await add(jobs_max, (room) => claimWith<L>(deps, claimer, oldest[width], room));
+  await add(jobs_max, (room) => limited<L>(deps, claimer, room, width));
+  await add(jobs_max, inTurns);
   return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
 }
 
-/** What queues with limits have room for, on top of what was leased already. */
-async function addLimited<L extends Lease>(
+/** What queues with limits have room for. */
+const limited = async <L extends Lease>(
   deps: Deps,
   claimer: Claimer,
-  leases: L[],
   which: readonly string[] | number,
   width: Width,
-): Promise<void> {
+): Promise<L[]> => reportTaken(deps, await claimLimited<L>(deps, claimer, which, width));
+
+async function addTo<L extends Lease>(deps: Deps, leases: L[], claiming: () => Promise<L[]>): Promise<void> {
   try {
-    leases.push(...reportTaken(deps, await claimLimited<L>(deps, claimer, which, width)));
+    leases.push(...(await claiming()));
   } catch (error) {
     // Those already leased must not be lost with it.
     if (leases.length === 0) throw error;
@@ -161,10 +176,11 @@ function reportTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
  * The queues of $5 that are neither paused nor limited. Depends on no row, so PostgreSQL evaluates it once per
  * statement.
  */
-const served = `ARRAY(
+const servedBut = (others: string) => `ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
-    SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${isLimited})))`;
+    SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${others})))`;
+const served = servedBut(isLimited);
 
 const claiming = (name: string, last: "ids" | "jobs_max", which: string, before = "", columns = "*") => {
   const text = (width: Width) =>
@@ -215,7 +231,7 @@ const oldest = claiming(
   `id = ANY(ARRAY(
       SELECT id FROM (
         SELECT ready.id, sum(bytes) OVER in_order - bytes AS before, row_number() OVER in_order AS number
-        FROM unnest(${served}) AS served(queue),
+        FROM unnest(${servedBut(`fair_by IS NOT NULL OR ${isLimited}`)}) AS served(queue),
              LATERAL (SELECT id, priority, ready_at, ${payloadBytes} AS bytes FROM jobs
                       WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
                       ORDER BY priority DESC, ready_at, id LIMIT $6::int

@@ -70,7 +70,7 @@ test.each([true, false])(
   "a process that stands still anywhere in a claim of a limited queue keeps no one from it for long (prepared statements: %s)",
   { timeout: 240_000 },
   async (prepared) => {
-    const limits = { concurrency: 1_000, group_concurrency: null, rate: null, group_rate: null };
+    const limits = { concurrency: 1_000, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
     await setLimits(deps, { tenant: "default", queue: "default" }, limits);
     let questions = 0;
     const next = async (): Promise<boolean> =>
@@ -92,7 +92,7 @@ test.each([
   "a process that stands still while megabytes of its claim's answer are on their way keeps no one from the jobs (limit: $concurrency)",
   { timeout: 120_000 },
   async ({ concurrency, questions }) => {
-    const limits = { concurrency, group_concurrency: null, rate: null, group_rate: null };
+    const limits = { concurrency, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
     await setLimits(deps, { tenant: "default", queue: "default" }, limits);
     const { sql } = own.database;
     const ids = await add(Array.from({ length: 400 }, () => ({})));

@@ -3,6 +3,7 @@ import type { JobRow } from "../database/schema/index.ts";
 import type { QueueRef } from "../deps.ts";
 import type { OfAttempt } from "../observe/events.ts";
 import type { ReadyJob } from "../signal/signal.ts";
+import type { Turns } from "../turns/claimable.ts";
 
 /** A job held by one worker. The token is the proof in every later call; jobs claimed together share it. */
 export type Lease = Pick<
@@ -44,6 +45,8 @@ export type Claimer = {
   queues: readonly string[];
   worker_id: string;
   lease_seconds: number;
+  /** Where the turns of groups go on, for claims without a signal. */
+  turns?: Turns;
   /** A queue's jobs could not be taken because of its rate; says when there is room again. */
   throttled?: (queue: QueueRef, retry_in_ms: number) => void;
   /** A claim under this token was sent and not answered. It may have been committed, so it must be taken back. */

@@ -39,7 +39,7 @@ afterEach(async () => {
   await proxy.close();
 });
 
-const limits = { concurrency: 1_000, group_concurrency: null, rate: null, group_rate: null };
+const limits = { concurrency: 1_000, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
 const add = (count: number) =>
   enqueue(
     deps,

@@ -200,6 +200,7 @@ test("limits are shown with the queue", async () => {
     group_concurrency: 2,
     rate: { limit: 10, period_seconds: 0.5 },
     group_rate: { limit: 1, period_seconds: 60 },
+    fair_by: null,
   };
   await limit(limits);
   expect((await queueStats(deps, "default"))[0]?.limits).toEqual(limits);

@@ -30,7 +30,10 @@ export async function refillQueue(deps: Deps & { signal: Signal }, queue: QueueR
  * in order, so when it is long enough its next id shows what is missing. Prioritised ones are kept once each.
  */
 async function missingOf(signal: Signal, queue: QueueRef, jobs: readonly ReadyJob[]): Promise<ReadyJob[]> {
-  const { length, next } = await signal.look(queue);
+  const { length, next, in_turns } = await signal.look(queue);
+  // As they did before, until whoever ended it died.
+  if (in_turns) await signal.setTurns(queue, false);
+  if (in_turns) return [...jobs];
   const place = length < jobs.length ? -1 : jobs.findIndex(({ id }) => id === next);
   return jobs.filter(({ priority }, at) => place === -1 || at < place || priority !== 0);
 }

@@ -4,29 +4,34 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 
 /**
- * What changed for waiting jobs: `groups_widened` when more jobs of a group may run at once, see `noteBlockedGroups`.
+ * What changed for waiting jobs: `groups_widened` when more jobs of a group may run at once, see `noteBlockedGroups`;
+ * `turns` when groups begin to take turns, or end it, and jobs are to be signalled in another order.
  */
-export type LimitsSet = { groups_widened: boolean };
+export type LimitsSet = { groups_widened: boolean; turns?: "begin" | "end" };
 
 /**
  * Set all limits of a queue; those left out are removed. They hold from the next claim on; what is running goes on. As
  * quick for a queue with a million groups as for any other.
  *
  * @example
- * const { groups_widened } = await setLimits(deps, { tenant: "default", queue: "mail" }, { concurrency: 7, group_concurrency: null, rate: null, group_rate: null });
+ * const { groups_widened } = await setLimits(deps, { tenant: "default", queue: "mail" }, { ...unlimited, concurrency: 7 });
  */
 export async function setLimits(deps: Deps, { tenant, queue }: QueueRef, limits: QueueLimits): Promise<LimitsSet> {
-  const { concurrency, group_concurrency, rate, group_rate } = limits;
+  const { concurrency, group_concurrency, rate, group_rate, fair_by } = limits;
   const numbers = [concurrency, rate?.limit, rate?.period_seconds, group_rate?.limit, group_rate?.period_seconds];
-  const [row] = await executeOn(deps.database)<LimitsSet>({
+  const [row] = await executeOn(deps.database)<{ groups_widened: boolean; turns_changed: boolean }>({
     text,
-    params: [tenant, queue, ...[...numbers, group_concurrency].map((number) => String(number ?? ""))],
+    params: [tenant, queue, ...[...numbers, group_concurrency, fair_by].map((value) => String(value ?? ""))],
   });
   deps.observe({ event: "queue_limited", tenant, queue });
-  return { groups_widened: row?.groups_widened ?? false };
+  return {
+    groups_widened: row?.groups_widened ?? false,
+    ...(row?.turns_changed && { turns: fair_by === null ? "end" : "begin" }),
+  };
 }
 
 const integer = (place: number) => `nullif($${place}, '')::int`;
+const by = "nullif($9, '')::text";
 const seconds = (place: number) => `nullif($${place}, '')::float8`;
 
 // The row is locked before it is read: of two concurrent changes, the later one compares with what the first left.
@@ -41,20 +46,22 @@ const text = composed(
     "group_rate_limit",
     "group_rate_period_seconds",
     "group_concurrency",
+    "fair_by",
   ],
   `
   WITH before AS MATERIALIZED (
-    SELECT group_concurrency FROM queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
+    SELECT group_concurrency, fair_by FROM queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
   ), decided AS (
     INSERT INTO queues (tenant, queue, concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds,
-                        group_concurrency)
-    VALUES ($1, $2, ${integer(3)}, ${integer(4)}, ${seconds(5)}, ${integer(6)}, ${seconds(7)}, ${integer(8)})
+                        group_concurrency, fair_by)
+    VALUES ($1, $2, ${integer(3)}, ${integer(4)}, ${seconds(5)}, ${integer(6)}, ${seconds(7)}, ${integer(8)}, ${by})
     ON CONFLICT (tenant, queue) DO UPDATE SET
       concurrency = excluded.concurrency, rate_limit = excluded.rate_limit, rate_period_seconds = excluded.rate_period_seconds,
       group_rate_limit = excluded.group_rate_limit, group_rate_period_seconds = excluded.group_rate_period_seconds,
-      group_concurrency = excluded.group_concurrency
+      group_concurrency = excluded.group_concurrency, fair_by = excluded.fair_by
   )
-  SELECT coalesce(${integer(8)}, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened`,
+  SELECT coalesce(${integer(8)}, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened,
+         ${by} IS DISTINCT FROM (SELECT fair_by FROM before) AS turns_changed`,
 );
 
 /**

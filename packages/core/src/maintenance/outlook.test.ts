@@ -14,7 +14,7 @@ test("a part not answered in time leaves the others answered", async () => {
   const deps = { database: own.database, observe: recordEvents().observe };
   await enqueue(deps, [submission({})], { idempotency_ttl_seconds: 60 });
   const outlook = createOutlook(deps);
-  expect(Object.keys(await outlook.look())).toHaveLength(11);
+  expect(Object.keys(await outlook.look())).toHaveLength(12);
   await own.database.sql.begin(async (lock) => {
     await lock`LOCK TABLE lease_batches, group_handovers IN ACCESS EXCLUSIVE MODE`;
     const found = await outlook.look();

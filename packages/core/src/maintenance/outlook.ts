@@ -11,6 +11,8 @@ export type SweepOutlook = {
   replay_in_ms: number | null;
   /** The server has run for three seconds: leases may be ended. */
   server_settled: boolean;
+  /** The server's clock. */
+  now_ms: number;
   any_queued: boolean;
   any_changes: boolean;
   newest_dead: Date | null;
@@ -34,6 +36,7 @@ const parts: Record<keyof SweepOutlook, string> = {
   replay_in_ms: `
     (extract(epoch FROM (SELECT min(next_at) FROM dead_letter_replays WHERE state = 'running') - now()) * 1000)::float8`,
   server_settled: "abs(extract(epoch FROM now() - pg_postmaster_start_time())) >= 3",
+  now_ms: "(extract(epoch FROM now()) * 1000)::float8",
   any_queued: "(SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",
   any_changes: "EXISTS (SELECT FROM queue_changes)",
   newest_dead: "(SELECT max(dead_at) FROM jobs)",

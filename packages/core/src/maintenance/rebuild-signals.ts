@@ -3,6 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { everyReadyQueue, type ReadyQueue } from "../queues/ready-queues.ts";
 import { refillQueue } from "../limits/refill.ts";
+import { send } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
 const page_jobs_max = 1_000;
@@ -29,6 +30,7 @@ export async function rebuildSignals(deps: Deps & { signal: Signal }): Promise<{
 
 async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Promise<number> {
   const { signal } = deps;
+  if (queue.in_turns || (await signal.look(queue)).in_turns) await signal.setTurns(queue, queue.in_turns);
   // No more than was there, or a busy queue would never be empty.
   let old = (await signal.look(queue)).length;
   while (old > 0) {
@@ -36,7 +38,7 @@ async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Prom
     if (taken.length === 0) break;
     old -= taken.length;
   }
-  await signal.endOverflow(queue);
+  if (!queue.in_turns) await signal.endOverflow(queue);
   // As many as may start; more would be taken in vain.
   if (queue.limited) {
     await refillQueue(deps, queue);
@@ -45,7 +47,7 @@ async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Prom
   let pushed = 0;
   for (let after: Place | undefined; ;) {
     const page = await readyAfter(deps, queue, after);
-    const taken = page.length === 0 ? 0 : await signal.push(page);
+    const taken = page.length === 0 ? 0 : await send(deps, page, "back");
     pushed += taken;
     after = page.at(-1);
     // A full list takes no more: the sweep adds the rest when it is empty.

@@ -20,8 +20,10 @@ const repair_jobs_max = 1_000;
 export async function resignalOrphans(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<number> {
   const { signal } = deps;
   const lists = await signal.look(queue);
+  // As they did before, until whoever ended it died.
+  if (lists.in_turns) await signal.setTurns(queue, false);
   let orphans: ReadyJob[];
-  if (lists.length === 0) {
+  if (lists.length === 0 || lists.in_turns) {
     orphans = await readyJobs(deps, queue, grace_ms, refill_jobs_max);
     if (lists.overflowed && orphans.length < refill_jobs_max) await signal.endOverflow(queue);
   } else {

@@ -61,12 +61,18 @@ test("an unused queue makes room", async () => {
   const queues = bound(1);
   const ref = { tenant: "default", queue: "a" };
   await pauseQueue(deps, ref);
-  await setLimits(deps, ref, { concurrency: 1, group_concurrency: null, rate: null, group_rate: null });
+  await setLimits(deps, ref, { concurrency: 1, group_concurrency: null, rate: null, group_rate: null, fair_by: null });
   await refused(queues.admit("default", ["b"]));
   await resumeQueue({ ...deps, signal: memorySignal() }, ref);
   await forgetUndecidedQueues(deps, 10);
   await refused(bound(1).admit("default", ["b"]));
-  await setLimits(deps, ref, { concurrency: null, group_concurrency: null, rate: null, group_rate: null });
+  await setLimits(deps, ref, {
+    concurrency: null,
+    group_concurrency: null,
+    rate: null,
+    group_rate: null,
+    fair_by: null,
+  });
   await forgetUndecidedQueues(deps, 10);
   await eventually(() => queues.admit("default", ["b"]));
 });

@@ -12,7 +12,7 @@ export async function forgetUndecidedQueues(deps: Pick<Deps, "database">, queues
 }
 
 const undecided =
-  "coalesce(paused_at::text, concurrency::text, group_concurrency::text, rate_limit::text, group_rate_limit::text) IS NULL";
+  "coalesce(paused_at::text, concurrency::text, group_concurrency::text, rate_limit::text, group_rate_limit::text, fair_by) IS NULL";
 const forget = composed(
   "queues/forget-undecided",
   ["queues_max"],

@@ -72,7 +72,7 @@ test("the sweep leaves paused queues alone, and a resumed one is signalled at on
   const ids = await add({}, {}, {});
   await add({ queue: "mail" });
   await pauseQueue(deps, main);
-  const mail = { tenant: "default", queue: "mail", limited: false, paused: false };
+  const mail = { tenant: "default", queue: "mail", limited: false, in_turns: false, paused: false };
   const every: ReadyQueue[] = [];
   for await (const queue of everyReadyQueue(deps)) every.push(queue);
   expect(every).toEqual([mail]);

@@ -5,7 +5,12 @@ import type { Deps, QueueRef } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
 
 /** A queue with ready jobs. */
-export type ReadyQueue = QueueRef & { limited: boolean; paused: boolean };
+export type ReadyQueue = QueueRef & {
+  limited: boolean;
+  /** Its groups take turns. */
+  in_turns: boolean;
+  paused: boolean;
+};
 
 /** After every possible name: where a round begins. */
 export const top = "\u{10FFFF}";
@@ -32,7 +37,7 @@ const tenants = `
   )
   SELECT tenant FROM found LIMIT $2::int`;
 
-const facts = `coalesce(${isLimited}, false) AS limited, paused_at IS NOT NULL AS paused`;
+const facts = `coalesce(${isLimited}, false) AS limited, fair_by IS NOT NULL AS in_turns, paused_at IS NOT NULL AS paused`;
 
 /**
  * For each tenant up to `queues_max` queues with ready jobs, from the name before its `below` down, whoever serves

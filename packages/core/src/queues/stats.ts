@@ -49,6 +49,7 @@ type Decided = Pick<
   | "rate_period_seconds"
   | "group_rate_limit"
   | "group_rate_period_seconds"
+  | "fair_by"
 >;
 type Row = Pick<QueueStats, "queue" | "oldest_queued_at" | "seen_at"> & QueueStats["counts"] & Decided;
 
@@ -64,6 +65,7 @@ function showStats(row: Row): QueueStats {
       group_concurrency: row.group_concurrency,
       rate: rate(row.rate_limit, row.rate_period_seconds),
       group_rate: rate(row.group_rate_limit, row.group_rate_period_seconds),
+      fair_by: row.fair_by,
     },
     oldest_queued_at: row.oldest_queued_at,
     seen_at: row.seen_at,
@@ -71,8 +73,8 @@ function showStats(row: Row): QueueStats {
 }
 
 const decided =
-  "paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds";
-const isDecided = `(paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR ${isLimited})`;
+  "paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, fair_by";
+const isDecided = `(paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR ${isLimited})`;
 const columns = jobStatuses.join(", ");
 const holdsJobs = `(${jobStatuses.map((status) => `${status} <> 0`).join(" OR ")})`;
 const sums = jobStatuses.map((status) => `sum(${status}) AS ${status}`).join(", ");

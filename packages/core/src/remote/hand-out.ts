@@ -1,11 +1,13 @@
 import { certainlyNotApplied } from "../database/errors.ts";
+import { isUuid } from "../database/literals.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
-import { announce, hint } from "../signal/announce.ts";
+import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
+import type { Turns } from "../turns/claimable.ts";
 import { transition } from "../tracing/transition.ts";
 import { renewedIfLate } from "./renewed-if-late.ts";
 import type { Claimer, LeasedJob } from "../lease/lease.ts";
@@ -27,11 +29,14 @@ export function createHandOut(
   deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled">; returns: LeaseReturns },
   closing: AbortSignal,
 ) {
+  const turns: Turns = new Map();
+
   /** Claim for a call; what comes too late for it goes back to the front, as does what is too heavy for one answer. */
   const claimFor = async (call: LeaseCall, gone: AbortSignal, ids: string[] | "oldest"): Promise<LeasedJob[]> => {
     const claimer: Claimer = {
       ...call,
       queues: [call.queue],
+      turns,
       throttled: deps.followUps.throttled,
       unanswered: deps.returns.unanswered,
       cut_off: (jobs) => void announce(deps, jobs, "front"),
@@ -65,7 +70,13 @@ export function createHandOut(
 
   /** Ids that no call is waiting for any more. Those in the list itself have ordinary priority. */
   const putBack = ({ tenant, queue }: QueueRef, ids: readonly string[]): Promise<void> =>
-    hint(deps.observe, "push", () => deps.signal.pushFront(ids.map((id) => ({ tenant, queue, id, priority: 0 }))));
+    hint(deps.observe, "push", () =>
+      send(
+        deps,
+        ids.filter(isUuid).map((id) => ({ tenant, queue, id, priority: 0 })),
+        "front",
+      ),
+    );
 
   return {
     putBack,

@@ -68,7 +68,7 @@ export async function hasJobs(deps: Pick<Deps, "database">): Promise<boolean> {
 
 async function seedDecisions(deps: Deps): Promise<void> {
   const of = (queue: string) => ({ tenant: defaultTenant, queue });
-  const none = { concurrency: null, group_concurrency: null, rate: null, group_rate: null };
+  const none = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
   await setLimits(deps, of("webhooks"), { ...none, concurrency: 20, rate: { limit: 600, period_seconds: 60 } });
   await setLimits(deps, of("payments"), { ...none, concurrency: 5 });
   await pauseQueue(deps, of("imports"));

@@ -17,8 +17,10 @@ export type QueueKeys = {
   list: string;
   /** Ids whose priority is not 0, sorted by it. */
   priorities: string;
-  /** Present while ids of the queue are missing from a full list. */
+  /** Present while ids of the queue are missing from a full list, or belong in no list as its groups take turns. */
   overflow: string;
+  /** While groups take turns: the round in which each has its last job. */
+  rounds: string;
 };
 
 /** @example queueKeys(defaultKeys, { tenant: "default", queue: "mail" }).list; // "atlasqueue:jobs:queue:mail" */
@@ -26,7 +28,12 @@ export function queueKeys({ jobs, shardOf }: SignalKeys, { tenant, queue }: Queu
   const name =
     tenant === defaultTenant ? (queue === "default" ? "" : `:queue:${queue}`) : `:tenant:${tenant}:queue:${queue}`;
   const base = shardOf?.({ tenant, queue }) ?? jobs;
-  return { list: `${base}${name}`, priorities: `${base}:priority${name}`, overflow: `${base}:overflow${name}` };
+  return {
+    list: `${base}${name}`,
+    priorities: `${base}:priority${name}`,
+    overflow: `${base}:overflow${name}`,
+    rounds: `${base}:rounds${name}`,
+  };
 }
 
 /** The beginning of names that one script uses: in a cluster they must be in one slot, that of the plain name. */
@@ -71,6 +78,7 @@ export function keyType(keys: SignalKeys, key: string): "list" | "zset" | "set" 
     case "tenant":
       return "list";
     case "priority":
+    case "rounds":
       return "zset";
     case "permits":
       return "hash";

@@ -78,7 +78,7 @@ withEachSignal((start) => {
     const signal = start(3);
     await signal.push([job("a"), job("b"), job("c")]);
     await signal.push([job("dropped")]);
-    expect(await signal.look(main)).toEqual({ length: 3, next: "a", overflowed: true });
+    expect(await signal.look(main)).toEqual({ length: 3, next: "a", overflowed: true, in_turns: false });
     expect(await signal.take([main], 10)).toEqual(["a", "b", "c"]);
     await signal.push([job("overtaking")]);
     expect(await signal.take([main], 10)).toEqual([]);

@@ -74,6 +74,19 @@ test("when the time is over the job goes on, and a signal that comes later does 
   expect(await read(id)).toMatchObject({ status: "running", attempts: 1 });
 });
 
+test("a time that is over stays over, though the clock is set back after the handler was told", async () => {
+  const lease = await started();
+  const { id } = lease;
+  await park(deps(), lease, "go", 60);
+  await timeIsOver(id);
+  const again = await take((await promoteDue(deps(), 10))[0]?.id);
+  expect(await park(deps(), again, "go", 60)).toEqual({ kind: "timed_out" });
+  await own().database.sql`UPDATE job_waits SET until = now() + interval '1 hour' WHERE job_id = ${id}`;
+  expect(await signal(id)).toMatchObject({ kind: "too_late" });
+  expect(await park(deps(), again, "go", 60)).toEqual({ kind: "timed_out" });
+  expect(await read(id)).toMatchObject({ status: "running", waits_for: null });
+});
+
 test("a signal that came in time counts, although the job runs after its time", async () => {
   const [id = ""] = await add({});
   await park(deps(), await take(id), "go", 60);
@@ -103,7 +116,7 @@ test("a job that is parked keeps its turn in its group", async () => {
 });
 
 test("a job that is parked leaves its slot of a limited queue to others", async () => {
-  const limits = { concurrency: 1, group_concurrency: null, rate: null, group_rate: null };
+  const limits = { concurrency: 1, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
   await setLimits(deps(), { tenant, queue: "default" }, limits);
   const [first = "", second = ""] = await add({}, {});
   const lease = await take(first);

@@ -57,7 +57,8 @@ export async function carryOut(
   mode: Mode,
   { strict = false, impatient: hasty = false }: { strict?: boolean | undefined; impatient?: boolean | undefined } = {},
 ): Promise<CarriedOut> {
-  const text = hasty && mode !== "admit" ? hastily[mode] : texts[mode][strict ? "strict" : "lenient"];
+  const how = strict ? "strict" : "lenient";
+  const text = (hasty ? hastily : texts)[mode][how];
   const [row] = await execute<Row>({ text, params: paramsOf(steps, mode) });
   if (!row) throw new Error("the statement gave no row");
   const times = <T extends { run_at: string }>(one: T) => ({ ...one, run_at: new Date(one.run_at) });
@@ -240,8 +241,17 @@ const textsOf = (mode: "insert" | "admit") => ({
   lenient: composed(`submit/${mode}-unique`, parameters, build(mode, false)),
 });
 const flowText = composed("submit/insert-flow", [...parameters, ...flowParameters], build("flow", true));
-const hastily = {
-  insert: composed("submit/insert-unique-hastily", parameters, build("insert", false, true)),
-  flow: composed("submit/insert-flow-hastily", [...parameters, ...flowParameters], build("flow", true, true)),
-};
+const hastyFlowText = composed(
+  "submit/insert-flow-hastily",
+  [...parameters, ...flowParameters],
+  build("flow", true, true),
+);
 const texts = { insert: textsOf("insert"), admit: textsOf("admit"), flow: { strict: flowText, lenient: flowText } };
+const hastily = {
+  ...texts,
+  insert: {
+    strict: composed("submit/insert-unique-strict-hastily", parameters, build("insert", true, true)),
+    lenient: composed("submit/insert-unique-hastily", parameters, build("insert", false, true)),
+  },
+  flow: { strict: hastyFlowText, lenient: hastyFlowText },
+};

@@ -1,4 +1,4 @@
-import { executeOn } from "../database/statement.ts";
+import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { draftsOf, newRow } from "./drafts.ts";
 import { mismatchedTwins, oncePerKey, settleConflicts, settleTwins } from "./idempotency.ts";
@@ -34,13 +34,30 @@ export async function enqueueAll(
     asInsert(deps, all, async () => {
       const drafts = await draftsOf(all);
       const outcomes = await lookAgain(async () => {
-        const known = await storeAll(deps, drafts, options);
-        return known.size === drafts.length || [...known.values()].some(isRefusal) ? known : undefined;
+        const known = await storeAll(executeOn(deps.database), drafts, options);
+        return isWhole(drafts, known) ? known : undefined;
       });
       return answerAll(deps, all, drafts, outcomes);
     }),
   );
 }
+
+/**
+ * The same with a single look: undefined when it has to be repeated, as it has when it throws that a key was taken
+ * meanwhile.
+ */
+export async function enqueueAllOnce(
+  execute: Execute,
+  deps: Pick<Deps, "observe">,
+  { submissions, drafts }: { submissions: readonly Submission[]; drafts: readonly Draft[] },
+  options: EnqueueOptions,
+): Promise<EnqueueAllOutcome | undefined> {
+  const outcomes = await storeAll(execute, drafts, options);
+  return isWhole(drafts, outcomes) ? answerAll(deps, submissions, drafts, outcomes) : undefined;
+}
+
+const isWhole = (drafts: readonly Draft[], outcomes: ReadonlyMap<Draft, EnqueueOutcome>) =>
+  outcomes.size === drafts.length || [...outcomes.values()].some(isRefusal);
 
 /** Reports what became of all of them, or why nothing did. */
 export function answerAll(
@@ -60,12 +77,11 @@ export function answerAll(
 
 /** Either all of them were stored, or some outcomes are refusals and nothing was. */
 async function storeAll(
-  { database }: Deps,
+  execute: Execute,
   drafts: readonly Draft[],
-  { idempotency_ttl_seconds }: EnqueueOptions,
+  { idempotency_ttl_seconds, impatient = false }: EnqueueOptions,
 ): Promise<Map<Draft, EnqueueOutcome>> {
-  const execute = executeOn(database);
-  const options = { idempotency_ttl_seconds, strict: true };
+  const options = { idempotency_ttl_seconds, strict: true, impatient };
   const outcomes = new Map<Draft, EnqueueOutcome>(mismatchedTwins(drafts).map((one) => [one, { kind: "mismatch" }]));
   const known = await look(execute, drafts);
   settleConflicts(drafts, known.keyed, outcomes);

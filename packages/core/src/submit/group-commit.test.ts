@@ -1,6 +1,7 @@
 import { submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
-import { DatabaseTimeoutError } from "../database/errors.ts";
+import { DatabaseTimeoutError, outcomeUnknown } from "../database/errors.ts";
+import { NoRoomError } from "../shares.ts";
 import { createGroupCommit } from "./group-commit.ts";
 
 test("a request whose key is taken again and again is refused at its deadline, wherever it is at that moment", async () => {
@@ -36,3 +37,35 @@ test("jobs that may have been stored are not sent again, whatever the reason; th
   expect((await four()).map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => "fulfilled"));
   expect(sent).toEqual([4, 4, 2, 2]);
 });
+
+test("holders take turns: one request is not behind all of another's, and finds room beside them", async () => {
+  type Asked = { tenant: string; nr: number };
+  const batches: (readonly Asked[])[] = [];
+  const line = createGroupCommit<Asked, { kind: "stored" }>(
+    async (asked) => {
+      batches.push(asked);
+      await new Promise((resolve) => setImmediate(resolve));
+      return asked.map(() => ({ kind: "stored" as const }));
+    },
+    60_000,
+    { holderOf: ({ tenant }) => tenant, rows_max: 10, waiting_max: 4_000 },
+  );
+  const add = (tenant: string, nr: number) => line.submit({ tenant, nr }, 10);
+  const greedy = Array.from({ length: 5_000 }, (_each, nr) =>
+    add("greedy", nr).then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+  );
+  const modest = [add("modest", 0), add("modest", 1)];
+  expect(await Promise.all(modest)).toEqual([{ kind: "stored" }, { kind: "stored" }]);
+  expect(batches.length).toBeLessThanOrEqual(3);
+  const refused = (await Promise.all(greedy)).filter((error) => error !== undefined);
+  expect(refused).toHaveLength(2_000);
+  expect(refused[0]).toBeInstanceOf(NoRoomError);
+  expect(outcomeUnknown(refused[0])).toBe(false);
+  const stored = batches.flat().filter(({ tenant }) => tenant === "greedy");
+  expect(stored.map(({ nr }) => nr)).toEqual(Array.from({ length: 3_000 }, (_each, nr) => nr));
+  // The room is theirs again.
+  expect(await add("greedy", 0)).toEqual({ kind: "stored" });
+}, 60_000);

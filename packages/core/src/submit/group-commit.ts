@@ -1,34 +1,54 @@
-import { DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "../database/errors.ts";
+import { createShares } from "@atlasqueue/contract";
+import { certainlyNotApplied, DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "../database/errors.ts";
 import { waits_max } from "../database/patience.ts";
+import { NoRoomError } from "../shares.ts";
+import { createWaiting } from "./waiting.ts";
 
 /** The most rows and payload bytes in one INSERT. */
 const batch_rows_max = 500;
 const batch_bytes_max = 4 * 1_048_576;
 /** INSERTs under way at once: while one waits for the disk, the next is made. */
-const flights_max = 2;
-/** The most requests that wait; beyond that the database is not keeping up, and waiting would only end in a timeout. */
-const waiting_max = 20_000;
+const usual_flights_max = 2;
+/**
+ * The most requests that wait, of which each holder has a share: more than all streams of an API may have under way,
+ * which wait for no room but that of the streams.
+ */
+const usual_waiting_max = 120_000;
 const watch_ms = 100;
 /** The longest (random) rest before a request whose keys were taken meanwhile is tried again. */
-const rest_ms_max = 20;
+const usual_rest_ms_max = 20;
 
 export type GroupCommit<Item, Outcome> = {
   /**
    * Resolves when the item is durable; rejects when it cannot be, or when that is unknown by the deadline. While the
-   * database keeps answering others in line, that is three deadlines away. `rows` is how many jobs it has.
+   * database keeps answering others in line, that is three deadlines away. `rows` is how many jobs it has. Rejects with
+   * `NoRoomError` when the line is full, or the holder has its share of it.
    */
   submit(item: Item, bytes: number, rows?: number): Promise<Outcome>;
   /** Resolves when everything submitted has been answered. */
   idle(): Promise<void>;
+  /** Nobody waits for the answers any more: what waits, now or later, is rejected. */
+  giveUp(): void;
 };
 
 type Request<Item, Outcome> = {
   item: Item;
+  holder: string;
   bytes: number;
   rows: number;
   at: number;
   resolve(outcome: Outcome | Promise<Outcome>): void;
   reject(error: unknown): void;
+};
+
+export type GroupCommitOptions<Item> = {
+  /** Whose request it is. */
+  holderOf?: (item: Item) => string;
+  rows_max?: number;
+  waiting_max?: number;
+  flights_max?: number;
+  rest_ms_max?: number;
+  takes_turns?: boolean;
 };
 
 /**
@@ -38,18 +58,28 @@ type Request<Item, Outcome> = {
  * (undefined in the answer of `store`) goes with a later batch, until its deadline; one that goes elsewhere has a promise
  * in it. `store` reports each time the
  * database has answered one of its statements. Those that come back are ahead of those that came later; where many may
- * come back again and again, all of them have to take turns.
+ * come back again and again, all of them have to take turns. Holders take turns in any case.
  *
  * @example
- * const line = createGroupCommit((submissions) => enqueueOnce(deps, submissions, options), database.timeout_ms);
+ * const line = createGroupCommit((submissions) => enqueueOnce(deps, submissions, options), database.timeout_ms, {
+ *   holderOf: ({ tenant }) => tenant,
+ * });
  */
 export function createGroupCommit<Item, Outcome>(
   store: (items: readonly Item[], answered: () => void) => Promise<(Outcome | Promise<Outcome> | undefined)[]>,
   timeout_ms: number,
-  { rows_max = batch_rows_max, takes_turns = false }: { rows_max?: number; takes_turns?: boolean } = {},
+  {
+    holderOf = () => "",
+    rows_max = batch_rows_max,
+    waiting_max = usual_waiting_max,
+    flights_max = usual_flights_max,
+    rest_ms_max = usual_rest_ms_max,
+    takes_turns = false,
+  }: GroupCommitOptions<Item> = {},
 ): GroupCommit<Item, Outcome> {
   type One = Request<Item, Outcome>;
-  const waiting: One[] = [];
+  const waiting = createWaiting<One>();
+  const room = createShares(waiting_max);
   const flying = new Set<One>();
   const resting = new Set<readonly One[]>();
   let flights = 0;
@@ -57,15 +87,16 @@ export function createGroupCommit<Item, Outcome>(
   let answered_at = -Infinity;
   const answered = () => void (answered_at = performance.now());
   const idle: (() => void)[] = [];
+  let given_up = false;
 
-  const busy = () => flights > 0 || waiting.length > 0 || resting.size > 0;
+  const busy = () => flights > 0 || waiting.size() > 0 || resting.size > 0;
   const kick = () => {
-    if (flights >= flights_max || waiting.length === 0) return;
+    if (flights >= flights_max || waiting.size() === 0) return;
     flights += 1;
     // When idle, after this task: calls made in a row share the INSERT. When busy, after this turn of the event loop,
     // when more have come in.
     (flights === 1 ? queueMicrotask : setImmediate)(() => {
-      const batch = takeBatch(waiting, rows_max);
+      const batch = waiting.take({ rows_max, bytes_max: batch_bytes_max });
       for (const one of batch) flying.add(one);
       void fly(batch).finally(() => {
         for (const one of batch) flying.delete(one);
@@ -107,8 +138,8 @@ export function createGroupCommit<Item, Outcome>(
     setTimeout(() => {
       resting.delete(requests);
       // Late ones too: `rejectLate` answers those, and it looks here.
-      if (takes_turns) waiting.push(...requests);
-      else waiting.unshift(...requests);
+      if (takes_turns) for (const one of requests) waiting.addLast(one);
+      else waiting.addFirst(requests);
       rejectLate();
       kick();
       resolveIdle();
@@ -120,13 +151,10 @@ export function createGroupCommit<Item, Outcome>(
     const now = performance.now();
     const moves = now - answered_at < timeout_ms;
     const late = now - timeout_ms * (moves ? waits_max : 1);
-    const isLate = (one: One) => one.at <= late;
+    const isLate = (one: One) => given_up || one.at <= late;
     for (const one of [...flying, ...[...resting].flat()])
       if (isLate(one)) one.reject(new DatabaseTimeoutError(timeout_ms));
-    if (waiting.some(isLate))
-      for (const one of waiting.splice(0))
-        if (isLate(one)) one.reject(new DatabaseTimeoutError(timeout_ms));
-        else waiting.push(one);
+    for (const one of waiting.remove(isLate)) one.reject(new DatabaseTimeoutError(timeout_ms));
     if (busy()) return;
     clearInterval(watch);
     watch = undefined;
@@ -135,26 +163,46 @@ export function createGroupCommit<Item, Outcome>(
   return {
     submit: (item, bytes, rows = 1) =>
       new Promise((resolve, reject) => {
-        if (waiting.length >= waiting_max) return reject(new DatabaseTimeoutError(timeout_ms));
-        waiting.push({ item, bytes, rows, at: performance.now(), resolve, reject });
+        const holder = holderOf(item);
+        const taken = room.take(holder, 1);
+        if (taken !== "taken")
+          return reject(certainlyNotApplied(new NoRoomError("jobs to be stored", taken === "share_full")));
+        const leave = once(() => room.give(holder, 1));
+        waiting.addLast({
+          item,
+          holder,
+          bytes,
+          rows,
+          at: performance.now(),
+          resolve(outcome) {
+            leave();
+            resolve(outcome);
+          },
+          reject(error) {
+            leave();
+            reject(error);
+          },
+        });
         watch ??= setInterval(rejectLate, watch_ms);
         kick();
       }),
+    giveUp() {
+      given_up = true;
+      rejectLate();
+      resolveIdle();
+    },
     async idle() {
       if (busy()) await new Promise<void>((resolve) => idle.push(resolve));
     },
   };
 }
 
-function takeBatch<One extends { bytes: number; rows: number }>(waiting: One[], rows_max: number): One[] {
-  let rows = 0;
-  let bytes = 0;
-  const rest = waiting.findIndex((one, at) => {
-    rows += one.rows;
-    bytes += one.bytes;
-    return at > 0 && (rows > rows_max || bytes > batch_bytes_max);
-  });
-  return waiting.splice(0, rest === -1 ? waiting.length : rest);
+function once(work: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) work();
+    done = true;
+  };
 }
 
 function halves<T>(items: T[]): [T[], T[]] {

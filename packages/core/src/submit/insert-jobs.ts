@@ -202,7 +202,8 @@ const kinds = both.flatMap((keyed) =>
     (keyed ? both : [false]).map((strict): Kind => ({ keyed, grouped, strict, inside: false, hasty: false })),
   ),
 );
-for (const keyed of both) kinds.push({ keyed, grouped: true, strict: false, inside: false, hasty: true });
+for (const keyed of both)
+  for (const strict of keyed ? both : [false]) kinds.push({ keyed, grouped: true, strict, inside: false, hasty: true });
 // What asks for a key or a group arrives instead.
 kinds.push({ keyed: false, grouped: false, strict: false, inside: true, hasty: false });
 const keyParameters = ["keys", "request_hashes", "key_ttl_seconds"];

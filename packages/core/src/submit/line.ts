@@ -1,9 +1,9 @@
 import { isLocked } from "../database/errors.ts";
 import type { Execute } from "../database/statement.ts";
-import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
+import { createGroupCommit, type GroupCommit, type GroupCommitOptions } from "./group-commit.ts";
 import { heldAmong, nameOf, type Wanted } from "./held.ts";
 
-type Stored<Outcome> = (Outcome | undefined)[];
+type Stored<Outcome> = (Outcome | Promise<Outcome> | undefined)[];
 
 export type LineTerms<Item, Outcome> = {
   /** One statement for all of them, which waits for no lock for long: then it rejects (`isLocked`), with nothing done. */
@@ -12,13 +12,17 @@ export type LineTerms<Item, Outcome> = {
   wants(item: Item): readonly Wanted[];
   /** As `submit` is told it. */
   weigh(item: Item): { bytes: number; rows: number };
+  /** Whose it is: holders take turns. */
+  holderOf(item: Item): string;
   rows_max?: number;
+  /** What is different in the line itself, for those that have met no lock. */
+  first?: Pick<GroupCommitOptions<Item>, "rows_max" | "flights_max" | "takes_turns" | "rest_ms_max">;
 };
 
 /** One request by its place, as the same submission may be sent twice. */
 type One<Item> = { item: Item; at: number };
 const numbered = <Item>(items: readonly Item[]): One<Item>[] => items.map((item, at) => ({ item, at }));
-type Done<Outcome> = Map<number, Outcome>;
+type Done<Outcome> = Map<number, Outcome | Promise<Outcome>>;
 
 /** How long what was found locked is taken to be so. */
 const held_ms = 500;
@@ -28,15 +32,15 @@ const held_ms = 500;
  * locked go on in a line beside this one, until their deadline.
  *
  * @example
- * const line = createLine(execute, database.timeout_ms, { store, wants: wantedBy, weigh });
+ * const line = createLine(execute, database.timeout_ms, { store, wants: wantedBy, weigh, holderOf });
  */
 export function createLine<Item, Outcome>(
   execute: Execute,
   timeout_ms: number,
-  { store, wants, weigh, rows_max }: LineTerms<Item, Outcome>,
+  { store, wants, weigh, holderOf, rows_max, first }: LineTerms<Item, Outcome>,
 ): GroupCommit<Item, Outcome> {
   const held_until = new Map<string, number>();
-  const options = rows_max === undefined ? {} : { rows_max };
+  const options = { holderOf, ...(rows_max !== undefined && { rows_max }) };
 
   const isKnown = (item: Item): boolean => {
     if (held_until.size === 0) return false;
@@ -108,10 +112,14 @@ export function createLine<Item, Outcome>(
       });
     },
     timeout_ms,
-    options,
+    { ...options, ...first },
   );
   return {
     submit: line.submit,
+    giveUp() {
+      line.giveUp();
+      aside.giveUp();
+    },
     async idle() {
       await line.idle();
       await aside.idle();

@@ -1,22 +1,16 @@
 import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { isFlow, standsAlone, type Flow } from "../flows/flow.ts";
-import {
-  answerFlow,
-  draftFlow,
-  jobsOf,
-  storeFlows,
-  submitFlow,
-  type DraftedFlow,
-  type FlowOutcome,
-} from "../flows/submit-flow.ts";
+import { answerFlow, draftFlow, jobsOf, storeFlows, type DraftedFlow, type FlowOutcome } from "../flows/submit-flow.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
-import { draft } from "./drafts.ts";
+import { draft, draftsOf } from "./drafts.ts";
 import type { Wanted } from "./held.ts";
+import { createAlone } from "./alone.ts";
+import { enqueueAllOnce } from "./enqueue-all.ts";
 import { createLine } from "./line.ts";
 import { uniqueNameOf } from "./unique/plan.ts";
-import { enqueue, enqueueOnce, type EnqueueOptions } from "./enqueue.ts";
+import { enqueueOnce, type EnqueueOptions } from "./enqueue.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
 import { asInsert, sendAll, sendOne } from "../tracing/send.ts";
 
@@ -39,8 +33,11 @@ export type Submitter = {
    * others, with unique keys or with parents that were there before, alone. Rejects like `submit`.
    */
   submitFlow(flow: Flow): Promise<FlowOutcome>;
-  /** Resolves when everything submitted has been answered. Submit nothing after calling it. */
-  close(): Promise<void>;
+  /**
+   * Resolves when everything submitted has been answered. Submit nothing after calling it. With `give_up` nobody waits
+   * for the answers any more, and nothing is begun or tried again: what somebody's lock holds up could take minutes.
+   */
+  close(how?: { give_up: boolean }): Promise<void>;
 };
 
 /**
@@ -72,7 +69,12 @@ export function createSubmitter(
     return outcomes;
   };
   const { timeout_ms } = deps.database;
-  const terms = { store, wants: wantedBy, weigh: (one: Submission) => ({ bytes: bytesOf([one]), rows: 1 }) };
+  const terms = {
+    store,
+    wants: wantedBy,
+    weigh: (one: Submission) => ({ bytes: bytesOf([one]), rows: 1 }),
+    holderOf: ({ tenant }: Submission) => tenant,
+  };
   const plain = createLine(execute, timeout_ms, terms);
   // Unique jobs take a look and a bigger statement; the others keep their single one.
   const unique = createLine(execute, timeout_ms, { ...terms, rows_max: unique_rows_max });
@@ -96,7 +98,22 @@ export function createSubmitter(
     store: storeTogether,
     wants: ({ submissions }) => submissions.flatMap(wantedBy),
     weigh: ({ submissions }) => ({ bytes: bytesOf(submissions), rows: submissions.length }),
+    holderOf: ({ submissions }) => submissions[0]?.tenant ?? "",
   });
+
+  const alone = createAlone(deps);
+  const storeAlone = async (flow: Flow, submissions: readonly Submission[]): Promise<FlowOutcome> => {
+    const drafted = isFlow(flow)
+      ? await draftFlow(flow, submissions)
+      : { submissions, drafts: await draftsOf(submissions) };
+    return alone.run<FlowOutcome>(requestOf(submissions), (executing) =>
+      asInsert(deps, submissions, async () => {
+        if (!("flow" in drafted)) return enqueueAllOnce(executing, deps, drafted, hastily);
+        const [stored] = await storeFlows(executing, [drafted], hastily);
+        return stored && answerFlow(deps, drafted, stored);
+      }),
+    );
+  };
 
   const submitNow = (submission: Submission, bytes: number) =>
     (submission.request.unique ? unique : plain).submit(submission, bytes);
@@ -105,7 +122,17 @@ export function createSubmitter(
     submit: (submission, bytes) =>
       deps.tracing ? sendOne(deps, submission, (one) => submitNow(one, bytes)) : submitNow(submission, bytes),
     submitTogether: (submissions) =>
-      sendAll(deps, submissions, (all) => asInsert(deps, all, () => enqueue(deps, all, options))),
+      sendAll(deps, submissions, (all) => {
+        const outcomes: (EnqueueOutcome | undefined)[] = all.map(() => undefined);
+        return alone.run(requestOf(all), async (executing) => {
+          const open = all.flatMap((one, at) => (outcomes[at] ? [] : [{ one, at }]));
+          const rest = open.map(({ one }) => one);
+          const found = await asInsert(deps, rest, () => enqueueOnce(executing, deps, rest, hastily));
+          for (const [nth, { at }] of open.entries()) outcomes[at] = found[nth];
+          const stored = outcomes.filter((one) => one !== undefined);
+          return stored.length === all.length ? stored : undefined;
+        });
+      }),
     async submitFlow(flow) {
       if (standsAlone(flow))
         return sendAll(deps, jobsOf(flow), async (all) => {
@@ -113,15 +140,17 @@ export function createSubmitter(
           const bytes = drafted.drafts.reduce((sum, { payload }) => sum + payload.length, 0);
           return flows.submit(drafted, bytes, all.length);
         });
-      const outcome = await submitFlow(deps, flow, options);
+      const outcome = await sendAll(deps, jobsOf(flow), (all) => storeAlone(flow, all));
       if (outcome.kind !== "stored") return outcome;
       deps.followUps.submitted(outcome.outcomes);
       // Parents that were there before may have ended.
       if (isFlow(flow)) deps.followUps.flowsSubmitted();
       return outcome;
     },
-    async close() {
-      await Promise.all([plain.idle(), unique.idle(), flows.idle()]);
+    async close({ give_up } = { give_up: false }) {
+      const lines = [plain, unique, flows, alone];
+      if (give_up) for (const line of lines) line.giveUp();
+      await Promise.all(lines.map((line) => line.idle()));
     },
   };
 }
@@ -134,6 +163,11 @@ function wantedBy(submission: Submission): Wanted[] {
   if (!request.unique) return of_group;
   return [...of_group, { of: "unique", tenant, queue, name: uniqueNameOf(draft(submission)).key }];
 }
+
+const requestOf = (submissions: readonly Submission[]) => ({
+  tenant: submissions[0]?.tenant ?? "",
+  wants: submissions.flatMap(wantedBy),
+});
 
 const bytesOf = (submissions: readonly Submission[]): number =>
   submissions.reduce((sum, { request }) => sum + JSON.stringify(request.payload).length, 0);

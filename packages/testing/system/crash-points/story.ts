@@ -245,5 +245,5 @@ export async function tellStory(world: World, told: Told): Promise<void> {
 }
 
 const now = { dry_run: false };
-const one_at_once = { concurrency: 1, group_concurrency: 2, rate: null, group_rate: null };
+const one_at_once = { concurrency: 1, group_concurrency: 2, rate: null, group_rate: null, fair_by: null };
 const anybody = { kind: "anybody", token_id: null, name: null } as const;

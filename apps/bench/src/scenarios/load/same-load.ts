@@ -2,14 +2,10 @@ import type { Meter } from "../../costs/meter.ts";
 import { atPace } from "../../run/pace.ts";
 import { makePayload } from "../../run/payload.ts";
 import { percentile } from "../../run/statistics.ts";
-import { startSteadyLoad } from "../../run/steady-load.ts";
 import type { BenchQueue } from "../../variants/variant.ts";
 import type { Figure, Scenario } from "../scenario.ts";
+import { part, sustained } from "./sustained.ts";
 
-const in_flight = 500;
-const warm_up_seconds = 1;
-/** Of what was sustained. */
-const part = 0.5;
 const asked_figure = "same load: asked";
 
 /**
@@ -43,17 +39,6 @@ export const sameLoad: Scenario = {
     }
   },
 };
-
-/** What it can bear over some seconds, after a warm-up. */
-async function sustained(queue: BenchQueue, meter: Meter, seconds: number): Promise<number> {
-  const load = await startSteadyLoad(queue, meter, in_flight);
-  try {
-    await load.rateOver(warm_up_seconds);
-    return seconds > 0 ? (await load.rateOver(seconds)).value : 0;
-  } finally {
-    await load.stop();
-  }
-}
 
 async function addAtPace(queue: BenchQueue, meter: Meter, per_second: number, seconds: number) {
   const started: number[] = [];

@@ -5,7 +5,7 @@ import { useAct } from "../../api/act.ts";
 import { oneQueueKey, queuesKey } from "../../api/queues.ts";
 import { useMay } from "../../api/session.ts";
 import { Button } from "../../components/button.tsx";
-import { Field, numberIn } from "../../components/field.tsx";
+import { Field, numberIn, SelectField } from "../../components/field.tsx";
 import { Modal, ModalFoot } from "../../components/modal.tsx";
 import { Card, Facts } from "../../components/page.tsx";
 import { Meter } from "../../components/spark.tsx";
@@ -15,7 +15,7 @@ import { count, span } from "../../lib/format.ts";
 export function Limits({ queue }: { queue: OneQueue }) {
   const [editing, setEditing] = useState(false);
   const may = useMay("admin");
-  const { concurrency, group_concurrency, rate, group_rate } = queue.limits;
+  const { concurrency, group_concurrency, rate, group_rate, fair_by } = queue.limits;
   const none = <span className="quiet">no limit</span>;
   return (
     <Card
@@ -47,6 +47,7 @@ export function Limits({ queue }: { queue: OneQueue }) {
           ],
           ["At once in a group", group_concurrency === null ? "1" : count(group_concurrency)],
           ["Starts in a group", group_rate === null ? none : rateWords(group_rate)],
+          ["Next is", fair_by === "group" ? "a job of each group in turn" : "the oldest job"],
         ]}
       />
       {editing && <LimitsDialog queue={queue} onClose={() => setEditing(false)} />}
@@ -59,7 +60,8 @@ function rateWords({ limit, period_seconds }: NonNullable<QueueLimits["rate"]>):
 }
 
 function LimitsDialog({ queue, onClose }: { queue: Queue; onClose: () => void }) {
-  const { concurrency, group_concurrency, rate, group_rate } = queue.limits;
+  const { concurrency, group_concurrency, rate, group_rate, fair_by } = queue.limits;
+  const [by, setBy] = useState(fair_by);
   const [form, setForm] = useState(() => ({
     concurrency: text(concurrency),
     group_concurrency: text(group_concurrency),
@@ -95,6 +97,7 @@ function LimitsDialog({ queue, onClose }: { queue: Queue; onClose: () => void })
       group_concurrency: numberIn(form.group_concurrency) ?? null,
       rate: rateIn(form.rate, form.rate_seconds),
       group_rate: rateIn(form.group_rate, form.group_rate_seconds),
+      fair_by: by,
     });
     onClose();
   };
@@ -108,6 +111,15 @@ function LimitsDialog({ queue, onClose }: { queue: Queue; onClose: () => void })
           <Field label="in seconds" {...set("rate_seconds")} />
           <Field label="Starts in a group" {...set("group_rate")} />
           <Field label="in seconds" {...set("group_rate_seconds")} />
+          <SelectField
+            label="Next is"
+            hint="in turn: without a limit on jobs at once or on starts"
+            value={by ?? ""}
+            onChange={({ target }) => setBy(target.value === "group" ? "group" : null)}
+          >
+            <option value="">the oldest job</option>
+            <option value="group">a job of each group in turn</option>
+          </SelectField>
         </div>
         <ModalFoot>
           <Button onClick={onClose}>Cancel</Button>

@@ -2,6 +2,7 @@ import { createClient, type Client } from "@atlasqueue/client";
 import { createQueue, type Queue } from "@atlasqueue/core";
 import postgres from "postgres";
 import { nowNs, type History } from "../../history/open-history.ts";
+import { answer_ms_max } from "../answer-time.ts";
 import type { LoadConfig } from "../config.ts";
 import { createRecent, type Recent } from "./recent.ts";
 
@@ -30,7 +31,6 @@ export type World = {
   close(): Promise<void>;
 };
 
-const answer_ms_max = 5_000;
 export const own_connections_max = 10;
 const close_seconds_max = 2;
 

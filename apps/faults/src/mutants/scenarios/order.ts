@@ -24,7 +24,7 @@ export async function oneGroup(scene: Scene): Promise<void> {
 export async function crowdedQueue(scene: Scene): Promise<void> {
   const queue = "limited";
   const call = scene.history.invoke("limit", { tenant: "default", queue, concurrency: 2 });
-  const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null };
+  const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
   await scene.core.setLimits(scene.deps, { tenant: "default", queue }, limits);
   call.ok({ queue });
   const ids: string[] = [];

@@ -19,6 +19,7 @@ export const queueView = z.object({
     group_concurrency: z.int().nullable(),
     rate,
     group_rate: rate,
+    fair_by: z.enum(["group"]).nullable(),
   }),
   oldest_queued_at: z.iso.datetime().nullable(),
 });
@@ -27,12 +28,12 @@ export function showQueue(
   cuts: Cuts,
   { queue, paused, counts, limits, oldest_queued_at }: Queue,
 ): z.output<typeof queueView> {
-  const { concurrency, group_concurrency, rate: starts, group_rate } = limits;
+  const { concurrency, group_concurrency, rate: starts, group_rate, fair_by } = limits;
   return {
     queue_name: shownName(cuts, "queue_name", queue),
     paused,
     counts: countsOf(counts),
-    limits: { concurrency, group_concurrency, rate: showRate(starts), group_rate: showRate(group_rate) },
+    limits: { concurrency, group_concurrency, rate: showRate(starts), group_rate: showRate(group_rate), fair_by },
     oldest_queued_at,
   };
 }

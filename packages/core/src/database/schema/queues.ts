@@ -1,3 +1,4 @@
+import type { QueueLimits } from "@atlasqueue/contract";
 import { bigint, doublePrecision, index, integer, pgTable, primaryKey, text } from "../drizzle.ts";
 import { time } from "./columns.ts";
 
@@ -18,6 +19,8 @@ export const queues = pgTable(
     rate_period_seconds: doublePrecision(),
     group_rate_limit: integer(),
     group_rate_period_seconds: doublePrecision(),
+    /** Who takes turns when jobs are handed out; null when the oldest job is next, whosever it is. */
+    fair_by: text().$type<QueueLimits["fair_by"]>(),
   },
   (row) => [primaryKey({ columns: [row.tenant, row.queue] })],
 );

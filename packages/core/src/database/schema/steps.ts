@@ -1,4 +1,4 @@
-import { pgTable, primaryKey, smallint, text, uuid } from "../drizzle.ts";
+import { boolean, pgTable, primaryKey, smallint, text, uuid } from "../drizzle.ts";
 import { json, time } from "./columns.ts";
 
 // Every statement that writes one of these rows also writes the job's own row: see steps/as-seen.ts.
@@ -37,6 +37,8 @@ export const jobWaits = pgTable(
     name: text().notNull(),
     /** Then it runs without the signal. */
     until: time().notNull(),
+    /** Its handler has been told that the time is over: it stays so, whatever the clock says. */
+    told_over: boolean(),
   },
   (row) => [primaryKey({ columns: [row.job_id, row.name] })],
 );

@@ -1,11 +1,18 @@
 import { refillQueue } from "../../limits/refill.ts";
 import { resignalOrphans } from "../resignal.ts";
 import { type ReadyQueue } from "../../queues/ready-queues.ts";
+import { createOfferInTurns } from "../../turns/offer.ts";
 import type { LoopDeps } from "../loop-deps.ts";
 
-/** Signal what is missing from a queue with ready jobs. Returns how many jobs were missing. */
-export async function offer(deps: LoopDeps, queue: ReadyQueue): Promise<number> {
-  if (!queue.limited) return resignalOrphans(deps, queue);
-  await refillQueue(deps, queue);
-  return 0;
+/** Signals what is missing from a queue with ready jobs. Resolves with how many jobs were missing. */
+export type Offer = (queue: ReadyQueue) => Promise<number>;
+
+export function createOffer(deps: LoopDeps): Offer {
+  const offerInTurns = createOfferInTurns(deps);
+  return async (queue) => {
+    if (queue.in_turns) return offerInTurns(queue);
+    if (!queue.limited) return resignalOrphans(deps, queue);
+    await refillQueue(deps, queue);
+    return 0;
+  };
 }

@@ -12,6 +12,8 @@ const grace_ms = 3_000;
  */
 const held_ms_max = 60_000;
 const mark = "outage";
+/** A third of the longest lease, and some: by then each living holder has renewed. */
+const jump_rest_ms_max = 1_210_000;
 
 export type OutageWatch = {
   /** The database failed here: tells the whole fleet. Never rejects. */
@@ -21,6 +23,11 @@ export type OutageWatch = {
   /** It may also have forgotten ours: until `renewed`, no leases are ended here. */
   renewing(): void;
   renewed(): void;
+  /**
+   * The database's clock was set forward, and leases have ended with it whose holders live. Those are renewed before half
+   * of the jump is over: a lease has two thirds of its time left at least, and is renewed after a third. Never rejects.
+   */
+  jumped(jump_ms: number): Promise<void>;
   /** The database has just answered here. Returns whether expired leases may be ended. */
   settledIn(): Promise<boolean>;
 };
@@ -40,6 +47,7 @@ export function createOutageWatch(deps: LoopDeps): OutageWatch {
   let renewing = false;
   let settled_at = -Infinity;
   let held_since: number | undefined;
+  let jump_until = -Infinity;
 
   const isMarked = async (): Promise<boolean> => {
     try {
@@ -51,15 +59,26 @@ export function createOutageWatch(deps: LoopDeps): OutageWatch {
     }
   };
 
+  const tellFleet = async (for_ms: number): Promise<void> => {
+    try {
+      await deps.signal.mark(mark, Math.ceil(for_ms));
+    } catch (error) {
+      if (!(error instanceof SignalUnavailableError)) deps.logger.error({ err: error }, "outage_mark_failed");
+    }
+  };
+
   return {
     async failed() {
       away = true;
       held_since = undefined;
-      try {
-        await deps.signal.mark(mark, lasts_ms);
-      } catch (error) {
-        if (!(error instanceof SignalUnavailableError)) deps.logger.error({ err: error }, "outage_mark_failed");
-      }
+      await tellFleet(lasts_ms);
+    },
+    async jumped(jump_ms) {
+      const rest_ms = Math.min(jump_ms / 2 + lasts_ms, jump_rest_ms_max);
+      jump_until = Math.max(jump_until, performance.now() + rest_ms);
+      deps.logger.warn({ jump_ms: Math.round(jump_ms), rest_ms: Math.round(rest_ms) }, "database_clock_set_forward");
+      // For those that start only now; the others see it for themselves.
+      await tellFleet(rest_ms);
     },
     broke() {
       away = true;
@@ -74,6 +93,7 @@ export function createOutageWatch(deps: LoopDeps): OutageWatch {
       const now = performance.now();
       if (away) settled_at = now + grace_ms;
       away = false;
+      if (now < jump_until) return false;
       if (!renewing && now >= settled_at && !(await isMarked())) {
         held_since = undefined;
         return true;

@@ -1,6 +1,6 @@
 import { readyQueuesOf, readyTenants, top, type ReadyQueue } from "../../queues/ready-queues.ts";
 import type { LoopDeps } from "../loop-deps.ts";
-import { offer } from "./offer.ts";
+import { createOffer } from "./offer.ts";
 
 /** For all tenants in one sweep. */
 const queues_max = 1_000;
@@ -15,6 +15,7 @@ const cursors_max = 10_000;
  * Returns how many jobs were signalled again.
  */
 export function createReadyRound(deps: LoopDeps): () => Promise<number> {
+  const offer = createOffer(deps);
   let tenant_below = top;
   const below = new Map<string, string>();
 
@@ -41,7 +42,7 @@ export function createReadyRound(deps: LoopDeps): () => Promise<number> {
         if (!queue) continue;
         if (place + 1 < page.length || page.length === share) below.set(tenant, queue.queue);
         else below.delete(tenant);
-        if (!queue.paused) resignalled += await offer(deps, queue);
+        if (!queue.paused) resignalled += await offer(queue);
       }
     return resignalled;
   };

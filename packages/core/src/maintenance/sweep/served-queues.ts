@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type QueueRef } from "../../deps.ts";
 import { readyAmong } from "../../queues/ready-queues.ts";
 import type { LoopDeps } from "../loop-deps.ts";
-import { offer } from "./offer.ts";
+import { createOffer } from "./offer.ts";
 import { takeTurn } from "../take-turn.ts";
 
 /** Queues checked in one statement, and how long one look may go on signalling. */
@@ -18,6 +18,7 @@ export type ServedBySweep = { queues(): readonly QueueRef[]; discover(): Promise
  * Processes that serve the same queues take turns.
  */
 export function createServedQueues(deps: LoopDeps, served: ServedBySweep) {
+  const offer = createOffer(deps);
   let first = 0;
   let known: { names: string; turn: string } | undefined;
 
@@ -48,7 +49,7 @@ export function createServedQueues(deps: LoopDeps, served: ServedBySweep) {
         // Even when this one fails: the next look begins after it.
         first = from + place + 1;
         const found = ready.get(nameOf(queue));
-        if (found) resignalled += await offer(deps, found);
+        if (found) resignalled += await offer(found);
       }
       return resignalled;
     },

@@ -4,6 +4,7 @@ import { pause } from "../../pause.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDuties } from "./duties.ts";
 import { findStrays } from "./find-strays.ts";
+import { createClockWatch } from "./clock-watch.ts";
 import { createOutageWatch } from "./outage-watch.ts";
 import { readyWasSeen } from "./ready-mark.ts";
 import type { ServedBySweep } from "./served-queues.ts";
@@ -32,6 +33,7 @@ export function createSweeper(
   outage = createOutageWatch(deps),
 ) {
   const outlook = createOutlook(deps);
+  const jumpSince = createClockWatch();
   const duties = createDuties(deps, served, stop, outage);
   let wake = new AbortController();
   let due_at = Infinity;
@@ -59,10 +61,13 @@ export function createSweeper(
       if ((await readyWasSeen(deps)) && (await duties.servedQueues.mine(sweep_ms))) await duties.servedQueues.look();
       return;
     }
+    const asked_at = performance.now();
     const found = await outlook.look().catch(async (error: unknown) => {
       await outage.failed();
       throw error;
     });
+    const jump_ms = found.now_ms === undefined ? 0 : jumpSince(found.now_ms, asked_at);
+    if (jump_ms > 0) await outage.jumped(jump_ms);
     const over = new AbortController();
     await Promise.race([sweep(found, !ours).catch(report), pause(sweep_ms_max, over.signal)]);
     over.abort();

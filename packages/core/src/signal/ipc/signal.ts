@@ -80,6 +80,12 @@ export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000)
         "pushFront",
         jobs.map(({ tenant, queue, id, priority }) => ({ tenant, queue, id, priority })),
       ),
+    pushInTurns: (jobs) =>
+      call(
+        "pushInTurns",
+        jobs.map(({ tenant, queue, id, priority, group }) => ({ tenant, queue, id, priority, group })),
+      ),
+    setTurns: ({ tenant, queue }, in_turns) => call("setTurns", { tenant, queue }, in_turns),
     take: (queues, ids_max) => call("take", [...queues], ids_max),
     async wait(queues, timeout_ms, stop) {
       if (stop.aborted) return undefined;

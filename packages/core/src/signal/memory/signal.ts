@@ -4,9 +4,16 @@ import { defaultKeys, queueKeys } from "../keys.ts";
 import { priorityQueue, type PriorityQueue } from "./priority-queue.ts";
 import { memoryNotices } from "../notices.ts";
 import { memoryPresence } from "../presence.ts";
+import { turnQueue, type TurnQueue } from "../turns/memory.ts";
 import { signals_max, type DeadLetterList, type Signal } from "../signal.ts";
 
-type Lists = { plain: Deque; prioritised: PriorityQueue; overflowed: boolean };
+type Lists = {
+  plain: Deque;
+  prioritised: PriorityQueue;
+  overflowed: boolean;
+  /** While groups take turns: then all jobs are here. */
+  turns: TurnQueue | undefined;
+};
 
 /**
  * Signals within one process: for the whole system in a single process without Redis. Jobs of other processes are
@@ -25,15 +32,16 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
   const listsOf = (queue: QueueRef): Lists => {
     const key = queueKeys(defaultKeys, queue).list;
     let lists = queues.get(key);
-    if (!lists) queues.set(key, (lists = { plain: deque(), prioritised: priorityQueue(), overflowed: false }));
+    if (!lists) queues.set(key, (lists = emptyLists()));
     return lists;
   };
   const wake = () => {
     for (const waiter of waiters) waiter();
   };
-  const lengthOf = ({ plain, prioritised }: Lists) => plain.length() + prioritised.length();
+  const lengthOf = (lists: Lists) => lists.plain.length() + lists.prioritised.length() + (lists.turns?.length() ?? 0);
 
   const takeFrom = (lists: Lists, ids_max: number): string[] => {
+    if (lists.turns) return lists.turns.take(ids_max, -Infinity);
     const ids = lists.prioritised.take(ids_max, 1);
     while (ids.length < ids_max && lists.plain.length() > 0) ids.push(lists.plain.shift() as string);
     return ids.concat(lists.prioritised.take(ids_max - ids.length, -Infinity));
@@ -45,6 +53,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       let taken = 0;
       for (const job of jobs) {
         const lists = listsOf(job);
+        if (lists.turns) continue;
         if (lengthOf(lists) >= list_length_max) lists.overflowed = true;
         if (lists.overflowed) continue;
         if (job.priority === 0) lists.plain.push(job.id);
@@ -57,11 +66,24 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
     async pushFront(jobs) {
       let missing = 0;
       for (const job of jobs.toReversed()) {
+        if (listsOf(job).turns) continue;
         if (job.priority === 0) listsOf(job).plain.unshift(job.id);
         if (job.priority === 0 || listsOf(job).prioritised.add(job)) missing += 1;
       }
       wake();
       return missing;
+    },
+    async pushInTurns(jobs) {
+      let taken = 0;
+      for (const job of jobs) {
+        const queue = listsOf(job).turns;
+        if (queue && queue.length() < list_length_max && queue.add(job)) taken += 1;
+      }
+      wake();
+      return taken;
+    },
+    async setTurns({ tenant, queue }, in_turns) {
+      Object.assign(listsOf({ tenant, queue }), emptyLists(), { turns: in_turns ? turnQueue() : undefined });
     },
     async take(wanted, ids_max) {
       const ids: string[] = [];
@@ -80,7 +102,12 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
     },
     async look(queue) {
       const lists = listsOf(queue);
-      return { length: lengthOf(lists), next: lists.plain.first(), overflowed: lists.overflowed };
+      return {
+        length: lengthOf(lists),
+        next: lists.plain.first(),
+        overflowed: lists.overflowed,
+        in_turns: lists.turns !== undefined,
+      };
     },
     async endOverflow(queue) {
       listsOf(queue).overflowed = false;
@@ -105,6 +132,10 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       wake();
     },
   };
+}
+
+function emptyLists(): Lists {
+  return { plain: deque(), prioritised: priorityQueue(), overflowed: false, turns: undefined };
 }
 
 function woken(waiters: Set<() => void>, any: () => boolean, timeout_ms: number, stop: AbortSignal): Promise<void> {

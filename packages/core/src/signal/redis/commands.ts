@@ -5,7 +5,9 @@ type Words = (string | number)[];
 /** A connection with the scripts as commands. */
 export type ScriptedRedis = Redis & {
   signalPush(list: string, priorities: string, overflow: string, ...words: Words): Promise<number>;
-  signalPushFront(list: string, priorities: string, ...words: Words): Promise<number>;
+  signalPushFront(list: string, priorities: string, overflow: string, ...words: Words): Promise<number>;
+  signalPushInTurns(list: string, priorities: string, rounds: string, ...words: Words): Promise<number>;
+  signalSetTurns(list: string, priorities: string, overflow: string, rounds: string, in_turns: 0 | 1): Promise<number>;
   signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
   deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;
   deadLettersNoteLeaving(leaving: string, members: string, ...ids: Words): Promise<number>;

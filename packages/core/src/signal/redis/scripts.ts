@@ -1,11 +1,12 @@
 import { drawScript } from "./permits.ts";
 import { announceScript, listScript, silentScript } from "./presence.ts";
 import { setAsideScript } from "./set-aside.ts";
+import { pushInTurnsScript, setTurnsScript } from "../turns/redis.ts";
 
 /**
  * KEYS: list, priorities, overflow. ARGV: list length max, n, n ids, then score and id of each prioritised job.
  * The left end of the list is the newest. A full list takes nothing until the sweep has emptied and refilled it;
- * otherwise newer jobs would run before those that were dropped.
+ * otherwise newer jobs would run before those that were dropped. Nor does that of a queue whose groups take turns.
  */
 const push = `
 local max, n = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -29,9 +30,10 @@ return n + prioritised`;
 const keepMark = `
 if redis.call('ZCARD', KEYS[2]) > 0 and redis.call('EXISTS', KEYS[1]) == 0 then redis.call('LPUSH', KEYS[1], 'wake') end`;
 
-/** KEYS: list, priorities. ARGV: n, n ids with the next one last, then score and id of each prioritised job. Returns how many were not there yet. */
+/** KEYS: list, priorities, overflow. ARGV: n, n ids with the next one last, then score and id of each prioritised job. Returns how many were not there yet. */
 const pushFront = `
 local n = tonumber(ARGV[1])
+if redis.call('GET', KEYS[3]) == 'turns' then return 0 end
 if n > 0 then redis.call('RPUSH', KEYS[1], unpack(ARGV, 2, 1 + n)) end
 local missing = 0
 if #ARGV > 1 + n then
@@ -129,7 +131,9 @@ return 0`;
 /** Called by digest, and sent whole again by the client when Redis has forgotten them. */
 export const scripts = {
   signalPush: { lua: push, numberOfKeys: 3 },
-  signalPushFront: { lua: pushFront, numberOfKeys: 2 },
+  signalPushFront: { lua: pushFront, numberOfKeys: 3 },
+  signalPushInTurns: { lua: pushInTurnsScript, numberOfKeys: 3 },
+  signalSetTurns: { lua: setTurnsScript, numberOfKeys: 4 },
   signalTake: { lua: take, numberOfKeys: 2 },
   deadLettersAdd: { lua: addDeadLetters, numberOfKeys: 2 },
   deadLettersNoteLeaving: { lua: noteLeaving, numberOfKeys: 2 },

@@ -9,6 +9,7 @@ import { redisPermits } from "./permits.ts";
 import { redisPresence } from "./presence.ts";
 import { signals_max, type ReadyJob, type Signal } from "../signal.ts";
 import type { RedisTls } from "./dial.ts";
+import { redisTurns } from "../turns/redis.ts";
 import { redisWait } from "./wait.ts";
 
 export type RedisSignalOptions = {
@@ -48,7 +49,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     const prioritised = jobs.filter((job) => job.priority !== 0).flatMap((job) => [-job.priority, job.id]);
     return available(list, () =>
       front
-        ? commands.signalPushFront(list, priorities, plain.length, ...plain.toReversed(), ...prioritised)
+        ? commands.signalPushFront(list, priorities, overflow, plain.length, ...plain.toReversed(), ...prioritised)
         : commands.signalPush(list, priorities, overflow, list_length_max, plain.length, ...plain, ...prioritised),
     );
   };
@@ -77,19 +78,26 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     heard: true,
     push: (jobs) => pushAll(jobs, false),
     pushFront: (jobs) => pushAll(jobs, true),
+    ...redisTurns(commands, keys, available, list_length_max),
     take,
     wait: redisWait(link, timeout_ms),
     async look(queue) {
-      const { list, priorities, overflow: flag } = queueKeys(keys, queue);
-      const [length, prioritised, next, overflowed] = await available(list, () =>
+      const { list, priorities, overflow } = queueKeys(keys, queue);
+      const [length, prioritised, next, why] = await available(list, () =>
         Promise.all([
           commands.llen(list),
           commands.zcard(priorities),
           commands.lindex(list, -1),
-          commands.exists(flag),
+          commands.get(overflow),
         ]),
       );
-      return { length: length + prioritised, next: next ?? undefined, overflowed: overflowed === 1 };
+      const in_turns = why === "turns";
+      return {
+        length: length + prioritised,
+        next: next ?? undefined,
+        overflowed: why !== null && !in_turns,
+        in_turns,
+      };
     },
     async endOverflow(queue) {
       const { overflow } = queueKeys(keys, queue);

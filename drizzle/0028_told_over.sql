@@ -1,0 +1,1 @@
+ALTER TABLE "job_waits" ADD COLUMN "told_over" boolean;

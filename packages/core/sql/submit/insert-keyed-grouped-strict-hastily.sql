@@ -1,0 +1,82 @@
+-- $1 ids
+-- $2 tenants
+-- $3 queues
+-- $4 types
+-- $5 priorities
+-- $6 max_attempts
+-- $7 timeout_seconds
+-- $8 run_at
+-- $9 delay_seconds
+-- $10 groups
+-- $11 backoffs
+-- $12 payloads
+-- $13 traceparents
+-- $14 tracestates
+-- $15 keys
+-- $16 request_hashes
+-- $17 key_ttl_seconds
+WITH 
+  keyed AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
+    WHERE key IS NOT NULL
+  ), new_keys AS (
+    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+    SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $17::float8) FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
+    ON CONFLICT DO NOTHING
+    RETURNING job_id
+  ), taken AS MATERIALIZED (
+    SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
+  ), 
+  members AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY
+      AS member(id, tenant, queue, group_key, place)
+    WHERE group_key IS NOT NULL AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
+      AND id NOT IN (SELECT id FROM taken)), joined AS (
+    INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
+    SELECT members.tenant, members.queue, group_key, count(*), least(count(*), coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)),
+           (array_agg(id ORDER BY place))[1 : coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)]
+    FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY members.tenant COLLATE "C", members.queue COLLATE "C", members.group_key COLLATE "C"
+    ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
+      last_seq = known.last_seq + excluded.last_seq,
+      admitted = least(excluded.last_seq, greatest(0, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1) - cardinality(known.heads))),
+      heads = known.heads || excluded.heads[1 : coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1) - cardinality(known.heads)]
+    RETURNING tenant, queue, group_key, last_seq, admitted
+  ), seated AS MATERIALIZED (
+    SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
+           row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1) = 1 AS is_strict
+    FROM members JOIN joined USING (tenant, queue, group_key)
+    WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
+  ), 
+  made AS (
+    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+                      payload, traceparent, tracestate, status, ready_at, due_at , group_key, blocked_seq, holds_group , kept_until)
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
+           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
+           
+    CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
+    CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
+    CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
+    group_key, CASE WHEN NOT may_run THEN seq END AS blocked_seq, CASE WHEN may_run AND is_strict THEN group_key END AS holds_group , CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => $17::float8) END
+    FROM (
+  SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
+  FROM ROWS FROM (
+    unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
+           $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
+    json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]), unnest($15::text[])
+  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate, key)
+) AS input LEFT JOIN seated USING (id)
+    WHERE id NOT IN (SELECT id FROM taken)
+    RETURNING id, tenant, queue, run_at, ready_at, due_at  , blocked_seq
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, queued, scheduled, blocked)
+    SELECT tenant, queue, count(ready_at), count(due_at), count(blocked_seq) FROM made GROUP BY tenant, queue
+  ) 
+  SELECT now() AS created_at, (SELECT json_agg(id) FROM taken) AS taken,
+         (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
+         (SELECT json_agg(id) FROM made WHERE blocked_seq IS NOT NULL) AS blocked
+         , (CASE WHEN EXISTS (SELECT FROM taken) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;

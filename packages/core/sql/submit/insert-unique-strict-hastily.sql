@@ -1,0 +1,135 @@
+-- $1 ids
+-- $2 tenants
+-- $3 queues
+-- $4 types
+-- $5 priorities
+-- $6 max_attempts
+-- $7 timeout_seconds
+-- $8 run_at
+-- $9 delay_seconds
+-- $10 groups
+-- $11 backoffs
+-- $12 payloads
+-- $13 traceparents
+-- $14 tracestates
+-- $15 keys
+-- $16 request_hashes
+-- $17 ttl_seconds
+-- $18 roles
+-- $19 named_jobs
+-- $20 unique_keys
+-- $21 seen_jobs
+-- $22 seen_versions
+-- $23 window_seconds
+-- $24 targets
+-- $25 writes
+-- $26 reasons
+WITH 
+  asked AS MATERIALIZED (
+    SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
+    FROM ROWS FROM (
+      unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
+             $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
+      json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
+      unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
+             $23::float8[], $24::uuid[], $25::boolean[], $26::text[])
+    ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
+      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
+  ), ours AS MATERIALIZED (SELECT * FROM asked WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL), 
+  
+  targets AS MATERIALIZED (
+    SELECT id, status FROM jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
+      AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
+    FOR UPDATE SKIP LOCKED
+  ), able AS MATERIALIZED (
+    SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
+  ), named AS (
+    INSERT INTO unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
+    SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
+           clock_timestamp() + make_interval(secs => coalesce(window_seconds, 600))
+    FROM able WHERE unique_key IS NOT NULL
+    ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C"
+    ON CONFLICT (tenant, queue, key) DO UPDATE
+      SET job_id = excluded.job_id,
+          check_at = CASE WHEN known.job_id = excluded.job_id THEN known.check_at + interval '1 microsecond' ELSE excluded.check_at END,
+          window_ends_at = CASE WHEN known.job_id = excluded.job_id THEN known.window_ends_at ELSE excluded.window_ends_at END
+      WHERE (known.job_id, known.check_at) =
+            (SELECT seen, seen_at FROM able WHERE able.holder = excluded.job_id AND able.unique_key IS NOT NULL)
+    RETURNING job_id
+  ), own AS MATERIALIZED (
+    SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
+  ), new_keys AS (
+    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
+    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
+    FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
+    ON CONFLICT DO NOTHING RETURNING tenant, key
+  ), taken AS MATERIALIZED (
+    SELECT id, target FROM own WHERE key IS NOT NULL AND (tenant, key) NOT IN (SELECT tenant, key FROM new_keys)
+  ), clear AS MATERIALIZED (
+    SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
+  ), makes AS MATERIALIZED (
+    SELECT * FROM clear WHERE role = 'make'
+  ), 
+  members AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL), joined AS (
+    INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
+    SELECT members.tenant, members.queue, group_key, count(*), least(count(*), coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)),
+           (array_agg(id ORDER BY place))[1 : coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)]
+    FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY members.tenant COLLATE "C", members.queue COLLATE "C", members.group_key COLLATE "C"
+    ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
+      last_seq = known.last_seq + excluded.last_seq,
+      admitted = least(excluded.last_seq, greatest(0, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1) - cardinality(known.heads))),
+      heads = known.heads || excluded.heads[1 : coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1) - cardinality(known.heads)]
+    RETURNING tenant, queue, group_key, last_seq, admitted
+  ), seated AS MATERIALIZED (
+    SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
+           row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1) = 1 AS is_strict
+    FROM members JOIN joined USING (tenant, queue, group_key)
+    WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
+  ), 
+  made AS (
+    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group)
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
+           payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END, 
+    CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
+    CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
+    CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
+    group_key, CASE WHEN NOT may_run THEN seq END AS blocked_seq, CASE WHEN may_run AND is_strict THEN group_key END AS holds_group
+    FROM makes LEFT JOIN seated USING (id)
+    RETURNING id, tenant, queue, run_at, status
+  ), contents AS MATERIALIZED (
+    SELECT * FROM clear WHERE writes
+  ), 
+  replaced AS (
+    UPDATE jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
+                    timeout_seconds = content.timeout_seconds, backoff = nullif(content.backoff::text, 'null')::json,
+                    payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
+                    run_at = content.starts_at,
+                    status = CASE WHEN jobs.status = 'blocked' THEN 'blocked' WHEN content.starts_at > now() THEN 'scheduled' ELSE 'queued' END,
+                    ready_at = CASE WHEN jobs.status <> 'blocked' AND NOT content.starts_at > now() THEN coalesce(ready_at, now()) END,
+                    due_at = CASE WHEN jobs.status <> 'blocked' AND content.starts_at > now() THEN content.starts_at END,
+                    attempts = 0, started_at = NULL, worker_id = NULL, lease_token = NULL, last_error = NULL, progress = NULL,
+                    updated_at = now()
+    FROM contents AS content JOIN targets ON targets.id = content.target
+    WHERE jobs.id = targets.id AND jobs.id = ANY(ARRAY(SELECT id FROM targets))
+    RETURNING jobs.id, jobs.tenant, jobs.queue, targets.status AS was, jobs.status, jobs.run_at, jobs.ready_at, jobs.due_at,
+              jobs.updated_at
+  ), moved AS (
+    SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made
+    UNION ALL SELECT tenant, queue, was, status FROM replaced
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
+  ), settled AS MATERIALIZED (
+    SELECT id FROM made UNION ALL SELECT id FROM clear WHERE role <> 'make'
+  )
+  SELECT now() AS created_at, (SELECT json_agg(id) FROM asked WHERE id NOT IN (SELECT id FROM settled)) AS lost,
+         (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
+         (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
+                                            'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
+         (CASE WHEN EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settled)) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;

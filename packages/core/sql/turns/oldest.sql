@@ -1,0 +1,7 @@
+-- $1 tenant
+-- $2 queue
+-- $3 age_seconds_min
+-- $4 jobs_max
+SELECT id, tenant, queue, priority, group_key AS "group" FROM jobs
+  WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2
+      AND abs(extract(epoch FROM now() - updated_at)) >= $3::float8 ORDER BY priority DESC, ready_at, id LIMIT $4::int;
