@@ -52,7 +52,7 @@ export async function lateStarts(scene: Scene): Promise<void> {
     concurrency: null,
     rate: { limit: rate.limit, period_ms },
   });
-  const limits = { concurrency: null, group_concurrency: null, rate, group_rate: null };
+  const limits = { concurrency: null, group_concurrency: null, rate, group_rate: null, fair_by: null };
   await scene.core.setLimits(scene.deps, { tenant: "default", queue }, limits);
   call.ok({ queue });
   const ids: string[] = [];
