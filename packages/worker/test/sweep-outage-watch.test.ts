@@ -106,6 +106,31 @@ test("after a full disk, whoever holds a lease that ran out has the first word",
   await Promise.all([returns.close(1_000), followUps.stop()]);
 });
 
+test("after a full disk leases are put off once, however many sweepers have met it", async () => {
+  const [id = ""] = await harness.add({});
+  const deps = harness.deps();
+  const followUps = createFollowUps(deps);
+  const running = new AbortController();
+  const served = { queues: () => [], discover: async () => {} };
+  const fleet = Array.from({ length: 3 }, () =>
+    createDuties({ ...deps, followUps }, served, running.signal, createOutageWatch(deps)),
+  );
+  const sweep = async (nth: number) =>
+    (await fleet[nth]?.start({ server_settled: true }, { asked: false, settled_in: true }))?.recovered;
+  const end = () => harness.sql()`UPDATE lease_batches SET check_at = now()`;
+  await claim(deps, [id], { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
+  await harness.sql()`UPDATE jobs SET locked_until = now() WHERE status = 'running'`;
+  await end();
+  await refuseWrites("53100");
+  expect([await sweep(0), await sweep(1), await sweep(2)]).toEqual([0, 0, 0]);
+  await acceptWrites();
+  expect(await sweep(0)).toBe(0);
+  await end();
+  expect(await sweep(1)).toBe(1);
+  running.abort();
+  await followUps.stop();
+});
+
 test("a lock that somebody holds is no outage: what it kept from being recovered is recovered after it", async () => {
   const [id = ""] = await harness.add({});
   const deps = harness.deps();

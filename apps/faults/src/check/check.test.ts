@@ -29,6 +29,16 @@ function goodRun(): MadeUpRun {
   run.submit("slow").move("job-slow", "running").pass(1_500);
   run.call("sample", { of: "write_ms", name: "postgres", value: 1_400 }, {});
   run.pass(2_000).lose("slow").work("slow");
+  // No answer gets to a worker for two thirds of its claim's lease.
+  run.submit("shut");
+  run.fault("answers-lost", ["worker-1>postgres"], () => {
+    run.move("job-shut", "running").pass(2_000);
+  });
+  run.pass(1_500).lose("shut").work("shut");
+  // PostgreSQL ends itself on a full disk, and with it goes a claim that did not wait for the log.
+  run.submit("room");
+  run.fault("disk-full", ["postgres"], () => run.handle("room", "dies"));
+  run.work("room");
   // The next of a group is leased as the one before it succeeds.
   run.submit("h1", { group: "h" }).submit("h2", { group: "h" }, { status: "blocked" }).work("h1").work("h2");
   // Given back with its attempt.

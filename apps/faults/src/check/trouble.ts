@@ -6,8 +6,13 @@ const overlap = (a: Span, b: Span) => a.from_ms <= b.to_ms && b.from_ms <= a.to_
 
 /** What takes the time from a process that it needs to keep its leases. */
 const stopping = /^(process-(killed|frozen)|event-loop-blocked|aimed)/;
-/** What may have PostgreSQL forget a commit that was not to wait for the disk. */
-const crash = /^postgres-(stopped-at-once|killed|failover)|^failover/;
+/**
+ * What may have PostgreSQL forget a commit that was not to wait for the disk. It ends itself when there is no room for its
+ * log.
+ */
+const crash = /^postgres-(stopped-at-once|killed)|^failover|^disk-full/;
+/** What nothing gets through. */
+const shut = /^(black-hole|answers-lost|questions-lost)$/;
 /** So long after its return a server may still not be used: see promise 11. */
 const return_ms = 10_000;
 
@@ -31,6 +36,16 @@ const cuts = (victim: string, process: string, server: RegExp) => {
   const [from = "", to] = victim.split(">");
   return to === undefined ? server.test(from) : from === process && server.test(to);
 };
+
+/** Whether the way from a process to PostgreSQL was shut for a third of a lease then: no lease is used or given back in time. */
+export function wasShutOff({ faults, settings }: Facts, process: string, span: Span): boolean {
+  return faults.some(
+    (one) =>
+      shut.test(one.fault) &&
+      one.victims.includes(`${process}>postgres`) &&
+      Math.min(one.to_ms, span.to_ms) - Math.max(one.from_ms, span.from_ms) > settings.lease_ms / 3,
+  );
+}
 
 /** Whether a commit took a third of a lease then: later than that, what a claim leased must be renewed before it is used. */
 export function wasSlow({ samples, settings }: Facts, span: Span): boolean {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import postgres from "postgres";
 import type { Rig } from "../rig/rig.ts";
+import { takenByFault } from "../rig/samples.ts";
 import type { Card } from "./card.ts";
 
 const victims = () => ["postgres"];
@@ -128,8 +129,14 @@ async function takeConnections({ postgres: { primary } }: Rig, hold_ms: number):
   const until = performance.now() + hold_ms;
   try {
     while (performance.now() < until) {
-      const options = { max: 1, fetch_types: false, onnotice: () => {}, connect_timeout: 3, backoff: () => 1 };
-      const sql = postgres(primary().url, options);
+      const sql = postgres(primary().url, {
+        max: 1,
+        fetch_types: false,
+        onnotice: () => {},
+        connect_timeout: 3,
+        backoff: () => 1,
+        connection: { application_name: takenByFault },
+      });
       taken.push(sql);
       const got = await sql`SELECT 1`.then(
         () => true,

@@ -24,15 +24,10 @@ const password = "the-same-for-primary-and-replica";
 /** A Redis and its replica. */
 export async function startRedisRig({ folder, moved }: RedisOptions): Promise<RedisRig> {
   let made = 0;
-  const start = (...args: string[]) => {
+  const start = () => {
     const dir = join(folder, `redis-${(made += 1)}`);
     mkdirSync(dir);
-    return startRedis({ dir, password, args: ["--masterauth", password, "--repl-diskless-sync-delay", "0", ...args] });
-  };
-  const follow = async (of: EmbeddedRedis): Promise<Replica> => {
-    const link = await tcpProxy(of.url);
-    const server = await start("--replicaof", "127.0.0.1", String(link.port));
-    return { server, link };
+    return startRedis({ dir, password, args: ["--masterauth", password, "--repl-diskless-sync-delay", "0"] });
   };
   const ask = async <T>(url: string, act: (redis: Redis) => Promise<T>) => {
     const redis = new Redis(url, { maxRetriesPerRequest: 0, commandTimeout: 3_000, retryStrategy: () => null });
@@ -42,6 +37,12 @@ export async function startRedisRig({ folder, moved }: RedisOptions): Promise<Re
     } finally {
       redis.disconnect();
     }
+  };
+  const follow = async (of: EmbeddedRedis): Promise<Replica> => {
+    const [server, link] = await Promise.all([start(), tcpProxy(of.url)]);
+    // Not among its arguments: once it is promoted, it is not to be a replica again when it is restarted.
+    await ask(server.url, (redis) => redis.replicaof("127.0.0.1", link.port));
+    return { server, link };
   };
   let primary = await start();
   let replica = await follow(primary).catch(async (error: unknown) => {

@@ -2,11 +2,14 @@ import { readFileSync } from "node:fs";
 import type { History } from "../history/open-history.ts";
 import type { Rig } from "./rig.ts";
 
+/** The name of connections that a fault takes from everybody. */
+export const takenByFault = "taken-by-a-fault";
+
 /**
  * Far above what each needs, far below what one that grows without end reaches within minutes. Lists may have as many
  * entries more as jobs wait or are dead: on a busy machine that is a lot.
  */
-const bounds = { rss_mb: 700, connections: 150, list_entries: 20_000 };
+const bounds = { rss_mb: 700, connections: 140, list_entries: 20_000 };
 
 /** Writes down how much of everything is in use. What cannot be asked just now is left out. */
 export async function sample({ processes, postgres, redis }: Rig, history: History): Promise<void> {
@@ -18,7 +21,9 @@ export async function sample({ processes, postgres, redis }: Rig, history: Histo
   }
   const asked = [
     postgres.asAdmin(async (sql) => {
-      const [row] = await sql<{ count: number }[]>`SELECT count(*)::int AS count FROM pg_stat_activity`;
+      const [row] = await sql<{ count: number }[]>`
+        SELECT count(*)::int AS count FROM pg_stat_activity
+        WHERE backend_type = 'client backend' AND application_name <> ${takenByFault}`;
       note("connections", "postgres", row?.count ?? 0, bounds.connections);
     }),
     redis.asAdmin(async (to) => {

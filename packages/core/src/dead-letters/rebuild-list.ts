@@ -11,7 +11,7 @@ const overlap_ms = 60_000;
 
 /**
  * Make the Redis list match `status = 'dead'`. Continues where the last call stopped, with an overlap for transactions
- * that committed late; starts over when Redis was flushed or the list was edited by hand; takes out what is no longer
+ * that committed late; starts over when Redis was flushed or its keys were edited by hand; takes out what is no longer
  * dead, a part of the list at each call (`round` chooses which). Workers also add their own dead jobs at once, so this
  * is for repair, not the main path.
  */
@@ -21,8 +21,9 @@ export async function rebuildDeadLetterList(
 ): Promise<{ caught_up: boolean }> {
   const { deadLetters } = deps.signal;
   const list = await deadLetters.look();
-  if (!list.consistent) await deadLetters.clear();
-  const { added, caught_up } = await addSince(deps, list.consistent ? list.cursor : undefined);
+  const is_whole = list.consistent && (list.cursor === undefined || isCursor.test(list.cursor));
+  if (!is_whole) await deadLetters.clear();
+  const { added, caught_up } = await addSince(deps, is_whole ? list.cursor : undefined);
   const removed = await removeRevived(deps, list.length, round);
   if (added + removed > 0) deps.observe({ event: "dead_letters_projected", added, removed });
   return { caught_up };
@@ -71,6 +72,7 @@ const diedSince = composed(
   ORDER BY dead_at, id LIMIT ${page_max}`,
 );
 
+const isCursor = /^([-\d]{10,}T[\d:.]+Z) [-\da-f]{36}( more)?$/;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
 /** Goes over one page, and over it again, with what moved up into it, while there is something to take out. */

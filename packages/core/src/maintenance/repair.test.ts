@@ -152,6 +152,15 @@ test("the list is rebuilt even when only part of it was deleted by hand", async 
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
 
+test("the list is rebuilt when what says how far it is was overwritten", async () => {
+  const dead = await kill(3);
+  await rebuildDeadLetterList(deps, 0);
+  await deps.signal.deadLetters.remove(dead.slice(0, 1));
+  await redis.set(`${keys.dlqKey}:cursor`, "not what it was");
+  await rebuildDeadLetterList(deps, 1);
+  expect((await listed()).sort()).toEqual(dead.toSorted());
+});
+
 test("what is no longer dead leaves the list", async () => {
   const dead = await kill(3);
   await rebuildDeadLetterList(deps, 0);

@@ -156,6 +156,8 @@ export const leaseBatches = pgTable(
     worker_id: text().notNull(),
     check_at: time().notNull(),
     job_ids: uuid().array().notNull(),
+    /** When it was last looked at later than it was due, after a time without writes. */
+    put_off_at: time(),
   },
   (batch) => [index("lease_batches_check").on(batch.check_at)],
 );

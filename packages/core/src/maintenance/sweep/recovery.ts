@@ -11,25 +11,35 @@ const claims_max = 1_000;
  * `recoverAll`, but not right after a time without writes. Reads may have gone on while a disk was full or a standby
  * away, so nothing else of the sweep has noticed; meanwhile leases have run out that nobody could renew or give back, and
  * an attempt would be spent that no handler saw. So when ending leases has failed, `failed` is told, and they are first put
- * off, which fails too until writes are taken again; it is their holders' turn then.
+ * off, which fails too until writes are taken again; it is their holders' turn then. In a fleet each lease is put off once
+ * after an outage, however many sweepers have met it.
  *
  * @example
  * const recover = createRecovery(deps, outage.failed);
  * const recovered = await recover();
  */
 export function createRecovery(deps: SweepDeps, failed: () => Promise<void>): () => Promise<number> {
-  let away = false;
+  let failed_at: number | undefined;
+  const putAllOff = async (since: number): Promise<number> => {
+    let total = 0;
+    for (let count = claims_max; count === claims_max; total += count) {
+      const once_in_seconds = (performance.now() - since) / 1_000;
+      count = await putOff(deps, { seconds: grace_seconds, once_in_seconds, claims_max });
+    }
+    return total;
+  };
   return async () => {
     try {
-      if (!away) return await recoverAll(deps);
-      while ((await putOff(deps, grace_seconds, claims_max)) === claims_max);
-      away = false;
-      return 0;
+      const count = failed_at === undefined ? 0 : await putAllOff(failed_at);
+      failed_at = undefined;
+      return count > 0 ? 0 : await recoverAll(deps);
     } catch (error) {
       // A lock is somebody's, and no outage: the fleet need not wait for it.
       const is_outage = isUnavailable(error) && !isLocked(error);
-      away ||= is_outage;
-      if (is_outage) await failed();
+      if (is_outage) {
+        failed_at = performance.now();
+        await failed();
+      }
       throw error;
     }
   };
