@@ -35,6 +35,12 @@ function goodRun(): MadeUpRun {
     run.move("job-shut", "running").pass(2_000);
   });
   run.pass(1_500).lose("shut").work("shut");
+  // Nor while somebody has the table for itself.
+  run.submit("locked");
+  run.fault("jobs-locked", ["postgres"], () => {
+    run.move("job-locked", "running").pass(1_200);
+  });
+  run.pass(2_000).lose("locked").work("locked");
   // PostgreSQL ends itself on a full disk, and with it goes a claim that did not wait for the log.
   run.submit("room");
   run.fault("disk-full", ["postgres"], () => run.handle("room", "dies"));
@@ -423,6 +429,8 @@ test.each(violations)("%s sees a run in which %s", async (name, evidence, act) =
 const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => unknown][] = [
   ["attempts-seen", "its process died or stood still", () => {}],
   ["attempts-seen", "commits took too long", () => {}],
+  ["attempts-seen", "its way to PostgreSQL was shut", () => {}],
+  ["attempts-seen", "the table of jobs was locked", () => {}],
   ["group-overlap", "a handler outlived its lease", () => {}],
   [
     "attempts-seen",

@@ -38,14 +38,24 @@ const cuts = (victim: string, process: string, server: RegExp) => {
 };
 
 /** Whether the way from a process to PostgreSQL was shut for a third of a lease then: no lease is used or given back in time. */
-export function wasShutOff({ faults, settings }: Facts, process: string, span: Span): boolean {
-  return faults.some(
-    (one) =>
-      shut.test(one.fault) &&
-      one.victims.includes(`${process}>postgres`) &&
-      Math.min(one.to_ms, span.to_ms) - Math.max(one.from_ms, span.from_ms) > settings.lease_ms / 3,
+export function wasShutOff(facts: Facts, process: string, span: Span): boolean {
+  return lastedInLease(
+    facts,
+    span,
+    ({ fault, victims }) => shut.test(fault) && victims.includes(`${process}>postgres`),
   );
 }
+
+/** Whether somebody wanted the table of jobs for itself for a third of a lease then: everybody else waited behind it. */
+export function wereLocked(facts: Facts, span: Span): boolean {
+  return lastedInLease(facts, span, ({ fault }) => fault === "jobs-locked");
+}
+
+const lastedInLease = ({ faults, settings }: Facts, span: Span, counts: (fault: Fault) => boolean) =>
+  faults.some(
+    (one) =>
+      counts(one) && Math.min(one.to_ms, span.to_ms) - Math.max(one.from_ms, span.from_ms) > settings.lease_ms / 3,
+  );
 
 /** Whether a commit took a third of a lease then: later than that, what a claim leased must be renewed before it is used. */
 export function wasSlow({ samples, settings }: Facts, span: Span): boolean {

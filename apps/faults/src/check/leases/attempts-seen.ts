@@ -1,12 +1,12 @@
 import type { Facts } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { leasesOf, ranUnder, type Held } from "../leases.ts";
-import { wasCutOff, wasHurt, wasShutOff, waitedLong, wasSlow } from "../trouble.ts";
+import { wasCutOff, wasHurt, wasShutOff, waitedLong, wasSlow, wereLocked } from "../trouble.ts";
 
 export const attemptsSeen: Invariant = {
   name: "attempts-seen",
   sentence:
-    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, or commits or answers took too long",
+    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, jobs were locked, or commits or answers took too long",
   *find(facts, excuse) {
     const { stories, handed } = facts;
     const processOf = processesOfWorkers(facts);
@@ -50,6 +50,7 @@ function excuseFor(facts: Facts, lease: Held, process: string | undefined): stri
   }
   if (wasHurt(facts, process, lease)) return "its process died or stood still";
   if (wasShutOff(facts, process, lease)) return "its way to PostgreSQL was shut";
+  if (wereLocked(facts, lease)) return "the table of jobs was locked";
   if (facts.lives.find(({ name }) => name === process)?.role !== "remote") return slow;
   const apis = new Set(facts.lives.filter(({ role }) => role === "api").map(({ name }) => name));
   const [last_ms, first_ms] = [Math.min(lease.to_ms, lease.from_ms + 10_000), lease.from_ms];
