@@ -29,11 +29,13 @@ export async function restore({ postgres, redis, links, processes, disk }: Rig):
 export type Left = readonly Record<string, unknown>[];
 
 /**
- * The submitters end; from then on there is that much time for what is left of their jobs, and more while they become
+ * The submitters and the schedules end; from then on there is that much time for what is left of their jobs, and more while they become
  * fewer: a busy machine has many left. Gives what has not ended when it is over.
  */
 export async function settle({ postgres, processes }: Rig, ms_max: number): Promise<Left> {
   await processes.end("submitter", submitters_ms_max);
+  // Otherwise a slot may come between the last look and the workers' end.
+  await postgres.asAdmin((sql) => sql`DELETE FROM schedules`);
   const begun = performance.now();
   let fewest = Infinity;
   let fewer_at = begun;
