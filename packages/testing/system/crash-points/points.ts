@@ -81,6 +81,10 @@ export const signalBeside: Readonly<Record<string, string>> = {
   "signal/notices.listen": "changes nothing",
   "signal/close": "the end",
   "signal/endOverflow": "after a list was full, which the story does not come to: signal.test.ts and repair.test.ts",
+  "signal/pushInTurns":
+    "the push to a queue whose groups take turns, which the story has none of: core/src/turns/turns.test.ts",
+  "signal/setTurns":
+    "a setting in Redis that the sweep compares with the table, both ways: core/src/turns/turns.test.ts",
   "signal/mark": "asks for less work for a while",
   "signal/takePermits": "rates of requests, not of jobs",
   "signal/deadLetters.setCursor": "lost with the list, and then both are made anew",
@@ -103,6 +107,7 @@ export const beside: Readonly<Record<string, string>> = {
   "maintenance/prune": "removes what has been over for days; stopped at each statement in prune.test.ts",
   "maintenance/clear-results": "removes results of long ago; stopped at each statement in cleaner.test.ts",
   "dead-letters/steer-replay": "one row, and repeated it changes nothing",
+  "dead-letters/bring-replays-back": "a repair after a clock that was set back",
   "dead-letters/forget-replays": "removes what has been over for a month",
   "dead-letters/name-errors": "names what older versions left unnamed, a page at a time",
   "submit/forget-spent-keys": "frees a key whose job is gone; what is submitted under it comes after",
