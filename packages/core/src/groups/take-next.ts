@@ -14,9 +14,10 @@ export const nextParameters = ["going_on", "next_token", "worker_id", "lease_sec
 /**
  * Parts of a WITH that follow `settled`, the jobs that have just succeeded: for those whose ids are in the first
  * parameter, the next of their group is leased at once. `leased` has them. `first` is the number of that parameter, and
- * those after it are the token, the worker and the seconds of the lease. A group that cannot go on like this is left
- * to its note: if its queue is paused, has limits, has its groups take turns, or lets several jobs of a group run; if none is waiting, or the next
- * is not due, or locked by another transaction; and once the payloads together are as many bytes as a claim may have.
+ * those after it are the token, the worker and the seconds of the lease. A group that cannot go on like this is left to
+ * its note: if its queue is paused, has limits, has its groups take turns, or lets several jobs of a group run; if none
+ * is waiting, or the next is not due, or locked by another transaction; and once the payloads together are as many
+ * bytes as a claim may have.
  *
  * The group's row is not locked, nor changed, so that neither waits for those that add to it: the place of the one job
  * that has its turn is passed on, and none becomes free. `heads` may name an earlier job from then on: it stands for the

@@ -1,0 +1,110 @@
+import { remote } from "../good-run.ts";
+import type { Violation } from "./violation.ts";
+
+export const leases: readonly Violation[] = [
+  [
+    "one-live-token",
+    /with 200.0 ms of its lease left/,
+    (run) => run.submit("x").move("job-x", "running").handle("x", "dies").lose("x", { lease_left_ms: 200 }).work("x"),
+  ],
+  [
+    "one-live-token",
+    /used for two claims/,
+    (run) =>
+      run
+        .submit("x")
+        .move("job-x", "running", { token: "t" })
+        .handle("x")
+        .lose("x")
+        .move("job-x", "running", { token: "t" }),
+  ],
+  [
+    "one-live-token",
+    /changed its token/,
+    (run) =>
+      run
+        .submit("x")
+        .move("job-x", "running")
+        .move("job-x", "running", { attempts: 1 })
+        .handle("x")
+        .move("job-x", "succeeded"),
+  ],
+  [
+    "own-attempt",
+    /completed with the result of attempt 1/,
+    (run) =>
+      run
+        .submit("x")
+        .move("job-x", "running")
+        .handle("x")
+        .lose("x")
+        .move("job-x", "running")
+        .handle("x")
+        .move("job-x", "succeeded", { done_by_attempt: 1 }),
+  ],
+  [
+    "own-attempt",
+    /no handler of it had returned/,
+    (run) => run.submit("x").move("job-x", "running").handle("x", { ended: "threw" }).move("job-x", "succeeded"),
+  ],
+  [
+    "own-attempt",
+    /no handler of it had ended/,
+    (run) => run.submit("x").move("job-x", "running").handle("x", "dies").move("job-x", "dead", { error: "Error: no" }),
+  ],
+  [
+    "own-attempt",
+    /no lease of this token ended so/,
+    (run) => run.call("settle", { ...remote, token: "old", as: "complete" }, { answer: "applied" }),
+  ],
+  [
+    "attempts-seen",
+    /no handler had seen it/,
+    (run) => run.submit("x").move("job-x", "running").pass(90_000).lose("x").work("x"),
+  ],
+  ["runs-leased", /ran in worker-1 without a claim/, (run) => run.submit("x").handle("x").pass(100).work("x")],
+  [
+    "runs-leased",
+    /without a claim/,
+    (run) =>
+      run
+        .submit("x", { group: "crashed" })
+        .fault("postgres-killed", ["postgres"], () => void run.handle("x").pass(100))
+        .work("x"),
+  ],
+  [
+    "attempts-counted",
+    /one attempt too many/,
+    (run) => run.submit("x").move("job-x", "running", { max_attempts: 0 }).handle("x").move("job-x", "succeeded"),
+  ],
+  [
+    "attempts-counted",
+    /from running with 1 to failed with 0/,
+    (run) =>
+      run.submit("x").move("job-x", "running").handle("x", { ended: "threw" }).move("job-x", "failed", { attempts: 0 }),
+  ],
+  [
+    "attempts-counted",
+    /attempt 1 was not counted/,
+    (run) => {
+      const life = { name: "worker-2", role: "worker", pid: 2 };
+      run.submit("x").move("job-x", "running");
+      const told = { job: "job-x", attempt: 1, worker: "worker-2", tenant: "a", queue: "q" };
+      const meanwhile = () => void run.call("handle", told, "dies", { process: "worker-2" });
+      run.call("process", life, { code: null, signal: "SIGKILL", victim: true }, { process: "rig", meanwhile });
+      run.pass(100).lose("x", { attempts: 0 }).work("x");
+    },
+  ],
+  [
+    "recovery-time",
+    /9000 ms after its lease/,
+    (run) =>
+      run
+        .submit("x")
+        .move("job-x", "running")
+        .handle("x", "dies")
+        .pass(90_000)
+        .lose("x", { lease_left_ms: -9_000 })
+        .work("x"),
+  ],
+];
