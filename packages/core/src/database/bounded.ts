@@ -6,7 +6,8 @@ import { certainlyNotApplied, DatabaseTimeoutError, isAnswer, isStatementLost } 
 import { patienceLeft } from "./patience.ts";
 
 /**
- * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `patienceLeft`).
+ * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `patienceLeft`), and
+ * its wait for a connection from when it began.
  * A late one is taken out of the driver's queue, or cancelled on the server, and throws `DatabaseTimeoutError`.
  * `outcomeUnknown(error)` says whether a failed query may have taken effect.
  *
@@ -17,12 +18,12 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
   database: Database,
   query: postgres.PendingQuery<T>,
   timeout_ms = database.timeout_ms,
+  began_at = performance.now(),
 ): Promise<postgres.RowList<T>> {
   const driver = query as unknown as Sent;
   let timeout: DatabaseTimeoutError | undefined;
   let over = false;
   let stop: () => void = () => {};
-  const began_at = performance.now();
   const deadline = new Promise<never>((_, reject) => {
     const allow = (ms: number): void => {
       stop = onDeadline(ms, () => driver.state?.socket.bytesRead ?? 0, late);

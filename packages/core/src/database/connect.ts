@@ -1,5 +1,6 @@
 import postgres from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
+import { createLanes, type Lanes } from "./lanes.ts";
 import type { Pulse } from "./patience.ts";
 import { openSocket } from "./socket.ts";
 
@@ -13,6 +14,8 @@ export type Database = {
   control: Sql;
   /** Shared by all users of the pool, whatever their deadlines. */
   pulse: Pulse;
+  /** The same: how many connections statements of one kind may take up. */
+  lanes: Lanes;
   connections(): Connections;
   /**
    * Call `hear` each time a connection in use ends other than by our own doing: the server crashed, stopped or ended
@@ -110,14 +113,17 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const sql = open(options.connections_max, options.idle_seconds ?? 20);
   const control = open(1, control_idle_seconds);
   const pool = sql as unknown as Patched;
+  const pulse: Pulse = { answered_at: -Infinity };
+  const lanes = createLanes(options.connections_max, pulse);
   return {
     sql,
     control,
     timeout_ms: options.timeout_ms,
-    pulse: { answered_at: -Infinity },
+    pulse,
+    lanes,
     connections() {
       const { idle, busy, waiting } = pool.load();
-      return { open: idle + busy, busy, max: options.connections_max, waiting };
+      return { open: idle + busy, busy, max: options.connections_max, waiting: waiting + lanes.waiting() };
     },
     onBreak(hear) {
       listeners.add(hear);

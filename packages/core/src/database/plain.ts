@@ -1,7 +1,7 @@
 import type { PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { DrizzleQueryError, queryBuilder } from "./drizzle.ts";
-import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
+import { onPool } from "./on-pool.ts";
 
 /**
  * Run a statement made with drizzle's query builder, under the database's deadline: for plain reads and writes, whose
@@ -12,8 +12,8 @@ import type { Database } from "./connect.ts";
  */
 export async function plain<T>(database: Database, query: (db: PgRemoteDatabase) => PromiseLike<T>): Promise<T> {
   const db = queryBuilder(async (text, params: string[]) => {
-    const sent = database.sql.unsafe(text, params, { prepare: true }).values();
-    return { rows: [...(await bounded(database, sent as never))] };
+    const sent = () => database.sql.unsafe(text, params, { prepare: true }).values();
+    return { rows: [...(await onPool(database, text, sent as never))] };
   });
   try {
     return await query(db);

@@ -5,6 +5,10 @@ import { foldCounts } from "../counts/fold.ts";
 import type { Deps } from "../deps.ts";
 import { claim } from "../lease/claim.ts";
 import { setLimits } from "../limits/set.ts";
+import { extendLeases } from "../lease/extend.ts";
+import { heartbeat } from "../lease/heartbeat.ts";
+import { findJobSteps } from "../steps/find.ts";
+import { storeStep } from "../steps/store.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { connectDatabase, type Database } from "./connect.ts";
@@ -21,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
+  await own.database.sql`TRUNCATE jobs, job_steps, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
   database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms });
   deps = { database, observe: recordEvents().observe };
   const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
@@ -98,6 +102,61 @@ test("a locked total of one queue leaves the changes of all others to be added t
   while ((await foldCounts(deps, 1_000)) > 0);
   expect(await left()).toEqual([]);
   await allIsWell();
+});
+
+/** Callers of one kind, again and again, until the end of the work. */
+async function amid(callers: number, call: () => Promise<unknown>, work: () => Promise<void>): Promise<void> {
+  let over = false;
+  const keepCalling = async (): Promise<void> => {
+    while (!over) await call().catch(() => new Promise((resolve) => setTimeout(resolve, 50)));
+  };
+  const all = Array.from({ length: callers }, keepCalling);
+  await work().finally(() => (over = true));
+  await Promise.all(all);
+}
+/** Within the deadline of a statement or two: none of them had to wait for many others'. */
+async function runsOnTime(): Promise<void> {
+  const began = performance.now();
+  expect(await runs("free")).toBe(true);
+  expect(performance.now() - began).toBeLessThan(timeout_ms * 2);
+}
+
+test("callers who wait for a locked table, however many, leave the others a connection", async () => {
+  const [lease] = await take(await add("free"));
+  if (!lease) throw new Error("it was not leased");
+  const ask = () => findJobSteps(deps, "default", lease.id);
+  const store = () => storeStep(deps, lease, "charge", 17);
+  await beside("LOCK TABLE job_steps", () =>
+    amid(30, ask, () =>
+      amid(30, store, async () => {
+        // Until it is known of both kinds.
+        await Promise.allSettled([ask(), store()]);
+        for (let round = 0; round < 5; round += 1) await runsOnTime();
+        expect(await extendLeases(deps, [lease], 60)).toMatchObject({ lost: [], locked: [] });
+      }),
+    ),
+  );
+  expect(await store()).toEqual({ kind: "stored", result: 17 });
+  await allIsWell();
+});
+
+test("heartbeats of locked jobs, however many, leave the others a connection", async () => {
+  const ids = await Promise.all(Array.from({ length: 40 }, () => add("limited")));
+  await own.database.sql`UPDATE queues SET concurrency_limit = NULL`;
+  const leases = await claim(deps, ids, { tenant: "default", queues: ["limited"], worker_id: "w", lease_seconds: 60 });
+  expect(leases).toHaveLength(40);
+  let next = 0;
+  const beat = () => {
+    const { id, lease_token } = leases[(next += 1) % leases.length] as (typeof leases)[number];
+    return heartbeat(deps, "default", { id, lease_token, lease_seconds: 60 });
+  };
+  await beside("SELECT FROM jobs WHERE queue = 'limited' FOR UPDATE", () =>
+    amid(40, beat, async () => {
+      await beat().catch(() => {});
+      for (let round = 0; round < 5; round += 1) await runsOnTime();
+    }),
+  );
+  expect(await beat()).toMatchObject({ kind: "extended" });
 });
 
 test.each(["queue_changes", "jobs"])(

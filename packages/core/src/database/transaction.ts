@@ -3,6 +3,7 @@ import { cancelLate, retireSilent, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
+import { reportTo } from "./on-pool.ts";
 import { patienceLeft } from "./patience.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
@@ -26,9 +27,10 @@ const transaction_deadlines = 3;
 export async function inTransaction<T>(
   database: Database,
   work: (execute: Execute) => Promise<T>,
-  how: typeof sentWhole = sentWhole,
+  { how = sentWhole, kind = "transaction" }: { how?: typeof sentWhole; kind?: string } = {},
 ): Promise<T> {
-  const { timeout_ms } = database;
+  const { timeout_ms, lanes } = database;
+  const place = lanes.tryEnter(kind) ?? (await lanes.enter(kind, timeout_ms));
   let committing = false;
   let begun = false;
   let late = false;
@@ -80,11 +82,17 @@ export async function inTransaction<T>(
     return result;
   }) as Promise<T>;
 
-  const settled = () => void (over = true);
+  const settled = () => {
+    over = true;
+    place.leave();
+  };
   transaction.then(settled, settled);
   try {
-    return await Promise.race([transaction, deadline]);
+    const result = await Promise.race([transaction, deadline]);
+    place.answered();
+    return result;
   } catch (error) {
+    if (begun) reportTo(place, database, error);
     throw committing ? error : certainlyNotApplied(error);
   } finally {
     stop();
@@ -115,7 +123,7 @@ export async function sentTogether(
       for (const answer of sent) answer.catch(() => {});
       return { answers: sent };
     },
-    unawaited,
+    { how: unawaited, kind: statements.at(-1)?.text },
   );
   return Promise.all(answers);
 }

@@ -13,29 +13,26 @@ import type { Ending } from "../run/outcome.ts";
 import { nextOf, type GoingOn, type Run } from "../consume/group-runs.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
+import { createOutcomeLines } from "./outcome-lines.ts";
 import { createSpawnLines } from "./spawn-lines.ts";
-import { takeBatch, type Settlement } from "./take-batch.ts";
+import type { Settlement } from "./take-batch.ts";
 import { addChildren, type Success } from "./add-children.ts";
 import { traceSettled } from "../tracing/batches.ts";
 
-const flushes_max = 2;
 const retry_ms = 250;
 
 type Fault = { job: RunningJob } & Omit<Extract<Ending, { kind: "failed" }>, "kind">;
 
 /**
- * Writes outcomes to the database, those that are ready together in one statement. When idle, an outcome goes at once;
- * when busy, those that arrive during a flush make up the next one. While the database is away, outcomes are kept, and
- * no attempt is spent.
+ * Writes outcomes to the database, those that are ready together in one statement (see `createOutcomeLines`). While the
+ * database is away, outcomes are kept, and no attempt is spent.
  */
 export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: BackoffPolicy, goingOn: GoingOn) {
-  const waiting: Settlement[] = [];
   const giveUp = new AbortController();
   /** Of the flushes under way, those whose rows another transaction has locked. */
   const locked = new Set<RunningJob>();
   /** Outcomes of such jobs, resting until their next try. */
   let resting = 0;
-  let flushes = 0;
   let idle: (() => void)[] = [];
 
   const adding = createSpawnLines<Success>(
@@ -51,7 +48,12 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     },
   );
 
-  const isBusy = () => flushes > 0 || waiting.length > 0 || resting > 0 || adding.isBusy();
+  const lines = createOutcomeLines(
+    (batch) => flush(batch),
+    () => tellIdle(),
+  );
+
+  const isBusy = () => lines.isBusy() || resting > 0 || adding.isBusy();
   const tellIdle = (): void => {
     if (!isBusy()) for (const resolve of idle.splice(0)) resolve();
   };
@@ -61,21 +63,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     resting += 1;
     await pause(retry_ms, giveUp.signal);
     resting -= 1;
-    waiting.push(settlement);
-    kick();
-  };
-
-  const kick = () => {
-    if (flushes >= flushes_max || waiting.length === 0) return;
-    flushes += 1;
-    // After this turn of the event loop, so that handlers ending in the same turn share a statement.
-    setImmediate(() => {
-      void flush(takeBatch(waiting)).finally(() => {
-        flushes -= 1;
-        kick();
-        tellIdle();
-      });
-    });
+    lines.add(settlement);
   };
 
   const flush = async (batch: Settlement[]): Promise<void> => {
@@ -230,8 +218,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
 
   return {
     settle(job: RunningJob, outcome: Ending): void {
-      waiting.push({ job, outcome });
-      kick();
+      lines.add({ job, outcome });
     },
     /** Resolves when everything given so far has been settled, and followed up. */
     async drained(): Promise<void> {
