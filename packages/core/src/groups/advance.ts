@@ -15,8 +15,8 @@ export type Advanced = { handovers: number; left: boolean; ready: ReadyJob[] };
 
 /**
  * blocked → queued | scheduled: the next job of each group in which one has finished. Groups with none left are
- * forgotten. One statement that waits for no one: a group that is locked, or has a locked job, is skipped, and its note
- * stays. Not synced to disk, as a crash that forgets this keeps the note that asks for it.
+ * forgotten. One statement that waits for no one: a note that is locked is skipped, and so is a group that is, or has a
+ * locked job; then its note stays. Not synced to disk, as a crash that forgets this keeps the note that asks for it.
  *
  * @example
  * const { ready } = await advanceGroups(deps, 500);
@@ -62,7 +62,7 @@ const quick = `
     LEFT JOIN ${groupOfNote("*", "OFFSET 0")} AS seen ON true
     LEFT JOIN ${groupOfNote("last_seq, heads", "FOR UPDATE SKIP LOCKED")} AS locked ON true
     WHERE ${unsynced} AND (seen.tenant IS NULL OR (locked.last_seq, locked.heads) = (seen.last_seq, seen.heads))
-    LIMIT $1::int
+    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
   ), held AS MATERIALIZED (
     SELECT DISTINCT ON (tenant, queue, group_key) tenant, queue, group_key, ${slotsOf("noted")} AS slots,
            ${stillOpen("noted", "noted.heads")} AS still
@@ -103,7 +103,7 @@ const careful = `
         SELECT id FROM jobs WHERE id = ANY(wanted.ids) AND blocked_seq > 0 FOR UPDATE SKIP LOCKED) AS ids OFFSET 0
     ) AS had
     WHERE ${unsynced} AND cardinality(had.ids) = cardinality(wanted.ids)
-    LIMIT $1::int
+    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
   ), next AS MATERIALIZED (
     SELECT DISTINCT ON (tenant, queue, group_key) tenant, queue, group_key, still, ids
     FROM noted WHERE tenant IS NOT NULL ORDER BY tenant, queue, group_key

@@ -62,6 +62,21 @@ test("a group locked by an open transaction does not keep the others waiting", a
   expect((await advance()).length).toBe(1);
 });
 
+test("a note locked by an open transaction holds up its own group alone", async () => {
+  await add({}, { group: "h" });
+  const [b, next] = await add({}, { group: "h" });
+  const heads = await own.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
+  for (const { id } of heads) await succeed(id);
+  await whileHeld(
+    (tx) => tx`SELECT FROM group_handovers WHERE group_key = 'g' FOR UPDATE`,
+    async () => {
+      const beside = { ...deps, database: { ...own.database, timeout_ms: 1_000 } };
+      expect(await advanceGroups(beside, 100)).toMatchObject({ handovers: 1, left: true, ready: [{ id: next }] });
+    },
+  );
+  expect(await advanceGroups(deps, 100)).toMatchObject({ ready: [{ id: b }], left: false });
+});
+
 test("a group whose next job is locked by an open transaction keeps its order and holds up no other", async () => {
   const [a, b, c] = await add({}, {}, {});
   const [d, e] = await add({ group: "h" }, { group: "h" });
