@@ -5,7 +5,7 @@ export type WorkEvent =
   | { event: "handler_start"; job: Job }
   | { event: "job_settled"; job: Job; outcome: "succeeded" | "failed" | "dead"; error?: string }
   | { event: "job_parked"; job: Job; waits_for: string; until: string }
-  | { event: "lease_lost"; job: Job; during: "handling" | "settling" }
+  | { event: "lease_lost"; job: Job; during: "starting" | "handling" | "settling" }
   | { event: "settlement_refused"; job: Job; error: unknown }
   | { event: "progress_refused"; job: Job; error: unknown }
   | { event: "api_unavailable"; during: "lease" | "heartbeat" | "steps" | "settle"; error: unknown };

@@ -34,13 +34,13 @@ export function heldJobs(concurrency: number) {
     tell();
   };
   return {
-    add(leased: LeasedJob, lease_ms: number, span?: TraceSpan): HeldJob {
+    add(leased: LeasedJob, ends_at_ms: number, span?: TraceSpan): HeldJob {
       const job: HeldJob = {
         leased,
         span,
         stop: new AbortController(),
         phase: "handling",
-        ends_at_ms: performance.now() + lease_ms,
+        ends_at_ms,
         progress: undefined,
         wake: () => {},
       };

@@ -1,7 +1,7 @@
 import { AtlasQueueError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
-import type { LeaseCalls } from "../resources/leases.ts";
+import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 
@@ -16,7 +16,7 @@ const progress_ms_min = 1_000;
  */
 export async function keepLease({ calls, held, observe, lease_seconds }: KeeperDeps, job: HeldJob): Promise<void> {
   const lease_ms = lease_seconds * 1_000;
-  let due_at_ms = performance.now() + lease_ms / 3;
+  let due_at_ms = job.ends_at_ms - (2 * lease_ms) / 3;
   let progress_at_ms = -Infinity;
 
   const lose = () => {
@@ -61,6 +61,31 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
       due_at_ms = performance.now() + backoffMs(failures, Math.random());
       progress_at_ms = performance.now();
     }
+  }
+}
+
+/** Whether a third of a lease may be over that was asked for, or last renewed, at `since`. */
+export const isLate = (since: number, lease_seconds: number): boolean =>
+  performance.now() - since > (lease_seconds * 1_000) / 3;
+
+/**
+ * Renew the lease of a job that is about to be started late: another worker may have it by now. Resolves with the time
+ * from which it counts; undefined when it is lost, or cannot be renewed.
+ */
+export async function renewLate(
+  { calls, observe, lease_seconds }: Omit<KeeperDeps, "held">,
+  leased: LeasedJob,
+): Promise<number | undefined> {
+  const asked_ms = performance.now();
+  try {
+    await calls.heartbeat(leased, { leaseSeconds: lease_seconds });
+    return asked_ms;
+  } catch (error) {
+    const { job } = leased;
+    if (error instanceof LeaseLostError || error instanceof NotFoundError)
+      observe({ event: "lease_lost", job, during: "starting" });
+    else observe({ event: "api_unavailable", during: "heartbeat", error });
+    return undefined;
   }
 }
 

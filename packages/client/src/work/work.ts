@@ -17,10 +17,11 @@ import type { StepCalls } from "../resources/steps.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
 import { heldJobs } from "./held-jobs.ts";
-import { keepLease } from "./lease-keeper.ts";
+import { isLate, keepLease, renewLate } from "./lease-keeper.ts";
 import { remoteParents } from "./parent-source.ts";
 import { runJob } from "./run-job.ts";
 import { createSettler } from "./settler.ts";
+import { watchStandstill } from "./standstill.ts";
 import { remoteSteps } from "./step-store.ts";
 import { beginAttempt, endAttempt, traceReceived } from "../tracing/attempts.ts";
 
@@ -78,11 +79,13 @@ export function startRemoteWorker(
   const held = heldJobs(concurrency);
   const settler = createSettler(calls, held, observe, tracing);
   const draining = new AbortController();
+  const lease_ms = lease_seconds * 1_000;
+  const standstill = watchStandstill(lease_ms / 12);
 
-  const start = async (leased: LeasedJob): Promise<void> => {
+  const start = async (leased: LeasedJob, since: number): Promise<void> => {
     const { job } = leased;
     const span = beginAttempt(tracing, job);
-    const mine = held.add(leased, lease_seconds * 1_000, span);
+    const mine = held.add(leased, since + lease_ms, span);
     observe({ event: "handler_start", job });
     void keepLease({ calls, held, observe, lease_seconds }, mine);
     const progress = (value: Json): void => {
@@ -107,9 +110,18 @@ export function startRemoteWorker(
     const began_at = Date.now();
     const maxJobs = Math.min(free, limits.lease_jobs_max);
     const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds };
+    standstill.begin();
     const jobs = await calls.lease(queue, request, { signal: draining.signal, retries: 0 });
     traceReceived(tracing, jobs, began_at);
-    for (const leased of jobs) void start(leased);
+    // The answer may have lain in the socket while this process stood still. An earlier handler may hog the processor now.
+    const since = standstill.longest_ms() > lease_ms / 6 ? asked : performance.now();
+    const startInTime = async (leased: LeasedJob): Promise<void> => {
+      let renewed_at: number | undefined = since;
+      while (renewed_at !== undefined && isLate(renewed_at, lease_seconds))
+        renewed_at = await renewLate({ calls, observe, lease_seconds }, leased);
+      if (renewed_at !== undefined) void start(leased, renewed_at);
+    };
+    await Promise.all(jobs.map(startInTime));
     if (jobs.length === 0 && performance.now() - asked < early_ms)
       await pause(early_ms * Math.random(), draining.signal);
   };
@@ -156,6 +168,7 @@ export function startRemoteWorker(
     const farewell = new AbortController();
     await Promise.race([settler.drained(), pause(farewell_ms_max, farewell.signal)]);
     farewell.abort();
+    standstill.stop();
     settler.giveUp();
     for (const job of held.all()) held.leave(job);
   };
