@@ -5,6 +5,9 @@ import { patienceLeft, type Pulse } from "./patience.ts";
 /** Connections that statements of one kind leave to all others. */
 const left_to_others = 2;
 
+/** Kinds known to be held up; the first met makes room. */
+const held_up_kinds_max = 1_000;
+
 /** What a statement takes up while it is under way. Each is called once. */
 export type Place = {
   /** It is over on the server as well. */
@@ -85,7 +88,11 @@ export function createLanes(connections_max: number, pulse: Pulse): Lanes {
         if (held_up.has(kind)) advanceHeldUp();
         advance(kind);
       },
-      heldUp: () => void held_up.add(kind),
+      heldUp() {
+        held_up.add(kind);
+        const [first] = held_up;
+        if (held_up.size > held_up_kinds_max && first !== undefined) held_up.delete(first);
+      },
       answered() {
         if (!held_up.delete(kind)) return;
         advance(kind);

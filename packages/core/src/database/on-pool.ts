@@ -27,12 +27,13 @@ export async function onPool<T extends readonly postgres.MaybeRow[]>(
     place.answered();
     return rows;
   } catch (error) {
-    reportTo(place, database, error);
+    const never_sent = error instanceof DatabaseTimeoutError && error.outcome === "not_applied";
+    if (!never_sent) reportTo(place, database, error);
     throw error;
   }
 }
 
-/** What the failure of a statement says of others of its kind. */
+/** What the failure of a statement that was sent says of others of its kind. */
 export function reportTo(place: Place, { pulse, timeout_ms }: Database, error: unknown): void {
   if (isAnswer(error)) place.answered();
   // Of a server that answers nobody it says nothing.
