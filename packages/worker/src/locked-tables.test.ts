@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { connectDatabase, memorySignal, type Database } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -46,6 +47,8 @@ test("handlers whose steps wait for a locked table, however many, leave the rene
   const handler = defineHandler("noop", any, async (_payload, { step }) => {
     started += 1;
     await begin.opened;
+    // Each at a time of its own, as otherwise all of them give up at once.
+    await delay(database.timeout_ms * Math.random());
     return step("charge", () => started);
   });
   sweep();

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -108,11 +109,14 @@ test("a locked total of one queue leaves the changes of all others to be added t
   await allIsWell();
 });
 
-/** Callers of one kind, again and again, until the end of the work. */
+/** Callers of one kind, again and again, until the end of the work: each at times of its own, as otherwise all give up at once. */
 async function amid(callers: number, call: () => Promise<unknown>, work: () => Promise<void>): Promise<void> {
   let over = false;
   const keepCalling = async (): Promise<void> => {
-    while (!over) await call().catch(() => new Promise((resolve) => setTimeout(resolve, 50)));
+    for (let rest_ms = timeout_ms; !over; rest_ms = timeout_ms / 4) {
+      await delay(rest_ms * Math.random());
+      await call().catch(() => {});
+    }
   };
   const all = Array.from({ length: callers }, keepCalling);
   await work().finally(() => (over = true));
@@ -128,7 +132,7 @@ test("callers who wait for a locked table, however many, leave the others a conn
       amid(30, store, async () => {
         // Until it is known of both kinds.
         await Promise.allSettled([ask(), store()]);
-        for (let round = 0; round < 5; round += 1) expect(await runs("free")).toBe(true);
+        for (let round = 0; round < 10; round += 1) expect(await runs("free")).toBe(true);
         expect(await extendLeases(deps, [lease], 60)).toMatchObject({ lost: [], locked: [] });
       }),
     ),
@@ -169,7 +173,7 @@ test("heartbeats of locked jobs, however many, leave the others a connection", a
   await beside("SELECT FROM jobs WHERE queue = 'held' FOR UPDATE", () =>
     amid(40, beat, async () => {
       await beat().catch(() => {});
-      for (let round = 0; round < 5; round += 1) expect(await runs("free")).toBe(true);
+      for (let round = 0; round < 10; round += 1) expect(await runs("free")).toBe(true);
     }),
   );
   expect(await beat()).toMatchObject({ kind: "extended" });

@@ -27,7 +27,7 @@ const transaction_deadlines = 3;
 export async function inTransaction<T>(
   database: Database,
   work: (execute: Execute) => Promise<T>,
-  { how = sentWhole, kind = "transaction" }: { how?: typeof sentWhole; kind?: string } = {},
+  { how = sentWhole, kind = "transaction" }: { how?: typeof sentWhole; kind?: string | undefined } = {},
 ): Promise<T> {
   const { timeout_ms, lanes } = database;
   const place = lanes.tryEnter(kind) ?? (await lanes.enter(kind, timeout_ms));
