@@ -32,7 +32,7 @@ WITH
         SELECT id FROM jobs WHERE id = ANY(wanted.ids) AND blocked_seq > 0 FOR UPDATE SKIP LOCKED) AS ids OFFSET 0
     ) AS had
     WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND cardinality(had.ids) = cardinality(wanted.ids)
-    LIMIT $1::int
+    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
   ), next AS MATERIALIZED (
     SELECT DISTINCT ON (tenant, queue, group_key) tenant, queue, group_key, still, ids
     FROM noted WHERE tenant IS NOT NULL ORDER BY tenant, queue, group_key

@@ -12,7 +12,7 @@ WITH
       WHERE one.tenant = note.tenant AND one.queue = note.queue AND one.group_key = note.group_key FOR UPDATE SKIP LOCKED
     ) AS locked ON true
     WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (seen.tenant IS NULL OR (locked.last_seq, locked.heads) = (seen.last_seq, seen.heads))
-    LIMIT $1::int
+    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
   ), held AS MATERIALIZED (
     SELECT DISTINCT ON (tenant, queue, group_key) tenant, queue, group_key, coalesce((
       SELECT group_concurrency FROM queues WHERE queues.tenant = noted.tenant AND queues.queue = noted.queue), 1) AS slots,

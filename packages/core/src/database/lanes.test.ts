@@ -15,6 +15,8 @@ const fill = (enter: () => Place | undefined): Place[] => {
 test.each([
   [10, 8],
   [5, 3],
+  [4, 2],
+  [3, 2],
   [2, 1],
   [1, 1],
 ])("of %i connections, statements of one kind take %i", (connections_max, lane_max) => {

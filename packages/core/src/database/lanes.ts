@@ -2,8 +2,9 @@ import { onDeadline } from "./deadline.ts";
 import { DatabaseTimeoutError } from "./errors.ts";
 import { patienceLeft, type Pulse } from "./patience.ts";
 
-/** Connections that statements of one kind leave to all others. */
+/** Connections that statements of one kind leave to all others; of few, one. */
 const left_to_others = 2;
+const few = 3;
 
 /** Kinds known to be held up; the first met makes room. */
 const held_up_kinds_max = 1_000;
@@ -40,7 +41,7 @@ type Lane = { running: number; waiting: ((place: Place) => void)[] };
  * const place = lanes.tryEnter(text) ?? (await lanes.enter(text, 10_000));
  */
 export function createLanes(connections_max: number, pulse: Pulse): Lanes {
-  const lane_max = Math.max(1, connections_max - left_to_others);
+  const lane_max = Math.max(1, connections_max - (connections_max > few ? left_to_others : 1));
   const held_up_max = Math.max(1, connections_max >> 1);
   const lanes = new Map<string, Lane>();
   /** The next to have a turn is first. */
