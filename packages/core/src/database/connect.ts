@@ -1,6 +1,6 @@
 import postgres from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
-import { createLanes, type Lanes } from "./lanes.ts";
+import { createLanes, type Lanes } from "./pool/lanes.ts";
 import type { Pulse } from "./patience.ts";
 import { openSocket } from "./socket.ts";
 

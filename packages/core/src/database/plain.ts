@@ -1,7 +1,7 @@
 import type { PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { DrizzleQueryError, queryBuilder } from "./drizzle.ts";
 import type { Database } from "./connect.ts";
-import { onPool } from "./on-pool.ts";
+import { onPool } from "./pool/on-pool.ts";
 
 /**
  * Run a statement made with drizzle's query builder, under the database's deadline: for plain reads and writes, whose

@@ -1,5 +1,5 @@
 import type { Database } from "./connect.ts";
-import { onPool } from "./on-pool.ts";
+import { onPool } from "./pool/on-pool.ts";
 
 /** SQL with $1, $2 …, for statements that must also run inside a caller's own transaction, whatever its driver. */
 export type Statement = { text: string; params: readonly (string | number)[] };

@@ -30,7 +30,8 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, job_steps, job_groups, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
+  await own.database
+    .sql`TRUNCATE jobs, job_steps, job_groups, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
   database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms });
   deps = { database, observe: recordEvents().observe };
   const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null, fair_by: null };

@@ -3,8 +3,6 @@ import { between, oneOf, shuffled } from "../../src/chance.ts";
 import { isQuiet, moveCount } from "./record.ts";
 import { act, startApi, startWorker, type World } from "./world.ts";
 
-const frozen_ms = 2_500;
-
 type Noise = (world: World, random: () => number) => Promise<unknown>;
 
 const times = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
@@ -39,21 +37,6 @@ const killApi: Noise = async (world, random) => {
   world.apis[at]?.process.kill("SIGKILL");
   world.apis[at] = await startApi(world);
 };
-/** It forgets what was not synced to its disk. */
-const crashPostgres: Noise = async ({ system }) => {
-  const { postgres } = system.servers;
-  await postgres.kill("SIGKILL");
-  await postgres.restart();
-  await eventually(() => system.sql`SELECT 1`);
-};
-/** For longer than its leases last. */
-const freezeWorker: Noise = async (world, random) => {
-  const worker = world.workers[between(random, 0, world.workers.length - 1)];
-  worker?.kill("SIGSTOP");
-  const now = performance.now();
-  await eventually(() => performance.now() - now > frozen_ms);
-  worker?.kill("SIGCONT");
-};
 const flushRedis: Noise = ({ system }) => system.redis.flushall();
 
 /** What people do, one after the other. */
@@ -62,16 +45,9 @@ const acts = [
   ...times(14, retryJob),
   ...times(2, onFlow("cancel")),
   ...times(5, onFlow("retry")),
-  // Here, as the others ask PostgreSQL whom to act on.
-  ...times(2, crashPostgres),
 ];
 /** What breaks, beside that. */
-const breaks = [
-  ...times(3, killWorker),
-  killApi,
-  ...times(2, flushRedis),
-  ...times(2, freezeWorker),
-];
+const breaks = [...times(3, killWorker), killApi, ...times(2, flushRedis)];
 
 /** Both, each when some more has happened, or when nothing happens any more. */
 export async function makeNoise(world: World, random: () => number): Promise<void> {

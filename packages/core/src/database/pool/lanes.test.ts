@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DatabaseTimeoutError, outcomeUnknown } from "./errors.ts";
+import { DatabaseTimeoutError, outcomeUnknown } from "../errors.ts";
 import { createLanes, type Place } from "./lanes.ts";
 
 const timeout_ms = 50;

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
-import { bounded } from "./bounded.ts";
-import type { Database } from "./connect.ts";
-import { DatabaseTimeoutError, isAnswer } from "./errors.ts";
+import { bounded } from "../bounded.ts";
+import type { Database } from "../connect.ts";
+import { DatabaseTimeoutError, isAnswer } from "../errors.ts";
 import type { Place } from "./lanes.ts";
 
 /**

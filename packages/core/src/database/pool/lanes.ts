@@ -1,6 +1,6 @@
-import { onDeadline } from "./deadline.ts";
-import { DatabaseTimeoutError } from "./errors.ts";
-import { patienceLeft, type Pulse } from "./patience.ts";
+import { onDeadline } from "../deadline.ts";
+import { DatabaseTimeoutError } from "../errors.ts";
+import { patienceLeft, type Pulse } from "../patience.ts";
 
 /** Connections that statements of one kind leave to all others; of few, one. */
 const left_to_others = 2;
@@ -74,7 +74,8 @@ export function createLanes(connections_max: number, pulse: Pulse): Lanes {
     return any;
   };
   const advanceHeldUp = (): void => {
-    for (const kind of [...held_up])
+    const all = Array.from(held_up);
+    for (const kind of all)
       if (advance(kind)) {
         held_up.delete(kind);
         held_up.add(kind);
