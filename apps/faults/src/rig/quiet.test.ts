@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { eventually } from "@atlasqueue/testing/servers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openHistory, type History } from "../history/open-history.ts";
@@ -37,7 +38,7 @@ test("told to stop while it waits for what is left to do, it waits no longer", a
 test("told to stop while programs are to end, it waits for none of them, and leaves none behind", async () => {
   const processes = keepProcesses(folder, history);
   const stopping = new AbortController();
-  const file = join(import.meta.dirname, "../../test/deaf.ts");
+  const file = fileURLToPath(new URL("../../test/deaf.ts", import.meta.url));
   processes.start({ name: "deaf", role: "worker", file, env: {}, uses: [] });
   const [{ pid = 0 } = {}] = processes.running();
   await eventually(() => readFileSync(join(folder, "deaf.log"), "utf8").includes("ready"), { timeout_ms: 60_000 });
