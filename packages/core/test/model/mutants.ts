@@ -14,6 +14,21 @@ export const mutants: Readonly<Record<string, readonly [string, string]>> = {
     "flow_edges WHERE flow_edges.child = child.id) AND random() < 0.5 AS waits",
   ],
   "a job is removed that its key still names": ["AND (kept_until IS NULL OR kept_until <= now())", ""],
+  "the dependants of a job do not wait for what it adds": ["FROM spawned, dependants", "FROM spawned, dependants WHERE false"],
+  "a unique key is free before its window is over": [
+    "names.window_ends_at <= now(), names.job_id",
+    "names.window_ends_at <= now() + interval '5 seconds', names.job_id",
+  ],
+  "a rate counts one start of a claim": ["AS ends_at, count(*)::int AS count\n", "AS ends_at, 1 AS count\n"],
+  "a rate of groups is that of the queue": ["AND leased.group_key IS NOT NULL", "AND leased.group_key IS NULL"],
+  "leases are recalled that were renewed just now": [
+    "AND jobs.locked_until <= now() + make_interval(secs => $3::float8)",
+    "",
+  ],
+  "turns begin with the group that had the last one": [
+    "AND group_key > $4 ORDER BY group_key",
+    "AND group_key >= $4 ORDER BY group_key",
+  ],
   "by age alone": ["ORDER BY priority DESC, ready_at, id LIMIT $6", "ORDER BY ready_at, id LIMIT $6"],
 };
 
