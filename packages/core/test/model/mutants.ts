@@ -32,11 +32,18 @@ export const mutants: Readonly<Record<string, readonly [string, string]>> = {
   "by age alone": ["ORDER BY priority DESC, ready_at, id LIMIT $6", "ORDER BY ready_at, id LIMIT $6"],
 };
 
-/** The same database, to which statements go with the one text in place of the other. */
+/** The same database, to which statements go with the one text in place of the other, also in transactions. */
 export function mutated(database: Database, [text, other]: readonly [string, string]): Database {
-  const unsafe: Sql["unsafe"] = (statement, ...rest) => database.sql.unsafe(statement.replaceAll(text, other), ...rest);
-  return {
-    ...database,
-    sql: new Proxy(database.sql, { get: (sql, name) => (name === "unsafe" ? unsafe : Reflect.get(sql, name)) }),
+  type Sender = Pick<Sql, "unsafe">;
+  type Begin = (options: string, work: (tx: Sender) => unknown) => Promise<unknown>;
+  const sending = <S extends Sender>(sql: S): S => {
+    const unsafe: Sql["unsafe"] = (statement, ...rest) => sql.unsafe(statement.replaceAll(text, other), ...rest);
+    return new Proxy(sql, { get: (of, name) => (name === "unsafe" ? unsafe : Reflect.get(of, name)) as unknown });
   };
+  const begin: Begin = (options, work) =>
+    (database.sql.begin as unknown as Begin)(options, (tx) => work(sending(tx)));
+  const sql = new Proxy(sending(database.sql), {
+    get: (of, name) => (name === "begin" ? begin : Reflect.get(of, name)) as unknown,
+  });
+  return { ...database, sql };
 }
