@@ -121,7 +121,8 @@ async function quiet(
   const left = await settle(rig, config.quiet_ms_max, signal);
   writeFileSync(join(folder, "left.json"), `${JSON.stringify(left, null, 2)}\n`);
   const late: string[] = [];
-  for (const role of ["remote", "worker", "api"] as const) late.push(...(await rig.processes.end(role, 30_000, signal)));
+  for (const role of ["remote", "worker", "api"] as const)
+    late.push(...(await rig.processes.end(role, 30_000, signal)));
   begun.ok({});
   tell(left.length === 0 ? "nothing is left to do" : `${left.length} jobs are left, or more`);
   return late.map((name) => `${name} did not end when it was told to`);

@@ -29,7 +29,7 @@ test.each(actions.map((action) => ({ action, happens: what[action] })))(
       return { point, seconds: (performance.now() - begun) / 1_000 };
     });
     const slowest = took.toSorted((a, b) => b.seconds - a.seconds).slice(0, told_max);
-    console.log(slowest.map(({ point, seconds }) => `${seconds.toFixed(1)} s: ${action} ${point}`).join("\n"));
+    process.stdout.write(slowest.map(({ point, seconds }) => `${seconds.toFixed(1)} s: ${action} ${point}\n`).join(""));
     expect(failed.join("\n")).toBe("");
   },
   600_000,

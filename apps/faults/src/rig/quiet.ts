@@ -49,8 +49,7 @@ export async function settle(
     if (left.count < fewest) [fewest, fewer_at] = [left.count, now];
     if (left.count === 0) await pause(after_ms, signal);
     const over =
-      signal.aborted ||
-      now > begun + ms_max && (now > fewer_at + fewer_ms_max || now > begun + ms_max * times_max);
+      signal.aborted || (now > begun + ms_max && (now > fewer_at + fewer_ms_max || now > begun + ms_max * times_max));
     if (left.count === 0 || over) return left.first;
     await pause(look_ms, signal);
   }

@@ -14,7 +14,10 @@ export const mutants: Readonly<Record<string, readonly [string, string]>> = {
     "flow_edges WHERE flow_edges.child = child.id) AND random() < 0.5 AS waits",
   ],
   "a job is removed that its key still names": ["AND (kept_until IS NULL OR kept_until <= now())", ""],
-  "the dependants of a job do not wait for what it adds": ["FROM spawned, dependants", "FROM spawned, dependants WHERE false"],
+  "the dependants of a job do not wait for what it adds": [
+    "FROM spawned, dependants",
+    "FROM spawned, dependants WHERE false",
+  ],
   "a unique key is free before its window is over": [
     "names.window_ends_at <= now(), names.job_id",
     "names.window_ends_at <= now() + interval '5 seconds', names.job_id",
@@ -40,8 +43,7 @@ export function mutated(database: Database, [text, other]: readonly [string, str
     const unsafe: Sql["unsafe"] = (statement, ...rest) => sql.unsafe(statement.replaceAll(text, other), ...rest);
     return new Proxy(sql, { get: (of, name) => (name === "unsafe" ? unsafe : Reflect.get(of, name)) as unknown });
   };
-  const begin: Begin = (options, work) =>
-    (database.sql.begin as unknown as Begin)(options, (tx) => work(sending(tx)));
+  const begin: Begin = (options, work) => (database.sql.begin as unknown as Begin)(options, (tx) => work(sending(tx)));
   const sql = new Proxy(sending(database.sql), {
     get: (of, name) => (name === "begin" ? begin : Reflect.get(of, name)) as unknown,
   });

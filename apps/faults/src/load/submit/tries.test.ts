@@ -30,8 +30,10 @@ async function askedOf(first: RequestListener): Promise<{ status: number; unansw
   }
 }
 
-const problem = (fields: object): RequestListener => (_request, response) =>
-  void response.writeHead(503).end(JSON.stringify(fields));
+const problem =
+  (fields: object): RequestListener =>
+  (_request, response) =>
+    void response.writeHead(503).end(JSON.stringify(fields));
 
 test("a try that was cut off, or may have done something, is known when a later one is refused", async () => {
   expect(await askedOf((request) => void request.socket.destroy())).toEqual({ status: 409, unanswered: true });
@@ -41,7 +43,9 @@ test("a try that was cut off, or may have done something, is known when a later 
 
 test("one that was refused, or certainly did nothing, is none of them", async () => {
   expect(await askedOf(problem({}))).toEqual({ status: 409, unanswered: false });
-  expect(await askedOf((_request, response) => void response.writeHead(429).end())).toMatchObject({ unanswered: false });
+  expect(await askedOf((_request, response) => void response.writeHead(429).end())).toMatchObject({
+    unanswered: false,
+  });
 });
 
 test("nor is that of another call at the same time", async () => {
