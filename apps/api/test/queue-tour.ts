@@ -1,20 +1,24 @@
-import type { TestDatabase } from "@atlasqueue/testing";
 import type { checkedRequests } from "./checked-request.ts";
 
 type Called = ReturnType<typeof checkedRequests>["call"];
 type Submit = (key: string, body?: object) => Promise<string>;
 
 /** A queue that stands still and goes on; an act whose first asking is still under way. */
-export async function tourPauses(call: Called, submit: Submit, sql: TestDatabase["database"]["sql"]): Promise<void> {
+export async function tourPauses(
+  call: Called,
+  submit: Submit,
+  unfinish: (key: string) => Promise<unknown>,
+): Promise<void> {
   await submit("pause", { queue: "pause" });
   await call("pauseQueue", 200, { params: { queue: "pause" } });
   await call("leaseJobs", 200, { params: { queue: "pause" }, body: { worker_id: "tourist" } });
   await call("listQueues", 200);
   await call("listQueues", 422, { query: { limit: "0" } });
   await call("resumeQueue", 200, { params: { queue: "pause" }, body: {} });
-  const key = { "Idempotency-Key": "under way" };
+  const under_way = "under way";
+  const key = { "Idempotency-Key": under_way };
   await call("pauseQueue", 200, { params: { queue: "pause" }, headers: key });
-  await sql`UPDATE audit_log SET finished = false WHERE idempotency_key = 'under way'`;
+  await unfinish(under_way);
   await call("pauseQueue", 409, { params: { queue: "pause" }, headers: key });
   for (const operation of ["pauseQueue", "resumeQueue"]) {
     await call(operation, 200, { params: { queue: "never-heard-of" } });

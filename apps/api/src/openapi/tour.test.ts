@@ -195,7 +195,11 @@ test("steps and signals are answered as documented", () => tourSteps(call, submi
 
 test("flows are answered as documented", () => tourFlows(call));
 
-test("pausing and resuming is answered as documented", () => tourPauses(call, submit, api.deps.database.sql));
+test("pausing and resuming is answered as documented", () => {
+  const { sql } = api.deps.database;
+  const unfinish = (key: string) => sql`UPDATE audit_log SET finished = false WHERE idempotency_key = ${key}`;
+  return tourPauses(call, submit, unfinish);
+});
 
 test("schedules are answered as documented", () => tourSchedules(call));
 

@@ -175,7 +175,7 @@ test("what is started anew while an empty list is being filled does not stay in 
   const [id = ""] = await kill(1);
   const { deadLetters } = deps.signal;
   const add: typeof deadLetters.add = async (found) => {
-    await own.database.sql`UPDATE jobs SET status = 'queued', dead_at = NULL WHERE id = ${id}`;
+    await own.database.sql`UPDATE jobs SET status = 'queued', ready_at = now(), dead_at = NULL WHERE id = ${id}`;
     return deadLetters.add(found);
   };
   await rebuildDeadLetterList({ ...deps, signal: { ...deps.signal, deadLetters: { ...deadLetters, add } } }, 0);

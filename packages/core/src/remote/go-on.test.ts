@@ -49,7 +49,7 @@ test("the ack of a job leases the next of its group, whole; the same ack again l
 
 test("of many groups each goes on by itself; without a group, after a failure or for another tenant nothing does", async () => {
   const ids = await add({}, ...["a", "b", "c"].flatMap((group) => many(2, { group })), {});
-  const [plain, a, b, c, other] = await held(5);
+  const [plain, a, b, c, other] = await held(8);
   if (!plain || !a || !b || !c || !other) throw new Error("not all were leased");
   expect(await goOn([a], { tenant: "stranger" })).toEqual({ acks: ["not_found"], nacks: [], next: [] });
   const nacks = [{ ...c, error: "no", retry: true }];

@@ -24,8 +24,8 @@ import {
 /** Who takes the next jobs, and of which of the completed jobs, by id, the group is to go on. */
 export type TakeNext = Pick<Claimer, "worker_id" | "lease_seconds" | "unanswered"> & {
   after: readonly string[];
-  /** "whole" for remote workers. */
-  width?: "whole";
+  /** What comes of each. Default: what a worker of ours needs. */
+  width?: Width;
 };
 
 /** The outcomes in the order of the completions, and the lease of each one's next job that could be taken. */
@@ -96,7 +96,8 @@ const nameOf = ({ logged, with_results }: Omit<Kind, "grouped">, width: Width) =
 
 const statements = new Map(
   widths.flatMap((width) =>
-    [false, true].flatMap((logged) =>
+    // Nothing that a remote worker logged is kept.
+    (width === "whole" ? [false] : [false, true]).flatMap((logged) =>
       [false, true].map((with_results) => {
         const kind = { grouped: true, logged, with_results };
         const parameters = settlementParameters(kind);
