@@ -38,12 +38,16 @@ export const mutants: Readonly<Record<string, readonly [string, string]>> = {
 /** The same database, to which statements go with the one text in place of the other, also in transactions. */
 export function mutated(database: Database, [text, other]: readonly [string, string]): Database {
   type Sender = Pick<Sql, "unsafe">;
-  type Begin = (options: string, work: (tx: Sender) => unknown) => Promise<unknown>;
+  type Begin = (...call: unknown[]) => Promise<unknown>;
   const sending = <S extends Sender>(sql: S): S => {
     const unsafe: Sql["unsafe"] = (statement, ...rest) => sql.unsafe(statement.replaceAll(text, other), ...rest);
     return new Proxy(sql, { get: (of, name) => (name === "unsafe" ? unsafe : Reflect.get(of, name)) as unknown });
   };
-  const begin: Begin = (options, work) => (database.sql.begin as unknown as Begin)(options, (tx) => work(sending(tx)));
+  // The work is what comes last, after options if there are any.
+  const begin: Begin = (...call) => {
+    const work = call.at(-1) as (tx: Sender) => unknown;
+    return (database.sql.begin as unknown as Begin)(...call.slice(0, -1), (tx: Sender) => work(sending(tx)));
+  };
   const sql = new Proxy(sending(database.sql), {
     get: (of, name) => (name === "begin" ? begin : Reflect.get(of, name)) as unknown,
   });
