@@ -42,8 +42,20 @@ function nextOf(model: Model, queue: string, jobs_max: number): ModelJob[] {
   return next.map(({ job }) => job);
 }
 
-/** Of queues whose groups take turns: what is next in each, from where its turns went on. */
+/**
+ * Of queues whose groups take turns: what is next in each, from where its turns went on. They have equal shares, and take
+ * turns in being the first.
+ */
 export function nextInTurns(model: Model, queues: readonly string[], jobs_max: number): ModelJob[] {
-  const share = Math.ceil(jobs_max / queues.length);
-  return queues.flatMap((queue) => nextOf(model, queue, share)).slice(0, jobs_max);
+  const before = model.turns.get(ofQueues) ?? "";
+  const names = queues.toSorted();
+  const inRotation = [...names.filter((name) => name > before), ...names.filter((name) => name <= before)];
+  if (inRotation[0] !== undefined) model.turns.set(ofQueues, inRotation[0]);
+  return inRotation.reduce<ModelJob[]>((jobs, queue, at) => {
+    const left = jobs_max - jobs.length;
+    return left > 0 ? [...jobs, ...nextOf(model, queue, Math.ceil(left / (queues.length - at)))] : jobs;
+  }, []);
 }
+
+/** Where the turns of the queues themselves go on. */
+const ofQueues = "";

@@ -47,7 +47,6 @@ export const work: Record<string, Act> = {
     // Of an odd number, chance says whether one more is taken in turns.
     const jobs_max = 2 + 2 * draw(2);
     const worker = one(draw, workers);
-    if (process.env["DBG"]) console.log(jobs_max, JSON.stringify([...model.jobs.values()].filter((j)=>[0,21,8].includes(j.n)||j.status==="queued").map((j)=>[j.n,j.queue,j.group,j.priority,j.status,j.ready_at! - model.now,j.holds_group])), JSON.stringify([...model.groups]), JSON.stringify([...model.queues]), JSON.stringify([...model.turns]));
     const leases = await claimReady(real.deps, jobs_max, claimer(real, worker, 30));
     took(model, real, claiming.claimByAge(model, queues, jobs_max, { worker, seconds: 30 }), leases);
   },
