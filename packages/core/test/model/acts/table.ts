@@ -14,6 +14,7 @@ const weights: Record<string, number> = {
   park: 3,
   retry: 4,
   "submit with a key": 2,
+  "submit unique": 1.5,
   spawn: 2,
   prune: 2,
   "set the concurrency": 0.5,
