@@ -15,16 +15,15 @@ const kinds: Record<string, QueueLimitsInput> = {
   plain: {},
   limited: { concurrency: 1_000 },
   fair: { fair_by: "group" },
-  "fair and limited": { fair_by: "group", concurrency: 1_000 },
 };
-const queues = Object.keys(kinds).map((kind) => kind.replaceAll(" ", "-"));
+const queues = Object.keys(kinds);
 const claimer: Claimer = { tenant: "default", queues, worker_id: "w1", lease_seconds: 30 };
 
 beforeAll(async () => {
   own = await testDatabase();
   deps = { database: own.database, observe: recordEvents().observe };
-  for (const [at, limits] of Object.values(kinds).entries())
-    await setLimits(deps, { tenant: "default", queue: queues[at] ?? "" }, queueLimits.parse(limits));
+  for (const [queue, limits] of Object.entries(kinds))
+    await setLimits(deps, { tenant: "default", queue }, queueLimits.parse(limits));
 });
 afterAll(() => own.drop());
 beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches, queue_starts, idempotency_keys`);
@@ -47,16 +46,16 @@ const claimed = async (claims: number, jobs_max: number, by: Claimer = claimer):
 test.each([1, 2, 3, 10])("no kind of queue waits until another has run empty, %d jobs at a time", async (jobs_max) => {
   for (const queue of queues) await add(queue, 200);
   const counts = await claimed(Math.ceil(120 / jobs_max), jobs_max);
-  // Each has a third of the room; the two whose groups take turns have theirs together.
-  for (const queue of queues) expect(counts[queue], JSON.stringify(counts)).toBeGreaterThan(6);
+  // Each has a third of the room.
+  for (const queue of queues) expect(counts[queue], JSON.stringify(counts)).toBeGreaterThan(12);
 });
 
 test("what one kind of queue does not use of the room another does", async () => {
   await add("plain", 2);
   await add("limited", 50);
   expect(await claimed(1, 20)).toEqual({ plain: 2, limited: 18 });
-  await add("plain", 50);
-  expect(await claimed(1, 60)).toEqual({ plain: expect.any(Number), limited: expect.any(Number) });
+  await add("plain", 20);
+  expect(await claimed(1, 60)).toEqual({ plain: 20, limited: 32 });
 });
 
 test("one queue is one claim, whatever its kind", async () => {
