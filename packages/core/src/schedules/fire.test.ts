@@ -254,6 +254,8 @@ test("a tenant with days to catch up with in hundreds of schedules holds up no o
   await clock.set("2025-01-08T09:00:30Z");
   await fireAll(deps);
   expect(await slots()).toEqual(["01-08T09:00"]);
-  const [greedy] = await database.sql<{ jobs: number }[]>`SELECT count(*)::int AS jobs FROM jobs WHERE tenant = 'greedy'`;
+  const [greedy] = await database.sql<
+    { jobs: number }[]
+  >`SELECT count(*)::int AS jobs FROM jobs WHERE tenant = 'greedy'`;
   expect(greedy?.jobs).toBeGreaterThan(1_000);
 });

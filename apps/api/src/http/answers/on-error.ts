@@ -1,5 +1,11 @@
 import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
-import { CallerGoneError, NoRoomError, outcomeUnknown, StorageFullError, TooManyQueuesError } from "@atlasqueue/core/internal";
+import {
+  CallerGoneError,
+  NoRoomError,
+  outcomeUnknown,
+  StorageFullError,
+  TooManyQueuesError,
+} from "@atlasqueue/core/internal";
 import { routePath } from "hono/route";
 import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "../context.ts";
