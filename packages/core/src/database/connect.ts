@@ -1,7 +1,7 @@
 import postgres from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
 import type { Pulse } from "./patience.ts";
-import { createPoolTurns, type PoolTurns, type Sender } from "./pool-turns.ts";
+import { createPoolTurns, type PoolTurns, type Sender } from "./pool/pool-turns.ts";
 import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;

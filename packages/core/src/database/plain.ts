@@ -2,7 +2,7 @@ import type { PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { DrizzleQueryError, queryBuilder } from "./drizzle.ts";
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
-import { inTurn } from "./on-behalf-of.ts";
+import { inTurn } from "./pool/on-behalf-of.ts";
 
 /**
  * Run a statement made with drizzle's query builder, under the database's deadline: for plain reads and writes, whose

@@ -3,7 +3,7 @@ import { cancelLate, retireSilent, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
-import { inTurn } from "./on-behalf-of.ts";
+import { inTurn } from "./pool/on-behalf-of.ts";
 import { patienceLeft } from "./patience.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 

@@ -9,7 +9,7 @@ import { claimableInTurns } from "../turns/claimable.ts";
 import { claimLimited } from "./claim-limited.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { leaseEvent, type Claimer, type Lease, type LeasedJob } from "./lease.ts";
-import { queueKinds } from "./queue-kinds.ts";
+import { queueKinds } from "../queues/kinds.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";
 import { impatient, passingOverLocked } from "../database/skip-locked.ts";
 import { leaseTerms, syncedForGroups, takeLeases, type Width } from "./take-leases.ts";

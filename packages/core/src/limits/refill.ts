@@ -1,5 +1,5 @@
 import { isUnavailable } from "../database/errors.ts";
-import { onBehalfOf } from "../database/on-behalf-of.ts";
+import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { queueRoom } from "./room.ts";
 import { readyWithinRates } from "../queues/ready.ts";

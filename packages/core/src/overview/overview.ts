@@ -1,5 +1,5 @@
 import type { Overview } from "@atlasqueue/contract";
-import { onBehalfOf } from "../database/on-behalf-of.ts";
+import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import { createReadiness } from "../database/server/readiness.ts";
 import type { Deps } from "../deps.ts";
 import { createOutlook } from "../maintenance/outlook.ts";

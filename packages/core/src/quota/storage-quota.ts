@@ -1,4 +1,4 @@
-import { onBehalfOf } from "../database/on-behalf-of.ts";
+import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import { keysInUse, lookAtStored, type Stored } from "./look.ts";
 

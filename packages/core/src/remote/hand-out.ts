@@ -1,6 +1,6 @@
 import { certainlyNotApplied } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
-import { onBehalfOf } from "../database/on-behalf-of.ts";
+import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import type { LeaseReturns } from "../lease/returns.ts";

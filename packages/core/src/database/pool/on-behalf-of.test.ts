@@ -1,13 +1,13 @@
 import { eventually, postgresUrl } from "@atlasqueue/testing";
 import { afterEach, expect, test } from "vitest";
-import { NoRoomError } from "../shares.ts";
-import { connectDatabase, type Database } from "./connect.ts";
-import { CallerGoneError, DatabaseTimeoutError, outcomeUnknown } from "./errors.ts";
+import { NoRoomError } from "../../shares.ts";
+import { connectDatabase, type Database } from "../connect.ts";
+import { CallerGoneError, DatabaseTimeoutError, outcomeUnknown } from "../errors.ts";
 import { onBehalfOf } from "./on-behalf-of.ts";
-import { plain } from "./plain.ts";
-import { executeOn } from "./statement.ts";
-import { inTransaction } from "./transaction.ts";
-import { sql } from "./drizzle.ts";
+import { plain } from "../plain.ts";
+import { executeOn } from "../statement.ts";
+import { inTransaction } from "../transaction.ts";
+import { sql } from "../drizzle.ts";
 
 const databases: Database[] = [];
 afterEach(() => Promise.all(databases.splice(0).map((database) => database.close())));

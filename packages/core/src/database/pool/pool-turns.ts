@@ -1,8 +1,8 @@
 import { createShares } from "@atlasqueue/contract";
-import { NoRoomError } from "../shares.ts";
-import { onDeadline } from "./deadline.ts";
-import { CallerGoneError, certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
-import { patienceLeft, type Pulse } from "./patience.ts";
+import { NoRoomError } from "../../shares.ts";
+import { onDeadline } from "../deadline.ts";
+import { CallerGoneError, certainlyNotApplied, DatabaseTimeoutError } from "../errors.ts";
+import { patienceLeft, type Pulse } from "../patience.ts";
 
 /** For whom statements are sent; `gone` is only asked for, and only minded, while one waits for its turn. */
 export type Sender = { tenant: string; gone?: (() => AbortSignal) | undefined };

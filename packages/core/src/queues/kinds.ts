@@ -3,7 +3,7 @@ import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
-import type { Claimer } from "./lease.ts";
+import type { Claimer } from "../lease/lease.ts";
 
 /** Queues by how their jobs are claimed; those that are paused are none of them. */
 export type QueueKinds = { plain: string[]; in_turns: string[]; limited: string[] };
@@ -27,7 +27,7 @@ export async function queueKinds(
 }
 
 const kinds = composed(
-  "lease/queue-kinds",
+  "queues/kinds",
   ["tenant", "queues"],
   `
   SELECT queue, CASE WHEN paused_at IS NOT NULL THEN 'paused' WHEN fair_by IS NOT NULL THEN 'in_turns' ELSE 'limited' END AS kind
