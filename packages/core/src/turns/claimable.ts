@@ -1,6 +1,3 @@
-import { composed } from "../database/composed.ts";
-import { textArray } from "../database/literals.ts";
-import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyInGroup } from "../signal/signal.ts";
 import { oldestInGroups, readyOfGroups } from "./ready.ts";
@@ -11,13 +8,6 @@ export type Turns = Map<string, string>;
 const turns_max = 10_000;
 
 type Wanted = { tenant: string; queues: readonly string[]; turns?: Turns | undefined };
-
-/** Those of the queues whose groups take turns. */
-export async function queuesInTurns(deps: Pick<Deps, "database">, { tenant, queues }: Wanted): Promise<string[]> {
-  const params = [tenant, textArray(queues)];
-  const rows = await executeOn(deps.database)<{ queue: string }>({ text: inTurns, params });
-  return rows.map(({ queue }) => queue);
-}
 
 /**
  * Ids of ready jobs of queues whose groups take turns, for a claim without a signal: one of each group after the one
@@ -83,9 +73,3 @@ function inRounds(jobs: readonly ReadyInGroup[]): { round: number; job: ReadyInG
   }
   return placed.sort((a, b) => b.job.priority - a.job.priority || a.round - b.round);
 }
-
-const inTurns = composed(
-  "turns/queues",
-  ["tenant", "queues"],
-  `SELECT queue FROM queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND paused_at IS NULL AND fair_by IS NOT NULL`,
-);
