@@ -6,9 +6,8 @@ import { certainlyNotApplied, DatabaseTimeoutError, isAnswer, isStatementLost } 
 import { patienceLeft } from "./patience.ts";
 
 /**
- * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `patienceLeft`), and
- * its wait for a connection from when it began.
- * A late one is taken out of the driver's queue, or cancelled on the server, and throws `DatabaseTimeoutError`.
+ * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `patienceLeft`).
+ * `began_at` is when it began to wait, if that was before. A late one is taken out of the driver's queue, or cancelled on the server, and throws `DatabaseTimeoutError`.
  * `outcomeUnknown(error)` says whether a failed query may have taken effect.
  *
  * @example
@@ -37,7 +36,7 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
       query.then(settled, settled);
       void cancelLate(database, { query: driver, text: driver.string ?? "", isOver: () => over });
     };
-    allow(timeout_ms);
+    allow(Math.max(0, began_at + timeout_ms - performance.now()));
   });
   try {
     const rows = await Promise.race([query, deadline]);

@@ -1,7 +1,8 @@
 import postgres from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
-import { createLanes, type Lanes } from "./pool/lanes.ts";
 import type { Pulse } from "./patience.ts";
+import { createLanes, type Lanes } from "./pool/lanes.ts";
+import { createPoolTurns, type PoolTurns, type Sender } from "./pool/pool-turns.ts";
 import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;
@@ -14,8 +15,12 @@ export type Database = {
   control: Sql;
   /** Shared by all users of the pool, whatever their deadlines. */
   pulse: Pulse;
+  /** Shared likewise: whose statement is sent next, among those sent for tenants. */
+  turns: PoolTurns;
   /** The same: how many connections statements of one kind may take up. */
   lanes: Lanes;
+  /** For whom statements are sent: see `onBehalfOf`. Usually for nobody. */
+  sender?: Sender;
   connections(): Connections;
   /**
    * Call `hear` each time a connection in use ends other than by our own doing: the server crashed, stopped or ended
@@ -113,6 +118,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const sql = open(options.connections_max, options.idle_seconds ?? 20);
   const control = open(1, control_idle_seconds);
   const pool = sql as unknown as Patched;
+  const turns = createPoolTurns(options.connections_max);
   const pulse: Pulse = { answered_at: -Infinity };
   const lanes = createLanes(options.connections_max, pulse);
   return {
@@ -120,10 +126,16 @@ export function connectDatabase(options: DatabaseOptions): Database {
     control,
     timeout_ms: options.timeout_ms,
     pulse,
+    turns,
     lanes,
     connections() {
       const { idle, busy, waiting } = pool.load();
-      return { open: idle + busy, busy, max: options.connections_max, waiting: waiting + lanes.waiting() };
+      return {
+        open: idle + busy,
+        busy,
+        max: options.connections_max,
+        waiting: waiting + turns.waiting() + lanes.waiting(),
+      };
     },
     onBreak(hear) {
       listeners.add(hear);

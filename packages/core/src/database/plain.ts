@@ -1,7 +1,7 @@
 import type { PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { DrizzleQueryError, queryBuilder } from "./drizzle.ts";
 import type { Database } from "./connect.ts";
-import { onPool } from "./pool/on-pool.ts";
+import { inOwnLane } from "./pool/in-lane.ts";
 
 /**
  * Run a statement made with drizzle's query builder, under the database's deadline: for plain reads and writes, whose
@@ -12,8 +12,8 @@ import { onPool } from "./pool/on-pool.ts";
  */
 export async function plain<T>(database: Database, query: (db: PgRemoteDatabase) => PromiseLike<T>): Promise<T> {
   const db = queryBuilder(async (text, params: string[]) => {
-    const sent = () => database.sql.unsafe(text, params, { prepare: true }).values();
-    return { rows: [...(await onPool(database, text, sent as never))] };
+    const send = () => database.sql.unsafe(text, params, { prepare: true }).values();
+    return { rows: [...(await inOwnLane(database, text, send as never))] };
   });
   try {
     return await query(db);

@@ -1,5 +1,5 @@
 import type { Database } from "./connect.ts";
-import { onPool } from "./pool/on-pool.ts";
+import { inOwnLane } from "./pool/in-lane.ts";
 
 /** SQL with $1, $2 …, for statements that must also run inside a caller's own transaction, whatever its driver. */
 export type Statement = { text: string; params: readonly (string | number)[] };
@@ -18,7 +18,7 @@ export const sentWhole = { prepare: true, whole: true };
 /** Runs statements on a pool, prepared, each under the database's deadline. */
 export function executeOn(database: Database): Execute {
   return async <Row>({ text, params }: Statement) => {
-    const rows = await onPool(database, text, () => database.sql.unsafe(text, [...params], sentWhole));
+    const rows = await inOwnLane(database, text, () => database.sql.unsafe(text, [...params], sentWhole));
     return rows as unknown as readonly Row[];
   };
 }

@@ -3,7 +3,8 @@ import { cancelLate, retireSilent, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
-import { reportTo } from "./pool/on-pool.ts";
+import { inLane, reportTo } from "./pool/in-lane.ts";
+import type { Place } from "./pool/lanes.ts";
 import { patienceLeft } from "./patience.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
@@ -24,13 +25,21 @@ const transaction_deadlines = 3;
  * @example
  * const outcomes = await inTransaction(database, (execute) => enqueueWith(execute, submissions, options));
  */
-export async function inTransaction<T>(
+export function inTransaction<T>(
   database: Database,
   work: (execute: Execute) => Promise<T>,
   { how = sentWhole, kind = "transaction" }: { how?: typeof sentWhole; kind?: string | undefined } = {},
 ): Promise<T> {
-  const { timeout_ms, lanes } = database;
-  const place = lanes.tryEnter(kind) ?? (await lanes.enter(kind, timeout_ms));
+  return inLane(database, kind, (began_at, place) => transact(database, work, how, { began_at, place }));
+}
+
+async function transact<T>(
+  database: Database,
+  work: (execute: Execute) => Promise<T>,
+  how: typeof sentWhole,
+  { began_at, place }: { began_at: number; place: Place },
+): Promise<T> {
+  const { timeout_ms } = database;
   let committing = false;
   let begun = false;
   let late = false;
@@ -56,8 +65,8 @@ export async function inTransaction<T>(
     );
   };
   // Its BEGIN may have to wait for a connection.
-  const waiting = { began_at: performance.now(), sent_at: undefined, timeout_ms };
-  allow(timeout_ms);
+  const waiting = { began_at, sent_at: undefined, timeout_ms };
+  allow(Math.max(0, began_at + timeout_ms - performance.now()));
 
   const transaction = database.sql.begin("isolation level read committed", async (tx) => {
     begun = true;
