@@ -32,14 +32,13 @@ test("a group locked by an open transaction does not keep the others waiting", a
 });
 
 test("a note locked by an open transaction holds up its own group alone", async () => {
-  await add({}, { group: "h" });
+  const heads = await add({}, { group: "h" });
   const [b, next] = await add({}, { group: "h" });
-  const heads = await own.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
-  for (const { id } of heads) await succeed(id);
+  for (const id of heads) await finish(id);
   await whileHeld(
     (tx) => tx`SELECT FROM group_handovers WHERE group_key = 'g' FOR UPDATE`,
     async () => {
-      const beside = { ...deps, database: { ...own.database, timeout_ms: 1_000 } };
+      const beside = { ...deps, database: { ...deps.database, timeout_ms: 1_000 } };
       expect(await advanceGroups(beside, 100)).toMatchObject({ handovers: 1, left: true, ready: [{ id: next }] });
     },
   );
