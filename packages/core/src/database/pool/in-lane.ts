@@ -20,7 +20,8 @@ export async function inLane<T>(
   const { sender, lanes, timeout_ms } = database;
   const lane = sender ? `${sender.tenant} ${kind}` : kind;
   const answer = await inTurn(database, async (began_at) => {
-    const place = lanes.tryEnter(lane);
+    // Its tenant's share of the pool bounds it already.
+    const place = lanes.tryEnter(lane, { shared: sender !== undefined });
     return place ? work(began_at, place) : no_room;
   });
   if (answer !== no_room) return answer as T;

@@ -19,15 +19,15 @@ export type Place = {
 };
 
 export type Lanes = {
-  /** Undefined when it has to wait. */
-  tryEnter(kind: string): Place | undefined;
+  /** Undefined when it has to wait. With `shared` something else bounds the kind, unless it is held up. */
+  tryEnter(kind: string, how?: { shared: boolean }): Place | undefined;
   /** Rejects when there is no room in time (see `patienceLeft`); then nothing was sent. */
   enter(kind: string, timeout_ms: number): Promise<Place>;
   /** How many wait. */
   waiting(): number;
 };
 
-type Lane = { running: number; waiting: ((place: Place) => void)[] };
+type Lane = { running: number; max: number; waiting: ((place: Place) => void)[] };
 
 /**
  * Bounds how many connections of a pool statements of one kind take up, so that some are left for all others: somebody
@@ -50,7 +50,7 @@ export function createLanes(connections_max: number, pulse: Pulse): Lanes {
 
   const laneOf = (kind: string): Lane => {
     let lane = lanes.get(kind);
-    if (!lane) lanes.set(kind, (lane = { running: 0, waiting: [] }));
+    if (!lane) lanes.set(kind, (lane = { running: 0, max: lane_max, waiting: [] }));
     return lane;
   };
   const runningHeldUp = (): number => {
@@ -58,8 +58,8 @@ export function createLanes(connections_max: number, pulse: Pulse): Lanes {
     for (const kind of held_up) running += lanes.get(kind)?.running ?? 0;
     return running;
   };
-  const hasRoom = (kind: string, { running }: Lane): boolean =>
-    running < lane_max && (!held_up.has(kind) || runningHeldUp() < held_up_max);
+  const hasRoom = (kind: string, { running, max }: Lane): boolean =>
+    running < max && (!held_up.has(kind) || runningHeldUp() < held_up_max);
 
   /** Lets in those that wait and may. */
   const advance = (kind: string): boolean => {
@@ -104,8 +104,9 @@ export function createLanes(connections_max: number, pulse: Pulse): Lanes {
   };
 
   return {
-    tryEnter(kind) {
+    tryEnter(kind, { shared } = { shared: false }) {
       const lane = laneOf(kind);
+      if (shared) lane.max = Infinity;
       return lane.waiting.length === 0 && hasRoom(kind, lane) ? placeIn(kind, lane) : undefined;
     },
     enter(kind, timeout_ms) {
