@@ -96,13 +96,9 @@ export function steppingDatabase(
       return Reflect.get(target, name) as unknown;
     },
   });
-  // A move stopped by a test, on a slow machine, is not a server that has fallen silent. What it has side by side waits in
-  // turn, without connections that others would lack.
-  return { ...database, sql, lanes: unbounded, timeout_ms: 120_000 };
+  // A move stopped by a test, on a slow machine, is not a server that has fallen silent.
+  return { ...database, sql, timeout_ms: 120_000 };
 }
-
-const place = { leave() {}, heldUp() {}, answered() {} };
-const unbounded: Database["lanes"] = { tryEnter: () => place, enter: async () => place, waiting: () => 0 };
 
 /** A connection that broke. */
 export function brokenConnection(): Error {

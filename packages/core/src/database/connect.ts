@@ -1,7 +1,6 @@
 import postgres from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
 import type { Pulse } from "./patience.ts";
-import { createLanes, type Lanes } from "./pool/lanes.ts";
 import { createPoolTurns, type PoolTurns, type Sender } from "./pool/pool-turns.ts";
 import { openSocket } from "./socket.ts";
 
@@ -17,8 +16,6 @@ export type Database = {
   pulse: Pulse;
   /** Shared likewise: whose statement is sent next, among those sent for tenants. */
   turns: PoolTurns;
-  /** The same: how many connections statements of one kind may take up. */
-  lanes: Lanes;
   /** For whom statements are sent: see `onBehalfOf`. Usually for nobody. */
   sender?: Sender;
   connections(): Connections;
@@ -119,23 +116,15 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const control = open(1, control_idle_seconds);
   const pool = sql as unknown as Patched;
   const turns = createPoolTurns(options.connections_max);
-  const pulse: Pulse = { answered_at: -Infinity };
-  const lanes = createLanes(options.connections_max, pulse);
   return {
     sql,
     control,
     timeout_ms: options.timeout_ms,
-    pulse,
+    pulse: { answered_at: -Infinity },
     turns,
-    lanes,
     connections() {
       const { idle, busy, waiting } = pool.load();
-      return {
-        open: idle + busy,
-        busy,
-        max: options.connections_max,
-        waiting: waiting + turns.waiting() + lanes.waiting(),
-      };
+      return { open: idle + busy, busy, max: options.connections_max, waiting: waiting + turns.waiting() };
     },
     onBreak(hear) {
       listeners.add(hear);

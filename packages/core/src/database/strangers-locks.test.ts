@@ -1,5 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
-import type { SubmitJobInput } from "@atlasqueue/contract";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { countDrift } from "../counts/drift.ts";
@@ -7,15 +5,8 @@ import { foldCounts } from "../counts/fold.ts";
 import type { Deps } from "../deps.ts";
 import { claim } from "../lease/claim.ts";
 import { setLimits } from "../limits/set.ts";
-import { extendLeases } from "../lease/extend.ts";
-import { heartbeat } from "../lease/heartbeat.ts";
-import { findJobSteps } from "../steps/find.ts";
-import { storeStep } from "../steps/store.ts";
 import { complete } from "../settle/complete.ts";
-import { createFollowUps } from "../follow-ups.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { createSubmitter } from "../submit/submitter.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 import { isUnavailable } from "./errors.ts";
 
@@ -30,8 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database
-    .sql`TRUNCATE jobs, job_steps, job_groups, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
+  await own.database.sql`TRUNCATE jobs, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
   database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms });
   deps = { database, observe: recordEvents().observe };
   const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
@@ -108,76 +98,6 @@ test("a locked total of one queue leaves the changes of all others to be added t
   while ((await foldCounts(deps, 1_000)) > 0);
   expect(await left()).toEqual([]);
   await allIsWell();
-});
-
-/** Callers of one kind, again and again, until the end of the work: each at times of its own, as otherwise all give up at once. */
-async function amid(callers: number, call: () => Promise<unknown>, work: () => Promise<void>): Promise<void> {
-  let over = false;
-  const keepCalling = async (): Promise<void> => {
-    for (let rest_ms = timeout_ms; !over; rest_ms = timeout_ms / 4) {
-      await delay(rest_ms * Math.random());
-      await call().catch(() => {});
-    }
-  };
-  const all = Array.from({ length: callers }, keepCalling);
-  await work().finally(() => (over = true));
-  await Promise.all(all);
-}
-test("callers who wait for a locked table, however many, leave the others a connection", async () => {
-  const [lease] = await take(await add("free"));
-  if (!lease) throw new Error("it was not leased");
-  const ask = () => findJobSteps(deps, "default", lease.id);
-  const store = () => storeStep(deps, lease, "charge", 17);
-  await beside("LOCK TABLE job_steps", () =>
-    amid(30, ask, () =>
-      amid(30, store, async () => {
-        // Until it is known of both kinds.
-        await Promise.allSettled([ask(), store()]);
-        for (let round = 0; round < 10; round += 1) expect(await runs("free")).toBe(true);
-        expect(await extendLeases(deps, [lease], 60)).toMatchObject({ lost: [], locked: [] });
-      }),
-    ),
-  );
-  expect(await store()).toEqual({ kind: "stored", result: 17 });
-  await allIsWell();
-});
-
-test("a locked table of groups holds up no submission without a group", async () => {
-  const signal = memorySignal();
-  const followUps = createFollowUps({ ...deps, signal });
-  const submitter = createSubmitter({ ...deps, followUps }, options);
-  const send = (request: Partial<SubmitJobInput>) => submitter.submit(submission({ queue: "free", ...request }), 10);
-  await beside("LOCK TABLE job_groups", () =>
-    amid(
-      10,
-      () => send({ group: "g" }),
-      async () => {
-        await refusesInTime(() => send({ group: "g" }));
-        for (let round = 0; round < 20; round += 1) expect(await send({})).toMatchObject({ kind: "created" });
-      },
-    ),
-  );
-  expect(await send({ group: "g" })).toMatchObject({ kind: "created" });
-  await submitter.close();
-  await followUps.stop();
-});
-
-test("heartbeats of locked jobs, however many, leave the others a connection", async () => {
-  const ids = await Promise.all(Array.from({ length: 40 }, () => add("held")));
-  const leases = await claim(deps, ids, { tenant: "default", queues: ["held"], worker_id: "w", lease_seconds: 60 });
-  expect(leases).toHaveLength(40);
-  let next = 0;
-  const beat = () => {
-    const { id, lease_token } = leases[(next += 1) % leases.length] as (typeof leases)[number];
-    return heartbeat(deps, "default", { id, lease_token, lease_seconds: 60 });
-  };
-  await beside("SELECT FROM jobs WHERE queue = 'held' FOR UPDATE", () =>
-    amid(40, beat, async () => {
-      await beat().catch(() => {});
-      for (let round = 0; round < 10; round += 1) expect(await runs("free")).toBe(true);
-    }),
-  );
-  expect(await beat()).toMatchObject({ kind: "extended" });
 });
 
 test.each(["queue_changes", "jobs"])(

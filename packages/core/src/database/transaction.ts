@@ -3,8 +3,7 @@ import { cancelLate, retireSilent, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
-import { inLane, reportTo } from "./pool/in-lane.ts";
-import type { Place } from "./pool/lanes.ts";
+import { inTurn } from "./pool/on-behalf-of.ts";
 import { patienceLeft } from "./patience.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
@@ -28,16 +27,16 @@ const transaction_deadlines = 3;
 export function inTransaction<T>(
   database: Database,
   work: (execute: Execute) => Promise<T>,
-  { how = sentWhole, kind = "transaction" }: { how?: typeof sentWhole; kind?: string | undefined } = {},
+  how: typeof sentWhole = sentWhole,
 ): Promise<T> {
-  return inLane(database, kind, (began_at, place) => transact(database, work, how, { began_at, place }));
+  return inTurn(database, (began_at) => transact(database, work, how, began_at));
 }
 
 async function transact<T>(
   database: Database,
   work: (execute: Execute) => Promise<T>,
   how: typeof sentWhole,
-  { began_at, place }: { began_at: number; place: Place },
+  began_at: number,
 ): Promise<T> {
   const { timeout_ms } = database;
   let committing = false;
@@ -91,17 +90,11 @@ async function transact<T>(
     return result;
   }) as Promise<T>;
 
-  const settled = () => {
-    over = true;
-    place.leave();
-  };
+  const settled = () => void (over = true);
   transaction.then(settled, settled);
   try {
-    const result = await Promise.race([transaction, deadline]);
-    place.answered();
-    return result;
+    return await Promise.race([transaction, deadline]);
   } catch (error) {
-    if (begun) reportTo(place, database, error);
     throw committing ? error : certainlyNotApplied(error);
   } finally {
     stop();
@@ -132,7 +125,7 @@ export async function sentTogether(
       for (const answer of sent) answer.catch(() => {});
       return { answers: sent };
     },
-    { how: unawaited, kind: statements.at(-1)?.text },
+    unawaited,
   );
   return Promise.all(answers);
 }
