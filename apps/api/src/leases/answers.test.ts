@@ -69,6 +69,34 @@ test("jobs in an answer whose caller did not wait for it go back, with no attemp
   await eventually(async () => expect(await statuses("cut")).toEqual([{ status: "queued", attempts: 0, jobs: 16 }]));
 });
 
+test("the next of a group, leased by an ack whose caller did not wait for the answer, goes back too", async () => {
+  await add("ahead-of-next", 16, 250_000);
+  const jobs = ["first", "next"].map((n) => submission({ queue: "run", group: "g", max_attempts: 1, payload: { n } }));
+  await submit(api.deps, jobs, { idempotency_ttl_seconds: 60 });
+  const post = (path: string, body: object) => {
+    const text = JSON.stringify(body);
+    return `POST /v1${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+  };
+  const call = { tenant: "default", queue: "run", worker_id: "w", lease_seconds: 30, jobs_max: 1, wait_ms: 0 };
+  const [held] = await api.deps.longPoll.lease(call, new AbortController().signal);
+  const socket = connect({ port: server.port, host: "127.0.0.1" }).pause();
+  const acks = [{ id: held?.id, lease_token: held?.lease_token }];
+  // What the kernel's buffers hold counts as sent: the answer before it fills them.
+  socket.write(
+    post("/queues/ahead-of-next/lease", { worker_id: "w", max_jobs: 100 }) +
+      post("/leases/settle", { acks, next: { worker_id: "w" } }),
+  );
+  const done = { status: "succeeded", attempts: 1, jobs: 1 };
+  await eventually(
+    async () => expect(await statuses("run")).toEqual([{ status: "running", attempts: 1, jobs: 1 }, done]),
+    { interval_ms: 1 },
+  );
+  socket.destroy();
+  await eventually(async () =>
+    expect(await statuses("run")).toEqual([{ status: "queued", attempts: 0, jobs: 1 }, done]),
+  );
+});
+
 test("jobs reported as undelivered go back", async () => {
   const [id] = await add("unanswerable", 1, 10);
   const jobs = await api.deps.longPoll.lease(

@@ -1,18 +1,7 @@
-import { leaseAnswer, leaseRequest, queueName, type LeaseAnswer, type ParentsOfJob } from "@atlasqueue/contract";
-import { findLeasedSteps, parentsOf, showJob, type LeasedJob, type LeasedSteps } from "@atlasqueue/core/internal";
+import { leaseAnswer, leaseRequest, queueName } from "@atlasqueue/contract";
 import { z } from "zod";
-import { exampleId, exampleJob, exampleLockedUntil, exampleParents, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
-
-const exampleLease: LeaseAnswer["jobs"][number] = {
-  job: { ...exampleJob, status: "running", attempts: 1, worker_id: "worker-1", flow_id: exampleId },
-  lease_token: exampleToken,
-  locked_until: exampleLockedUntil,
-  steps: { charge: { charge_id: "ch_17" } },
-  signals: {},
-  steps_complete: true,
-  ...exampleParents,
-};
+import { exampleLease, showLeases } from "./show-leases.ts";
 
 export const lease = route(
   {
@@ -49,24 +38,6 @@ export const lease = route(
     const leases = await longPoll.lease(wish, hungUp());
     // With no attempt spent: no one knows of them.
     ifUndelivered(() => longPoll.undelivered(leases));
-    const steps = await findLeasedSteps(
-      deps,
-      tenant,
-      leases.filter(({ has_steps }) => has_steps).map(({ id }) => id),
-    );
-    const parents = await parentsOf(deps, tenant, leases);
-    return { jobs: leases.map((row) => showLease(row, steps.get(row.id) ?? noSteps, parents.get(row.id))) };
+    return { jobs: await showLeases(deps, tenant, leases) };
   },
 );
-
-const noSteps: LeasedSteps = { steps: {}, signals: {}, complete: true };
-
-function showLease(
-  row: LeasedJob,
-  { steps, signals, complete }: LeasedSteps,
-  parents: ParentsOfJob | undefined,
-): LeaseAnswer["jobs"][number] {
-  const { lease_token, locked_until } = row;
-  const held = { job: showJob(row), lease_token, locked_until: locked_until.toISOString() };
-  return { ...held, steps, signals, steps_complete: complete, ...parents };
-}

@@ -145,6 +145,32 @@ test("many are settled in one call, each with its own outcome", async () => {
   expect((await post("/leases/settle", {})).status).toBe(200);
 });
 
+test("an ack with `next` is answered with the next job of the group, ready to be worked on", async () => {
+  for (const n of [1, 2]) await submit("goes-on", { group: "g", payload: { n } });
+  const first = await leaseOne("goes-on");
+  const settle = async ({ job: { id }, lease_token }: LeaseAnswer["jobs"][number], more: object) =>
+    settleAnswer.parse(await (await post("/leases/settle", { acks: [{ id, lease_token }], ...more })).json());
+  const next = { worker_id: "goes-on", lease_seconds: 60 };
+  const { next: [second] = [] } = await settle(first, { next });
+  expect(second).toMatchObject({ job: { payload: { n: 2 }, status: "running", worker_id: "goes-on", attempts: 1 } });
+  if (!second) return;
+  const beat = await post(`/jobs/${second.job.id}/heartbeat`, { lease_token: second.lease_token });
+  expect(beat.status).toBe(200);
+  expect(await settle(second, { next })).toMatchObject({ acks: [{ outcome: "succeeded" }], next: [] });
+  expect(await settle(second, {})).not.toHaveProperty("next");
+});
+
+test.each([
+  [{}, "/next/worker_id"],
+  [{ worker_id: "w", lease_seconds: 0 }, "/next/lease_seconds"],
+  [{ worker_id: "w", max_jobs: 2 }, "/next/max_jobs"],
+  [true, "/next"],
+])("a settlement's next of %j is refused", async (next, pointer) => {
+  const response = await post("/leases/settle", { acks: [], next });
+  expect(response.status).toBe(422);
+  expect(problem.parse(await response.json()).errors).toMatchObject([{ pointer }]);
+});
+
 test("ids are accepted in any case, and one given in two cases was named twice", async () => {
   const id = await submit("cases");
   const { lease_token } = await leaseOne("cases");

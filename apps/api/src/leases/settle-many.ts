@@ -4,6 +4,7 @@ import { invalid } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
+import { exampleLease, showLeases } from "./show-leases.ts";
 
 export const settleMany = route(
   {
@@ -12,34 +13,47 @@ export const settleMany = route(
     id: "settleLeases",
     tag: "Work",
     summary: "Settle many jobs at once",
+    description:
+      "With `next`, the next job of each group whose job was acked is leased in the same transaction and comes with the " +
+      "answer: one request and one write to the disk for each job of an ordered group. None comes when its group has no " +
+      "other that is due, or its queue is paused, has limits or takes turns, or runs several jobs of a group; repeated, it " +
+      "leases nothing again. So that groups waiting for a worker have their turn, ask without `next` now and then.",
     scope: "work",
     request: {
       body: {
         schema: settleRequest,
-        example: { acks: [{ id: exampleId, lease_token: exampleToken, result: { sent: true } }] },
+        example: {
+          acks: [{ id: exampleId, lease_token: exampleToken, result: { sent: true } }],
+          next: { worker_id: "worker-1" },
+        },
         bytes_always: limits.nack_body_bytes_min,
         error_at: 3,
       },
     },
     answers: {
       200: {
-        description: "One outcome for each ack and each nack, in order.",
+        description: "One outcome for each ack and each nack, in order; with `next`, the jobs that were leased.",
         schema: settleAnswer,
-        example: { acks: [{ id: exampleId, outcome: "succeeded" }], nacks: [] },
+        example: { acks: [{ id: exampleId, outcome: "succeeded" }], nacks: [], next: [exampleLease] },
       },
     },
     problems: [],
   },
-  async ({ deps, tenant, body: { acks, nacks }, bytes }) => {
+  async ({ deps, tenant, body: { acks, nacks, next }, bytes, ifUndelivered }) => {
     requireDistinct(acks, nacks);
     acks.forEach(({ result }, at) => requireSmall(result, `/acks/${at}/result`, bytes, limits.result_bytes_max));
     nacks.forEach(({ error_data }, at) =>
       requireSmall(error_data, `/nacks/${at}/error_data`, bytes, limits.error_data_bytes_max),
     );
-    const outcomes = await settleRemote(deps, tenant, acks, nacks);
+    const { longPoll } = deps;
+    const go_on = next && { ...next, returns: longPoll.returns };
+    const outcomes = await settleRemote(deps, tenant, acks, nacks, go_on);
+    // With no attempt spent: no one knows of them.
+    ifUndelivered(() => longPoll.undelivered(outcomes.next));
     const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
       items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
-    return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks) };
+    const leased = next && { next: await showLeases(deps, tenant, outcomes.next) };
+    return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...leased };
   },
 );
 

@@ -5,6 +5,8 @@ import { tourFlows, tourSteps } from "../../test/flow-tour.ts";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { tourOpenQueue, tourProvisioning } from "../../test/openqueue-tour.ts";
 import { tourActs, tourAudit, tourDeadLetterGroups, tourSession } from "../../test/operator-tour.ts";
+import { tourLimits, tourPauses, tourSchedules } from "../../test/queue-tour.ts";
+import { tourFigures, tourItself, tourMcp } from "../../test/server-tour.ts";
 import { testApp } from "../../test/test-app.ts";
 import { operations } from "../routes.ts";
 
@@ -193,63 +195,15 @@ test("steps and signals are answered as documented", () => tourSteps(call, submi
 
 test("flows are answered as documented", () => tourFlows(call));
 
-test("pausing and resuming is answered as documented", async () => {
-  await submit("pause", { queue: "pause" });
-  await call("pauseQueue", 200, { params: { queue: "pause" } });
-  await call("leaseJobs", 200, { params: { queue: "pause" }, body: { worker_id: "tourist" } });
-  await call("listQueues", 200);
-  await call("listQueues", 422, { query: { limit: "0" } });
-  await call("resumeQueue", 200, { params: { queue: "pause" }, body: {} });
-  const key = { "Idempotency-Key": "under way" };
-  await call("pauseQueue", 200, { params: { queue: "pause" }, headers: key });
-  await api.deps.database.sql`UPDATE audit_log SET finished = false WHERE idempotency_key = 'under way'`;
-  await call("pauseQueue", 409, { params: { queue: "pause" }, headers: key });
-  for (const operation of ["pauseQueue", "resumeQueue"]) {
-    await call(operation, 200, { params: { queue: "never-heard-of" } });
-    await call(operation, 422, { params: { queue: "a b" } });
-    await call(operation, 422, { params: { queue: "pause" }, body: { force: true } });
-  }
+test("pausing and resuming is answered as documented", () => {
+  const { sql } = api.deps.database;
+  const unfinish = (key: string) => sql`UPDATE audit_log SET finished = false WHERE idempotency_key = ${key}`;
+  return tourPauses(call, submit, unfinish);
 });
 
-test("schedules are answered as documented", async () => {
-  const params = { name: "nightly" };
-  const body = { cron: "30 2 * * *", timezone: "Europe/Berlin", job: { type: "tour", payload: { a: [1] } } };
-  await call("createSchedule", 201, { body: { name: "nightly", ...body } });
-  await call("createSchedule", 409, { body: { name: "nightly", ...body } });
-  await call("createSchedule", 422, { body: { name: "never", ...body, cron: "0 0 30 2 *" } });
-  await call("createSchedule", 413, {
-    body: { name: "large", ...body, job: { type: "a", payload: { x: "x".repeat(300_000) } } },
-  });
-  await call("putSchedule", 200, { params, body });
-  await call("putSchedule", 201, { params: { name: "other" }, body: { ...body, catch_up: "all" } });
-  await call("putSchedule", 422, { params, body: { ...body, name: "other" } });
-  await call("listSchedules", 200, { query: { limit: "1" } });
-  await call("listSchedules", 400, { query: { cursor: "nightly" } });
-  await call("listSchedules", 422, { query: { limit: "0" } });
-  await call("getSchedule", 200, { params });
-  await call("pauseSchedule", 200, { params });
-  await call("resumeSchedule", 200, { params, body: {} });
-  await call("deleteSchedule", 204, { params });
-  for (const operation of ["getSchedule", "pauseSchedule", "resumeSchedule", "deleteSchedule"]) {
-    await call(operation, 404, { params });
-    await call(operation, 422, { params: { name: "a b" } });
-  }
-});
+test("schedules are answered as documented", () => tourSchedules(call));
 
-test("setting limits is answered as documented", async () => {
-  const params = { queue: "limited" };
-  const rate = { limit: 100, period_seconds: 60 };
-  await call("limitQueue", 200, { params, body: { concurrency: 7, group_concurrency: 2, rate, group_rate: rate } });
-  await call("listQueues", 200);
-  await call("limitQueue", 200, { params, body: {} });
-  await call("limitQueue", 200, { params, body: { fair_by: "group", group_concurrency: 20 } });
-  await call("getQueue", 200, { params });
-  await call("limitQueue", 200, { params, body: {} });
-  await call("limitQueue", 422, { params, body: { concurrency: 0 } });
-  await call("limitQueue", 422, { params, body: { fair_by: "tenant" } });
-  await call("limitQueue", 422, { params, body: { fair_by: "group", concurrency: 7 } });
-  await call("limitQueue", 422, { params, body: { rate: { limit: 1 } } });
-});
+test("setting limits is answered as documented", () => tourLimits(call));
 
 test("the list of workers is answered as documented, even without Redis", async () => {
   const facts = { host: "box", pid: 17, queues: ["default"], handlers: ["tour"], concurrency: 10, active: 1 };
@@ -300,53 +254,11 @@ test("the audit trail is answered as documented", () => tourAudit(call));
 
 test("sessions are answered as documented", () => tourSession(call));
 
-test("messages of MCP are answered as documented", async () => {
-  const jsonrpc = "2.0";
-  await call("mcp", 200, { body: { jsonrpc, id: 1, method: "tools/list" } });
-  await call("mcp", 200, { body: { jsonrpc, id: 1, method: "nothing/such" } });
-  await call("mcp", 202, { body: { jsonrpc, method: "notifications/initialized" } });
-  const modern = (version: string, method: string) => ({
-    headers: { "mcp-protocol-version": version, "mcp-method": method },
-    body: {
-      jsonrpc,
-      id: "a",
-      method,
-      params: {
-        _meta: {
-          "io.modelcontextprotocol/protocolVersion": version,
-          "io.modelcontextprotocol/clientCapabilities": {},
-        },
-      },
-    },
-  });
-  await call("mcp", 200, modern("2026-07-28", "server/discover"));
-  await call("mcp", 404, modern("2026-07-28", "nothing/such"));
-  await call("mcp", 400, modern("2031-01-01", "server/discover"));
-  await call("mcp", 422, { body: {} });
-  await call("mcp", 400, { body: "{" });
-});
+test("messages of MCP are answered as documented", () => tourMcp(call));
 
-test("health and the document itself are answered as documented", async () => {
-  for (const operation of ["getHealth", "getLiveness", "getReadiness", "getReady", "getMetrics"])
-    await call(operation, 200);
-  for (const operation of ["getOpenApi", "getDocs"]) {
-    const response = await call(operation, 200);
-    await call(operation, 304, { headers: { "if-none-match": response.headers.get("etag") ?? "" } });
-  }
-  await call("getDocsFile", 200, { params: { file: "start.js" } });
-  await call("getDocsFile", 404, { params: { file: "other.js" } });
-});
+test("health and the document itself are answered as documented", () => tourItself(call));
 
-test("figures and events are answered as documented", async () => {
-  await call("getOverview", 200);
-  await call("getOverview", 422, { query: { queue: "tour" } });
-  await call("getStatsSeries", 200, { query: { window: "30d", queue: "tour" } });
-  await call("getStatsSeries", 422, { query: { window: "1y" } });
-  await call("getThroughput", 200, { query: { queues: "tour,other" } });
-  await call("getThroughput", 422);
-  await call("listenToEvents", 200, { query: { queues: "tour,other" } });
-  await call("listenToEvents", 422, { query: { queues: "not a name" } });
-});
+test("figures and events are answered as documented", () => tourFigures(call));
 
 // The last of this file: it checks what the others did.
 test("the tour went everywhere, and saw every operation do its work", () => {

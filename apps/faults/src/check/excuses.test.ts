@@ -51,7 +51,7 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   [
     "recovery-time",
-    "PostgreSQL or a sweeper was in trouble",
+    "PostgreSQL was in trouble",
     (run) => {
       run.submit("late").move("job-late", "running").handle("late", "dies");
       run.fault("disk-full", ["postgres"], () => run.pass(6_000));

@@ -50,7 +50,7 @@ export function figuresOf(facts: Facts, findings: readonly Finding[]): Figures {
       lost_leases += 1;
       const run = story.runs.find((one) => ranUnder(one, lease));
       if (run && !run.remote && run.ended === "returned" && run.to_ms > lease.to_ms) late_returns += 1;
-      const took_ms = recoveryMs(story, lease, run, facts.faults);
+      const took_ms = recoveryMs(lease, run, facts.faults);
       if (took_ms !== undefined) recoveries.push(took_ms);
     }
   }
@@ -94,21 +94,13 @@ function duplicatesOf({ moves, runs }: Story): number {
   return Math.max(0, returned - Math.max(1, succeeded));
 }
 
-function recoveryMs(
-  { moves }: Story,
-  lease: Held,
-  run: HandlerRun | undefined,
-  faults: readonly Fault[],
-): number | undefined {
+/** From the blow until the job was ready again, or dead. How long it then waited for its turn is the load's affair. */
+function recoveryMs(lease: Held, run: HandlerRun | undefined, faults: readonly Fault[]): number | undefined {
   if (!run) return undefined;
   const blow = faults.find(
     ({ victims, from_ms, to_ms }) => victims.includes(run.process) && from_ms <= lease.to_ms && to_ms >= lease.from_ms,
   );
-  const next = moves.find(
-    ({ at_ms, was, status }) =>
-      at_ms >= lease.to_ms && (status === "running" || (was === "running" && status === "dead")),
-  );
-  return blow && next ? next.at_ms - Math.max(blow.from_ms, lease.from_ms) : undefined;
+  return blow && lease.to_ms - Math.max(blow.from_ms, lease.from_ms);
 }
 
 /** Null, if there are none. */

@@ -107,4 +107,13 @@ export const leases: readonly Violation[] = [
         .lose("x", { lease_left_ms: -9_000 })
         .work("x"),
   ],
+  [
+    "recovery-time",
+    /6000 ms after its lease/,
+    (run) => {
+      run.submit("x").move("job-x", "running").handle("x", "dies");
+      run.fault("process-frozen", ["worker-2"], () => run.pass(90_000));
+      run.lose("x", { lease_left_ms: -6_000 }).work("x");
+    },
+  ],
 ];

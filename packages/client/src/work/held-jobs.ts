@@ -1,14 +1,18 @@
 import type { Json, TraceSpan } from "@atlasqueue/contract";
 import type { LeasedJob } from "../resources/leases.ts";
+import type { Run } from "./runs.ts";
 
 /** A job that this worker holds. `settling` once its outcome is known. */
 export type HeldJob = {
   readonly leased: LeasedJob;
+  readonly run: Run;
   /** Of this attempt, where attempts are traced. */
   readonly span: TraceSpan | undefined;
   /** The handler's signal. */
   readonly stop: AbortController;
   phase: "handling" | "settling";
+  /** Its ack leases the next of its group, which gets its slot. */
+  goes_on: boolean;
   /** Until when the lease holds for certain, on the clock of performance.now(). */
   ends_at_ms: number;
   /** Not sent yet. */
@@ -20,11 +24,14 @@ export type HeldJob = {
 /** How many outcomes may wait for the API besides the running handlers; beyond that, leasing stops. */
 const unsettled_max = 1_000;
 
-/** The jobs a worker holds, and its free slots. A slot is free again when its handler ends or its lease is lost. */
+/**
+ * The jobs a worker holds, and its free slots. A slot is free again when its handler ends or its lease is lost, or, if
+ * its group goes on, when it is settled.
+ */
 export function heldJobs(concurrency: number) {
   const jobs = new Set<HeldJob>();
   let waiting: (() => void)[] = [];
-  const handling = () => [...jobs].filter(({ phase }) => phase === "handling").length;
+  const handling = () => [...jobs].filter(({ phase, goes_on }) => phase === "handling" || goes_on).length;
   const tell = () => {
     for (const resolve of waiting.splice(0)) resolve();
   };
@@ -34,12 +41,14 @@ export function heldJobs(concurrency: number) {
     tell();
   };
   return {
-    add(leased: LeasedJob, lease_ms: number, span?: TraceSpan): HeldJob {
+    add(leased: LeasedJob, run: Run, lease_ms: number, span?: TraceSpan): HeldJob {
       const job: HeldJob = {
         leased,
+        run,
         span,
         stop: new AbortController(),
         phase: "handling",
+        goes_on: false,
         ends_at_ms: performance.now() + lease_ms,
         progress: undefined,
         wake: () => {},
@@ -49,8 +58,9 @@ export function heldJobs(concurrency: number) {
     },
     /** True while the job is ours, so that its outcome counts. */
     holds: (job: HeldJob) => jobs.has(job),
-    handlerEnded(job: HeldJob): void {
+    handlerEnded(job: HeldJob, goes_on = false): void {
       job.phase = "settling";
+      job.goes_on = goes_on;
       tell();
     },
     /** No longer ours: settled, lost or given up. */

@@ -2,12 +2,16 @@ import { limits, type Tracing } from "@atlasqueue/contract";
 import { AtlasQueueError, AuthError, ConflictError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
-import type { LeaseCalls } from "../resources/leases.ts";
+import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { isRefusal } from "./lease-keeper.ts";
 import type { Outcome } from "./run-job.ts";
-import { traceSettled } from "../tracing/attempts.ts";
+import { runOf, type Run } from "./runs.ts";
+import { traceReceived, traceSettled } from "../tracing/attempts.ts";
+
+/** Who goes on with the groups of its jobs, and what starts the next ones. */
+type GoingOn = { worker_id: string; lease_seconds: number; start(leased: LeasedJob, run: Run): Promise<void> };
 
 type Settlement = { job: HeldJob; outcome: Outcome };
 
@@ -24,7 +28,13 @@ const retry_ms_max = 2_000;
  * Sends outcomes to the API. When idle, an outcome goes at once; those that come while a request is under way go
  * together in the next. While the API is away it keeps trying until the lease ends.
  */
-export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observe, tracing?: Tracing) {
+export function createSettler(
+  calls: LeaseCalls,
+  held: HeldJobs,
+  observe: Observe,
+  { worker_id, lease_seconds, start }: GoingOn,
+  tracing?: Tracing,
+) {
   const waiting: Settlement[] = [];
   const giveUp = new AbortController();
   let flushing = false;
@@ -64,13 +74,16 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
 
   const send = async (batch: Settlement[]): Promise<void> => {
     const [first] = batch;
-    if (first && batch.length === 1) return sendOne(first);
+    const goes_on = first?.job.goes_on ?? false;
+    if (first && batch.length === 1 && !goes_on) return sendOne(first);
     const acks = batch.filter(isSuccess);
     const nacks = batch.filter(isFailure);
     const request = {
       acks: acks.map(({ job, outcome }) => ({ ...heldFields(job), result: outcome.result })),
       nacks: nacks.map(({ job, outcome }) => ({ ...heldFields(job), ...nackFields(outcome) })),
+      ...(goes_on && { next: { worker_id, lease_seconds } }),
     };
+    const asked_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";
     const outcomes = await traced(name, batch, () => calls.settle(request, { retries: 0 }));
     const told = [...outcomes.acks, ...outcomes.nacks];
@@ -79,6 +92,12 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
       if (became === "succeeded" || became === "failed" || became === "dead") settled(job, became, outcome);
       else lost(job);
     }
+    const { next = [] } = outcomes;
+    if (next.length === 0) return;
+    traceReceived(tracing, next, asked_at);
+    // In this turn, before anything else finds the slots free.
+    const before = acks.map(({ job }) => job);
+    for (const leased of next) void start(leased, runOf(leased, before));
   };
 
   const sendOne = async ({ job, outcome }: Settlement): Promise<void> => {
@@ -103,7 +122,9 @@ export function createSettler(calls: LeaseCalls, held: HeldJobs, observe: Observ
   /** An outcome the API will not accept must not hold up its neighbours, nor its own job's failure. */
   const refused = async (batch: Settlement[], error: unknown): Promise<void> => {
     const [first] = batch;
-    if (batch.length > 1 || !first) {
+    if (batch.length > 1 || !first || first.job.goes_on) {
+      // An API of an earlier version knows of no `next`.
+      for (const { job } of batch) job.goes_on = false;
       for (const item of batch) await deliver([item]);
       return;
     }
@@ -161,7 +182,9 @@ const addsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && ou
 function takeBatch(waiting: Settlement[]): Settlement[] {
   let rows = 0;
   for (let bytes = 0; rows < waiting.length && rows < batch_max; rows += 1) {
-    const { outcome } = waiting[rows] as Settlement;
+    const { job, outcome } = waiting[rows] as Settlement;
+    // What goes on is asked for all acks of a request alike.
+    if (rows > 0 && job.goes_on !== waiting[0]?.job.goes_on) break;
     bytes += surrounding_bytes + (outcome.kind === "succeeded" ? outcome.bytes : error_bytes_max);
     if (rows > 0 && (bytes > batch_bytes_max || addsJobs(waiting[rows] as Settlement))) break;
     // It goes alone.

@@ -20,6 +20,7 @@ import { heldJobs } from "./held-jobs.ts";
 import { keepLease } from "./lease-keeper.ts";
 import { remoteParents } from "./parent-source.ts";
 import { runJob } from "./run-job.ts";
+import { newRun, shouldGoOn } from "./runs.ts";
 import { createSettler } from "./settler.ts";
 import { remoteSteps } from "./step-store.ts";
 import { beginAttempt, endAttempt, traceReceived } from "../tracing/attempts.ts";
@@ -33,6 +34,11 @@ export type WorkOptions = {
   leaseSeconds?: number;
   /** How long one request waits for a job, 0 to 30. Default 20. */
   waitSeconds?: number;
+  /**
+   * How many jobs of one ordered group may run in one slot, each leased by the ack of the one before it, 1 to 1,000. One
+   * request for each job instead of two, for a second at most; then others have their turn. Default 1: none.
+   */
+  runMax?: number;
   /** Called with what happens. Default: trouble is written with console.warn. */
   observe?: Observe;
   /** Aborting it is `stop()`. */
@@ -68,21 +74,22 @@ export function startRemoteWorker(
   options: WorkOptions = {},
   tracing?: Tracing,
 ): RemoteWorker {
-  const { concurrency = 10, leaseSeconds: lease_seconds = limits.lease_seconds_default, waitSeconds = 20 } = options;
+  const { concurrency = 10, waitSeconds = 20, runMax = 1 } = options;
+  const { leaseSeconds: lease_seconds = limits.lease_seconds_default } = options;
   requireRange("concurrency", concurrency, 1, 1_000);
   requireRange("leaseSeconds", lease_seconds, 1, limits.lease_seconds_max);
   requireRange("waitSeconds", waitSeconds, 0, limits.wait_seconds_max);
+  requireRange("runMax", runMax, 1, 1_000);
   const find = handlerFinder(handlers);
   const id = options.workerId ?? `remote-${randomKey().slice(0, 12)}`;
   const observe = careful(options.observe ?? warnOfTrouble);
   const held = heldJobs(concurrency);
-  const settler = createSettler(calls, held, observe, tracing);
   const draining = new AbortController();
 
-  const start = async (leased: LeasedJob): Promise<void> => {
+  const start = async (leased: LeasedJob, its_run = newRun()): Promise<void> => {
     const { job } = leased;
     const span = beginAttempt(tracing, job);
-    const mine = held.add(leased, lease_seconds * 1_000, span);
+    const mine = held.add(leased, its_run, lease_seconds * 1_000, span);
     observe({ event: "handler_start", job });
     void keepLease({ calls, held, observe, lease_seconds }, mine);
     const progress = (value: Json): void => {
@@ -98,9 +105,10 @@ export function startRemoteWorker(
     else if (span) endAttempt(span, outcome);
     // Lost meanwhile, parked, or given back.
     if (!held.holds(mine) || mine.phase === "settling") return;
-    held.handlerEnded(mine);
+    held.handlerEnded(mine, !draining.signal.aborted && shouldGoOn(mine, outcome, runMax));
     settler.settle(mine, outcome);
   };
+  const settler = createSettler(calls, held, observe, { worker_id: id, lease_seconds, start }, tracing);
 
   const lease = async (free: number): Promise<void> => {
     const asked = performance.now();

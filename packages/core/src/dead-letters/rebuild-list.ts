@@ -24,7 +24,7 @@ export async function rebuildDeadLetterList(
   const is_whole = list.consistent && (list.cursor === undefined || isCursor.test(list.cursor));
   if (!is_whole) await deadLetters.clear();
   const { added, caught_up } = await addSince(deps, is_whole ? list.cursor : undefined);
-  const removed = await removeRevived(deps, list.length, round);
+  const removed = await removeRevived(deps, list.length + added, round);
   if (added + removed > 0) deps.observe({ event: "dead_letters_projected", added, removed });
   return { caught_up };
 }

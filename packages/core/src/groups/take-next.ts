@@ -53,7 +53,7 @@ export const takeNext = (first: number, width: Width) => `
         SELECT lies_at FROM (SELECT lies_at, sum(bytes) OVER (ORDER BY id) - bytes AS before FROM due) AS weighed
         WHERE before < ${claim_bytes_max}))
       AND status = 'blocked' AND ${notHeldUnread}
-    RETURNING tenant, ${leaseColumns[width]}
+    RETURNING ${width === "whole" ? "*" : `tenant, ${leaseColumns[width]}`}
   ), batch AS (
     INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
     SELECT $${first + 1}::text::uuid, $${first + 2}, statement_timestamp() + make_interval(secs => $${first + 3}::float8), array_agg(id)

@@ -171,6 +171,17 @@ test("what is no longer dead leaves the list", async () => {
   expect((await listed()).sort()).toEqual([dead[0], dead[2]].toSorted());
 });
 
+test("what is started anew while an empty list is being filled does not stay in it", async () => {
+  const [id = ""] = await kill(1);
+  const { deadLetters } = deps.signal;
+  const add: typeof deadLetters.add = async (found) => {
+    await own.database.sql`UPDATE jobs SET status = 'queued', ready_at = now(), dead_at = NULL WHERE id = ${id}`;
+    return deadLetters.add(found);
+  };
+  await rebuildDeadLetterList({ ...deps, signal: { ...deps.signal, deadLetters: { ...deadLetters, add } } }, 0);
+  expect(await listed()).toEqual([]);
+});
+
 test("the list is rebuilt to the end, however many died within a minute", async () => {
   await kill(21_500);
   expect(await rebuildDeadLetterList(deps, 0)).toEqual({ caught_up: false });

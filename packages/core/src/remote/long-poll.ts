@@ -4,7 +4,7 @@ import { DatabaseTimeoutError, isUnavailable } from "../database/errors.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { createHandOut } from "./hand-out.ts";
-import { createLeaseReturns } from "../lease/returns.ts";
+import { createLeaseReturns, type LeaseReturns } from "../lease/returns.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
 import { pause } from "../pause.ts";
 import { readyAmong } from "../queues/ready-queues.ts";
@@ -23,6 +23,8 @@ export type LongPoll = {
   askedFor(): readonly QueueRef[];
   /** These were leased, but their answer did not get through: they go back with no attempt spent. */
   undelivered(jobs: readonly LeasedJob[]): void;
+  /** Takes back what other moves have leased for remote workers and could not hand over. */
+  returns: Pick<LeaseReturns, "unanswered" | "giveBack" | "full">;
   /** From now on no call waits: those that do are answered with nothing. */
   close(): Promise<void>;
   /** After the last answer: resolves when undelivered jobs have gone back, or after 5 s. */
@@ -205,6 +207,7 @@ export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<Fo
       await Promise.all(underWay);
     },
     undelivered: (jobs) => void returns.giveBack(jobs),
+    returns,
     returned: () => returns.close(returns_ms_max),
   };
 }

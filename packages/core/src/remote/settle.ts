@@ -6,10 +6,11 @@ import type { FollowUps, Settled } from "../follow-ups.ts";
 import type { BackoffPolicy } from "../settle/backoff.ts";
 import { verdictAfterFailure } from "../settle/verdict.ts";
 import { findLeased, type Leased } from "../lease/find-leased.ts";
-import type { Lease } from "../lease/lease.ts";
-import { complete } from "../settle/complete.ts";
+import type { Lease, LeasedJob } from "../lease/lease.ts";
+import { complete, type Completion } from "../settle/complete.ts";
 import { transition } from "../tracing/transition.ts";
 import { fail } from "../settle/fail.ts";
+import { completeAndGoOn, type GoneOn, type GoOn } from "./go-on.ts";
 
 export type Ack = { id: string; lease_token: string; result?: Json | undefined };
 export type Nack = {
@@ -32,7 +33,9 @@ export type RemoteSettlementDeps = Deps & {
 
 /**
  * Settle what remote workers finished, all acks in one statement and all nacks in another. Outcomes are in the order
- * given. Each job may be named once. Since an answer may be lost, repeating a settlement gives the same outcome.
+ * given. Each job may be named once. Since an answer may be lost, repeating a settlement gives the same outcome. With
+ * `go_on`, `next` has the jobs that were leased as those in front of them in their groups were acked: not a second time
+ * when it is repeated.
  *
  * @example
  * const { acks } = await settleRemote(deps, "default", [{ id, lease_token, result: { sent: true } }], []);
@@ -42,21 +45,28 @@ export async function settleRemote(
   tenant: string,
   acks: readonly Ack[],
   nacks: readonly Nack[],
-): Promise<{ acks: RemoteOutcome[]; nacks: RemoteOutcome[] }> {
+  go_on?: GoOn,
+): Promise<{ acks: RemoteOutcome[]; nacks: RemoteOutcome[]; next: LeasedJob[] }> {
   const leased = await findLeased(
     deps,
     tenant,
     [...acks, ...nacks].map(({ id }) => id),
   );
-  const [acked, nacked] = await Promise.all([
-    settleKnown(acks, leased, (known) =>
-      transition(deps, "complete", { count: known.length }, () => succeed(deps, known)),
-    ),
-    settleKnown(nacks, leased, (known) =>
-      transition(deps, "fail", { count: known.length }, () => failAll(deps, known)),
-    ),
-  ]);
-  return { acks: acked, nacks: nacked };
+  const next: LeasedJob[] = [];
+  const acking = settleKnown(acks, leased, (known) =>
+    transition(deps, "complete", { count: known.length }, () => succeed(deps, known, next, go_on)),
+  );
+  const nacking = settleKnown(nacks, leased, (known) =>
+    transition(deps, "fail", { count: known.length }, () => failAll(deps, known)),
+  );
+  try {
+    const [acked, nacked] = await Promise.all([acking, nacking]);
+    return { acks: acked, nacks: nacked, next };
+  } catch (error) {
+    await Promise.allSettled([acking, nacking]);
+    void go_on?.returns.giveBack(next);
+    throw error;
+  }
 }
 
 export type Known<T> = { item: T; lease: Lease & Pick<Leased, "ran_ms"> };
@@ -93,15 +103,18 @@ export async function settleKnown<T extends Ack | Nack, Outcome>(
   return items.map(({ id }) => byId.get(id) ?? "not_found");
 }
 
-async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[]) {
-  const outcomes = await complete(
-    deps,
-    known.map(({ item, lease }) => ({ lease, result: item.result ?? null })),
-  );
+async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[], next: LeasedJob[], go_on: GoOn | undefined) {
+  const completions = known.map(({ item, lease }): Completion => ({ lease, result: item.result ?? null }));
+  const done: GoneOn = go_on
+    ? await completeAndGoOn(deps, completions, go_on)
+    : { outcomes: await complete(deps, completions), went_on: new Set(), next: [] };
+  const { outcomes, went_on } = done;
+  next.push(...done.next);
   await deps.followUps.settled(
     known.flatMap(({ lease }, at) => {
       const outcome = outcomes[at];
-      return outcome?.kind === "applied" ? settledAs(lease, "succeeded", outcome.has_children) : [];
+      if (outcome?.kind !== "applied") return [];
+      return { ...settledAs(lease, "succeeded", outcome.has_children), went_on: went_on.has(lease) };
     }),
   );
   return outcomes.map(({ kind }) => (kind === "applied" ? "succeeded" : kind));

@@ -22,10 +22,14 @@ import {
 } from "./complete.ts";
 
 /** Who takes the next jobs, and of which of the completed jobs, by id, the group is to go on. */
-export type TakeNext = Pick<Claimer, "worker_id" | "lease_seconds" | "unanswered"> & { after: readonly string[] };
+export type TakeNext = Pick<Claimer, "worker_id" | "lease_seconds" | "unanswered"> & {
+  after: readonly string[];
+  /** What comes of each. Default: what a worker of ours needs. */
+  width?: Width;
+};
 
 /** The outcomes in the order of the completions, and the lease of each one's next job that could be taken. */
-export type CompletedAndTaken = { outcomes: SettleOutcome[]; next: ReadonlyMap<Lease, Lease> };
+export type CompletedAndTaken<L> = { outcomes: SettleOutcome[]; next: ReadonlyMap<Lease, L> };
 
 /**
  * `complete`, and of the groups named the next job is blocked → running in the same statement, under a new token: so no
@@ -36,21 +40,21 @@ export type CompletedAndTaken = { outcomes: SettleOutcome[]; next: ReadonlyMap<L
  * @example
  * const { outcomes, next } = await completeAndTakeNext(deps, completions, { worker_id, lease_seconds: 30, after: [id] });
  */
-export async function completeAndTakeNext(
+export async function completeAndTakeNext<L extends Lease = Lease>(
   deps: Deps,
   completions: readonly Completion[],
-  { worker_id, lease_seconds, after, unanswered }: TakeNext,
-): Promise<CompletedAndTaken> {
+  { worker_id, lease_seconds, after, unanswered, width = deps.tracing?.on() ? "traced" : "lease" }: TakeNext,
+): Promise<CompletedAndTaken<L>> {
   if (after.length === 0) return { outcomes: await complete(deps, completions), next: new Map() };
   const { kind, params } = settlementParams(completions);
   const token = randomUUID();
   const statement = {
-    text: textFor(kind, deps.tracing?.on() ? "traced" : "lease"),
+    text: textFor(kind, width),
     params: [...params, uuidArray(after), token, worker_id, lease_seconds],
   };
   let rows;
   try {
-    rows = await executeOn(deps.database)<Settlement & Lease>(statement);
+    rows = await executeOn(deps.database)<Settlement & L>(statement);
   } catch (error) {
     if (outcomeUnknown(error)) unanswered?.(token);
     if (isUnavailable(error) && !isLocked(error)) throw error;
@@ -60,14 +64,16 @@ export async function completeAndTakeNext(
     return { outcomes, next: new Map() };
   }
   const [answer] = rows;
-  const taken = new Map<string, Lease>();
-  for (const { refused: _, parents: __, ...lease } of rows)
+  const taken = new Map<string, L>();
+  for (const { refused: _, parents: __, ...rest } of rows) {
+    const lease = rest as unknown as L;
     if (lease.id !== null) taken.set(groupOf(lease), { ...lease, lease_token: token, worker_id, followed: true });
+  }
   const outcomes = await tellAll(deps, completions, answer).catch((error: unknown) => {
     unanswered?.(token);
     throw error;
   });
-  const next = new Map<Lease, Lease>();
+  const next = new Map<Lease, L>();
   const asked = new Set(after);
   for (const { lease } of completions) {
     const one = taken.size > 0 && asked.has(lease.id) ? taken.get(groupOf(lease)) : undefined;
@@ -84,13 +90,14 @@ const settling = (kind: Kind, width: Width, first: number) => `
   WITH ${settledPart(kind, "quick")}, ${takeNext(first, width)}, ${handOver("left_to_notes")}
   SELECT answer.*, leased.* FROM (${answerOf}) AS answer LEFT JOIN leased ON true`;
 
-const widths = ["lease", "traced"] as const;
+const widths = ["lease", "traced", "whole"] as const;
 const nameOf = ({ logged, with_results }: Omit<Kind, "grouped">, width: Width) =>
   `settle/complete-and-take-next${logged ? "-logged" : ""}${with_results ? "" : "-empty"}-${width}`;
 
 const statements = new Map(
   widths.flatMap((width) =>
-    [false, true].flatMap((logged) =>
+    // Nothing that a remote worker logged is kept.
+    (width === "whole" ? [false] : [false, true]).flatMap((logged) =>
       [false, true].map((with_results) => {
         const kind = { grouped: true, logged, with_results };
         const parameters = settlementParameters(kind);
@@ -102,7 +109,7 @@ const statements = new Map(
   ),
 );
 
-function textFor(kind: Kind, width: (typeof widths)[number]): string {
+function textFor(kind: Kind, width: Width): string {
   const text = statements.get(nameOf(kind, width));
   if (text === undefined) throw new Error(`no statement for ${JSON.stringify(kind)}`);
   return text;

@@ -76,9 +76,13 @@ export type Told = (key: string, id: string) => void;
 const tries_max = 40;
 const wait_ms_max = 30_000;
 
-/** Looks until it finds something. */
-export async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-  const give_up_at = performance.now() + wait_ms_max;
+/** Looks until it finds something, for so long at most. */
+export async function until<T>(
+  what: string,
+  look: () => Promise<T | undefined | false>,
+  wait_ms = wait_ms_max,
+): Promise<T> {
+  const give_up_at = performance.now() + wait_ms;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;

@@ -4,13 +4,12 @@ import { troubledMs } from "../trouble.ts";
 
 /** A machine that does other work too may be so late. */
 const late_ms = 2_000;
-/** Whoever sweeps needs PostgreSQL, and a process to sweep in. */
-const sweeps = /^(postgres|(api|worker)-\d+(>postgres)?$)/;
+/** Whoever sweeps needs PostgreSQL. A sweeper in trouble is no excuse, as there are others. */
+const needed = "postgres";
 
 export const recoveryTime: Invariant = {
   name: "recovery-time",
-  sentence:
-    "A lost lease is taken back within a sweep of its end, less the time in which PostgreSQL or the sweepers were in trouble",
+  sentence: "A lost lease is taken back within a sweep of its end, less the time in which PostgreSQL was in trouble",
   *find(facts, excuse) {
     const { sweep_ms } = facts.settings;
     for (const [job, story] of facts.stories)
@@ -18,9 +17,9 @@ export const recoveryTime: Invariant = {
         if (end !== "lost" || !stopped) continue;
         const over_ms = -(stopped.lease_left_ms ?? 0);
         const ended = { from_ms: stopped.at_ms - over_ms, to_ms: stopped.at_ms };
-        const troubled_ms = troubledMs(facts, ended, ({ victims }) => victims.some((victim) => sweeps.test(victim)));
+        const troubled_ms = troubledMs(facts, ended, ({ victims }) => victims.includes(needed));
         if (over_ms <= sweep_ms + late_ms) continue;
-        if (over_ms - troubled_ms <= sweep_ms + late_ms) excuse("PostgreSQL or a sweeper was in trouble");
+        if (over_ms - troubled_ms <= sweep_ms + late_ms) excuse("PostgreSQL was in trouble");
         else
           yield {
             job,

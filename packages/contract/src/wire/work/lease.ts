@@ -118,6 +118,14 @@ export const settleRequest = z
       .max(limits.batch_items_max)
       .default([])
       .describe(`a list of at most ${limits.batch_items_max} nacks`),
+    /** Of each group whose job was acked, the next job is leased in the same move. */
+    next: z
+      .strictObject({
+        worker_id: workerId,
+        lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
+      })
+      .optional()
+      .describe("who takes the next job of each group: an object with worker_id, and perhaps lease_seconds"),
   })
   .refine(({ acks, nacks }) => acks.length + nacks.length <= limits.batch_items_max, {
     error: `must not have more than ${limits.batch_items_max} acks and nacks together`,
@@ -129,6 +137,6 @@ export type SettleRequest = z.output<typeof settleRequest>;
 export const settleOutcomes = ["succeeded", "failed", "dead", "lease_lost", "not_found"] as const;
 const settled = z.array(z.strictObject({ id: jobId, outcome: z.enum(settleOutcomes) }));
 
-/** One outcome for each ack and each nack, in order. */
-export const settleAnswer = z.strictObject({ acks: settled, nacks: settled });
+/** One outcome for each ack and each nack, in order; and what was leased, if it was asked for. */
+export const settleAnswer = z.strictObject({ acks: settled, nacks: settled, next: leaseAnswer.shape.jobs.optional() });
 export type SettleAnswer = z.infer<typeof settleAnswer>;

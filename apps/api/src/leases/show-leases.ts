@@ -1,0 +1,36 @@
+import type { LeaseAnswer, ParentsOfJob } from "@atlasqueue/contract";
+import { findLeasedSteps, parentsOf, showJob, type LeasedJob, type LeasedSteps } from "@atlasqueue/core/internal";
+import { exampleId, exampleJob, exampleLockedUntil, exampleParents, exampleToken } from "../route/examples.ts";
+import type { RouteDeps } from "../route/deps.ts";
+
+type ShownLease = LeaseAnswer["jobs"][number];
+
+export const exampleLease: ShownLease = {
+  job: { ...exampleJob, status: "running", attempts: 1, worker_id: "worker-1", flow_id: exampleId },
+  lease_token: exampleToken,
+  locked_until: exampleLockedUntil,
+  steps: { charge: { charge_id: "ch_17" } },
+  signals: {},
+  steps_complete: true,
+  ...exampleParents,
+};
+
+const noSteps: LeasedSteps = { steps: {}, signals: {}, complete: true };
+
+/** Leases as a remote worker gets them: with what earlier attempts of their jobs have done, and what they waited for. */
+export async function showLeases(deps: RouteDeps, tenant: string, leases: LeasedJob[]): Promise<ShownLease[]> {
+  const withSteps = leases.filter(({ has_steps }) => has_steps).map(({ id }) => id);
+  const steps = await findLeasedSteps(deps, tenant, withSteps);
+  const parents = await parentsOf(deps, tenant, leases);
+  return leases.map((row) => showLease(row, steps.get(row.id) ?? noSteps, parents.get(row.id)));
+}
+
+function showLease(
+  row: LeasedJob,
+  { steps, signals, complete }: LeasedSteps,
+  parents: ParentsOfJob | undefined,
+): ShownLease {
+  const { lease_token, locked_until } = row;
+  const held = { job: showJob(row), lease_token, locked_until: locked_until.toISOString() };
+  return { ...held, steps, signals, steps_complete: complete, ...parents };
+}

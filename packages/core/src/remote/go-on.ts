@@ -1,0 +1,50 @@
+import type { Deps } from "../deps.ts";
+import type { Lease, LeasedJob } from "../lease/lease.ts";
+import type { LeaseReturns } from "../lease/returns.ts";
+import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
+import type { Completion, SettleOutcome } from "../settle/complete.ts";
+import { renewedIfLate } from "./renewed-if-late.ts";
+
+/** Who goes on with the groups of the jobs it has done; `returns` takes back what cannot be handed over. */
+export type GoOn = {
+  worker_id: string;
+  lease_seconds: number;
+  returns: Pick<LeaseReturns, "unanswered" | "giveBack" | "full">;
+};
+
+/** `went_on` has the leases whose groups have gone on, `next` the jobs that may be handed over. */
+export type GoneOn = { outcomes: SettleOutcome[]; went_on: ReadonlySet<Lease>; next: LeasedJob[] };
+
+/**
+ * `complete`, and the next job of each one's group is leased to whoever asked for it, as `completeAndTakeNext` does for
+ * our own workers. What was leased too late to be handed over goes back, with no attempt spent.
+ *
+ * @example
+ * const { outcomes, next } = await completeAndGoOn(deps, completions, { worker_id, lease_seconds: 30, returns });
+ */
+export async function completeAndGoOn(
+  deps: Deps,
+  completions: readonly Completion[],
+  { worker_id, lease_seconds, returns }: GoOn,
+): Promise<GoneOn> {
+  const grouped = completions.filter(({ lease }) => lease.group_key !== null);
+  // The database has not taken back what earlier moves may have leased: no more until it has.
+  const after = returns.full() ? [] : grouped.map(({ lease }) => lease.id);
+  const { unanswered } = returns;
+  const asked_at = performance.now();
+  const { outcomes, next } = await completeAndTakeNext<LeasedJob>(deps, completions, {
+    worker_id,
+    lease_seconds,
+    after,
+    unanswered,
+    width: "whole",
+  });
+  const taken = [...next.values()];
+  const jobs = await renewedIfLate({ ...deps, returns }, taken, lease_seconds, asked_at).catch((error: unknown) => {
+    void returns.giveBack(taken);
+    // What is settled is settled, and said so.
+    deps.observe({ event: "groups_failed", error: String(error) });
+    return [];
+  });
+  return { outcomes, went_on: new Set(next.keys()), next: jobs };
+}
