@@ -16,7 +16,8 @@ import { executeIn } from "../database/caller-transaction.ts";
 import { admit } from "../submit/arrivals/admit.ts";
 import { arrivedAfter } from "../submit/arrivals/arrived-ids.ts";
 import { submitInside } from "../submit/arrivals/submit-inside.ts";
-import { firstId, prune, pruneAhead, pruneKeys, type Pruned } from "./prune.ts";
+import { firstId, prune, pruneAhead, type Pruned } from "./prune.ts";
+import { pruneKeys } from "./prune-keys.ts";
 
 let own: TestDatabase;
 let deps: Deps;

@@ -14,7 +14,7 @@ import type { EnqueueOutcome } from "../outcome.ts";
 import { enqueue } from "../enqueue.ts";
 import { fail } from "../../settle/fail.ts";
 import { promoteDue } from "../../maintenance/promote-due.ts";
-import { pruneUniqueKeys } from "../../maintenance/prune.ts";
+import { pruneUniqueKeys } from "../../maintenance/prune-keys.ts";
 
 let own: TestDatabase;
 let deps: Deps;
