@@ -21,7 +21,7 @@ import { createResultClearer } from "./clear-results.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;
-/** Of what comes at the rate of the jobs: with the rests, twice as many a second as can be processed at all. */
+/** Of what comes at the rate of the jobs: with the rests, 500 were fewer a second than can be processed. */
 const jobs_max = 2_000;
 /** Their next slots are reckoned here. */
 const schedules_max = 50;
