@@ -1,12 +1,9 @@
-import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
 import { findJob } from "../jobs/find.ts";
 import { advanceGroups } from "./advance.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
-import type { Lease } from "../lease/lease.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { fail } from "../settle/fail.ts";
@@ -14,51 +11,24 @@ import { promoteDue } from "../maintenance/promote-due.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { release } from "../lease/release.ts";
 import { retry } from "../jobs/retry.ts";
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+const { deps, add, statuses, take, finish } = engineHarness({ group: "g" });
+
 const dead = { kind: "dead", reason: "not_retryable" } as const;
 
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database
-    .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, job_groups, group_handovers, queues`;
-});
-
-const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
-  const options = { idempotency_ttl_seconds: 60 };
-  const outcomes = await enqueue(
-    deps,
-    requests.map((request) => submission({ group: "g", ...request })),
-    options,
-  );
-  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-};
-const statuses = (...ids: (string | undefined)[]) =>
-  Promise.all(ids.map(async (id) => (await findJob(deps, "default", id ?? ""))?.status));
-const take = async (id: string | undefined): Promise<Lease> => {
-  const [lease] = await claim(deps, [id ?? ""], claimer);
-  if (!lease) throw new Error(`${id} could not be claimed`);
-  return lease;
-};
-const succeed = async (id: string | undefined) => complete(deps, [{ lease: await take(id), result: null }]);
 const advance = async () => (await advanceGroups(deps, 100)).ready.map(({ id }) => id);
-const groups = async () => (await own.database.sql`SELECT group_key FROM job_groups`).map((row) => row["group_key"]);
+const groups = async () => (await deps.database.sql`SELECT group_key FROM job_groups`).map((row) => row["group_key"]);
 
 test("the first of a group is ready and the others wait; each goes when the one before has succeeded", async () => {
   const [a, b, c] = await add({}, {}, {});
   expect(await statuses(a, b, c)).toEqual(["queued", "blocked", "blocked"]);
   expect(await claim(deps, [b ?? ""], claimer)).toEqual([]);
-  await succeed(a);
+  await finish(a);
   expect(await advance()).toEqual([b]);
-  await succeed(b);
+  await finish(b);
   expect(await advance()).toEqual([c]);
-  await succeed(c);
+  await finish(c);
   expect(await advance()).toEqual([]);
   expect(await groups()).toEqual([]);
 });
@@ -97,8 +67,8 @@ test("a job that loses its last lease lets the next go; a lease given back does 
   await release(deps, [await take(a)]);
   expect([await advance(), await statuses(a, b)]).toEqual([[], ["queued", "blocked"]]);
   await take(a);
-  await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${a ?? ""}`;
-  await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
+  await deps.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${a ?? ""}`;
+  await deps.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
   expect((await recoverExpired(deps, 10)).dead).toMatchObject([{ id: a }]);
   expect(await advance()).toEqual([b]);
 });
@@ -118,7 +88,7 @@ test("a scheduled job takes its place when it is submitted, and holds its group 
   expect(await statuses(a, b, c)).toEqual(["scheduled", "blocked", "blocked"]);
   await cancel(deps, "default", a ?? "");
   expect(await advance()).toEqual([b]);
-  await succeed(b);
+  await finish(b);
   expect([await advance(), await statuses(c)]).toEqual([[], ["scheduled"]]);
 });
 
@@ -130,9 +100,9 @@ test("a job retried by hand goes behind those that came meanwhile; one that fail
   await fail(deps, [{ lease: await take(a), error: "E: x", verdict: dead }]);
   expect(await retry(deps, "default", a ?? "")).toMatchObject({ kind: "retried", job: { status: "blocked" } });
   expect(await advance()).toEqual([b]);
-  await succeed(b);
+  await finish(b);
   expect(await advance()).toEqual([a]);
-  await succeed(a);
+  await finish(a);
   await advance();
   await add({});
   await cancel(deps, "default", b ?? "");
@@ -146,7 +116,7 @@ test("when the last of a group and a new one cross, neither is stranded", async 
     const [[b]] = await Promise.all([add({}), complete(deps, [{ lease, result: null }]).then(advance)]);
     await advance();
     expect(await statuses(b)).toEqual(["queued"]);
-    await succeed(b);
+    await finish(b);
     await advance();
   }
 });
@@ -154,11 +124,11 @@ test("when the last of a group and a new one cross, neither is stranded", async 
 test("a job cancelled while its group is handed on does not strand those behind it", async () => {
   for (let round = 0; round < 30; round += 1) {
     const [a, b, c] = await add({}, {}, {});
-    await succeed(a);
+    await finish(a);
     await Promise.all([cancel(deps, "default", b ?? ""), advance()]);
     await advance();
     expect(await statuses(b, c)).toEqual(["cancelled", "queued"]);
-    await succeed(c);
+    await finish(c);
     await advance();
   }
 });
@@ -167,10 +137,10 @@ test("concurrent producers get the order of their commits, each array in its own
   const arrays = await Promise.all(Array.from({ length: 8 }, () => add({}, {}, {}, {}, {})));
   const order: string[] = [];
   for (;;) {
-    const [next] = await own.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
+    const [next] = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
     if (!next) break;
     order.push(next.id);
-    await succeed(next.id);
+    await finish(next.id);
     await advance();
   }
   expect(order.toSorted()).toEqual(arrays.flat().toSorted());
@@ -180,7 +150,7 @@ test("concurrent producers get the order of their commits, each array in its own
 test("concurrent advancers hand each group on once", async () => {
   const heads = await add(...Array.from({ length: 50 }, (_, at) => ({ group: `g${at}` })));
   const nexts = await add(...Array.from({ length: 50 }, (_, at) => ({ group: `g${at}` })));
-  for (const id of heads) await succeed(id);
+  for (const id of heads) await finish(id);
   const handed = await Promise.all(Array.from({ length: 4 }, () => advanceGroups(deps, 20)));
   handed.push(await advanceGroups(deps, 100));
   expect(handed.flatMap(({ ready }) => ready.map(({ id }) => id)).toSorted()).toEqual(nexts.toSorted());
@@ -188,16 +158,16 @@ test("concurrent advancers hand each group on once", async () => {
 
 test("the note of a forgotten group goes", async () => {
   const [a] = await add({});
-  await succeed(a);
-  await own.database.sql`INSERT INTO group_handovers SELECT * FROM group_handovers`;
+  await finish(a);
+  await deps.database.sql`INSERT INTO group_handovers SELECT * FROM group_handovers`;
   expect(await advance()).toEqual([]);
-  await own.database.sql`INSERT INTO group_handovers VALUES ('default', 'default', 'nobody')`;
+  await deps.database.sql`INSERT INTO group_handovers VALUES ('default', 'default', 'nobody')`;
   expect(await advanceGroups(deps, 10)).toEqual({ handovers: 1, left: false, ready: [] });
 });
 
 test("with a thousand jobs waiting in one group, adding to it is as quick as ever", async () => {
   await add(...Array.from({ length: 500 }, () => ({})));
   const [a] = await add({});
-  const [row] = await own.database.sql`SELECT blocked_seq::int FROM jobs WHERE id = ${a ?? ""}`;
+  const [row] = await deps.database.sql`SELECT blocked_seq::int FROM jobs WHERE id = ${a ?? ""}`;
   expect(row?.["blocked_seq"]).toBe(501);
 });

@@ -1,48 +1,17 @@
-import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
-import { findJob } from "../jobs/find.ts";
+import { type TestDatabase } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
 import { advanceGroups } from "./advance.ts";
 import { claim } from "../lease/claim.ts";
-import type { Lease } from "../lease/lease.ts";
 import { complete } from "../settle/complete.ts";
-import { enqueue } from "../submit/enqueue.ts";
-let own: TestDatabase;
-let deps: Deps;
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database
-    .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, job_groups, group_handovers, queues`;
-});
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 
-const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
-  const options = { idempotency_ttl_seconds: 60 };
-  const outcomes = await enqueue(
-    deps,
-    requests.map((request) => submission({ group: "g", ...request })),
-    options,
-  );
-  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-};
-const statuses = (...ids: (string | undefined)[]) =>
-  Promise.all(ids.map(async (id) => (await findJob(deps, "default", id ?? ""))?.status));
-const take = async (id: string | undefined): Promise<Lease> => {
-  const [lease] = await claim(deps, [id ?? ""], claimer);
-  if (!lease) throw new Error(`${id} could not be claimed`);
-  return lease;
-};
-const succeed = async (id: string | undefined) => complete(deps, [{ lease: await take(id), result: null }]);
+const { deps, add, statuses, finish } = engineHarness({ group: "g" });
+
 const advance = async () => (await advanceGroups(deps, 100)).ready.map(({ id }) => id);
 
 /** Runs `work` while an open transaction holds what `lock` locks. */
 const whileHeld = async <T>(lock: (tx: Tx) => Promise<unknown>, work: () => Promise<T>): Promise<T> =>
-  own.database.sql.begin(async (tx) => {
+  deps.database.sql.begin(async (tx) => {
     await lock(tx);
     return work();
   }) as Promise<T>;
@@ -55,7 +24,7 @@ test("a group locked by an open transaction does not keep the others waiting", a
   await whileHeld(
     (tx) => tx`SELECT FROM job_groups WHERE group_key = 'g' FOR UPDATE`,
     async () => {
-      for (const id of [a, ...heads]) await succeed(id);
+      for (const id of [a, ...heads]) await finish(id);
       expect((await advance()).toSorted()).toEqual(nexts.toSorted());
     },
   );
@@ -68,7 +37,7 @@ test("a group whose next job is locked by an open transaction keeps its order an
   await whileHeld(
     (tx) => tx`SELECT FROM jobs WHERE id = ${b ?? ""} FOR UPDATE`,
     async () => {
-      await Promise.all([succeed(a), succeed(d)]);
+      await Promise.all([finish(a), finish(d)]);
       expect(await advanceGroups(deps, 100)).toMatchObject({ ready: [{ id: e }], left: true });
       expect(await statuses(b, c)).toEqual(["blocked", "blocked"]);
     },
@@ -80,9 +49,9 @@ test("more locked groups' notes than fit one look do not hide those of other gro
   const locked = Array.from({ length: 600 }, (_, at) => ({ group: `locked-${at}` }));
   await add(...locked, ...locked);
   const [a, b] = await add({}, {});
-  await own.database.sql`
+  await deps.database.sql`
     INSERT INTO group_handovers SELECT tenant, queue, group_key FROM job_groups WHERE group_key LIKE 'locked-%'`;
-  await succeed(a);
+  await finish(a);
   await whileHeld(
     (tx) => tx`SELECT FROM job_groups WHERE group_key LIKE 'locked-%' FOR UPDATE`,
     async () => {
@@ -103,7 +72,7 @@ test("groups whose next jobs are locked, however many, hide none that may go on"
   const leases = await claim(deps, firsts, claimer);
   // One by one, so that their notes are in this order.
   for (const lease of leases) await complete(deps, [{ lease, result: null }]);
-  await own.database.sql.begin(async (stranger) => {
+  await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id = ANY(${`{${nexts.slice(0, -1).join(",")}}`}::uuid[]) FOR UPDATE`;
     expect(await advanceGroups(deps, 50)).toMatchObject({ handovers: 1, left: true, ready: [{ id: nexts.at(-1) }] });
     expect(await advanceGroups(deps, 50)).toMatchObject({ handovers: 0, left: true, ready: [] });

@@ -1,59 +1,25 @@
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { SubmitJobInput } from "@atlasqueue/contract";
-import type { Deps } from "../deps.ts";
-import { findJob } from "../jobs/find.ts";
+import { eventually } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
 import { claim } from "./claim.ts";
-import type { Lease } from "./lease.ts";
 import { complete } from "../settle/complete.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { extendLeases } from "./extend.ts";
 import { fail } from "../settle/fail.ts";
 import { promoteDue } from "../maintenance/promote-due.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-const recorded = recordEvents();
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+const { deps, recorded, add, read, expire, take } = engineHarness();
+
 const again = { kind: "retry", delay_ms: 0 } as const;
 
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recorded.observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys`;
-  recorded.events.length = 0;
-});
-
-const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
-  const outcomes = await enqueue(
-    deps,
-    requests.map((request) => submission(request)),
-    { idempotency_ttl_seconds: 60 },
-  );
-  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-};
-const read = async (id: string | undefined) => findJob(deps, "default", id ?? "");
-const expire = async (id: string) => {
-  await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${id}`;
-  await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms' WHERE ${id}::uuid = ANY(job_ids)`;
-};
-const batches = async () => (await own.database.sql`SELECT token FROM lease_batches`).length;
-const take = async (id: string | undefined): Promise<Lease> => {
-  const [lease] = await claim(deps, [id ?? ""], claimer);
-  if (!lease) throw new Error(`${id} could not be claimed`);
-  return lease;
-};
+const batches = async () => (await deps.database.sql`SELECT token FROM lease_batches`).length;
 
 test("a renewal after the database's clock was set back moves the look at its claim as well", async () => {
   const [id] = await add({});
   const lease = await take(id);
-  await own.database.sql`UPDATE jobs SET locked_until = locked_until + interval '1 day'`;
-  await own.database.sql`UPDATE lease_batches SET check_at = check_at + interval '1 day'`;
+  await deps.database.sql`UPDATE jobs SET locked_until = locked_until + interval '1 day'`;
+  await deps.database.sql`UPDATE lease_batches SET check_at = check_at + interval '1 day'`;
   await extendLeases(deps, [lease], 0.01);
   await eventually(async () => expect((await recoverExpired(deps, 10)).requeued).toHaveLength(1));
 });
@@ -62,7 +28,7 @@ test("due jobs become ready, oldest first, whether retries or scheduled", async 
   const [retry] = await add({});
   await fail(deps, [{ lease: await take(retry), error: "Error", verdict: again }]);
   const [later, soon] = await add({ delay_seconds: 3_600 }, { delay_seconds: 3_600 });
-  await own.database
+  await deps.database
     .sql`UPDATE jobs SET due_at = now() - interval '1 hour', run_at = now() - interval '1 hour' WHERE id = ${soon ?? ""}`;
   expect((await promoteDue(deps, 10)).map((job) => job.id)).toEqual([soon, retry]);
   expect(recorded.named("jobs_promoted")).toEqual([{ event: "jobs_promoted", scheduled: 1, retried: 1 }]);
@@ -80,7 +46,7 @@ test("a job whose worker went silent is ready again; one out of attempts is dead
   expect(recovered.dead.map((job) => job.id)).toEqual([last]);
   expect(await read(first)).toMatchObject({ status: "queued", attempts: 1, lease_token: null });
   expect(await read(last)).toMatchObject({ status: "dead", dead_reason: "lease_lost" });
-  expect(await own.database.sql`SELECT outcome FROM job_attempts`).toEqual([{ outcome: "lost" }, { outcome: "lost" }]);
+  expect(await deps.database.sql`SELECT outcome FROM job_attempts`).toEqual([{ outcome: "lost" }, { outcome: "lost" }]);
 });
 
 test("a worker that lost the lease can neither complete, fail, renew nor release the next holder's job", async () => {
@@ -110,7 +76,7 @@ test("a released job is ready again with its attempt given back, in its old plac
   const lease = await take(id);
   expect(await release(deps, [lease])).toEqual({ given: [lease], locked: [] });
   expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, run_at: before?.run_at });
-  expect(await own.database.sql`SELECT * FROM job_attempts`).toEqual([]);
+  expect(await deps.database.sql`SELECT * FROM job_attempts`).toEqual([]);
 });
 
 test("a claim of several jobs is tracked until the last of them is settled or recovered", async () => {
@@ -133,7 +99,7 @@ test("a lease being renewed while recovery looks is kept, and looked at again", 
   const [id] = await add({});
   const lease = await take(id);
   await expire(id ?? "");
-  await own.database.sql.begin(async (renewal) => {
+  await deps.database.sql.begin(async (renewal) => {
     await renewal`UPDATE jobs SET locked_until = now() + interval '60 s' WHERE id = ${id ?? ""}`;
     expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [], batches: 1 });
   });
@@ -143,11 +109,11 @@ test("a lease being renewed while recovery looks is kept, and looked at again", 
 
 test("each status has its timestamp, and the database refuses a row where they disagree", async () => {
   const [id] = await add({});
-  await expect(own.database.sql`UPDATE jobs SET status = 'running' WHERE id = ${id ?? ""}`).rejects.toThrow(
+  await expect(deps.database.sql`UPDATE jobs SET status = 'running' WHERE id = ${id ?? ""}`).rejects.toThrow(
     "jobs_ready_at",
   );
-  await expect(own.database.sql`UPDATE jobs SET dead_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow(
+  await expect(deps.database.sql`UPDATE jobs SET dead_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow(
     "jobs_dead_at",
   );
-  await expect(own.database.sql`UPDATE jobs SET due_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow("jobs_due_at");
+  await expect(deps.database.sql`UPDATE jobs SET due_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow("jobs_due_at");
 });

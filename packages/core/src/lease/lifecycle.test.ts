@@ -1,51 +1,16 @@
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { SubmitJobInput } from "@atlasqueue/contract";
-import type { Deps } from "../deps.ts";
-import { findJob } from "../jobs/find.ts";
+import { eventually } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
 import { claim, claimReady } from "./claim.ts";
-import type { Lease } from "./lease.ts";
 import { complete } from "../settle/complete.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { fail } from "../settle/fail.ts";
 import { promoteDue } from "../maintenance/promote-due.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-const recorded = recordEvents();
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+const { deps, recorded, add, read, expire, take } = engineHarness();
+
 const again = { kind: "retry", delay_ms: 0 } as const;
-
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recorded.observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys`;
-  recorded.events.length = 0;
-});
-
-const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
-  const outcomes = await enqueue(
-    deps,
-    requests.map((request) => submission(request)),
-    { idempotency_ttl_seconds: 60 },
-  );
-  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-};
-const read = async (id: string | undefined) => findJob(deps, "default", id ?? "");
-const expire = async (id: string) => {
-  await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${id}`;
-  await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms' WHERE ${id}::uuid = ANY(job_ids)`;
-};
-const take = async (id: string | undefined): Promise<Lease> => {
-  const [lease] = await claim(deps, [id ?? ""], claimer);
-  if (!lease) throw new Error(`${id} could not be claimed`);
-  return lease;
-};
 
 test("a claim takes the job, counts the attempt and mints a token", async () => {
   const [id] = await add({ payload: { a: 1 } });
@@ -59,7 +24,7 @@ test("a claim takes the job, counts the attempt and mints a token", async () => 
 test("the ids of a claim stay in its row, uncompressed", async () => {
   const ids = await add(...Array.from({ length: 400 }, () => ({})));
   expect(await claim(deps, ids, claimer)).toHaveLength(400);
-  const [kept] = await own.database.sql`
+  const [kept] = await deps.database.sql`
     SELECT pg_column_compression(job_ids) AS compression, pg_column_size(job_ids)::int AS bytes,
            pg_relation_size(reltoastrelid)::int AS moved_out
     FROM lease_batches, pg_class WHERE oid = 'lease_batches'::regclass`;
@@ -119,7 +84,7 @@ test("only the holder can complete its job, and a repetition changes nothing", a
 test("a lost lease changes nothing for its neighbours", async () => {
   const ids = await add({}, {}, {});
   const leases = await Promise.all(ids.map(take));
-  await own.database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${ids[1] ?? ""}`;
+  await deps.database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${ids[1] ?? ""}`;
   const outcomes = await complete(
     deps,
     leases.map((lease) => ({ lease, result: null })),
@@ -135,7 +100,7 @@ test("a failed job waits for its retry, and the attempt goes to the history", as
   expect(outcome).toEqual({ kind: "retrying", run_at: job?.run_at });
   expect(job).toMatchObject({ status: "failed", last_error: "Error: boom", attempts: 1, finished_at: null });
   expect((job?.run_at.getTime() ?? 0) - (job?.updated_at.getTime() ?? 0)).toBe(60_000);
-  expect(await own.database.sql`SELECT attempt, outcome, error, worker_id FROM job_attempts`).toEqual([
+  expect(await deps.database.sql`SELECT attempt, outcome, error, worker_id FROM job_attempts`).toEqual([
     { attempt: 1, outcome: "failed", error: "Error: boom", worker_id: "w1" },
   ]);
   expect(await promoteDue(deps, 10)).toEqual([]);
@@ -159,7 +124,7 @@ test("a failure whose answer was lost gets the same answer when repeated, whatev
   expect((await promoteDue(deps, 10)).map(({ id }) => id)).toEqual([retried]);
   expect(await fail(deps, [later, buried])).toEqual(first);
   expect(recorded.named("lease_lost")).toEqual([]);
-  expect(await own.database.sql`SELECT FROM job_attempts`).toHaveLength(2);
+  expect(await deps.database.sql`SELECT FROM job_attempts`).toHaveLength(2);
 });
 
 test("a failure is not answered with another's outcome: not under the next lease, nor after a success, a release or a recovery", async () => {
@@ -182,11 +147,11 @@ test("a repetition sees a success that commits while it waits", async () => {
   const [id] = await add({});
   const lease = await take(id);
   let repeated: ReturnType<typeof complete> | undefined;
-  await own.database.sql.begin(async (first) => {
+  await deps.database.sql.begin(async (first) => {
     await first`UPDATE jobs SET status = 'succeeded', finished_at = now() WHERE id = ${id ?? ""}`;
     repeated = complete(deps, [{ lease, result: null }]);
     await eventually(async () => {
-      const waiting = await own.database.sql`SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
+      const waiting = await deps.database.sql`SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
         WHERE NOT granted AND datname = current_database()`;
       expect(waiting).toHaveLength(1);
     });

@@ -1,16 +1,7 @@
 import type { QueueLimitsInput, SubmitJobInput } from "@atlasqueue/contract";
 import { queueLimits } from "@atlasqueue/contract";
-import {
-  eventually,
-  recordEvents,
-  redisUrl,
-  submission,
-  testDatabase,
-  uniqueKeys,
-  type TestDatabase,
-} from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { eventually, redisUrl, submission, uniqueKeys } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
 import { queueRoom } from "./room.ts";
 import { queueStats } from "../queues/stats.ts";
 import { refillQueue } from "./refill.ts";
@@ -18,27 +9,14 @@ import { memorySignal } from "../signal/memory/signal.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { claim, claimReady } from "../lease/claim.ts";
-import type { Claimer } from "../lease/lease.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { foldCounts } from "../counts/fold.ts";
 import { pauseQueue } from "../queues/pause.ts";
 import { noteBlockedGroups, setLimits } from "./set.ts";
+import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-const ref = { tenant: "default", queue: "default" };
-const claimer: Claimer = { tenant: "default", queues: ["default", "free"], worker_id: "w1", lease_seconds: 30 };
-
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database.sql`
-    TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, job_groups, group_handovers, queues, queue_starts, queue_counts, queue_changes`;
-});
+const { deps } = engineHarness();
 
 const add = async (count: number, request: Partial<SubmitJobInput> = {}): Promise<string[]> => {
   const outcomes = await enqueue(
@@ -48,7 +26,7 @@ const add = async (count: number, request: Partial<SubmitJobInput> = {}): Promis
   );
   return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
 };
-const limit = (limits: QueueLimitsInput) => setLimits(deps, ref, queueLimits.parse(limits));
+const limit = (limits: QueueLimitsInput) => setLimits(deps, main, queueLimits.parse(limits));
 const finish = (leases: Awaited<ReturnType<typeof claim>>) =>
   complete(
     deps,
@@ -68,7 +46,7 @@ test("a queue's concurrency holds: the first of those offered go, and another go
 
 test("no more jobs are claimed from several limited queues together than there is room for", async () => {
   await limit({ concurrency: 5 });
-  await setLimits(deps, { ...ref, queue: "free" }, queueLimits.parse({ concurrency: 5 }));
+  await setLimits(deps, { ...main, queue: "free" }, queueLimits.parse({ concurrency: 5 }));
   await add(4);
   await add(4, { queue: "free" });
   expect((await claimReady(deps, 3, claimer)).length).toBe(3);
@@ -98,10 +76,10 @@ test("twenty concurrent claimers never run more than the limit", async () => {
     }
   };
   const open = async () =>
-    Number((await own.database.sql`SELECT count(*)::int AS n FROM jobs WHERE status <> 'succeeded'`)[0]?.["n"]);
+    Number((await deps.database.sql`SELECT count(*)::int AS n FROM jobs WHERE status <> 'succeeded'`)[0]?.["n"]);
   const watch = async () => {
     while ((await open()) > 0) {
-      const [row] = await own.database.sql<
+      const [row] = await deps.database.sql<
         { n: number }[]
       >`SELECT count(*)::int AS n FROM jobs WHERE status = 'running'`;
       most = Math.max(most, row?.n ?? 0);
@@ -115,18 +93,18 @@ test("a lease has its full time, however long the claim waited for the queue", a
   await limit({ concurrency: 1 });
   const ids = await add(1);
   let claiming: ReturnType<typeof claim> | undefined;
-  const [row] = await own.database.sql.begin(async (tx) => {
+  const [row] = await deps.database.sql.begin(async (tx) => {
     await tx`SELECT FROM queues FOR UPDATE`;
     claiming = claim(deps, ids, claimer);
     await eventually(async () => {
-      const waiting = await own.database.sql`
+      const waiting = await deps.database.sql`
         SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
       expect(waiting.length).toBe(1);
     });
     return tx<{ at: Date }[]>`SELECT clock_timestamp() AS at`;
   });
   const [lease] = (await claiming) ?? [];
-  const [job] = await own.database.sql<{ locked_until: Date }[]>`
+  const [job] = await deps.database.sql<{ locked_until: Date }[]>`
     SELECT locked_until FROM jobs WHERE id = ${lease?.id ?? ""}`;
   expect(job?.locked_until.getTime()).toBeGreaterThanOrEqual((row?.at.getTime() ?? Infinity) + 30_000);
 });
@@ -134,7 +112,7 @@ test("a lease has its full time, however long the claim waited for the queue", a
 test("several of a group run at once when the queue allows it, and fewer again when it does not", async () => {
   const ids = await add(5, { group: "g" });
   expect(await limit({ group_concurrency: 3 })).toEqual({ groups_widened: true });
-  expect(await noteBlockedGroups(deps, ref, "", 10)).toBeUndefined();
+  expect(await noteBlockedGroups(deps, main, "", 10)).toBeUndefined();
   expect((await advanceGroups(deps, 100)).ready.map(({ id }) => id)).toEqual(ids.slice(1, 3));
   const leases = await claim(deps, ids, claimer);
   expect(leases.map(({ id }) => id)).toEqual(ids.slice(0, 3));
@@ -160,22 +138,22 @@ test("the queue's next jobs are signalled as far as there is room, none while it
   const signal = memorySignal();
   await limit({ concurrency: 2 });
   const ids = await add(5);
-  await refillQueue({ ...deps, signal }, ref);
-  expect(await signal.take([ref], 10)).toEqual(ids.slice(0, 2));
+  await refillQueue({ ...deps, signal }, main);
+  expect(await signal.take([main], 10)).toEqual(ids.slice(0, 2));
   await claim(deps, ids.slice(0, 1), claimer);
-  await refillQueue({ ...deps, signal }, ref);
-  expect(await signal.take([ref], 10)).toEqual(ids.slice(1, 2));
-  await pauseQueue(deps, ref);
-  expect(await queueRoom(deps, ref)).toBeUndefined();
+  await refillQueue({ ...deps, signal }, main);
+  expect(await signal.take([main], 10)).toEqual(ids.slice(1, 2));
+  await pauseQueue(deps, main);
+  expect(await queueRoom(deps, main)).toBeUndefined();
 });
 
 test("jobs already signalled are not signalled again, as no worker may be there to take them", async () => {
   const { jobsKey, dlqKey } = uniqueKeys();
   const redis = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
   for (const signal of [memorySignal(), redis]) {
-    await own.database.sql`TRUNCATE jobs, queue_counts, queue_changes`;
-    const offer = () => refillQueue({ ...deps, signal }, ref);
-    const length = async () => (await signal.look(ref)).length;
+    await deps.database.sql`TRUNCATE jobs, queue_counts, queue_changes`;
+    const offer = () => refillQueue({ ...deps, signal }, main);
+    const length = async () => (await signal.look(main)).length;
     await limit({ concurrency: 100 });
     const ids = await add(5);
     const [urgent = ""] = await add(1, { priority: 1 });
@@ -184,12 +162,12 @@ test("jobs already signalled are not signalled again, as no worker may be there 
     for (let sweep = 0; sweep < 3; sweep += 1) await offer();
     expect(await length()).toBe(before);
     // Dropped for lack of room, and offered again ahead of the others.
-    expect(await signal.take([ref], 3)).toEqual([urgent, ids[0], ids[1]]);
+    expect(await signal.take([main], 3)).toEqual([urgent, ids[0], ids[1]]);
     await offer();
     const again = await length();
     for (let sweep = 0; sweep < 3; sweep += 1) await offer();
     expect(await length()).toBe(again);
-    expect(await signal.take([ref], 6)).toEqual([urgent, ...ids]);
+    expect(await signal.take([main], 6)).toEqual([urgent, ...ids]);
     await signal.close();
   }
 });

@@ -1,8 +1,7 @@
 import type { QueueLimitsInput, SubmitJobInput } from "@atlasqueue/contract";
 import { queueLimits } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
 import { queueRoom, roomIn } from "./room.ts";
 import { refillQueue } from "./refill.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
@@ -12,21 +11,9 @@ import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { forgetPastStarts } from "./note-starts.ts";
 import { setLimits } from "./set.ts";
+import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-const ref = { tenant: "default", queue: "default" };
-const claimer: Claimer = { tenant: "default", queues: ["default", "free"], worker_id: "w1", lease_seconds: 30 };
-
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database.sql`
-    TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, job_groups, group_handovers, queues, queue_starts, queue_counts, queue_changes`;
-});
+const { deps } = engineHarness();
 
 const add = async (count: number, request: Partial<SubmitJobInput> = {}): Promise<string[]> => {
   const outcomes = await enqueue(
@@ -36,7 +23,7 @@ const add = async (count: number, request: Partial<SubmitJobInput> = {}): Promis
   );
   return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
 };
-const limit = (limits: QueueLimitsInput) => setLimits(deps, ref, queueLimits.parse(limits));
+const limit = (limits: QueueLimitsInput) => setLimits(deps, main, queueLimits.parse(limits));
 const finish = (leases: Awaited<ReturnType<typeof claim>>) =>
   complete(
     deps,
@@ -57,9 +44,9 @@ test("a rate holds in any window, and says when there is room again", async () =
   // Starts count until the end of their hundredth of the period.
   expect(told?.[1]).toBeLessThanOrEqual(60_600);
   // The window moves on.
-  await own.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
+  await deps.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
   expect((await claim(deps, ids.slice(2), claimer)).length).toBe(2);
-  const [row] = await own.database.sql`SELECT count(*)::int AS n FROM queue_starts`;
+  const [row] = await deps.database.sql`SELECT count(*)::int AS n FROM queue_starts`;
   expect(row?.["n"]).toBe(1);
 });
 
@@ -67,9 +54,9 @@ test("a clock that is set back keeps no queue or group waiting until it is where
   await limit({ rate: { limit: 2, period_seconds: 60 }, group_rate: { limit: 1, period_seconds: 60 } });
   const ids = await add(3, { group: "g" });
   expect(await claim(deps, ids, claimer)).toHaveLength(1);
-  await own.database.sql`UPDATE queue_starts SET started_at = started_at + interval '1 hour', count = 2`;
+  await deps.database.sql`UPDATE queue_starts SET started_at = started_at + interval '1 hour', count = 2`;
   const [other = ""] = await add(1, { group: "h" });
-  expect(await queueRoom(deps, ref)).toEqual({ room: 2, retry_in_ms: null });
+  expect(await queueRoom(deps, main)).toEqual({ room: 2, retry_in_ms: null });
   expect(await claim(deps, [other], claimer)).toHaveLength(1);
 });
 
@@ -80,7 +67,7 @@ test("a rate holds in every window however jobs come, and nearly all of it is us
   let started = 0;
   while (started < ids.length)
     started += (await claim(deps, ids.slice(started, started + 1 + (started % 3)), claimer)).length;
-  const rows = await own.database.sql<{ at: number }[]>`
+  const rows = await deps.database.sql<{ at: number }[]>`
     SELECT (extract(epoch FROM started_at) * 1000)::float8 AS at FROM jobs ORDER BY started_at`;
   const at = rows.map((row) => row.at);
   for (let first = 0; first + limit_each < at.length; first += 1)
@@ -92,7 +79,7 @@ test("starts in a period keep a bounded number of rows, for the queue and for ea
   await limit({ rate, group_rate: rate, group_concurrency: 1_000 });
   const ids = await add(300, { group: "g" });
   for (const id of ids) expect((await claim(deps, [id], claimer)).length).toBe(1);
-  const kept = await own.database.sql<{ group_key: string | null; rows: number; starts: number }[]>`
+  const kept = await deps.database.sql<{ group_key: string | null; rows: number; starts: number }[]>`
     SELECT group_key, count(*)::int AS rows, sum(count)::int AS starts FROM queue_starts GROUP BY group_key`;
   expect(kept.map(({ starts }) => starts)).toEqual([300, 300]);
   for (const { rows } of kept) expect(rows).toBeLessThanOrEqual(20);
@@ -101,22 +88,22 @@ test("starts in a period keep a bounded number of rows, for the queue and for ea
 test("starts of idle groups are forgotten, and of rates that were removed", async () => {
   await limit({ group_rate: { limit: 5, period_seconds: 60 }, group_concurrency: 5 });
   await claim(deps, await add(1, { group: "old" }), claimer);
-  await own.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
+  await deps.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
   await claim(deps, await add(1, { group: "new" }), claimer);
   expect(await forgetPastStarts(deps, 10)).toBe(1);
-  expect(await own.database.sql`SELECT group_key FROM queue_starts`).toEqual([{ group_key: "new" }]);
+  expect(await deps.database.sql`SELECT group_key FROM queue_starts`).toEqual([{ group_key: "new" }]);
   await limit({});
-  await own.database.sql`UPDATE queue_starts SET started_at = now()`;
+  await deps.database.sql`UPDATE queue_starts SET started_at = now()`;
   expect(await forgetPastStarts(deps, 10)).toBe(1);
 });
 
 test("a claim reads only the starts of the rates it checks", async () => {
   await limit({ rate: { limit: 100, period_seconds: 60 } });
-  await own.database.sql`
+  await deps.database.sql`
     INSERT INTO queue_starts SELECT 'default', 'other', NULL, now(), 1 FROM generate_series(1, 20_000)`;
-  await own.database.sql`ANALYZE queue_starts`;
-  const plan = await own.database.sql<{ "QUERY PLAN": string }[]>`
-    EXPLAIN ${own.database.sql.unsafe(`SELECT ${roomIn("queues")} FROM queues WHERE tenant = 'default' AND queue = 'default'`)}`;
+  await deps.database.sql`ANALYZE queue_starts`;
+  const plan = await deps.database.sql<{ "QUERY PLAN": string }[]>`
+    EXPLAIN ${deps.database.sql.unsafe(`SELECT ${roomIn("queues")} FROM queues WHERE tenant = 'default' AND queue = 'default'`)}`;
   expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toContain("Seq Scan on queue_starts");
 });
 
@@ -139,8 +126,8 @@ test("groups that have used up their rate hold up no others, with Redis or witho
   expect((await claim(deps, ids, claimer)).length).toBe(600);
   const [other = "", another = ""] = [...(await add(1)), ...(await add(1, { group: "other" }))];
   const signal = memorySignal();
-  await refillQueue({ ...deps, signal }, ref);
-  expect(await signal.take([ref], 1_000)).toEqual([other, another]);
+  await refillQueue({ ...deps, signal }, main);
+  expect(await signal.take([main], 1_000)).toEqual([other, another]);
   expect((await claimReady(deps, 1, claimer)).map(({ id }) => id)).toEqual([other]);
   expect((await claimReady(deps, 5, claimer)).map(({ id }) => id)).toEqual([another]);
 });

@@ -1,51 +1,22 @@
-import { queueLimits, type SubmitJobInput } from "@atlasqueue/contract";
-import {
-  brokenConnection,
-  recordEvents,
-  steppingDatabase,
-  submission,
-  testDatabase,
-  type TestDatabase,
-} from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { queueLimits } from "@atlasqueue/contract";
+import { brokenConnection, steppingDatabase } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
 import { countDrift } from "../counts/drift.ts";
 import type { Deps } from "../deps.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { cancel } from "../jobs/cancel.ts";
-import { findJob } from "../jobs/find.ts";
 import { claim } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
 import { takeBack } from "../lease/take-back.ts";
 import { setLimits } from "../limits/set.ts";
 import { pauseQueue } from "../queues/pause.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { completeAndTakeNext } from "./complete-and-take-next.ts";
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 
-let own: TestDatabase;
-let deps: Deps;
+const { deps, add, statuses, take } = engineHarness({ group: "g" });
+
 const queue = { tenant: "default", queue: "default" };
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
 
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database.sql`
-    TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, job_groups, group_handovers, queues, queue_counts, queue_changes`;
-});
-
-const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
-  const submissions = requests.map((request) => submission({ group: "g", ...request }));
-  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
-  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-};
-const take = async (id: string | undefined): Promise<Lease> => {
-  const [lease] = await claim(deps, [id ?? ""], claimer);
-  if (!lease) throw new Error(`${id} could not be claimed`);
-  return lease;
-};
 const goOn = async (
   leases: Lease[],
   over: Partial<Parameters<typeof completeAndTakeNext>[2]> & { deps?: Deps } = {},
@@ -60,10 +31,8 @@ const goOn = async (
   });
   return { kinds: done.outcomes.map(({ kind }) => kind), next: [...done.next.values()] };
 };
-const statuses = (...ids: (string | undefined)[]) =>
-  Promise.all(ids.map(async (id) => (await findJob(deps, "default", id ?? ""))?.status));
 const advance = async () => (await advanceGroups(deps, 100)).ready.map(({ id }) => id);
-const notes = async () => (await own.database.sql`SELECT FROM group_handovers`).length;
+const notes = async () => (await deps.database.sql`SELECT FROM group_handovers`).length;
 const drifted = async () => (await countDrift(deps, 1_000)).drifted;
 
 test("the settlement of a job leases the next of its group, under a token of its own, and leaves no note", async () => {
@@ -75,12 +44,12 @@ test("the settlement of a job leases the next of its group, under a token of its
   expect(next).toMatchObject([{ id: b, attempts: 1, payload: { n: 2 }, group_key: "g", tenant: "default" }]);
   expect(next[0]?.lease_token).not.toBe(first.lease_token);
   expect([await statuses(a, b, c), await notes()]).toEqual([["succeeded", "running", "blocked"], 0]);
-  expect(await own.database.sql`SELECT FROM lease_batches WHERE job_ids = ARRAY[${b ?? ""}::uuid]`).toHaveLength(1);
+  expect(await deps.database.sql`SELECT FROM lease_batches WHERE job_ids = ARRAY[${b ?? ""}::uuid]`).toHaveLength(1);
   const last = await goOn(next);
   expect(last.next).toMatchObject([{ id: c }]);
   expect((await goOn(last.next)).next).toEqual([]);
   expect([await notes(), await advance(), await drifted()]).toEqual([1, [], []]);
-  expect(await own.database.sql`SELECT FROM job_groups`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM job_groups`).toEqual([]);
 });
 
 test("hundreds of groups go on in one statement, and those that were not asked for are handed on", async () => {
@@ -107,18 +76,18 @@ test("a job that comes while the turn is passed on waits behind, and a note of t
   const [a, b] = await add({}, {});
   const { next } = await goOn([await take(a)]);
   const [c] = await add({});
-  await own.database.sql`INSERT INTO group_handovers VALUES ('default', 'default', 'g')`;
+  await deps.database.sql`INSERT INTO group_handovers VALUES ('default', 'default', 'g')`;
   expect([await advance(), await statuses(b, c)]).toEqual([[], ["running", "blocked"]]);
   expect((await goOn(next)).next).toMatchObject([{ id: c }]);
-  await own.database.sql`INSERT INTO group_handovers VALUES ('default', 'default', 'g')`;
+  await deps.database.sql`INSERT INTO group_handovers VALUES ('default', 'default', 'g')`;
   expect([await advance(), await statuses(c), (await add({})).length]).toEqual([[], ["running"], 1]);
-  expect((await own.database.sql`SELECT FROM jobs WHERE status = 'blocked'`).length).toBe(1);
+  expect((await deps.database.sql`SELECT FROM jobs WHERE status = 'blocked'`).length).toBe(1);
 });
 
 test("neither the group's row nor a producer's open transaction holds it up", async () => {
   const [a, b] = await add({}, {});
   const lease = await take(a);
-  await own.database.sql.begin(async (stranger) => {
+  await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM job_groups FOR UPDATE`;
     expect((await goOn([lease])).next).toMatchObject([{ id: b }]);
   });
@@ -146,7 +115,7 @@ test("one that is not due, locked by another transaction, or cancelled meanwhile
 
   const [d, e, f] = await add({ group: "h" }, { group: "h" }, { group: "h" });
   const lease = await take(d);
-  await own.database.sql.begin(async (stranger) => {
+  await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id = ${e ?? ""} FOR UPDATE`;
     expect((await goOn([lease])).next).toEqual([]);
   });
@@ -157,7 +126,7 @@ test("one that is not due, locked by another transaction, or cancelled meanwhile
 test("a lease that was lost takes nothing", async () => {
   const [a, b] = await add({}, {});
   const lease = await take(a);
-  await own.database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${a ?? ""}`;
+  await deps.database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${a ?? ""}`;
   expect(await goOn([lease])).toEqual({ kinds: ["lease_lost"], next: [] });
   expect(await statuses(a, b)).toEqual(["running", "blocked"]);
 });
@@ -166,7 +135,7 @@ test("wherever its answer is lost, the settlement can be repeated and what was t
   for (const lost of ["statement", "answer"] as const) {
     const [a, b] = await add({ group: lost }, { group: lost });
     const lease = await take(a);
-    const database = steppingDatabase(own.database, (step) => {
+    const database = steppingDatabase(deps.database, (step) => {
       if (step === lost) throw brokenConnection();
     });
     const unanswered: string[] = [];
@@ -176,7 +145,7 @@ test("wherever its answer is lost, the settlement can be repeated and what was t
     const again = await goOn([lease]);
     expect(again.kinds).toEqual(["applied"]);
     await advance();
-    const [job] = await own.database.sql`SELECT status, attempts FROM jobs WHERE id = ${b ?? ""}`;
+    const [job] = await deps.database.sql`SELECT status, attempts FROM jobs WHERE id = ${b ?? ""}`;
     const taken = again.next.length;
     expect(job).toEqual({ status: taken ? "running" : "queued", attempts: taken });
     expect(await drifted()).toEqual([]);

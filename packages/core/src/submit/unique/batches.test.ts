@@ -1,54 +1,12 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../../deps.ts";
-import { findJob } from "../../jobs/find.ts";
-import { queueStats } from "../../queues/stats.ts";
-import { claim } from "../../lease/claim.ts";
-import type { Lease } from "../../lease/lease.ts";
-import { complete } from "../../settle/complete.ts";
+import { submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
 import { enqueueAll } from "../enqueue-all.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { enqueue } from "../enqueue.ts";
-let own: TestDatabase;
-let deps: Deps;
-const options = { idempotency_ttl_seconds: 60 };
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+import { uniqueHarness, idOf, options } from "../../../test/unique-harness.ts";
 
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(
-  () =>
-    own.database
-      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, job_groups, group_handovers, queue_counts, queue_changes`,
-);
-
-type Wish = Partial<SubmitJobInput>;
-const add = async (request: Wish, key?: string): Promise<EnqueueOutcome> => {
-  const [outcome] = await enqueue(deps, [submission({ unique: { key: "u" }, ...request }, key)], options);
-  if (!outcome) throw new Error("no outcome");
-  return outcome;
-};
-const idOf = (outcome: EnqueueOutcome) =>
-  "job" in outcome ? outcome.job.id : "job_id" in outcome ? outcome.job_id : "";
-const read = (id: string) => findJob(deps, "default", id);
-const take = async (id: string): Promise<Lease> => {
-  const [lease] = await claim(deps, [id], claimer);
-  if (!lease) throw new Error("not claimed");
-  return lease;
-};
-const finish = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
-const keys = () => own.database.sql`SELECT key, job_id FROM unique_keys ORDER BY key`;
-const jobs = async () => (await own.database.sql`SELECT id FROM jobs ORDER BY id`).map(({ id }) => id as string);
-const countsAreTrue = async () => {
-  const rows = await own.database.sql`SELECT status, count(*)::int AS count FROM jobs GROUP BY status`;
-  const counts = (await queueStats(deps, "default"))[0]?.counts ?? {};
-  const some = Object.fromEntries(Object.entries(counts).filter((one) => Number(one[1]) > 0));
-  expect(some).toEqual(Object.fromEntries(rows.map(({ status, count }) => [status as string, count as number])));
-};
+const { deps, add, finish, read, keys, jobs, countsAreTrue } = uniqueHarness();
 
 test("within one call, a later job conflicts with an earlier one", async () => {
   const of = (unique: SubmitJobInput["unique"], payload: SubmitJobInput["payload"], key?: string) =>

@@ -1,60 +1,16 @@
-import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
 import { addFlow } from "../../../test/add-flow.ts";
 import { advanceAndAdmit } from "../../../test/advance.ts";
 import { executeOn } from "../../database/statement.ts";
-import type { Deps } from "../../deps.ts";
 import { submitFlow } from "../../flows/submit-flow.ts";
-import { findJob } from "../../jobs/find.ts";
-import { queueStats } from "../../queues/stats.ts";
 import { advanceGroups } from "../../groups/advance.ts";
-import { claim } from "../../lease/claim.ts";
-import type { Lease } from "../../lease/lease.ts";
-import { complete } from "../../settle/complete.ts";
 import { carryOut } from "../carry-out.ts";
 import { draftsOf } from "../drafts.ts";
-import type { EnqueueOutcome } from "../outcome.ts";
-import { enqueue } from "../enqueue.ts";
 import { fail } from "../../settle/fail.ts";
-let own: TestDatabase;
-let deps: Deps;
-const options = { idempotency_ttl_seconds: 60 };
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+import { uniqueHarness, idOf, options } from "../../../test/unique-harness.ts";
 
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(
-  () =>
-    own.database
-      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, job_groups, group_handovers, queue_counts, queue_changes`,
-);
-
-type Wish = Partial<SubmitJobInput>;
-const add = async (request: Wish, key?: string): Promise<EnqueueOutcome> => {
-  const [outcome] = await enqueue(deps, [submission({ unique: { key: "u" }, ...request }, key)], options);
-  if (!outcome) throw new Error("no outcome");
-  return outcome;
-};
-const idOf = (outcome: EnqueueOutcome) =>
-  "job" in outcome ? outcome.job.id : "job_id" in outcome ? outcome.job_id : "";
-const read = (id: string) => findJob(deps, "default", id);
-const take = async (id: string): Promise<Lease> => {
-  const [lease] = await claim(deps, [id], claimer);
-  if (!lease) throw new Error("not claimed");
-  return lease;
-};
-const finish = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
-const jobs = async () => (await own.database.sql`SELECT id FROM jobs ORDER BY id`).map(({ id }) => id as string);
-const countsAreTrue = async () => {
-  const rows = await own.database.sql`SELECT status, count(*)::int AS count FROM jobs GROUP BY status`;
-  const counts = (await queueStats(deps, "default"))[0]?.counts ?? {};
-  const some = Object.fromEntries(Object.entries(counts).filter((one) => Number(one[1]) > 0));
-  expect(some).toEqual(Object.fromEntries(rows.map(({ status, count }) => [status as string, count as number])));
-};
+const { deps, add, take, finish, read, jobs, countsAreTrue } = uniqueHarness();
 
 const replace = { key: "u", on_conflict: "replace" } as const;
 
@@ -127,7 +83,7 @@ test("a blocked job keeps its place in its group; one in another group is not mo
 
 test("a job of a flow is not replaced: its parents' children would do another's work", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
-  await own.database.sql`
+  await deps.database.sql`
     INSERT INTO unique_keys (tenant, queue, key, job_id, check_at) VALUES ('default', 'default', 'key:u', ${b}, now() + interval '1 hour')`;
   const other = await add({ unique: replace, payload: { other: true } });
   expect(other.kind).toBe("created");
@@ -151,8 +107,8 @@ async function replaceOf(id: string, version: string) {
 
 test("a job that is a flow's by the time it is to be replaced is left alone", async () => {
   const [id = ""] = [idOf(await add({}))];
-  const [seen] = await own.database.sql`SELECT check_at::text AS version FROM unique_keys`;
-  await own.database.sql`UPDATE jobs SET flow_id = gen_random_uuid() WHERE id = ${id}`;
+  const [seen] = await deps.database.sql`SELECT check_at::text AS version FROM unique_keys`;
+  await deps.database.sql`UPDATE jobs SET flow_id = gen_random_uuid() WHERE id = ${id}`;
   expect(await replaceOf(id, String(seen?.["version"]))).toEqual({ lost: 1, replaced: 0 });
 });
 
@@ -167,7 +123,7 @@ test("a job that others wait for is not replaced, though it is in no flow itself
 
 test("a job that others have come to wait for by the time it is to be replaced is left alone", async () => {
   const id = idOf(await add({}));
-  const [seen] = await own.database.sql`SELECT check_at::text AS version FROM unique_keys`;
+  const [seen] = await deps.database.sql`SELECT check_at::text AS version FROM unique_keys`;
   expect((await submitFlow(deps, { jobs: [{ ...submission(), depends_on: [id] }] }, options)).kind).toBe("stored");
   expect(await replaceOf(id, String(seen?.["version"]))).toEqual({ lost: 1, replaced: 0 });
 });

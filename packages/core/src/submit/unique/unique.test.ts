@@ -1,62 +1,20 @@
-import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../../deps.ts";
-import { findJob } from "../../jobs/find.ts";
-import { queueStats } from "../../queues/stats.ts";
+import { submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
 import { createQueue } from "../../queue.ts";
 import { UniqueConflictError } from "../refused.ts";
 import { cancel } from "../../jobs/cancel.ts";
-import { claim } from "../../lease/claim.ts";
-import type { Lease } from "../../lease/lease.ts";
-import { complete } from "../../settle/complete.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { enqueue } from "../enqueue.ts";
 import { fail } from "../../settle/fail.ts";
 import { promoteDue } from "../../maintenance/promote-due.ts";
 import { pruneUniqueKeys } from "../../maintenance/prune-keys.ts";
+import { uniqueHarness, idOf, options } from "../../../test/unique-harness.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-const options = { idempotency_ttl_seconds: 60 };
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
-
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(
-  () =>
-    own.database
-      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, job_groups, group_handovers, queue_counts, queue_changes`,
-);
+const { deps, url, add, take, finish, read, keys, countsAreTrue } = uniqueHarness();
 
 const replace = { key: "u", on_conflict: "replace" } as const;
 
-type Wish = Partial<SubmitJobInput>;
-const add = async (request: Wish, key?: string): Promise<EnqueueOutcome> => {
-  const [outcome] = await enqueue(deps, [submission({ unique: { key: "u" }, ...request }, key)], options);
-  if (!outcome) throw new Error("no outcome");
-  return outcome;
-};
-const idOf = (outcome: EnqueueOutcome) =>
-  "job" in outcome ? outcome.job.id : "job_id" in outcome ? outcome.job_id : "";
 const kindOf = async (outcome: Promise<EnqueueOutcome>) => (await outcome).kind;
-const read = (id: string) => findJob(deps, "default", id);
-const take = async (id: string): Promise<Lease> => {
-  const [lease] = await claim(deps, [id], claimer);
-  if (!lease) throw new Error("not claimed");
-  return lease;
-};
-const finish = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
-const keys = () => own.database.sql`SELECT key, job_id FROM unique_keys ORDER BY key`;
-const countsAreTrue = async () => {
-  const rows = await own.database.sql`SELECT status, count(*)::int AS count FROM jobs GROUP BY status`;
-  const counts = (await queueStats(deps, "default"))[0]?.counts ?? {};
-  const some = Object.fromEntries(Object.entries(counts).filter((one) => Number(one[1]) > 0));
-  expect(some).toEqual(Object.fromEntries(rows.map(({ status, count }) => [status as string, count as number])));
-};
 
 test("until a job with the key is final, others are answered with it; after that there is a new one", async () => {
   const first = await add({});
@@ -92,13 +50,13 @@ test("a window runs from the job's creation, whatever becomes of it", async () =
   const first = await add({ unique });
   await finish(idOf(first));
   expect(await add({ unique })).toMatchObject({ kind: "existing", job: { id: idOf(first), status: "succeeded" } });
-  await own.database.sql`UPDATE unique_keys SET window_ends_at = now() - interval '1 ms'`;
+  await deps.database.sql`UPDATE unique_keys SET window_ends_at = now() - interval '1 ms'`;
   expect(await kindOf(add({ unique }))).toBe("created");
 });
 
 test("a pruned holder holds nothing", async () => {
   const first = await add({ unique: { key: "u", scope: "window", window_seconds: 60 } });
-  await own.database.sql`DELETE FROM jobs WHERE id = ${idOf(first)}`;
+  await deps.database.sql`DELETE FROM jobs WHERE id = ${idOf(first)}`;
   expect(await kindOf(add({}))).toBe("created");
 });
 
@@ -135,21 +93,21 @@ test("keys no job holds are forgotten, a few at a time; those held stay", async 
   const gone = idOf(await add({ unique: { key: "gone" } }));
   await add({ unique: { key: "window", scope: "window", window_seconds: 60 } });
   await finish(done);
-  await own.database.sql`DELETE FROM jobs WHERE id = ${gone}`;
+  await deps.database.sql`DELETE FROM jobs WHERE id = ${gone}`;
   expect(await pruneUniqueKeys(deps, 10)).toBe(0);
-  await own.database.sql`UPDATE unique_keys SET check_at = now() WHERE key <> 'key:window'`;
+  await deps.database.sql`UPDATE unique_keys SET check_at = now() WHERE key <> 'key:window'`;
   expect([await pruneUniqueKeys(deps, 2), await pruneUniqueKeys(deps, 2), await pruneUniqueKeys(deps, 2)]).toEqual([
     2, 1, 0,
   ]);
   expect((await keys()).map(({ key }) => key as string)).toEqual(["key:open", "key:window"]);
   expect(await add({ unique: { key: "open" } })).toMatchObject({ kind: "existing", job: { id: open } });
-  await own.database.sql`UPDATE unique_keys SET check_at = now(), window_ends_at = now() WHERE key = 'key:window'`;
+  await deps.database.sql`UPDATE unique_keys SET check_at = now(), window_ends_at = now() WHERE key = 'key:window'`;
   expect(await pruneUniqueKeys(deps, 2)).toBe(1);
   expect((await keys()).map(({ key }) => key as string)).toEqual(["key:open"]);
 });
 
 test("in your own code: a refusal is an error that names the job; in your transaction it stores nothing", async () => {
-  const queue = createQueue({ databaseUrl: own.url });
+  const queue = createQueue({ databaseUrl: url() });
   try {
     const unique = { key: "q", on_conflict: "reject" } as const;
     const first = await queue.submit({ type: "a", unique });
@@ -159,7 +117,7 @@ test("in your own code: a refusal is an error that names the job; in your transa
       { id: first.id, created: false },
       { created: true },
     ]);
-    const { sql } = own.database;
+    const { sql } = deps.database;
     const inside = await sql.begin(async (tx) => {
       const debounced = await queue.submitIn(tx, { type: "a", unique: replace, payload: { n: 1 }, delay_seconds: 9 });
       return [debounced, await queue.submitIn(tx, { type: "a", unique: replace, payload: { n: 2 } })] as const;

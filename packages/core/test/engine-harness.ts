@@ -1,0 +1,69 @@
+import type { SubmitJobInput } from "@atlasqueue/contract";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import type { Deps } from "../src/deps.ts";
+import { findJob } from "../src/jobs/find.ts";
+import { claim } from "../src/lease/claim.ts";
+import type { Claimer, Lease } from "../src/lease/lease.ts";
+import { complete } from "../src/settle/complete.ts";
+import { enqueue } from "../src/submit/enqueue.ts";
+
+export const tenant = "default";
+/** Of a queue that needs no name. */
+export const main = { tenant, queue: "default" };
+export const claimer: Claimer = { tenant, queues: ["default", "free"], worker_id: "w1", lease_seconds: 30 };
+
+/**
+ * A database of its own for a test file, emptied before each test, and what most tests do to jobs there. `job` is what
+ * all of them have in common. `deps` is complete once the first test begins.
+ *
+ * @example
+ * const { deps, add, take, finish } = engineHarness({ group: "g" });
+ * test("…", async () => { const [a, b] = await add({}, { payload: { n: 2 } }); await finish(a); });
+ */
+export function engineHarness(job: Partial<SubmitJobInput> = {}) {
+  const recorded = recordEvents();
+  const deps = { observe: recorded.observe } as Deps;
+  let own: TestDatabase;
+
+  beforeAll(async () => {
+    own = await testDatabase();
+    deps.database = own.database;
+  });
+  afterAll(() => own.drop());
+  beforeEach(async () => {
+    await deps.database.sql`
+      TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, job_groups, group_handovers, queues,
+               queue_starts, queue_counts, queue_changes`;
+    recorded.events.length = 0;
+  });
+
+  const read = (id: string | undefined) => findJob(deps, tenant, id ?? "");
+  const take = async (id: string | undefined): Promise<Lease> => {
+    const [lease] = await claim(deps, [id ?? ""], claimer);
+    if (!lease) throw new Error(`${id} could not be claimed`);
+    return lease;
+  };
+  return {
+    deps,
+    recorded,
+    url: () => own.url,
+    /** Their ids. */
+    async add(...requests: Partial<SubmitJobInput>[]): Promise<string[]> {
+      const submissions = requests.map((request) => submission({ ...job, ...request }));
+      const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
+      return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+    },
+    take,
+    /** queued → running → succeeded. */
+    finish: async (id: string | undefined) => complete(deps, [{ lease: await take(id), result: null }]),
+    read,
+    statuses: (...ids: (string | undefined)[]) => Promise.all(ids.map(async (id) => (await read(id))?.status)),
+    /** Its lease has just ended. */
+    async expire(id: string): Promise<void> {
+      const { sql } = deps.database;
+      await sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${id}`;
+      await sql`UPDATE lease_batches SET check_at = now() - interval '1 ms' WHERE ${id}::uuid = ANY(job_ids)`;
+    },
+  };
+}
