@@ -42,7 +42,8 @@ export const history: Scenario = {
           await startAnew(empty);
           figures.push(...(await measureAll(empty, meter, effort, { size: "empty", turn })));
         };
-        const ofFull = async () => void figures.push(...(await measureAll(full, meter, effort, { size: "full", turn })));
+        const ofFull = async () =>
+          void figures.push(...(await measureAll(full, meter, effort, { size: "full", turn })));
         for (const measure of turn % 2 === 1 ? [ofEmpty, ofFull] : [ofFull, ofEmpty]) await measure();
       }
       figures.push(...(await measureStats(full, effort.history_rows + effort.backlog_rows)));

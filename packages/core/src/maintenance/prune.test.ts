@@ -241,7 +241,8 @@ test("jobs that are nothing but their rows and attempts go in one statement; oth
   const with_steps = await insert("succeeded", 30, 25);
   const dead = [await insert("dead", 29, 25), await insert("dead", 28, 25)];
   await own.database.sql`UPDATE jobs SET has_steps = true WHERE id IN (${with_steps}, ${dead[1] ?? ""})`;
-  await own.database.sql`INSERT INTO job_steps (job_id, name, result, attempt, finished_at) VALUES (${with_steps}, 'a', '1', 1, now())`;
+  await own.database
+    .sql`INSERT INTO job_steps (job_id, name, result, attempt, finished_at) VALUES (${with_steps}, 'a', '1', 1, now())`;
   expect(await pruneAll()).toEqual({ jobs: 3, dead, next: undefined });
   expect(steps).toBe(3);
   expect(await own.database.sql`SELECT id FROM jobs`).toEqual([{ id: kept }]);

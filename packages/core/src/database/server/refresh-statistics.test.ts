@@ -15,8 +15,7 @@ test.each(["job_groups", "queue_starts"])(
   async (table) => {
     const { sql } = own.database;
     // Autovacuum may have got there first.
-    for (const one of [table, "lease_batches"])
-      await sql.unsafe(`ALTER TABLE ${one} SET (autovacuum_enabled = false)`);
+    for (const one of [table, "lease_batches"]) await sql.unsafe(`ALTER TABLE ${one} SET (autovacuum_enabled = false)`);
     await refreshStatistics(own.database);
     expect(await stale()).toEqual([]);
     await sql`INSERT INTO lease_batches (token, worker_id, check_at, job_ids) VALUES (gen_random_uuid(), 'w', now(), '{}')`;
