@@ -76,7 +76,7 @@ export type Told = (key: string, id: string) => void;
 const tries_max = 40;
 const wait_ms_max = 30_000;
 /** Between looks, first and last: many stories look for a dozen things each, and looking is work for the server. */
-const look_ms = { first: 20, last: 150 };
+const look_ms = { first: 20, last: 250 };
 
 /** Looks until it finds something, for so long at most. */
 export async function until<T>(
