@@ -5,8 +5,9 @@ export { beginOnce, freeKey, type BegunOnce, type KeyedAct } from "./audit/once.
 export { beginActs, endActs, recordActs, type Act, type BegunAct, type EndedAct } from "./audit/record.ts";
 export { composedStatements } from "./database/composed.ts";
 export { countDrift } from "./counts/drift.ts";
-export { isBadRow, isShutOut, outcomeUnknown } from "./database/errors.ts";
+export { CallerGoneError, isBadRow, isShutOut, outcomeUnknown } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
+export { onBehalfOf } from "./database/pool/on-behalf-of.ts";
 export { serverConnections } from "./database/server/connections.ts";
 export { requireSchema, schemaState } from "./database/schema-state.ts";
 export type { ActRow, JobRow } from "./database/schema/index.ts";

@@ -5,6 +5,7 @@ import {
   endActs,
   freeKey,
   newId,
+  onBehalfOf,
   recordActs,
   type Act,
   type BegunAct,
@@ -42,14 +43,15 @@ export function createAuditor(deps: Deps): Auditor {
   const begin = together((acts: readonly BegunAct[]) => beginActs(deps, acts));
   const end = together((acts: readonly EndedAct[]) => endActs(deps, acts));
   const record = together((acts: readonly Act[]) => recordActs(deps, acts));
+  const ownOf = ({ tenant }: Act) => ({ database: onBehalfOf(deps.database, { tenant }) });
   return {
     async begin(act) {
       const begun = { id: newId(), ...act };
       await begin(begun);
       return begun;
     },
-    beginOnce: (act) => beginOnce(deps, act),
-    freeKey: (act) => freeKey(deps, act).catch(() => {}),
+    beginOnce: (act) => beginOnce(ownOf(act), act),
+    freeKey: (act) => freeKey(ownOf(act), act).catch(() => {}),
     end: (act) => end(act).catch(() => {}),
     record: (act) => record(act).catch((error: unknown) => lost(deps, act, error)),
   };

@@ -207,13 +207,12 @@ test("a job is not leased to somebody who has hung up", async () => {
 });
 
 test("a database that is away is an answer too, which says when to try again", async () => {
-  const database = new Proxy(api.deps.database, {
-    get(target, name) {
-      if (name === "sql") throw Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
-      return Reflect.get(target, name) as unknown;
+  const sql = new Proxy(api.deps.database.sql, {
+    get() {
+      throw Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
     },
   });
-  const lost = await testApp({ database });
+  const lost = await testApp({ database: { ...api.deps.database, sql } });
   const response = await lost.send("POST", "/mcp", undefined, {
     jsonrpc: "2.0",
     id: 1,

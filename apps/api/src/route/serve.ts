@@ -1,5 +1,5 @@
 import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
-import type { ActRow } from "@atlasqueue/core/internal";
+import { onBehalfOf, type ActRow } from "@atlasqueue/core/internal";
 import type { Hono } from "hono";
 import { audited } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";
@@ -64,7 +64,8 @@ function serve(
 
   const work = (c: ApiContext, input: Input): Response | Promise<Response> => {
     const delivery = createDelivery(c);
-    const call = callOf(c, input, delivery, { deps, letIn, app });
+    const own = depsFor(c, deps, operation.method === "get" ? delivery.hungUp : undefined);
+    const call = callOf(c, input, delivery, { deps: own, letIn, app });
     const act = operation.audit ? () => audited(c, operation, input, deps.auditor, runOnce(call)) : () => run(call);
     const result = operation.gate === "own" ? act() : call.hold(async () => act());
     return result instanceof Promise ? finish(c, call, delivery, result) : answer(c, result);
@@ -78,6 +79,15 @@ function serve(
     : work;
 
   return (c) => after(letIn(c, deps), () => after(read(c), (input) => charged(c, input)));
+}
+
+/**
+ * What the handler sends to the database takes turns with other tenants'. Nothing is taken away from a caller who hangs
+ * up while a read waits for its turn; all else goes on as if they had not.
+ */
+function depsFor(c: ApiContext, deps: RouteDeps, gone: (() => AbortSignal) | undefined): RouteDeps {
+  const tenant = c.get("caller")?.tenant;
+  return tenant === undefined ? deps : { ...deps, database: onBehalfOf(deps.database, { tenant, gone }) };
 }
 
 type Around = { deps: RouteDeps; letIn: Guard; app: Hono<ApiEnv> };

@@ -7,7 +7,7 @@ import { patienceLeft } from "./patience.ts";
 
 /**
  * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `patienceLeft`).
- * A late one is taken out of the driver's queue, or cancelled on the server, and throws `DatabaseTimeoutError`.
+ * `began_at` is when it began to wait, if that was before. A late one is taken out of the driver's queue, or cancelled on the server, and throws `DatabaseTimeoutError`.
  * `outcomeUnknown(error)` says whether a failed query may have taken effect.
  *
  * @example
@@ -17,12 +17,12 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
   database: Database,
   query: postgres.PendingQuery<T>,
   timeout_ms = database.timeout_ms,
+  began_at = performance.now(),
 ): Promise<postgres.RowList<T>> {
   const driver = query as unknown as Sent;
   let timeout: DatabaseTimeoutError | undefined;
   let over = false;
   let stop: () => void = () => {};
-  const began_at = performance.now();
   const deadline = new Promise<never>((_, reject) => {
     const allow = (ms: number): void => {
       stop = onDeadline(ms, () => driver.state?.socket.bytesRead ?? 0, late);
@@ -36,7 +36,7 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
       query.then(settled, settled);
       void cancelLate(database, { query: driver, text: driver.string ?? "", isOver: () => over });
     };
-    allow(timeout_ms);
+    allow(Math.max(0, began_at + timeout_ms - performance.now()));
   });
   try {
     const rows = await Promise.race([query, deadline]);

@@ -1,6 +1,7 @@
 import postgres from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
 import type { Pulse } from "./patience.ts";
+import { createPoolTurns, type PoolTurns, type Sender } from "./pool/pool-turns.ts";
 import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;
@@ -13,6 +14,10 @@ export type Database = {
   control: Sql;
   /** Shared by all users of the pool, whatever their deadlines. */
   pulse: Pulse;
+  /** Shared likewise: whose statement is sent next, among those sent for tenants. */
+  turns: PoolTurns;
+  /** For whom statements are sent: see `onBehalfOf`. Usually for nobody. */
+  sender?: Sender;
   connections(): Connections;
   /**
    * Call `hear` each time a connection in use ends other than by our own doing: the server crashed, stopped or ended
@@ -110,14 +115,16 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const sql = open(options.connections_max, options.idle_seconds ?? 20);
   const control = open(1, control_idle_seconds);
   const pool = sql as unknown as Patched;
+  const turns = createPoolTurns(options.connections_max);
   return {
     sql,
     control,
     timeout_ms: options.timeout_ms,
     pulse: { answered_at: -Infinity },
+    turns,
     connections() {
       const { idle, busy, waiting } = pool.load();
-      return { open: idle + busy, busy, max: options.connections_max, waiting };
+      return { open: idle + busy, busy, max: options.connections_max, waiting: waiting + turns.waiting() };
     },
     onBreak(hear) {
       listeners.add(hear);

@@ -10,6 +10,15 @@ export class DatabaseTimeoutError extends Error {
   }
 }
 
+/** The caller hung up before it was the turn of its statement, which was not sent. */
+export class CallerGoneError extends Error {
+  override readonly name = "CallerGoneError";
+  constructor() {
+    super("the caller hung up before its turn");
+    certainlyNotApplied(this);
+  }
+}
+
 const notApplied = new WeakSet<object>();
 
 /** Marks an error whose operation cannot have taken effect: it was never sent, or never committed. */

@@ -2,6 +2,7 @@ import type { PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { DrizzleQueryError, queryBuilder } from "./drizzle.ts";
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
+import { inTurn } from "./pool/on-behalf-of.ts";
 
 /**
  * Run a statement made with drizzle's query builder, under the database's deadline: for plain reads and writes, whose
@@ -11,10 +12,12 @@ import type { Database } from "./connect.ts";
  * const rows = await plain(database, (db) => db.select().from(jobs).where(and(eq(jobs.tenant, tenant), eq(jobs.id, id))));
  */
 export async function plain<T>(database: Database, query: (db: PgRemoteDatabase) => PromiseLike<T>): Promise<T> {
-  const db = queryBuilder(async (text, params: string[]) => {
-    const sent = database.sql.unsafe(text, params, { prepare: true }).values();
-    return { rows: [...(await bounded(database, sent as never))] };
-  });
+  const db = queryBuilder((text, params: string[]) =>
+    inTurn(database, async (began_at) => {
+      const sent = database.sql.unsafe(text, params, { prepare: true }).values();
+      return { rows: [...(await bounded(database, sent as never, database.timeout_ms, began_at))] };
+    }),
+  );
   try {
     return await query(db);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
+import { inTurn } from "./pool/on-behalf-of.ts";
 
 /** SQL with $1, $2 …, for statements that must also run inside a caller's own transaction, whatever its driver. */
 export type Statement = { text: string; params: readonly (string | number)[] };
@@ -17,8 +18,9 @@ export const sentWhole = { prepare: true, whole: true };
 
 /** Runs statements on a pool, prepared, each under the database's deadline. */
 export function executeOn(database: Database): Execute {
-  return async <Row>({ text, params }: Statement) => {
-    const query = database.sql.unsafe(text, [...params], sentWhole);
-    return (await bounded(database, query)) as unknown as readonly Row[];
-  };
+  return <Row>({ text, params }: Statement) =>
+    inTurn(database, async (began_at) => {
+      const query = database.sql.unsafe(text, [...params], sentWhole);
+      return (await bounded(database, query, database.timeout_ms, began_at)) as unknown as readonly Row[];
+    });
 }

@@ -3,6 +3,7 @@ import { cancelLate, retireSilent, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
+import { inTurn } from "./pool/on-behalf-of.ts";
 import { patienceLeft } from "./patience.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
@@ -23,10 +24,19 @@ const transaction_deadlines = 3;
  * @example
  * const outcomes = await inTransaction(database, (execute) => enqueueWith(execute, submissions, options));
  */
-export async function inTransaction<T>(
+export function inTransaction<T>(
   database: Database,
   work: (execute: Execute) => Promise<T>,
   how: typeof sentWhole = sentWhole,
+): Promise<T> {
+  return inTurn(database, (began_at) => transact(database, work, how, began_at));
+}
+
+async function transact<T>(
+  database: Database,
+  work: (execute: Execute) => Promise<T>,
+  how: typeof sentWhole,
+  began_at: number,
 ): Promise<T> {
   const { timeout_ms } = database;
   let committing = false;
@@ -54,8 +64,8 @@ export async function inTransaction<T>(
     );
   };
   // Its BEGIN may have to wait for a connection.
-  const waiting = { began_at: performance.now(), sent_at: undefined, timeout_ms };
-  allow(timeout_ms);
+  const waiting = { began_at, sent_at: undefined, timeout_ms };
+  allow(Math.max(0, began_at + timeout_ms - performance.now()));
 
   const transaction = database.sql.begin("isolation level read committed", async (tx) => {
     begun = true;

@@ -5,10 +5,11 @@ import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
-import { claimableInTurns, queuesInTurns } from "../turns/claimable.ts";
+import { claimableInTurns } from "../turns/claimable.ts";
 import { claimLimited } from "./claim-limited.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { leaseEvent, type Claimer, type Lease, type LeasedJob } from "./lease.ts";
+import { queueKinds } from "../queues/kinds.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";
 import { impatient, passingOverLocked } from "../database/skip-locked.ts";
 import { leaseTerms, syncedForGroups, takeLeases, type Width } from "./take-leases.ts";
@@ -108,23 +109,33 @@ async function claimOldest<L extends Lease>(
   claimer: Claimer,
   width: Width,
 ): Promise<L[]> {
+  const { plain, in_turns, limited: within } = await queueKinds(deps, claimer);
+  type Claiming = (jobs_max: number) => Promise<L[]>;
+  const ways = [
+    [plain, (room) => claimWith<L>(deps, { ...claimer, queues: plain }, oldest[width], room)],
+    [in_turns, (room) => claimInTurns<L>(deps, { ...claimer, queues: in_turns }, room, width)],
+    [within, (room) => limited<L>(deps, { ...claimer, queues: within }, room, width)],
+  ] satisfies [string[], Claiming][];
+  let left = inAnyOrder(ways.flatMap(([queues, claiming]) => (queues.length > 0 ? [claiming] : [])));
   const leases: L[] = [];
-  const add = async (part: number, claiming: (jobs_max: number) => Promise<L[]>): Promise<void> => {
-    const room = Math.min(part, jobs_max - leases.length);
-    if (room > 0) await addTo(deps, leases, () => claiming(room));
-  };
-  const queues = await queuesInTurns(deps, claimer);
-  const inTurns = async (room: number): Promise<L[]> =>
-    queues.length === 0
-      ? []
-      : claimIds<L>(deps, await claimableInTurns(deps, { ...claimer, queues }, room), claimer, width);
-  // Half of the room first: otherwise queues that never run empty would keep them waiting.
-  await add(Math.floor(jobs_max / 2 + Math.random()), inTurns);
-  await add(jobs_max, (room) => claimWith<L>(deps, claimer, oldest[width], room));
-  await add(jobs_max, (room) => limited<L>(deps, claimer, room, width));
-  await add(jobs_max, inTurns);
+  // Parts first, and what is not used of them afterwards: queues of one kind that never run empty would otherwise keep
+  // those of another waiting. Rounded at random, as there may be room for fewer jobs than there are kinds.
+  for (const part of [Math.floor(jobs_max / left.length + Math.random()), jobs_max]) {
+    const open: Claiming[] = [];
+    for (const claiming of left) {
+      const room = Math.min(part, jobs_max - leases.length);
+      const before = leases.length;
+      if (room > 0) await addTo(deps, leases, () => claiming(room));
+      // Fewer than there was room for are all there are.
+      if (leases.length - before === room) open.push(claiming);
+    }
+    left = open;
+  }
   return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
 }
+
+const claimInTurns = async <L extends Lease>(deps: Deps, claimer: Claimer, room: number, width: Width): Promise<L[]> =>
+  claimIds<L>(deps, await claimableInTurns(deps, claimer, room), claimer, width);
 
 /** What queues with limits have room for. */
 const limited = async <L extends Lease>(
@@ -133,6 +144,13 @@ const limited = async <L extends Lease>(
   which: readonly string[] | number,
   width: Width,
 ): Promise<L[]> => reportTaken(deps, await claimLimited<L>(deps, claimer, which, width));
+
+function inAnyOrder<T>(all: readonly T[]): T[] {
+  return all
+    .map((one) => ({ one, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ one }) => one);
+}
 
 async function addTo<L extends Lease>(deps: Deps, leases: L[], claiming: () => Promise<L[]>): Promise<void> {
   try {

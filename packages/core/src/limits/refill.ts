@@ -1,4 +1,5 @@
 import { isUnavailable } from "../database/errors.ts";
+import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { queueRoom } from "./room.ts";
 import { readyWithinRates } from "../queues/ready.ts";
@@ -60,7 +61,9 @@ export function createRefiller(deps: Deps & { signal: Signal }): Refiller {
   const refill = async (name: string, queue: QueueRef): Promise<void> => {
     timers.delete(name);
     try {
-      const retry_in_ms = await refillQueue(deps, queue);
+      // A tenant may have thousands of limited queues with room at once.
+      const own = { ...deps, database: onBehalfOf(deps.database, { tenant: queue.tenant }) };
+      const retry_in_ms = await refillQueue(own, queue);
       if (retry_in_ms !== null) freeIn(queue, retry_in_ms);
     } catch (error) {
       // The sweep offers the queue's jobs too; nothing may be thrown from a timer.

@@ -1,4 +1,5 @@
 import type { Overview } from "@atlasqueue/contract";
+import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import { createReadiness } from "../database/server/readiness.ts";
 import type { Deps } from "../deps.ts";
 import { createOutlook } from "../maintenance/outlook.ts";
@@ -39,16 +40,17 @@ export function createOverview(deps: Deps & { signal: Signal }): OverviewReader 
     }
   };
 
+  const ownOf = (tenant: string) => ({ database: onBehalfOf(deps.database, { tenant }) });
   // Beside the summary, which takes longer than all of these: each statement at once would open a connection of its own.
   const askBeside = async (tenant: string) => {
     const checks = await readiness();
-    return { checks, deaths: await recentDeaths(deps, tenant), sweep_late_ms: await lateness(outlook) };
+    return { checks, deaths: await recentDeaths(ownOf(tenant), tenant), sweep_late_ms: await lateness(outlook) };
   };
 
   return async (tenant) => {
     const [{ checks, deaths, sweep_late_ms }, summary, workers] = await Promise.all([
       askBeside(tenant),
-      summaryOf(deps, tenant),
+      summaryOf(ownOf(tenant), tenant),
       announced(deps.signal, tenant),
     ]);
     void compare();

@@ -1,3 +1,4 @@
+import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import { keysInUse, lookAtStored, type Stored } from "./look.ts";
 
@@ -98,7 +99,8 @@ export function createStorageQuota(
       else if (performance.now() - account.looked_at > look_ms) look(tenant).catch(() => {});
       const stored = (account.stored ?? 0) + account.since;
       if (stored + bytes > bytes_max) {
-        if (keys.length === jobs && (await keysInUse(deps, tenant, keys))) return;
+        const own = { database: onBehalfOf(deps.database, { tenant }) };
+        if (keys.length === jobs && (await keysInUse(own, tenant, keys))) return;
         throw new StorageFullError(stored, bytes, bytes_max);
       }
       account.since += bytes;

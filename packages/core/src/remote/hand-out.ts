@@ -1,5 +1,6 @@
 import { certainlyNotApplied } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
+import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
@@ -41,14 +42,16 @@ export function createHandOut(
       unanswered: deps.returns.unanswered,
       cut_off: (jobs) => void announce(deps, jobs, "front"),
     };
+    // A call whose caller is gone keeps its turn: the ids it was given would be lost to the list with it.
+    const own = { ...deps, database: onBehalfOf(deps.database, { tenant: call.tenant }) };
     const asked_at = performance.now();
     const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
-      claimJobs(deps, ids === "oldest" ? call.jobs_max : ids, claimer),
+      claimJobs(own, ids === "oldest" ? call.jobs_max : ids, claimer),
     ).catch((error: unknown) => {
       // Whatever it may have leased goes back.
       throw certainlyNotApplied(error);
     });
-    const jobs = await renewedIfLate(deps, claimed, call.lease_seconds, asked_at);
+    const jobs = await renewedIfLate(own, claimed, call.lease_seconds, asked_at);
     if (!gone.aborted || jobs.length === 0) return jobs;
     void deps.returns.giveBack(jobs);
     return [];

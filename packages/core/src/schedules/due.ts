@@ -4,8 +4,9 @@ import type { Deps } from "../deps.ts";
 import type { ScheduleRef } from "./find.ts";
 
 /**
- * All tenants' schedules with a slot due, longest due first, except the given ones. Those that someone's transaction
- * holds are left out: they would fill the page and hide the others.
+ * All tenants' schedules with a slot due, except the given ones: of each tenant the longest due first, and tenants in
+ * turn, as those of one may have a week to catch up with. Those that someone's transaction holds are left out: they
+ * would fill the page and hide the others.
  */
 export async function dueSchedules(
   deps: Pick<Deps, "database">,
@@ -17,7 +18,10 @@ export async function dueSchedules(
 }
 
 const due = `
-  SELECT tenant, name FROM schedules
-  WHERE next_at <= now() AND paused_at IS NULL
-    AND (tenant, name) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))
-  ORDER BY next_at LIMIT $1::int FOR NO KEY UPDATE SKIP LOCKED`;
+  WITH numbered AS MATERIALIZED (
+    SELECT tenant, name, next_at, row_number() OVER (PARTITION BY tenant ORDER BY next_at) AS place FROM schedules
+    WHERE next_at <= now() AND paused_at IS NULL
+      AND (tenant, name) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))
+  )
+  SELECT known.tenant, known.name FROM numbered JOIN schedules AS known USING (tenant, name)
+  ORDER BY place, numbered.next_at LIMIT $1::int FOR NO KEY UPDATE OF known SKIP LOCKED`;

@@ -26,13 +26,17 @@ const rounds_max = 20;
 export async function fireAll(deps: FirerDeps): Promise<number> {
   const failed: ScheduleRef[] = [];
   let total = 0;
-  for (let round = 0; round < rounds_max; round += 1) {
-    const due = await dueSchedules(deps, schedules_max, failed);
-    if (due.length === 0) break;
-    const fired = await fireOrSplit(deps, due, failed);
-    // Another process fires them.
-    if (fired === 0 && due.length < schedules_max) break;
+  for (let rounds_left = rounds_max; rounds_left > 0;) {
+    // Looking for them reads all that are due: once for many rounds.
+    const due = await dueSchedules(deps, rounds_left * schedules_max, failed);
+    let fired = 0;
+    for (let from = 0; from < due.length; from += schedules_max) {
+      fired += await fireOrSplit(deps, due.slice(from, from + schedules_max), failed);
+      rounds_left -= 1;
+    }
     total += fired;
+    // Another process fires them, or there are none left.
+    if (fired === 0) break;
   }
   return total;
 }

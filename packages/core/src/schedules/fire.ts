@@ -31,7 +31,7 @@ export type FiredSlots = {
 
 /**
  * Give each due slot its job, as the schedules' `catch_up` says. The rows are locked, the jobs inserted and `next_at`
- * moved on in one transaction: a slot is fired once, however many processes try. Others skip the rows, and nothing else
+ * moved on in one transaction, as many as there is room for, in the order given: a slot is fired once, however many processes try. Others skip the rows, and nothing else
  * anyone wants is held: a job that asks for a group or to be unique only arrives (see `arrive`). Throws when one of the
  * schedules cannot be fired; then none was.
  *
@@ -74,10 +74,10 @@ type Done = { plan: Plan; outcomes: EnqueueOutcome[] };
 // process is firing are skipped; those already fired are no longer due.
 const holdText = `
   SELECT tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, now() AS now, octet_length(job::text) AS bytes
-  FROM schedules
-  WHERE (tenant, name) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND next_at <= now() AND paused_at IS NULL
+  FROM schedules JOIN unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted(tenant, name, place) USING (tenant, name)
+  WHERE next_at <= now() AND paused_at IS NULL
     AND (SELECT set_config('idle_in_transaction_session_timeout', '20000', true)) IS NOT NULL AND ${notHeldHalfSent(20_000)}
-  ORDER BY next_at FOR UPDATE SKIP LOCKED`;
+  ORDER BY place FOR UPDATE OF schedules SKIP LOCKED`;
 
 function hold(refs: readonly ScheduleRef[]): Statement {
   return { text: holdText, params: [textArray(refs.map((one) => one.tenant)), textArray(refs.map((one) => one.name))] };

@@ -1,5 +1,11 @@
 import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
-import { NoRoomError, outcomeUnknown, StorageFullError, TooManyQueuesError } from "@atlasqueue/core/internal";
+import {
+  CallerGoneError,
+  NoRoomError,
+  outcomeUnknown,
+  StorageFullError,
+  TooManyQueuesError,
+} from "@atlasqueue/core/internal";
 import { routePath } from "hono/route";
 import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "../context.ts";
@@ -16,6 +22,8 @@ export function problemOf(deps: { observe: Observe; logger: Logger }, error: unk
   if (error instanceof NoRoomError) return noRoom(error);
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (error instanceof StorageFullError) return storageFull(error);
+  // No one reads it, and it is no one's fault.
+  if (error instanceof CallerGoneError) return unavailable("The caller hung up");
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;
     deps.observe({ event: "database_unavailable", during, error: textOf(error as Error) });

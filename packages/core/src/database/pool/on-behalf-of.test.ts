@@ -1,0 +1,131 @@
+import { eventually, postgresUrl } from "@atlasqueue/testing";
+import { afterEach, expect, test } from "vitest";
+import { NoRoomError } from "../../shares.ts";
+import { connectDatabase, type Database } from "../connect.ts";
+import { CallerGoneError, DatabaseTimeoutError, outcomeUnknown } from "../errors.ts";
+import { onBehalfOf } from "./on-behalf-of.ts";
+import { plain } from "../plain.ts";
+import { executeOn } from "../statement.ts";
+import { inTransaction } from "../transaction.ts";
+import { sql } from "../drizzle.ts";
+
+const databases: Database[] = [];
+afterEach(() => Promise.all(databases.splice(0).map((database) => database.close())));
+
+const open = (connections_max: number, timeout_ms = 20_000): Database => {
+  const database = connectDatabase({ url: postgresUrl(), connections_max, timeout_ms });
+  databases.push(database);
+  return database;
+};
+const one = { text: "SELECT 1 AS one", params: [] };
+const endless = { text: "SELECT pg_sleep(600)", params: [] };
+const send = (database: Database, tenant: string, statement = one) =>
+  executeOn(onBehalfOf(database, { tenant }))(statement);
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => expect.unreachable("it did not fail"),
+    (error: unknown) => error,
+  );
+
+const ways: Record<string, (database: Database) => Promise<unknown>> = {
+  "a statement": (database) => executeOn(database)(one),
+  "a statement of the query builder": (database) => plain(database, (db) => db.execute(sql`SELECT 1`)),
+  "a transaction": (database) => inTransaction(database, (execute) => execute(one)),
+};
+
+test.each(Object.entries(ways))("%s of one tenant passes another's thousand that wait", async (_what, sent) => {
+  const database = open(4);
+  // A connection that is only dialled then would count as turns.
+  await Promise.all(Array.from({ length: 4 }, () => executeOn(database)({ text: "SELECT pg_sleep(0.1)", params: [] })));
+  let answered = 0;
+  const greedy = Array.from({ length: 1_000 }, () =>
+    sent(onBehalfOf(database, { tenant: "greedy" })).then(() => (answered += 1)),
+  );
+  await greedy[0];
+  const before = answered;
+  await sent(onBehalfOf(database, { tenant: "modest" }));
+  expect(answered - before).toBeLessThan(50);
+  await Promise.all(greedy);
+});
+
+test("a tenant whose statements never end leaves connections to the others, and what is sent for nobody", async () => {
+  const database = open(4, 30_000);
+  const stuck = Array.from({ length: 20 }, () => send(database, "greedy", endless).catch(() => {}));
+  for (let round = 0; round < 3; round += 1) {
+    expect(await send(database, "modest")).toEqual([{ one: 1 }]);
+    expect(await executeOn(database)(one)).toEqual([{ one: 1 }]);
+  }
+  expect(database.connections()).toMatchObject({ busy: 3, max: 4, waiting: 17 });
+  // A process that ends waits for none of them.
+  await database.close();
+  await Promise.all(stuck);
+  expect(database.connections().waiting).toBe(0);
+});
+
+test("tenants take turns, each in its own order", async () => {
+  const database = open(1);
+  const order: string[] = [];
+  const all = ["a1", "a2", "a3", "b1", "b2", "c1"].map((name) =>
+    send(database, name.slice(0, 1)).then(() => order.push(name)),
+  );
+  await Promise.all(all);
+  expect(order).toEqual(["a1", "a2", "b1", "c1", "a3", "b2"]);
+});
+
+test("what waits for its turn is late at its deadline, and was not sent", async () => {
+  const database = open(2, 300);
+  expect(database.turns.enter("greedy")).toBe(true);
+  const late = await failureOf(send(database, "greedy"));
+  expect(late).toBeInstanceOf(DatabaseTimeoutError);
+  expect(outcomeUnknown(late)).toBe(false);
+  database.turns.leave("greedy");
+  expect(await send(database, "greedy")).toEqual([{ one: 1 }]);
+  expect(database.connections().waiting).toBe(0);
+});
+
+test("while others are answered it waits three deadlines, and no longer", async () => {
+  const database = open(2, 400);
+  let over = false;
+  const answering = async () => {
+    while (!over) await executeOn(database)(one);
+  };
+  expect(database.turns.enter("greedy")).toBe(true);
+  const others = answering();
+  const began = performance.now();
+  expect(await failureOf(send(database, "greedy"))).toBeInstanceOf(DatabaseTimeoutError);
+  expect(performance.now() - began).toBeGreaterThan(3 * 400 - 10);
+  over = true;
+  await others;
+});
+
+test("a caller who hangs up leaves the line, and one whose statement was sent is not minded", async () => {
+  const database = open(2);
+  const gone = new AbortController();
+  const sender = { tenant: "greedy", gone: () => gone.signal };
+  const sent = executeOn(onBehalfOf(database, sender))({ text: "SELECT pg_sleep(0.5), 1 AS one", params: [] });
+  const waits = failureOf(executeOn(onBehalfOf(database, sender))(one));
+  await eventually(() => expect(database.connections().waiting).toBe(1));
+  gone.abort();
+  const error = await waits;
+  expect(error).toBeInstanceOf(CallerGoneError);
+  expect(outcomeUnknown(error)).toBe(false);
+  expect(await sent).toMatchObject([{ one: 1 }]);
+  expect(database.turns.enter("greedy")).toBe(true);
+  expect(await failureOf(executeOn(onBehalfOf(database, sender))(one))).toBeInstanceOf(CallerGoneError);
+  database.turns.leave("greedy");
+  expect(await send(database, "greedy")).toEqual([{ one: 1 }]);
+});
+
+test("those that wait are bounded, and each tenant has a share", async () => {
+  const database = open(2);
+  const stuck = Array.from({ length: 10_000 }, () =>
+    send(database, "greedy", endless).catch((error: unknown) => error),
+  );
+  const refused = await Promise.race(stuck);
+  expect(refused).toBeInstanceOf(NoRoomError);
+  expect(refused).toMatchObject({ share: true });
+  expect(outcomeUnknown(refused)).toBe(false);
+  expect(await send(database, "modest")).toEqual([{ one: 1 }]);
+  await database.close();
+  await Promise.all(stuck);
+});

@@ -1,0 +1,31 @@
+import type { Database } from "../connect.ts";
+import type { Sender } from "./pool-turns.ts";
+
+/**
+ * What is sent through this view of a database is sent for a tenant. Tenants take turns for the pool's connections, and
+ * none has more than its share of them, so that a thousand slow lists of one leave others a connection at once. What is
+ * sent for nobody, such as batches of many tenants' jobs and the sweep, goes to the pool as it comes: it must bound
+ * itself. Other than the turns nothing differs: deadlines, errors and the pool are those of the database.
+ *
+ * @example
+ * const jobs = await listJobs({ ...deps, database: onBehalfOf(deps.database, { tenant }) }, query);
+ */
+export function onBehalfOf(database: Database, sender: Sender): Database {
+  return { ...database, sender };
+}
+
+/**
+ * Send something when it is its tenant's turn. `began_at`, by `performance.now()`, is when it began to wait: it counts
+ * against its deadline. Nothing sent inside of `work` may take a turn of its own, or all may wait for one another.
+ */
+export async function inTurn<T>(database: Database, work: (began_at: number) => Promise<T>): Promise<T> {
+  const began_at = performance.now();
+  const { sender, turns, timeout_ms, pulse } = database;
+  if (!sender) return work(began_at);
+  if (!turns.enter(sender.tenant)) await turns.wait(sender, { began_at, timeout_ms, pulse });
+  try {
+    return await work(began_at);
+  } finally {
+    turns.leave(sender.tenant);
+  }
+}

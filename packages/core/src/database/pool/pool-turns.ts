@@ -1,0 +1,107 @@
+import { createShares } from "@atlasqueue/contract";
+import { NoRoomError } from "../../shares.ts";
+import { onDeadline } from "../deadline.ts";
+import { CallerGoneError, certainlyNotApplied, DatabaseTimeoutError } from "../errors.ts";
+import { patienceLeft, type Pulse } from "../patience.ts";
+
+/** For whom statements are sent; `gone` is only asked for, and only minded, while one waits for its turn. */
+export type Sender = { tenant: string; gone?: (() => AbortSignal) | undefined };
+
+/** Of a statement that waits since `began_at`, by `performance.now()`. */
+type Terms = { began_at: number; timeout_ms: number; pulse: Pulse };
+
+/** Whose statement has a connection next. */
+export type PoolTurns = {
+  /** True when it may be sent at once; otherwise `wait`. Call `leave` when it is done. */
+  enter(tenant: string): boolean;
+  /** Resolves when it may be sent: call `leave` when it is done. Rejects if it never will be. */
+  wait(sender: Sender, terms: Terms): Promise<void>;
+  leave(tenant: string): void;
+  /** How many wait. */
+  waiting(): number;
+};
+
+/** More than the requests an API holds at once, each of which may send a few statements together. */
+const waiting_max = 10_000;
+
+/**
+ * The turns of a pool of so many connections. Each tenant's statements wait in their order and tenants take turns, and
+ * none has more than its share of the connections (see `createShares`): the next tenant finds one free, even if no
+ * statement of a greedy one ever ends.
+ *
+ * @example
+ * const turns = createPoolTurns(10);
+ * if (!turns.enter(tenant)) await turns.wait({ tenant }, { began_at, timeout_ms, pulse });
+ */
+export function createPoolTurns(connections_max: number): PoolTurns {
+  const seats = createShares(connections_max);
+  const room = createShares(waiting_max);
+  /** Each tenant's in their order. None is empty, and those whose turn is over are last. */
+  const lines = new Map<string, Set<() => void>>();
+  let waiting = 0;
+
+  const out = (tenant: string, begin: () => void): void => {
+    const line = lines.get(tenant);
+    if (!line?.delete(begin)) return;
+    waiting -= 1;
+    room.give(tenant, 1);
+    if (line.size === 0) lines.delete(tenant);
+  };
+  const letIn = (): void => {
+    for (const [tenant, line] of lines) {
+      const taken = seats.take(tenant, 1);
+      if (taken === "full") return;
+      const [first] = line;
+      if (taken === "share_full" || !first) continue;
+      // Once more in this very round, if there is room for all that wait.
+      lines.delete(tenant);
+      lines.set(tenant, line);
+      out(tenant, first);
+      first();
+    }
+  };
+
+  return {
+    enter: (tenant) => !lines.has(tenant) && seats.take(tenant, 1) === "taken",
+    wait: ({ tenant, gone }, { began_at, timeout_ms, pulse }) =>
+      new Promise((resolve, reject) => {
+        const taken = room.take(tenant, 1);
+        if (taken !== "taken") {
+          const full = new NoRoomError("statements that wait for a connection", taken === "share_full");
+          return reject(certainlyNotApplied(full));
+        }
+        const left = gone?.();
+        const stop = (): void => {
+          stopTimer();
+          left?.removeEventListener("abort", hangUp);
+        };
+        const begin = (): void => {
+          stop();
+          resolve();
+        };
+        const giveUp = (error: Error): void => {
+          stop();
+          out(tenant, begin);
+          reject(error);
+        };
+        const hangUp = () => giveUp(new CallerGoneError());
+        let stopTimer = () => {};
+        const look = (): void => {
+          const waits = { began_at, sent_at: undefined, timeout_ms };
+          const left_ms = patienceLeft(waits, pulse, performance.now());
+          if (left_ms <= 0) return giveUp(new DatabaseTimeoutError(timeout_ms, "not_applied"));
+          stopTimer = onDeadline(left_ms, () => 0, look);
+        };
+        lines.set(tenant, (lines.get(tenant) ?? new Set()).add(begin));
+        waiting += 1;
+        look();
+        left?.addEventListener("abort", hangUp, { once: true });
+        if (left?.aborted) hangUp();
+      }),
+    leave(tenant) {
+      seats.give(tenant, 1);
+      if (waiting > 0) letIn();
+    },
+    waiting: () => waiting,
+  };
+}

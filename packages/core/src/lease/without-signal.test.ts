@@ -1,0 +1,77 @@
+import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Deps } from "../deps.ts";
+import { setLimits } from "../limits/set.ts";
+import { enqueue } from "../submit/enqueue.ts";
+import { claimReady } from "./claim.ts";
+import type { Claimer } from "./lease.ts";
+
+// Claims of one tenant's queues, of all kinds, while there is no signal to say which have jobs.
+
+let own: TestDatabase;
+let deps: Deps;
+const kinds: Record<string, QueueLimitsInput> = {
+  plain: {},
+  limited: { concurrency: 1_000 },
+  fair: { fair_by: "group" },
+};
+const queues = Object.keys(kinds);
+const claimer: Claimer = { tenant: "default", queues, worker_id: "w1", lease_seconds: 30 };
+
+beforeAll(async () => {
+  own = await testDatabase();
+  deps = { database: own.database, observe: recordEvents().observe };
+  for (const [queue, limits] of Object.entries(kinds))
+    await setLimits(deps, { tenant: "default", queue }, queueLimits.parse(limits));
+});
+afterAll(() => own.drop());
+beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches, queue_starts, idempotency_keys`);
+
+const add = async (queue: string, count: number): Promise<void> => {
+  await enqueue(
+    deps,
+    Array.from({ length: count }, () => submission({ queue })),
+    { idempotency_ttl_seconds: 60 },
+  );
+};
+/** By queue, those claimed by so many claims of so many jobs each. */
+const claimed = async (claims: number, jobs_max: number, by: Claimer = claimer): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (let claim = 0; claim < claims; claim += 1)
+    for (const { queue } of await claimReady(deps, jobs_max, by)) counts[queue] = (counts[queue] ?? 0) + 1;
+  return counts;
+};
+
+test.each([1, 2, 3, 10])("no kind of queue waits until another has run empty, %d jobs at a time", async (jobs_max) => {
+  for (const queue of queues) await add(queue, 200);
+  const counts = await claimed(Math.ceil(120 / jobs_max), jobs_max);
+  // Each has a third of the room.
+  for (const queue of queues) expect(counts[queue], JSON.stringify(counts)).toBeGreaterThan(12);
+});
+
+test("what one kind of queue does not use of the room another does", async () => {
+  await add("plain", 2);
+  await add("limited", 50);
+  expect(await claimed(1, 20)).toEqual({ plain: 2, limited: 18 });
+  await add("plain", 20);
+  expect(await claimed(1, 60)).toEqual({ plain: 20, limited: 32 });
+});
+
+test("one queue is one claim, whatever its kind", async () => {
+  const { unsafe } = own.database.sql;
+  let claims = 0;
+  for (const queue of queues) await add(queue, 10);
+  const sql = new Proxy(own.database.sql, {
+    get: (target, name) =>
+      name === "unsafe"
+        ? (...[text, ...rest]: Parameters<typeof unsafe>) => {
+            if (text.includes("leased AS")) claims += 1;
+            return target.unsafe(text, ...rest);
+          }
+        : Reflect.get(target, name),
+  });
+  const counted = { ...deps, database: { ...own.database, sql } };
+  expect(await claimReady(counted, 8, { ...claimer, queues: ["plain"] })).toHaveLength(8);
+  expect(claims).toBe(1);
+});
