@@ -67,7 +67,8 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
     writeFileSync(join(folder, "plan.json"), `${JSON.stringify(planned, null, 2)}\n`);
     await underLoad(rig, config, () => play(rig, planned, { history, tell, signal }), history, signal);
     if (signal.aborted) return { judged: undefined, wrong: ["it was stopped"] };
-    const late = await quiet(rig, config, folder, history, tell);
+    const late = await quiet(rig, config, folder, { history, tell, signal });
+    if (signal.aborted) return { judged: undefined, wrong: ["it was stopped"] };
     over.abort();
     await watching;
     told.ok({});
@@ -106,16 +107,22 @@ async function underLoad(
 }
 
 /** No faults and no load, until nothing is left to do; then everybody is told to end. */
-async function quiet(rig: Rig, config: FaultsConfig, folder: string, history: History, tell: Tell): Promise<string[]> {
+async function quiet(
+  rig: Rig,
+  config: FaultsConfig,
+  folder: string,
+  { history, tell, signal }: { history: History; tell: Tell; signal: AbortSignal },
+): Promise<string[]> {
   const cut = history.invoke("fault", { fault: "all-links-cut", victims: rig.links.names() });
   await restore(rig);
   cut.ok({});
   tell("quiet");
   const begun = history.invoke("quiet", {});
-  const left = await settle(rig, config.quiet_ms_max);
+  const left = await settle(rig, config.quiet_ms_max, signal);
   writeFileSync(join(folder, "left.json"), `${JSON.stringify(left, null, 2)}\n`);
   const late: string[] = [];
-  for (const role of ["remote", "worker", "api"] as const) late.push(...(await rig.processes.end(role, 30_000)));
+  for (const role of ["remote", "worker", "api"] as const)
+    late.push(...(await rig.processes.end(role, 30_000, signal)));
   begun.ok({});
   tell(left.length === 0 ? "nothing is left to do" : `${left.length} jobs are left, or more`);
   return late.map((name) => `${name} did not end when it was told to`);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { goodRun, remote, wanted } from "../../test/good-run.ts";
+import { goodRun, remote, waits, wanted } from "../../test/good-run.ts";
 import { madeUpRun, type MadeUpRun } from "../../test/made-up-run.ts";
 import { check } from "./check.ts";
 
@@ -22,21 +22,24 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   [
     "attempts-seen",
-    "the APIs' answers took too long",
+    "the answer with it took too long",
     (run) => {
-      run.call("process", { name: "remote-1", role: "remote", pid: 3 }, "dies", { process: "rig" });
-      run.submit("waits").move("job-waits", "running", { worker: "remote-1" });
-      const said = { ...remote, token: "old", as: "heartbeat" as const };
-      run.call("settle", said, { answer: "refused" }, { process: "remote-1", meanwhile: () => run.pass(1_200) });
-      run.pass(2_000).lose("waits").work("waits");
+      const answer = { jobs: [{ job: "job-waits", attempt: 1, token: "its-token" }] };
+      waits(run, answer, (claim) => void claim().pass(1_200));
     },
+  ],
+  [
+    "attempts-seen",
+    "the answer with it took too long",
+    // It gave up at last, and nobody knows what it was given.
+    (run) => waits(run, "info", (claim) => void claim().pass(1_200)),
   ],
   [
     "nothing-unexpected",
     "stored by a try without an answer, when a later one had been refused",
     (run) => {
-      const end = { answers: [{ nonce: "x", refused: "ConflictError" }] };
-      run.call("submit", { via: "http", jobs: [wanted("x")] }, end, { meanwhile: () => run.pass(5_000) });
+      const end = { answers: [{ nonce: "x", refused: "ConflictError", unanswered: true }] };
+      run.call("submit", { via: "http", jobs: [wanted("x")] }, end);
       run.move("job-x", "queued", { nonce: "x" }).work("x");
     },
   ],

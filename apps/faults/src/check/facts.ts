@@ -40,6 +40,9 @@ type Settle = Span & {
   answer: "applied" | "refused" | undefined;
 };
 
+/** A remote worker asked for jobs, until it was answered or gave up. */
+type LeaseCall = Span & { worker: string; by_hand: boolean; known: Known; tokens: ReadonlySet<string> };
+
 /** What people did to jobs: those named, or all that a filter met. */
 export type Act = Span & { known: Known; act: "cancel" | "retry" | "replay" | "purge"; jobs: string[] | undefined };
 
@@ -88,8 +91,7 @@ export type Facts = {
   stories: ReadonlyMap<string, Story>;
   submits: Submit[];
   settles: Settle[];
-  /** The tokens that remote workers were handed. */
-  handed: ReadonlySet<string>;
+  leaseCalls: LeaseCall[];
   acts: Act[];
   faults: Fault[];
   lives: Life[];

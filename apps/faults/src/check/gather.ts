@@ -12,6 +12,8 @@ type CallOf<M extends Move> = {
   known: Known;
   from_ms: number;
   to_ms: number;
+  /** When its caller knew, or gave up. */
+  ended_ms: number;
 };
 
 /**
@@ -84,7 +86,14 @@ export async function gather(
       const { process } = call.invoke;
       return { process, job, token, attempt, as, answer: call.ok?.answer, known: call.known, ...span(call) };
     }),
-    handed: new Set(of("lease").flatMap(({ ok }) => ok?.jobs.flatMap(({ token }) => token ?? []) ?? [])),
+    leaseCalls: of("lease").map(({ invoke, ok, known, from_ms, ended_ms }) => ({
+      worker: invoke.worker,
+      by_hand: invoke.library !== true,
+      known,
+      tokens: new Set(ok?.jobs.flatMap(({ token }) => token ?? [])),
+      from_ms,
+      to_ms: Math.min(ended_ms, deathOf(invoke.process, from_ms)),
+    })),
     acts: (["cancel", "retry", "replay", "purge"] as const).flatMap(actsOf),
     faults: of("fault").map((call) => ({
       fault: call.invoke.fault,
@@ -145,5 +154,6 @@ function timed<M extends Move>({ invoke, end }: Call, ahead_ms: number): CallOf<
     from_ms: invoke.at_ns / 1e6 + ahead_ms,
     // What nobody heard the end of may still be under way.
     to_ms: known !== "info" && end ? end.at_ns / 1e6 + ahead_ms : Infinity,
+    ended_ms: end ? end.at_ns / 1e6 + ahead_ms : Infinity,
   };
 }

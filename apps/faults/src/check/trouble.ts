@@ -1,4 +1,5 @@
 import type { Facts, Fault } from "./facts.ts";
+import { clocks_ms, type Held } from "./leases.ts";
 
 type Span = { from_ms: number; to_ms: number };
 
@@ -65,15 +66,18 @@ export function wasSlow({ samples, settings }: Facts, span: Span): boolean {
   );
 }
 
-/** Whether a word that a process said to an API then, or within a lease before, was answered only after a third of a lease. */
-export function waitedLong({ settles, settings: { lease_ms } }: Facts, process: string, span: Span): boolean {
-  return settles.some(
-    (one) =>
-      one.process === process &&
-      one.known === "ok" &&
-      one.to_ms - one.from_ms > lease_ms / 3 &&
-      overlap({ from_ms: one.from_ms, to_ms: one.from_ms }, { from_ms: span.from_ms - lease_ms, to_ms: span.to_ms }),
-  );
+/**
+ * Whether a remote worker still waited for this very lease a third of it later: the answer that had it came then, or there
+ * was none to a call of that time that might have had it.
+ */
+export function waitedLong(
+  { leaseCalls, settings: { lease_ms } }: Facts,
+  { worker, token, from_ms }: Pick<Held, "worker" | "token" | "from_ms">,
+): boolean {
+  const calls = leaseCalls.filter((call) => call.worker === worker);
+  const its = calls.filter(({ tokens }) => token !== null && tokens.has(token));
+  const asked = its.length > 0 ? its : calls.filter(({ known }) => known !== "ok");
+  return asked.some((call) => call.from_ms <= from_ms + clocks_ms && call.to_ms > from_ms + lease_ms / 3);
 }
 
 /** So far may a standby be behind that nobody waits for: what was committed within this before a failover. */

@@ -22,8 +22,17 @@ const wantedJob = z.object({
 });
 export type WantedJob = z.infer<typeof wantedJob>;
 
-/** What one of them got: its job, new or known before, or a refusal that leaves nothing behind. */
-const answered = z.object({ nonce: id, job: id.optional(), created: z.boolean().optional(), refused: id.optional() });
+/**
+ * What one of them got: its job, new or known before, or a refusal that leaves nothing behind. `unanswered`: it was asked
+ * for before, and that try had no answer, so what it asked for may have been done since.
+ */
+const answered = z.object({
+  nonce: id,
+  job: id.optional(),
+  created: z.boolean().optional(),
+  refused: id.optional(),
+  unanswered: z.boolean().optional(),
+});
 
 /** Which job an attempt is of. A local handler does not know its token. */
 const attemptOf = z.object({ job: id, attempt: z.number().int().positive(), token: id.optional() });
@@ -80,9 +89,12 @@ export const moves = {
     }),
     z.object({ ended: z.enum(["returned", "threw", "aborted"]) }),
   ),
-  /** A remote worker asks for jobs; `to` is the API process it asked, `link` the way there. */
+  /**
+   * A remote worker asks for jobs; `to` is the API process it asked, `link` the way there. `library`: it runs all that it
+   * is given, unlike one that works by hand.
+   */
   lease: outcomes(
-    z.object({ worker: id, tenant: id, to: id, link: id.optional() }),
+    z.object({ worker: id, tenant: id, to: id, link: id.optional(), library: z.boolean().optional() }),
     z.object({ jobs: z.array(attemptOf).max(10_000) }),
   ),
   /** A worker says how its attempt ended. `refused` is a lost lease. */

@@ -4,6 +4,7 @@ import { openHistory } from "../history/open-history.ts";
 import { readLoadConfig } from "./config.ts";
 import { queueNames } from "./kinds.ts";
 import { workByHand } from "./remote/by-hand.ts";
+import { notedLeases } from "./remote/noted-leases.ts";
 import { workWithLibrary } from "./remote/with-library.ts";
 
 // Remote workers: for each tenant and queue one that the client library runs, and for each tenant one by hand.
@@ -16,7 +17,9 @@ const turns = config.tokens.flatMap(({ name: tenant, value: token }, row) =>
   queueNames.map((queue, column) => {
     const api = config.apis[(row + column) % config.apis.length];
     if (!api) throw new RangeError("there is no API to work for");
-    return { tenant, queue, api: api.name, client: createClient({ url: api.value, token, timeoutMs: 5_000 }) };
+    const noted = notedLeases(history, config, { tenant, queue, api: api.name });
+    const client = createClient({ url: api.value, token, timeoutMs: 5_000, fetch: noted });
+    return { tenant, queue, api: api.name, client };
   }),
 );
 const library = turns.map((turn) => workWithLibrary(history, config, turn));

@@ -25,8 +25,11 @@ export type Processes = {
   signal(name: string, signal: NodeJS.Signals): void;
   /** Has it set its clock off, or stand still, for so long. */
   order(name: string, order: { clock_ms?: number; block_ms?: number }): void;
-  /** Tells those of a role to end, waits for it, kills the rest; gives the names of those that had to be killed. */
-  end(role: Role, wait_ms_max: number): Promise<string[]>;
+  /**
+   * Tells those of a role to end, waits for it, kills the rest; gives the names of those that had to be killed. At the
+   * signal they are left to `killAll`.
+   */
+  end(role: Role, wait_ms_max: number, signal: AbortSignal): Promise<string[]>;
   /** Kills what is left, without a word. */
   killAll(): void;
   /** What is running now. */
@@ -102,7 +105,7 @@ export function keepProcesses(folder: string, history: History): Processes {
       const one = all.get(name);
       if (one && !one.gone) one.child.kill("SIGUSR2");
     },
-    async end(role, wait_ms_max) {
+    async end(role, wait_ms_max, signal) {
       ending.add(role);
       const ours = living().filter(({ member }) => member.role === role);
       for (const one of ours) {
@@ -112,7 +115,8 @@ export function keepProcesses(folder: string, history: History): Processes {
         send(one, "SIGCONT");
       }
       const gone = () => ours.every((one) => one.gone);
-      await eventually(gone, { timeout_ms: wait_ms_max, interval_ms: 50 }).catch(() => {});
+      await eventually(() => gone() || signal.aborted, { timeout_ms: wait_ms_max, interval_ms: 50 }).catch(() => {});
+      if (signal.aborted) return [];
       const late = ours.filter((one) => !one.gone);
       for (const one of late) send(one, "SIGKILL");
       await eventually(gone, { timeout_ms: 5_000 });

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "@atlasqueue/core/internal";
 import type { Sql } from "postgres";
 import type { Rig } from "./rig.ts";
 
@@ -30,10 +30,14 @@ export type Left = readonly Record<string, unknown>[];
 
 /**
  * The submitters and the schedules end; from then on there is that much time for what is left of their jobs, and more while they become
- * fewer: a busy machine has many left. Gives what has not ended when it is over.
+ * fewer: a busy machine has many left. Gives what has not ended when it is over, or soon after the signal.
  */
-export async function settle({ postgres, processes }: Rig, ms_max: number): Promise<Left> {
-  await processes.end("submitter", submitters_ms_max);
+export async function settle(
+  { postgres, processes }: Pick<Rig, "postgres" | "processes">,
+  ms_max: number,
+  signal: AbortSignal,
+): Promise<Left> {
+  await processes.end("submitter", submitters_ms_max, signal);
   // Otherwise a slot may come between the last look and the workers' end.
   await postgres.asAdmin((sql) => sql`DELETE FROM schedules`);
   const begun = performance.now();
@@ -43,10 +47,11 @@ export async function settle({ postgres, processes }: Rig, ms_max: number): Prom
     const left = await postgres.asAdmin(openJobs);
     const now = performance.now();
     if (left.count < fewest) [fewest, fewer_at] = [left.count, now];
-    if (left.count === 0) await delay(after_ms);
-    const over = now > begun + ms_max && (now > fewer_at + fewer_ms_max || now > begun + ms_max * times_max);
+    if (left.count === 0) await pause(after_ms, signal);
+    const over =
+      signal.aborted || (now > begun + ms_max && (now > fewer_at + fewer_ms_max || now > begun + ms_max * times_max));
     if (left.count === 0 || over) return left.first;
-    await delay(look_ms);
+    await pause(look_ms, signal);
   }
 }
 

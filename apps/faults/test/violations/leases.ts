@@ -1,4 +1,4 @@
-import { remote } from "../good-run.ts";
+import { remote, waits } from "../good-run.ts";
 import type { Violation } from "./violation.ts";
 
 export const leases: readonly Violation[] = [
@@ -61,6 +61,26 @@ export const leases: readonly Violation[] = [
     "attempts-seen",
     /no handler had seen it/,
     (run) => run.submit("x").move("job-x", "running").pass(90_000).lose("x").work("x"),
+  ],
+  [
+    "attempts-seen",
+    /attempt 1 of remote-1-a-q/,
+    // Another word that was answered late is no reason.
+    (run) => {
+      const said = { ...remote, token: "old", as: "heartbeat" as const };
+      const late = () => void run.pass(1_200);
+      const claim_in_time = { jobs: [{ job: "job-waits", attempt: 1, token: "its-token" }] };
+      waits(run, claim_in_time, (claim) => {
+        run.call("settle", said, { answer: "refused" }, { process: "remote-1", meanwhile: late });
+        claim();
+      });
+    },
+  ],
+  [
+    "attempts-seen",
+    /attempt 1 of remote-1-a-q/,
+    // It was answered late, but with something else.
+    (run) => waits(run, { jobs: [] }, (claim) => void claim().pass(1_200)),
   ],
   ["runs-leased", /ran in worker-1 without a claim/, (run) => run.submit("x").handle("x").pass(100).work("x")],
   [

@@ -26,6 +26,16 @@ export const submitted: readonly Violation[] = [
   ],
   [
     "nothing-unexpected",
+    /refused as ConflictError/,
+    // However long it took, each of its tries was answered.
+    (run) => {
+      const end = { answers: [{ nonce: "x", refused: "ConflictError", unanswered: false }] };
+      run.call("submit", { via: "http", jobs: [wanted("x")] }, end, { meanwhile: () => run.pass(6_000) });
+      run.move("job-x", "queued", { nonce: "x" }).work("x");
+    },
+  ],
+  [
+    "nothing-unexpected",
     /refused as Mismatch/,
     (run) =>
       run

@@ -2,7 +2,7 @@ import type { Deps } from "../deps.ts";
 import type { ReadyInGroup } from "../signal/signal.ts";
 import { oldestInGroups, readyOfGroups } from "./ready.ts";
 
-/** Where each queue's turns go on, from one claim without a signal to the next. */
+/** Where each queue's turns go on, and each tenant's queues', from one claim without a signal to the next. */
 export type Turns = Map<string, string>;
 
 const turns_max = 10_000;
@@ -11,7 +11,9 @@ type Wanted = { tenant: string; queues: readonly string[]; turns?: Turns | undef
 
 /**
  * Ids of ready jobs of queues whose groups take turns, for a claim without a signal: one of each group after the one
- * that came last, then the second of each, and one of those without a group for each round.
+ * that came last, then the second of each, and one of those without a group for each round. The queues have equal shares,
+ * as far as they have jobs, and each call begins with the next of them, so that where there is less room than there are
+ * queues none is left out.
  *
  * @example
  * const ids = await claimableInTurns(deps, { tenant: "default", queues: ["mail"] }, 10);
@@ -21,9 +23,16 @@ export async function claimableInTurns(
   { tenant, queues, turns = new Map() }: Wanted,
   jobs_max: number,
 ): Promise<string[]> {
-  const share = Math.ceil(jobs_max / queues.length);
-  const pages = await Promise.all(queues.map((queue) => nextOf(deps, tenant, queue, turns, share)));
-  return pages.flat().slice(0, jobs_max);
+  const before = turns.get(tenant) ?? "";
+  const names = [...queues].sort();
+  const inRotation = [...names.filter((name) => name > before), ...names.filter((name) => name <= before)];
+  if (inRotation[0] !== undefined) turns.set(tenant, inRotation[0]);
+  const ids: string[] = [];
+  for (const [at, queue] of inRotation.entries()) {
+    const left = jobs_max - ids.length;
+    if (left > 0) ids.push(...(await nextOf(deps, tenant, queue, turns, Math.ceil(left / (queues.length - at)))));
+  }
+  return ids;
 }
 
 async function nextOf(

@@ -184,6 +184,24 @@ test("without a signal, queues that never run empty do not keep those with turns
   expect(Math.min(...["default", "plain"].map((queue) => of_each.get(queue) ?? 0))).toBeGreaterThan(5);
 });
 
+test("without a signal, a claim with room for one goes round the queues that take turns, and leaves out those without jobs", async () => {
+  await limit(fair);
+  for (const queue of ["empty", "second"]) await setLimits(deps, { tenant: "default", queue }, queueLimits.parse(fair));
+  await add("a", 20);
+  await add("a", 20, { queue: "second" });
+  const turns = new Map<string, string>();
+  const queues = ["default", "empty", "second"];
+  const of_each = new Map<string, number>();
+  for (let round = 0; round < 12; round += 1) {
+    const leases = await claimReady(deps, 1, { ...claimer, queues, turns });
+    expect(leases).toHaveLength(1);
+    for (const { queue } of leases) of_each.set(queue, (of_each.get(queue) ?? 0) + 1);
+  }
+  // The one after the empty queue has its turn as well.
+  expect(of_each.get("default")).toBe(4);
+  expect(of_each.get("second")).toBe(8);
+});
+
 test("the next of an ordered group waits for its turn behind the other groups", async () => {
   await limit({ fair_by: "group" });
   await add("a", 3);

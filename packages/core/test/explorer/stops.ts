@@ -10,6 +10,8 @@ import { worldMaker, type World } from "./world.ts";
  * Otherwise some of them for each move, drawn by EXPLORE_SEED, and at least one at each of its steps.
  */
 const everything = process.env["EXPLORE"] === "all";
+/** Of them, every so many: `EXPLORE_PART=3/20` is the third of twenty parts, which all have the same number. */
+const [part_number = 1, parts_in_all = 1] = (process.env["EXPLORE_PART"] ?? "1/1").split("/").map(Number);
 const seed = Number(process.env["EXPLORE_SEED"] ?? 20_261_122);
 /** And more of a move that has more steps than this. */
 const drawn_of_move = 12;
@@ -33,10 +35,14 @@ export function testStopped(part: number, parts: number): void {
         .filter(([, beside]) => meet(stopped, beside))
         .flatMap(([other, beside]) => stops.map((stop) => ({ other, beside, stop })));
       const faults: string[] = [];
-      for (const { other, beside, stop } of everything ? cases : drawn(cases, name))
+      const chosen = everything ? cases.filter((_, at) => at % parts_in_all === part_number - 1) : drawn(cases, name);
+      const begun = performance.now();
+      for (const { other, beside, stop } of chosen)
         await stopAt(pairs, { stopped: stopped.run, stop, beside }).catch((error: unknown) => {
           faults.push(`stopped at step ${stop.number} (${stop.kind}), beside ${other}: ${String(error)}`);
         });
+      const seconds = Math.round((performance.now() - begun) / 1_000);
+      if (everything) console.log(`${name}: ${chosen.length} of ${cases.length} pairs in ${seconds} s`);
       expect(faults, `${name}, with the seed ${seed}`).toEqual([]);
     });
 }

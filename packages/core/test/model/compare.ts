@@ -1,6 +1,6 @@
 import { jobStatuses } from "@atlasqueue/contract";
 import { expect } from "vitest";
-import { runningIn } from "./leasing.ts";
+import { runningIn } from "./rates.ts";
 import { tenant, type Real } from "./real.ts";
 import { inOrder, type Model } from "./state.ts";
 import { unclaimed } from "./upkeep.ts";
@@ -40,8 +40,14 @@ function readModel(model: Model): Known {
     })),
     groups: sorted([...model.groups].map(([name, { last_seq, heads }]) => [name, last_seq, heads.toSorted()])),
     handovers: sorted(model.handovers),
-    claims: sorted([...model.claims].map(([token, { check_at, jobs }]) => [token, ago(check_at), jobs.toSorted()])),
-    unique: sorted(model.unique),
+    claims: sorted(
+      [...model.claims].map(([token, { check_at, jobs, worker }]) => [token, ago(check_at), jobs.toSorted(), worker]),
+    ),
+    starts: sorted(
+      [...model.starts].flatMap(([name, starts]) => [...starts].map(([at, count]) => [name, ago(at), count])),
+    ),
+    turns: sorted(model.turns),
+    unique: sorted([...model.unique].map(([name, { job, ends_at }]) => [name, job, ago(ends_at)])),
     keys: sorted([...model.keys].map(([key, { job, expires_at, noted }]) => [key, job, ago(expires_at), noted])),
     arrivals: sorted(model.arrivals.keys()),
     edges: sorted(model.edges.map(({ parent, child, policy, failed }) => [parent, child, policy, failed])),
@@ -94,13 +100,16 @@ async function readReal(model: Model, real: Real): Promise<Known> {
     ),
     handovers: sorted(rows("handovers").map(([name]) => name)),
     claims: sorted(
-      rows("claims").map(([token, check_at, jobs]) => [
+      rows("claims").map(([token, check_at, jobs, worker]) => [
         claimOf(token),
         at(check_at),
         ((jobs as string[] | null) ?? []).map(n).toSorted(),
+        worker,
       ]),
     ),
-    unique: sorted(rows("unique").map(([name, id]) => [name, n(id)])),
+    starts: sorted(rows("starts").map(([name, started_at, count]) => [name, at(started_at), count])),
+    turns: sorted([...real.turns].map(([name, group]) => [name.slice(`${tenant} `.length), group])),
+    unique: sorted(rows("unique").map(([name, id, ends_at]) => [name, n(id), at(ends_at)])),
     keys: sorted(rows("keys").map(([key, id, expires_at, noted]) => [key, n(id), at(expires_at), noted])),
     arrivals: sorted(rows("arrivals").map(([id]) => n(id))),
     edges: sorted(rows("edges").map(([parent, child, policy, failed]) => [n(parent), n(child), policy, failed])),
@@ -132,8 +141,9 @@ const readAll = `
       FROM jobs WHERE tenant = '${tenant}') AS one),
     'groups', ${list("queue || '/' || group_key, last_seq, heads", "job_groups")},
     'handovers', ${list("name", "(SELECT DISTINCT queue || '/' || group_key AS name FROM group_handovers) AS noted")},
-    'claims', ${list(`token, ${ms("check_at")}, job_ids`, "lease_batches")},
-    'unique', ${list("queue || '/' || substr(key, 5), job_id", "unique_keys")},
+    'claims', ${list(`token, ${ms("check_at")}, job_ids, worker_id`, "lease_batches")},
+    'starts', ${list(`concat_ws('/', queue, group_key), ${ms("started_at")}, count`, "queue_starts")},
+    'unique', ${list(`queue || '/' || substr(key, 5), job_id, ${ms("window_ends_at")}`, "unique_keys")},
     'keys', ${list(`key, job_id, ${ms("expires_at")}, coalesce(noted, false)`, "idempotency_keys")},
     'arrivals', ${list("job_id", "arrivals")},
     'edges', ${list("parent, child, on_parent_failure, failed", "flow_edges")},

@@ -1,50 +1,6 @@
 import { ended, held, type Model, type ModelJob } from "./state.ts";
 
-type Taken = { job: number; token: number };
-
-/** The jobs that may be claimed in queues without limits, and in those with, as far as there is room. */
-function claimable(model: Model, candidates: readonly ModelJob[], jobs_max: number) {
-  const open = candidates.filter(({ status, queue }) => status === "queued" && !model.queues.get(queue)?.paused);
-  const limitOf = ({ queue }: ModelJob) => model.queues.get(queue)?.concurrency ?? null;
-  const plain = open.filter((job) => limitOf(job) === null).slice(0, jobs_max);
-  const room = new Map<string, number>();
-  const limited: ModelJob[] = [];
-  for (const job of open) {
-    const limit = limitOf(job);
-    if (limit === null || limited.length >= jobs_max - plain.length) continue;
-    const left = room.get(job.queue) ?? limit - runningIn(model, job.queue);
-    room.set(job.queue, left - 1);
-    if (left > 0) limited.push(job);
-  }
-  return { plain, limited };
-}
-
-export const runningIn = (model: Model, of: string) =>
-  [...model.jobs.values()].filter(({ queue, status }) => queue === of && status === "running").length;
-
-/** queued → running: each of the two kinds is a claim of its own. */
-export function claim(model: Model, candidates: readonly ModelJob[], seconds: number, jobs_max = Infinity): Taken[] {
-  const { plain, limited } = claimable(model, candidates, jobs_max);
-  return [plain, limited].flatMap((jobs) => {
-    if (jobs.length === 0) return [];
-    const token = model.next.claim++;
-    const until = model.now + seconds * 1_000;
-    model.claims.set(token, { check_at: until, jobs: jobs.map(({ n }) => n) });
-    return jobs.map((job) => {
-      const attempts = job.attempts + 1;
-      Object.assign(job, { status: "running", ready_at: null, attempts, token, locked_until: until });
-      model.leases.push({ job: job.n, token });
-      return { job: job.n, token };
-    });
-  });
-}
-
-/** By priority, then by age. */
-export function oldestFirst(model: Model): ModelJob[] {
-  return [...model.jobs.values()]
-    .filter(({ status }) => status === "queued")
-    .toSorted((a, b) => b.priority - a.priority || Number(a.ready_at) - Number(b.ready_at) || a.n - b.n);
-}
+export type Taken = { job: number; token: number };
 
 /** Renew leases. Returns the jobs that are lost. */
 export function extend(model: Model, leases: readonly Taken[], seconds: number): number[] {
@@ -74,7 +30,7 @@ export function heartbeat(model: Model, lease: Taken, seconds: number): string {
 }
 
 /** Whether the last thing that happened under this lease was its settlement, and nothing since. */
-const settledUnder = (model: Model, { job, token }: Taken) =>
+export const settledUnder = (model: Model, { job, token }: Taken) =>
   model.jobs.get(job)?.token === token ? model.jobs.get(job)?.status : undefined;
 
 export function complete(model: Model, leases: readonly Taken[]): string[] {
@@ -124,7 +80,7 @@ export function release(model: Model, leases: readonly Taken[]): number[] {
 /** The same for what is still held of a claim whose answer was lost. */
 export function takeBack(model: Model, token: number): void {
   const claimed = model.claims.get(token);
-  if (!claimed) model.claims.set(token, { check_at: model.now + 3_600_000, jobs: [] });
+  if (!claimed) model.claims.set(token, { check_at: model.now + 3_600_000, jobs: [], worker: "" });
   release(
     model,
     (claimed?.jobs ?? []).map((job) => ({ job, token })),
@@ -149,6 +105,24 @@ export function recover(model: Model): void {
     if (left.length === 0) model.claims.delete(token);
     else claimed.check_at = Math.max(next, model.now + 1_000);
   }
+}
+
+/** The leases of a worker that has vanished end now, but those renewed so lately that more than `left_ms` is left of them. */
+export function recall(model: Model, worker: string, left_ms: number) {
+  const claims = [...model.claims].filter(([, claimed]) => claimed.worker === worker);
+  let [recalled, open] = [0, 0];
+  for (const [token, claimed] of claims) {
+    const running = claimed.jobs.flatMap((job) => held(model, { job, token }) ?? []);
+    const ends = running.filter((job) => {
+      const left = Number(job.locked_until) - model.now;
+      return left > 0 && left <= left_ms;
+    });
+    for (const job of ends) job.locked_until = model.now;
+    if (ends.length > 0) claimed.check_at = model.now;
+    recalled += ends.length;
+    open += running.length - ends.length;
+  }
+  return { recalled, open, batches: claims.length };
 }
 
 /** Claims of which no job is held any more are forgotten. */

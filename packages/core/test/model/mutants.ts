@@ -14,14 +14,42 @@ export const mutants: Readonly<Record<string, readonly [string, string]>> = {
     "flow_edges WHERE flow_edges.child = child.id) AND random() < 0.5 AS waits",
   ],
   "a job is removed that its key still names": ["AND (kept_until IS NULL OR kept_until <= now())", ""],
+  "the dependants of a job do not wait for what it adds": [
+    "FROM spawned, dependants",
+    "FROM spawned, dependants WHERE false",
+  ],
+  "a unique key is free before its window is over": [
+    "names.window_ends_at <= now(), names.job_id",
+    "CASE WHEN names.window_ends_at IS NOT NULL THEN true END, names.job_id",
+  ],
+  "a rate counts one start of a claim": ["AS ends_at, count(*)::int AS count\n", "AS ends_at, 1 AS count\n"],
+  "a rate of groups is that of the queue": ["AND leased.group_key IS NOT NULL", "AND leased.group_key IS NULL"],
+  "leases are recalled that were renewed just now": [
+    "AND jobs.locked_until <= now() + make_interval(secs => $3::float8)",
+    "",
+  ],
+  "turns begin with the group that had the last one": [
+    "AND group_key > $4 ORDER BY group_key",
+    "AND group_key >= $4 ORDER BY group_key",
+  ],
   "by age alone": ["ORDER BY priority DESC, ready_at, id LIMIT $6", "ORDER BY ready_at, id LIMIT $6"],
 };
 
-/** The same database, to which statements go with the one text in place of the other. */
+/** The same database, to which statements go with the one text in place of the other, also in transactions. */
 export function mutated(database: Database, [text, other]: readonly [string, string]): Database {
-  const unsafe: Sql["unsafe"] = (statement, ...rest) => database.sql.unsafe(statement.replaceAll(text, other), ...rest);
-  return {
-    ...database,
-    sql: new Proxy(database.sql, { get: (sql, name) => (name === "unsafe" ? unsafe : Reflect.get(sql, name)) }),
+  type Sender = Pick<Sql, "unsafe">;
+  type Begin = (...call: unknown[]) => Promise<unknown>;
+  const sending = <S extends Sender>(sql: S): S => {
+    const unsafe: Sql["unsafe"] = (statement, ...rest) => sql.unsafe(statement.replaceAll(text, other), ...rest);
+    return new Proxy(sql, { get: (of, name) => (name === "unsafe" ? unsafe : Reflect.get(of, name)) as unknown });
   };
+  // The work is what comes last, after options if there are any.
+  const begin: Begin = (...call) => {
+    const work = call.at(-1) as (tx: Sender) => unknown;
+    return (database.sql.begin as unknown as Begin)(...call.slice(0, -1), (tx: Sender) => work(sending(tx)));
+  };
+  const sql = new Proxy(sending(database.sql), {
+    get: (of, name) => (name === "begin" ? begin : Reflect.get(of, name)) as unknown,
+  });
+  return { ...database, sql };
 }

@@ -15,6 +15,8 @@ export type Real = {
   ids: string[];
   tokens: Map<number, string>;
   leases: Map<string, Lease>;
+  /** Where the turns of groups go on, as the worker keeps it. */
+  turns: Map<string, string>;
 };
 
 export const tenant = "model";
@@ -26,12 +28,18 @@ export async function connectUnderClock(
   start: Date,
 ): Promise<{ database: Database; clock: SimulatedClock }> {
   const clock = await simulateClock(url, start);
+  // What the windows of unique keys are counted by, which no other test needs.
+  const admin = connectDatabase({ url, connections_max: 1, timeout_ms: 15_000 });
+  await admin.sql.unsafe(
+    "CREATE FUNCTION simulated.clock_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT at FROM simulated.clock'",
+  );
+  await admin.close();
   return { clock, database: connectDatabase({ url, connections_max: 2, timeout_ms: 15_000 }) };
 }
 
 export function newReal(database: Database, clock: SimulatedClock): Real {
   const deps = { database, observe: recordEvents().observe };
-  return { deps, sql: database.sql, clock, ids: [], tokens: new Map(), leases: new Map() };
+  return { deps, sql: database.sql, clock, ids: [], tokens: new Map(), leases: new Map(), turns: new Map() };
 }
 
 /** Nothing is left of an earlier run. */
@@ -42,12 +50,14 @@ export const emptyTables = (sql: Sql) => sql`
 
 /** A submission as the model has it. */
 export function submissionOf({ key, group, delay_seconds, unique, ...rest }: Asked): Submission {
+  const { window_seconds = null, ...named } = unique ?? {};
+  const window = window_seconds === null ? {} : { scope: "window", window_seconds };
   const request = submitJob.parse({
     type: "noop",
     ...rest,
     ...(group !== null && { group }),
     ...(delay_seconds !== null && { delay_seconds }),
-    ...(unique !== null && { unique }),
+    ...(unique !== null && { unique: { ...named, ...window } }),
   });
   return { tenant, request, idempotency_key: key ?? undefined };
 }

@@ -33,7 +33,16 @@ export type ModelJob = {
 type ModelKey = { job: number; asks: string; expires_at: number; noted: boolean };
 type ModelEdge = { parent: number; child: number; policy: OnParentFailure; failed: boolean };
 type ModelGroup = { last_seq: number; heads: number[] };
-export type ModelQueue = { paused: boolean; concurrency: number | null; group_concurrency: number | null };
+type Rate = { limit: number; period_seconds: number } | null;
+export type ModelQueue = {
+  paused: boolean;
+  concurrency: number | null;
+  group_concurrency: number | null;
+  rate: Rate;
+  group_rate: Rate;
+  /** Its groups take turns. */
+  in_turns: boolean;
+};
 /** A job that came in with a caller's transaction, with what it asks for, and is not admitted yet. */
 type Arrival = { key: string | null; asks: string };
 
@@ -52,9 +61,13 @@ export type Model = {
   groups: Map<string, ModelGroup>;
   /** Groups in which a job has ended. */
   handovers: Set<string>;
-  claims: Map<number, { check_at: number; jobs: number[] }>;
-  /** By queue and key. */
-  unique: Map<string, number>;
+  claims: Map<number, { check_at: number; jobs: number[]; worker: string }>;
+  /** How many jobs started by when, in each queue with a rate and in each group of one with a rate of groups. */
+  starts: Map<string, Map<number, number>>;
+  /** The group that had its turn last, by queue. */
+  turns: Map<string, string>;
+  /** By queue and key; until then, if it is a window, and otherwise until the job has ended. */
+  unique: Map<string, { job: number; ends_at: number | null }>;
   keys: Map<string, ModelKey>;
   arrivals: Map<number, Arrival>;
   edges: ModelEdge[];
@@ -74,6 +87,8 @@ export function newModel(now: number): Model {
     groups: new Map(),
     handovers: new Set(),
     claims: new Map(),
+    starts: new Map(),
+    turns: new Map(),
     unique: new Map(),
     keys: new Map(),
     arrivals: new Map(),
@@ -85,11 +100,23 @@ export function newModel(now: number): Model {
   };
 }
 
+const unlimited: ModelQueue = {
+  paused: false,
+  concurrency: null,
+  group_concurrency: null,
+  rate: null,
+  group_rate: null,
+  in_turns: false,
+};
+export const queueOf = (model: Model, queue: string): ModelQueue => model.queues.get(queue) ?? unlimited;
 export const groupOf = (queue: string, group: string) => `${queue}/${group}`;
-export const slotsOf = (model: Model, queue: string) => model.queues.get(queue)?.group_concurrency ?? 1;
+export const slotsOf = (model: Model, queue: string) => queueOf(model, queue).group_concurrency ?? 1;
 export const isOpen = ({ status }: ModelJob) => ["scheduled", "queued", "running", "failed"].includes(status);
 export const isOver = (job: ModelJob | undefined) => job === undefined || isFinal(job.status);
 export const statusOf = (model: Model, n: number): JobStatus | "gone" => model.jobs.get(n)?.status ?? "gone";
+/** The highest priority first, and then the oldest. */
+export const byAge = (jobs: readonly ModelJob[]): ModelJob[] =>
+  jobs.toSorted((a, b) => b.priority - a.priority || Number(a.ready_at) - Number(b.ready_at) || a.n - b.n);
 export const inOrder = (jobs: Iterable<ModelJob>) => [...jobs].toSorted((a, b) => a.n - b.n);
 
 /** The job of a lease, if it still holds it. */

@@ -9,7 +9,7 @@ export type Asked = {
   priority: number;
   max_attempts: number;
   key: string | null;
-  unique: { key: string; on_conflict: "return" | "reject" | "replace" } | null;
+  unique: { key: string; on_conflict: "return" | "reject" | "replace"; window_seconds: number | null } | null;
 };
 /** `depends_on` has places in the flow, or numbers of jobs that exist. */
 export type AskedOfFlow = Asked & { places: number[]; jobs: number[]; policy: OnParentFailure };
@@ -28,13 +28,20 @@ function liveKey(model: Model, key: string | null) {
   return known && known.expires_at > model.now && model.jobs.has(known.job) ? known : undefined;
 }
 
+/** The job that a unique key stands for: until it has ended, or for its window, however soon it has ended. */
+function holderOf(model: Model, name: string): ModelJob | undefined {
+  const known = model.unique.get(name);
+  const job = known && model.jobs.get(known.job);
+  const is_over = known?.ends_at ? known.ends_at <= model.now : isOver(job);
+  return is_over ? undefined : job;
+}
+
 export function submitOne(model: Model, asked: Asked): Answer {
   const { key, unique, queue, group } = asked;
   const known = liveKey(model, key);
   if (known) return known.asks === asksOf(asked) ? { kind: "replayed", job: known.job } : { kind: "mismatch" };
-  const holder = unique ? model.jobs.get(model.unique.get(groupOf(queue, unique.key)) ?? -1) : undefined;
-  if (!unique || isOver(holder)) return { kind: "created", job: make(model, asked) };
-  const holds = holder as ModelJob;
+  const holds = unique ? holderOf(model, groupOf(queue, unique.key)) : undefined;
+  if (!unique || !holds) return { kind: "created", job: make(model, asked) };
   const noted = (kind: string): Answer => {
     note(model, asked, holds.n, true);
     return { kind, job: holds.n };
@@ -118,7 +125,11 @@ function seat(model: Model, job: ModelJob, starts_at: number): void {
 
 function make(model: Model, asked: Asked): number {
   const job = newJob(model, asked);
-  if (asked.unique) model.unique.set(groupOf(asked.queue, asked.unique.key), job.n);
+  if (asked.unique) {
+    const { key, window_seconds } = asked.unique;
+    const ends_at = window_seconds === null ? null : model.now + window_seconds * 1_000;
+    model.unique.set(groupOf(asked.queue, key), { job: job.n, ends_at });
+  }
   note(model, asked, job.n, false);
   seat(model, job, job.run_at);
   return job.n;

@@ -120,7 +120,7 @@ export function remove(model: Model, jobs: readonly ModelJob[]): number[] {
   return [...isGone];
 }
 
-/** How long after its end the holder of a unique key is kept. */
+/** How long after its end, or that of its window, the holder of a unique key is kept. */
 const answering_ms = 60_000;
 
 export function prune(model: Model, succeeded_hours: number, dead_hours: number): void {
@@ -129,14 +129,16 @@ export function prune(model: Model, succeeded_hours: number, dead_hours: number)
     const named = [...model.keys.values()].some(
       ({ job: n, noted, expires_at }) => n === job.n && noted && expires_at > model.now,
     );
-    const unique = [...model.unique.values()].includes(job.n);
     const finished_at = job.finished_at ?? Infinity;
+    const unique = [...model.unique.values()].some(
+      (known) => known.job === job.n && (known.ends_at ?? finished_at) > model.now - answering_ms,
+    );
     return (
       isFinal(job.status) &&
       finished_at < model.now - kept_ms &&
       (job.kept_until ?? 0) <= model.now &&
       !named &&
-      !(unique && finished_at > model.now - answering_ms) &&
+      !unique &&
       !model.arrivals.has(job.n)
     );
   });
@@ -150,7 +152,8 @@ export function pruneKeys(model: Model): void {
 
 /** Of keys whose jobs hold them no more. */
 export function pruneUniqueKeys(model: Model): void {
-  for (const [key, n] of model.unique) if (isOver(model.jobs.get(n))) model.unique.delete(key);
+  for (const [key, { job, ends_at }] of model.unique)
+    if (ends_at === null ? isOver(model.jobs.get(job)) : ends_at <= model.now) model.unique.delete(key);
 }
 
 /** Running jobs and the claims they belong to: each is found through exactly one. */

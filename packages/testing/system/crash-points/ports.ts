@@ -22,7 +22,9 @@ export function withPoints<Ports extends { database: Database; signal: Signal }>
     if (step === "commit") await reachAll(sent, "before_commit", brokenConnection);
     if (step === "answer") await reachAll(sent, "after_commit", brokenConnection);
   });
-  return { ...ports, database, signal: withSignalPoints(ports.signal, reach) };
+  const { timeout_ms } = ports.database;
+  // Its own deadline: how long an outage may last that a lost answer is taken for depends on it.
+  return { ...ports, database: { ...database, timeout_ms }, signal: withSignalPoints(ports.signal, reach) };
 }
 
 type Call = (...given: unknown[]) => Promise<unknown>;

@@ -8,15 +8,12 @@ import { openWorld, type Pace, type Place } from "./world.ts";
 
 const victim = fileURLToPath(new URL("victim.ts", import.meta.url));
 
-/** Leases well beyond what a busy machine or a late answer takes; a dead process' jobs need not wait for their ends. */
+/** Leases well beyond what a busy machine or a late answer takes. */
 const patient: Pace = { lease_seconds: 10, long_ms: 0 };
+/** Of a process that is to die: whoever goes on need not wait long for their ends. */
 const brisk: Pace = { lease_seconds: 2, long_ms: 0 };
-
-/** Leases are renewed only for jobs that run that long. */
-function paceOf(point: string, action: Action): Pace {
-  if (point.startsWith("lease/extend")) return { lease_seconds: 2, long_ms: 1_200 };
-  return action === "kill" ? brisk : patient;
-}
+/** Leases are renewed only for jobs that run longer than a third of one. */
+const renewing: Pace = { lease_seconds: 5, long_ms: 2_500 };
 
 /**
  * Tell the story once with a fault at a point, and to its end by whoever is left, in a database of its own; then look
@@ -31,7 +28,8 @@ export async function runFault(point: string, action: Action): Promise<void> {
     await own.database.sql.unsafe(runsTable);
     const { jobsKey, dlqKey } = uniqueKeys();
     const place = { database_url: own.url, redis_url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey } };
-    const pace = paceOf(point, action);
+    const renews = point.startsWith("lease/extend");
+    const pace = renews ? renewing : patient;
     const tellings: Map<string, string>[] = [];
     const dead: number[] = [];
     const die = async (at: string, its: Pace) => {
@@ -41,7 +39,7 @@ export async function runFault(point: string, action: Action): Promise<void> {
     };
     // Leases are recalled from a process that is gone: it must have had some, for longer than it takes to see that.
     if (point.startsWith("lease/recall")) await die("settle/complete:before_commit", { ...patient, lease_seconds: 30 });
-    if (action === "kill") await die(point, pace);
+    if (action === "kill") await die(point, renews ? renewing : brisk);
     const deaths: Deaths =
       dead.length === 0 ? nobody : { of: (id) => id === "remote" || dead.some((pid) => id.includes(`-${pid}-`)) };
     const fault = action === "kill" ? undefined : faultAt(point, action);

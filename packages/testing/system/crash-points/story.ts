@@ -75,6 +75,8 @@ export type Told = (key: string, id: string) => void;
 
 const tries_max = 40;
 const wait_ms_max = 30_000;
+/** Between looks, first and last: many stories look for a dozen things each, and looking is work for the server. */
+const look_ms = { first: 20, last: 250 };
 
 /** Looks until it finds something, for so long at most. */
 export async function until<T>(
@@ -83,11 +85,11 @@ export async function until<T>(
   wait_ms = wait_ms_max,
 ): Promise<T> {
   const give_up_at = performance.now() + wait_ms;
-  for (;;) {
+  for (let pause_ms = look_ms.first; ; pause_ms = Math.min(look_ms.last, pause_ms * 1.5)) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
     if (performance.now() > give_up_at) throw new Error(`waited in vain for ${what}`);
-    await delay(20);
+    await delay(pause_ms);
   }
 }
 

@@ -6,14 +6,16 @@ import { wasCutOff, wasHurt, wasShutOff, waitedLong, wasSlow, wereLocked } from 
 export const attemptsSeen: Invariant = {
   name: "attempts-seen",
   sentence:
-    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, jobs were locked, or commits or answers took too long",
+    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, jobs were locked, or the commit or the answer with it took too long",
   *find(facts, excuse) {
-    const { stories, handed } = facts;
+    const { stories, leaseCalls } = facts;
+    // One that works by hand may leave what it was given.
+    const left = new Set(leaseCalls.flatMap(({ by_hand, tokens }) => (by_hand ? [...tokens] : [])));
     const processOf = processesOfWorkers(facts);
     for (const [job, story] of stories)
       for (const lease of leasesOf(story)) {
         if (lease.end !== "lost" || story.runs.some((run) => ranUnder(run, lease))) continue;
-        if (lease.token !== null && handed.has(lease.token)) continue;
+        if (lease.token !== null && left.has(lease.token)) continue;
         const process = processOf(lease);
         const reason = excuseFor(facts, lease, process);
         if (reason !== undefined) excuse(reason);
@@ -57,5 +59,5 @@ function excuseFor(facts: Facts, lease: Held, process: string | undefined): stri
   const handing = { from_ms: first_ms, to_ms: last_ms };
   if ([...apis].some((api) => wasHurt(facts, api, handing))) return "an API died or stood still with the answer";
   if (wasCutOff(facts, process, /^api/, handing)) return "the answer was cut";
-  return slow ?? (waitedLong(facts, process, lease) ? "the APIs' answers took too long" : undefined);
+  return slow ?? (waitedLong(facts, lease) ? "the answer with it took too long" : undefined);
 }

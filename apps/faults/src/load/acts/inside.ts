@@ -6,7 +6,8 @@ import { isRefusal } from "../submit/insist.ts";
 import { pauseFor } from "../submit/pause-for.ts";
 import type { Act, Turn } from "../submit/turn.ts";
 import { requestOf, wantedOf, type Wish } from "../submit/wish.ts";
-import { own_connections_max, type World } from "../submit/world.ts";
+import { own_connections_max } from "../submit/own.ts";
+import type { World } from "../submit/world.ts";
 import { brief } from "./lasting.ts";
 import { giveBack, takeLane } from "./grouped.ts";
 

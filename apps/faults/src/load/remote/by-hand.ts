@@ -54,7 +54,7 @@ async function lease({ history, config, place, worker }: Hand, stopping: AbortSi
   return [];
 }
 
-const linkTo = ({ process: name }: LoadConfig, api: string) => `${name}>${api}`;
+export const linkTo = ({ process: name }: LoadConfig, api: string) => `${name}>${api}`;
 
 type Word = "complete" | "fail" | "heartbeat";
 

@@ -10,9 +10,14 @@ export type Place = { tenant: string; queue: string; api: string; client: Client
 const concurrency = 5;
 const wait_seconds = 5;
 
+/** What it is called, to the API and in the history. */
+export const libraryWorker = ({ process: name }: LoadConfig, { tenant, queue }: Omit<Place, "client">): string =>
+  `${name}-${tenant}-${queue}`;
+
 /** A worker as users of the client library run it. */
-export function workWithLibrary(history: History, config: LoadConfig, { tenant, queue, client }: Place): RemoteWorker {
-  const worker = `${config.process}-${tenant}-${queue}`;
+export function workWithLibrary(history: History, config: LoadConfig, place: Place): RemoteWorker {
+  const { queue, client } = place;
+  const worker = libraryWorker(config, place);
   return client.work(
     queue,
     (payload, { job, signal, spawn, waitFor }) => {

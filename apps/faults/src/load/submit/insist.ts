@@ -8,6 +8,7 @@ import {
 } from "@atlasqueue/client";
 import { IdempotencyMismatchError, InvalidJobError, isUnavailable, UniqueConflictError } from "@atlasqueue/core";
 import { pause } from "@atlasqueue/core/internal";
+import { noteUnanswered } from "./tries.ts";
 
 /** What became of a call, as far as its caller can know. */
 export type Known<T> =
@@ -29,7 +30,10 @@ const pause_ms_max = 1_000;
 export async function insist<T>(over: AbortSignal, call: (tries: number) => Promise<T>): Promise<Known<T>> {
   for (let tries = 0; ; tries += 1) {
     const known = await once(() => call(tries));
-    if (known.kind !== "unknown" || over.aborted) return known;
+    if (known.kind !== "unknown") return known;
+    // What the client threw, `countedFetch` has looked at, try by try.
+    if (!(known.error instanceof AtlasQueueError)) noteUnanswered();
+    if (over.aborted) return known;
     await pause(Math.min(pause_ms_max, 50 * 2 ** tries), over);
     if (over.aborted) return known;
   }

@@ -1,6 +1,7 @@
 import { between } from "../chance.ts";
 import type { Turn } from "./turn.ts";
 import { insist, type Known } from "./insist.ts";
+import { countingTries } from "./tries.ts";
 import { requestOf, wantedOf, type Wish } from "./wish.ts";
 import type { World } from "./world.ts";
 
@@ -33,14 +34,16 @@ export async function submitOne(
     jobs: [wantedOf(wish)],
   });
   const request = requestOf(wish);
-  const known: Known<Stored> = await insist(world.over, async (tries) => {
-    if (way === "library") return queueOf(tenant).submit(request);
-    const api = apis[(way + tries) % apis.length];
-    if (!api) throw new RangeError("there is no API to submit to");
-    return api.client.submit(request);
-  });
+  const { value: known, unanswered } = await countingTries<Known<Stored>>(() =>
+    insist(world.over, async (tries) => {
+      if (way === "library") return queueOf(tenant).submit(request);
+      const api = apis[(way + tries) % apis.length];
+      if (!api) throw new RangeError("there is no API to submit to");
+      return api.client.submit(request);
+    }),
+  );
   if (known.kind === "unknown") submit.info(known.error);
-  else if (known.kind === "refused") submit.ok({ answers: [{ nonce, refused: known.error.name }] });
+  else if (known.kind === "refused") submit.ok({ answers: [{ nonce, refused: known.error.name, unanswered }] });
   else {
     const { id, created } = known.value;
     submit.ok({ answers: [{ nonce, job: id, created }] });

@@ -1,10 +1,12 @@
 import { createClient, type Client } from "@atlasqueue/client";
 import { createQueue, type Queue } from "@atlasqueue/core";
-import postgres from "postgres";
+import type postgres from "postgres";
 import { nowNs, type History } from "../../history/open-history.ts";
 import { answer_ms_max } from "../answer-time.ts";
 import type { LoadConfig } from "../config.ts";
+import { openOwn } from "./own.ts";
 import { createRecent, type Recent } from "./recent.ts";
+import { countedFetch } from "./tries.ts";
 
 /** The way to one API process, as one tenant. */
 export type Api = { name: string; client: Client };
@@ -31,7 +33,6 @@ export type World = {
   close(): Promise<void>;
 };
 
-export const own_connections_max = 10;
 const close_seconds_max = 2;
 
 export function openWorld(config: LoadConfig, history: History, stopping: AbortSignal, over: AbortSignal): World {
@@ -40,22 +41,14 @@ export function openWorld(config: LoadConfig, history: History, stopping: AbortS
       tenant,
       config.apis.map(({ name, value: url }) => ({
         name,
-        client: createClient({ url, token, timeoutMs: answer_ms_max, retries: 2 }),
+        client: createClient({ url, token, timeoutMs: answer_ms_max, retries: 2, fetch: countedFetch }),
       })),
     ]),
   );
   const library = { databaseUrl: config.database_url, redisUrl: config.redis_url, timeoutMs: answer_ms_max };
   const tenants = [...apis.keys()];
   const queues = new Map(tenants.map((tenant) => [tenant, createQueue({ ...library, tenant, connectionsMax: 2 })]));
-  const own = postgres(config.database_url, {
-    max: own_connections_max,
-    // The driver fetches them without a word when a connection opens, and ends the process when it is lost meanwhile.
-    fetch_types: false,
-    connect_timeout: answer_ms_max / 1_000,
-    onnotice: () => {},
-    backoff: () => 0.2,
-    connection: { application_name: "faults-caller" },
-  });
+  const own = openOwn(config.database_url);
   return {
     config,
     name: `${config.process}-${nowNs().toString(36)}`,

@@ -8,6 +8,7 @@ export type Draw = (below: number) => number;
 export type Act = (model: Model, real: Real, draw: Draw) => Promise<void>;
 
 export const queues = ["plain", "other"];
+export const workers = ["w1", "w2"];
 export const one = <T>(draw: Draw, of: readonly T[]): T => of[draw(of.length)] as T;
 export const some = <T>(draw: Draw, of: readonly T[], max: number): T[] =>
   of.length === 0 ? [] : [...new Set(Array.from({ length: 1 + draw(max) }, () => one(draw, of)))];

@@ -11,21 +11,28 @@ import { memorySignal } from "../../../src/signal/memory/signal.ts";
 import { sendSignal } from "../../../src/steps/signal.ts";
 import * as deciding from "../deciding.ts";
 import { idsOf, tenant, type Real } from "../real.ts";
-import { type Model, type ModelQueue } from "../state.ts";
+import { queueOf, type Model, type ModelQueue } from "../state.ts";
 import * as upkeep from "../upkeep.ts";
 import { type Act, queues, one, jobsIn } from "./choices.ts";
 
 async function limit(model: Model, real: Real, queue: string, change: Partial<ModelQueue>): Promise<void> {
-  const before = model.queues.get(queue) ?? { paused: false, concurrency: null, group_concurrency: null };
-  const now = { ...before, ...change };
+  const before = queueOf(model, queue);
+  // Where groups take turns there is no other limit.
+  const alone = change.in_turns ? { concurrency: null, rate: null, group_rate: null } : { in_turns: false };
+  const now = { ...before, ...(change.group_concurrency === undefined && alone), ...change };
   model.queues.set(queue, now);
-  const limits = queueLimits.parse({ concurrency: now.concurrency, group_concurrency: now.group_concurrency });
-  const { groups_widened } = await setLimits(real.deps, { tenant, queue }, limits);
-  expect(groups_widened).toBe((now.group_concurrency ?? 1) > (before.group_concurrency ?? 1));
+  const { concurrency, group_concurrency, rate, group_rate, in_turns } = now;
+  const fair_by = in_turns ? "group" : null;
+  const limits = queueLimits.parse({ concurrency, group_concurrency, rate, group_rate, fair_by });
+  const { groups_widened, turns } = await setLimits(real.deps, { tenant, queue }, limits);
+  expect(turns).toBe(in_turns === before.in_turns ? undefined : in_turns ? "begin" : "end");
+  expect(groups_widened).toBe((group_concurrency ?? 1) > (before.group_concurrency ?? 1));
   if (!groups_widened) return;
   upkeep.noteBlockedGroups(model, queue);
   await noteBlockedGroups(real.deps, { tenant, queue }, "", 100);
 }
+
+const rates = [null, { limit: 1, period_seconds: 10 }, { limit: 3, period_seconds: 40 }];
 
 const pageOf = (real: Real, jobs: readonly number[]) => ({
   kind: "ids" as const,
@@ -74,9 +81,13 @@ export const people: Record<string, Act> = {
     limit(model, real, one(draw, queues), { concurrency: one(draw, [null, 1, 2]) }),
   "set the concurrency of groups": (model, real, draw) =>
     limit(model, real, one(draw, queues), { group_concurrency: one(draw, [null, 1, 2]) }),
+  "set the rate": (model, real, draw) => limit(model, real, one(draw, queues), { rate: one(draw, rates) }),
+  "set the rate of groups": (model, real, draw) =>
+    limit(model, real, one(draw, queues), { group_rate: one(draw, rates) }),
+  "take turns": (model, real, draw) => limit(model, real, one(draw, queues), { in_turns: draw(3) > 0 }),
   "pause or resume": async (model, real, draw) => {
     const queue = one(draw, queues);
-    const known = model.queues.get(queue) ?? { paused: false, concurrency: null, group_concurrency: null };
+    const known = queueOf(model, queue);
     model.queues.set(queue, { ...known, paused: !known.paused });
     if (known.paused) await resumeQueue({ ...real.deps, signal: memorySignal() }, { tenant, queue });
     else await pauseQueue(real.deps, { tenant, queue });

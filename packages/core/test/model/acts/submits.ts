@@ -10,7 +10,7 @@ import * as submitting from "../submitting.ts";
 import type { Answer, Asked, AskedOfFlow } from "../submitting.ts";
 import { jobsIn, one, queues, some, type Act, type Draw } from "./choices.ts";
 
-function anyRequest(draw: Draw): Asked {
+export function anyRequest(draw: Draw): Asked {
   return {
     queue: one(draw, queues),
     group: one(draw, [null, null, "g", "g", "h"]),
@@ -24,7 +24,7 @@ function anyRequest(draw: Draw): Asked {
 const withKey = (draw: Draw): Asked => ({ ...anyRequest(draw), key: one(draw, ["k1", "k2"]) });
 
 /** The numbers of the model for the ids of what was made. */
-function learn(real: Real, answers: readonly Answer[], outcomes: readonly EnqueueOutcome[]): void {
+export function learn(real: Real, answers: readonly Answer[], outcomes: readonly EnqueueOutcome[]): void {
   expect(outcomes.map(({ kind }) => kind)).toEqual(answers.map(({ kind }) => kind));
   answers.forEach(({ kind, job }, at) => {
     const outcome = outcomes[at] as EnqueueOutcome;
@@ -45,7 +45,11 @@ export const submits: Record<string, Act> = {
     learn(real, [submitting.submitOne(model, asked)], await enqueue(real.deps, [submissionOf(asked)], options));
   },
   "submit unique": async (model, real, draw) => {
-    const unique = { key: one(draw, ["u", "v"]), on_conflict: one(draw, ["return", "reject", "replace"] as const) };
+    const unique = {
+      key: one(draw, ["u", "v"]),
+      on_conflict: one(draw, ["return", "reject", "replace"] as const),
+      window_seconds: one(draw, [null, null, 10, 40]),
+    };
     const asked = { ...anyRequest(draw), unique, key: one(draw, [null, null, "k3"]) };
     learn(real, [submitting.submitOne(model, asked)], await enqueue(real.deps, [submissionOf(asked)], options));
   },

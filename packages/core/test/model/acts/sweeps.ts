@@ -1,16 +1,22 @@
+import { expect } from "vitest";
 import { foldCounts } from "../../../src/counts/fold.ts";
 import { closeEdges } from "../../../src/flows/close-edges.ts";
 import { releaseChildren } from "../../../src/flows/release-children.ts";
 import { advanceGroups } from "../../../src/groups/advance.ts";
 import { forgetEndedClaims } from "../../../src/lease/forget-claims.ts";
+import { recallLeases } from "../../../src/lease/recall.ts";
 import { recoverExpired } from "../../../src/lease/recover.ts";
+import { forgetPastStarts as forgetStarts } from "../../../src/limits/note-starts.ts";
 import { promoteDue } from "../../../src/maintenance/promote-due.ts";
-import { firstId, prune, pruneKeys, pruneUniqueKeys } from "../../../src/maintenance/prune.ts";
+import { firstId, prune } from "../../../src/maintenance/prune.ts";
+import { pruneKeys, pruneUniqueKeys } from "../../../src/maintenance/prune-keys.ts";
 import { admitAll } from "../../../src/submit/arrivals/admitter.ts";
 import * as leasing from "../leasing.ts";
+import { forgetPastStarts } from "../rates.ts";
+import { tenant } from "../real.ts";
 import * as submitting from "../submitting.ts";
 import * as upkeep from "../upkeep.ts";
-import { type Act, one } from "./choices.ts";
+import { type Act, one, workers } from "./choices.ts";
 
 const nothingFollows = { admitted: async () => {} };
 /** What happens by itself. */
@@ -22,6 +28,15 @@ export const sweeps: Record<string, Act> = {
   recover: async (model, real) => {
     leasing.recover(model);
     await recoverExpired(real.deps, 500);
+  },
+  recall: async (model, real, draw) => {
+    const id = one(draw, workers);
+    const expected = leasing.recall(model, id, 25_000);
+    expect(await recallLeases(real.deps, { tenant, id, lease_seconds: 30 }, 5, 10_000)).toEqual(expected);
+  },
+  "forget past starts": async (model, real) => {
+    forgetPastStarts(model);
+    await forgetStarts(real.deps, 10_000);
   },
   "forget ended claims": async (model, real) => {
     leasing.forgetEnded(model);
@@ -56,9 +71,10 @@ export const sweeps: Record<string, Act> = {
     upkeep.pruneKeys(model);
     await pruneKeys(real.deps, 500);
     upkeep.pruneUniqueKeys(model);
-    await real.sql`UPDATE unique_keys SET check_at = '-infinity'`;
+    // Those with a window are looked at when it ends.
+    await real.sql`UPDATE unique_keys SET check_at = '-infinity' WHERE window_ends_at IS NULL`;
     await pruneUniqueKeys(real.deps, 500);
-    await real.sql`UPDATE unique_keys SET check_at = now()`;
+    await real.sql`UPDATE unique_keys SET check_at = now() WHERE window_ends_at IS NULL`;
   },
   "fold counts": async (_model, real, draw) => void (await foldCounts(real.deps, 1 + draw(10))),
 };

@@ -1,5 +1,6 @@
 import type { Act } from "./choices.ts";
 import { people } from "./people.ts";
+import { spawns } from "./spawns.ts";
 import { submits } from "./submits.ts";
 import { sweeps } from "./sweeps.ts";
 import { work } from "./work.ts";
@@ -12,7 +13,13 @@ const weights: Record<string, number> = {
   fail: 8,
   park: 3,
   retry: 4,
+  "submit with a key": 2,
+  "submit unique": 1.5,
+  spawn: 2,
+  prune: 2,
   "set the concurrency": 0.5,
+  "set the rate": 0.5,
+  "set the rate of groups": 0.5,
   "pause or resume": 0.5,
   "time passes": 5,
   recover: 3,
@@ -23,5 +30,5 @@ const weights: Record<string, number> = {
   admit: 4,
 };
 
-export const acts: Readonly<Record<string, Act>> = { ...submits, ...work, ...people, ...sweeps };
+export const acts: Readonly<Record<string, Act>> = { ...submits, ...work, ...spawns, ...people, ...sweeps };
 export const weightOf = (name: string): number => 2 * (weights[name] ?? 1);

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { claim, claimReady } from "../../../src/lease/claim.ts";
 import { extendLeases } from "../../../src/lease/extend.ts";
 import { heartbeat } from "../../../src/lease/heartbeat.ts";
@@ -8,10 +8,11 @@ import { takeBack } from "../../../src/lease/take-back.ts";
 import { complete } from "../../../src/settle/complete.ts";
 import { fail } from "../../../src/settle/fail.ts";
 import { park } from "../../../src/steps/park.ts";
+import * as claiming from "../claiming.ts";
 import * as leasing from "../leasing.ts";
 import { idsOf, leasesOf, tenant, type Real } from "../real.ts";
 import { type Model } from "../state.ts";
-import { type Act, queues, one, jobsIn, someLeases } from "./choices.ts";
+import { type Act, queues, one, jobsIn, someLeases, workers } from "./choices.ts";
 
 function took(model: Model, real: Real, expected: readonly { job: number; token: number }[], leases: readonly Lease[]) {
   const numbers = new Map(real.ids.map((id, n) => [id, n]));
@@ -26,21 +27,29 @@ function took(model: Model, real: Real, expected: readonly { job: number; token:
   }
 }
 
-const claimer = (lease_seconds: number) => ({ tenant, queues, worker_id: "w", lease_seconds });
+const claimer = ({ turns }: Real, worker: string, lease_seconds: number) => ({
+  tenant,
+  queues,
+  worker_id: worker,
+  lease_seconds,
+  turns,
+});
 
 /** What workers do. */
 export const work: Record<string, Act> = {
   claim: async (model, real, draw) => {
     const wanted = jobsIn(model, draw, 5, "queued");
-    const seconds = one(draw, [30, 60]);
-    const jobs = wanted.flatMap((n) => model.jobs.get(n) ?? []);
-    const leases = await claim(real.deps, idsOf(real, wanted), claimer(seconds));
-    took(model, real, leasing.claim(model, jobs, seconds), leases);
+    const [worker, seconds] = [one(draw, workers), one(draw, [30, 60])];
+    const leases = await claim(real.deps, idsOf(real, wanted), claimer(real, worker, seconds));
+    took(model, real, claiming.claim(model, queues, wanted, { worker, seconds }), leases);
   },
   "claim by age": async (model, real, draw) => {
     const jobs_max = 1 + draw(4);
-    const leases = await claimReady(real.deps, jobs_max, claimer(30));
-    took(model, real, leasing.claim(model, leasing.oldestFirst(model), 30, jobs_max), leases);
+    const [worker, chance] = [one(draw, workers), one(draw, [0, 0.5, 0.99])];
+    // With the same number each time, the kinds of queues keep their order.
+    const random = vi.spyOn(Math, "random").mockReturnValue(chance);
+    const leases = await claimReady(real.deps, jobs_max, claimer(real, worker, 30)).finally(() => random.mockRestore());
+    took(model, real, claiming.claimByAge(model, queues, jobs_max, chance, { worker, seconds: 30 }), leases);
   },
   extend: async (model, real, draw) => {
     const leases = someLeases(model, draw, 3);
