@@ -1,6 +1,6 @@
 import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { refreshStatistics, statisticsAreStale } from "./refresh-statistics.ts";
+import { refreshStatistics, staleTables } from "./refresh-statistics.ts";
 
 let own: TestDatabase;
 beforeAll(async () => {
@@ -8,23 +8,27 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-const areStale = () => statisticsAreStale(own.database);
+const stale = () => staleTables(own.database);
 
 test.each(["job_groups", "queue_starts"])(
-  "a table %s that has grown is noticed, and its statistics are refreshed",
+  "a table %s that has grown is noticed, and its statistics are refreshed, but no other's",
   async (table) => {
     const { sql } = own.database;
     // Autovacuum may have got there first.
-    await sql.unsafe(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
-    expect(await areStale()).toBe(false);
+    for (const one of [table, "lease_batches"]) await sql.unsafe(`ALTER TABLE ${one} SET (autovacuum_enabled = false)`);
+    await refreshStatistics(own.database);
+    expect(await stale()).toEqual([]);
+    await sql`INSERT INTO lease_batches (token, worker_id, check_at, job_ids) VALUES (gen_random_uuid(), 'w', now(), '{}')`;
     if (table === "job_groups")
       await sql`INSERT INTO job_groups SELECT 'default', 'default', 'g' || n, 1, 1, '{}' FROM generate_series(1, 20_000) AS n`;
     else
       await sql`INSERT INTO queue_starts SELECT 'default', 'default', 'g' || n, now(), 1 FROM generate_series(1, 20_000) AS n`;
-    expect(await areStale()).toBe(true);
-    await refreshStatistics(own.database);
-    expect(await areStale()).toBe(false);
-    const [known] = await sql<{ reltuples: number }[]>`SELECT reltuples FROM pg_class WHERE oid = ${table}::regclass`;
-    expect(known?.reltuples).toBe(20_000);
+    expect(await stale()).toEqual([table]);
+    const known = async (name: string) =>
+      (await sql<{ reltuples: number }[]>`SELECT reltuples FROM pg_class WHERE oid = ${name}::regclass`)[0]?.reltuples;
+    const claims = await known("lease_batches");
+    await refreshStatistics(own.database, await stale());
+    expect(await stale()).toEqual([]);
+    expect([await known(table), await known("lease_batches")]).toEqual([20_000, claims]);
   },
 );

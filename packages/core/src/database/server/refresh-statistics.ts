@@ -11,30 +11,34 @@ const tables = [
   "unique_keys",
   "queue_starts",
   "minute_rollups",
-];
+] as const;
+type Table = (typeof tables)[number];
 
 /**
- * Tell the planner how large our tables have become. A prepared statement keeps the plan that was best when it was
+ * Tell the planner how large our tables, or some of them, have become. A prepared statement keeps the plan that was best when it was
  * made, which for an empty table is to read all of it; a queue goes from nothing to a million rows within the minute
  * that autovacuum sleeps, and every claim would read them all. ANALYZE makes every connection replan. Without the right
  * to do it PostgreSQL warns and does nothing, and autovacuum fixes it a minute later.
  */
-export async function refreshStatistics(database: Database): Promise<void> {
-  await executeOn(database)({ text: `ANALYZE (SKIP_LOCKED) ${tables.join(", ")}`, params: [] });
+export async function refreshStatistics(database: Database, of: readonly Table[] = tables): Promise<void> {
+  if (of.length > 0) await executeOn(database)({ text: `ANALYZE (SKIP_LOCKED) ${of.join(", ")}`, params: [] });
 }
 
-/** Whether one of our tables is four times as large as the planner believes, and not tiny. */
-export async function statisticsAreStale(database: Database): Promise<boolean> {
-  const [row] = await executeOn(database)<{ stale: boolean }>({ text: stale, params: [] });
-  return row?.stale ?? false;
+/**
+ * Those of our tables that are four times as large as the planner believes, and not tiny. Only these are to be looked at
+ * again: claims come and go, so their table is among them every few seconds, and 30,000 pages of a long history of jobs
+ * read each time would take a tenth of the rates.
+ */
+export async function staleTables(database: Database): Promise<Table[]> {
+  const rows = await executeOn(database)<{ name: Table }>({ text: stale, params: [] });
+  return rows.map(({ name }) => name);
 }
 
 const stale = composed(
-  "database/stale-statistics",
+  "database/stale-tables",
   [],
   `
-  SELECT EXISTS (
-    SELECT FROM pg_class
-    WHERE oid IN (${tables.map((table) => `'${table}'::regclass`).join(", ")})
-      AND pg_relation_size(oid) > 4 * greatest(relpages, 16) * current_setting('block_size')::bigint) AS stale`,
+  SELECT ours.name FROM (VALUES ${tables.map((table) => `('${table}', '${table}'::regclass)`).join(", ")}) AS ours(name, id)
+  JOIN pg_class ON pg_class.oid = ours.id
+  WHERE pg_relation_size(oid) > 4 * greatest(relpages, 16) * current_setting('block_size')::bigint`,
 );
