@@ -6,12 +6,11 @@
 WITH turn AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock(4715308921) AS ours
   ), old AS MATERIALIZED (
-    SELECT id FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
+    SELECT id FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id <= $2::text::uuid
     ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
     SELECT id, flow_id, has_children, has_steps, xmin AS version FROM jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND (
-      (status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
+    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
       AND (kept_until IS NULL OR kept_until <= now())
       AND NOT EXISTS (SELECT FROM idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())

@@ -12,7 +12,8 @@ const belongings: readonly Belonging[] = [
   { table: "job_waits", column: "job_id", of: "with_steps" },
 ];
 
-const removed = (one: Belonging) => `${one.table}_gone AS (
+/** A part of a WITH that removes what was taken of one kind. */
+export const removed = (one: Belonging) => `${one.table}_gone AS (
     DELETE FROM ${one.table} WHERE ${isTaken(one)}
   )`;
 

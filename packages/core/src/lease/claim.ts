@@ -109,6 +109,7 @@ async function claimOldest<L extends Lease>(
   claimer: Claimer,
   width: Width,
 ): Promise<L[]> {
+  const { random = Math.random } = claimer;
   const { plain, in_turns, limited: within } = await queueKinds(deps, claimer);
   type Claiming = (jobs_max: number) => Promise<L[]>;
   const ways = [
@@ -116,11 +117,14 @@ async function claimOldest<L extends Lease>(
     [in_turns, (room) => claimInTurns<L>(deps, { ...claimer, queues: in_turns }, room, width)],
     [within, (room) => limited<L>(deps, { ...claimer, queues: within }, room, width)],
   ] satisfies [string[], Claiming][];
-  let left = inAnyOrder(ways.flatMap(([queues, claiming]) => (queues.length > 0 ? [claiming] : [])));
+  let left = inAnyOrder(
+    ways.flatMap(([queues, claiming]) => (queues.length > 0 ? [claiming] : [])),
+    random,
+  );
   const leases: L[] = [];
   // Parts first, and what is not used of them afterwards: queues of one kind that never run empty would otherwise keep
   // those of another waiting. Rounded at random, as there may be room for fewer jobs than there are kinds.
-  for (const part of [Math.floor(jobs_max / left.length + Math.random()), jobs_max]) {
+  for (const part of [Math.floor(jobs_max / left.length + random()), jobs_max]) {
     const open: Claiming[] = [];
     for (const claiming of left) {
       const room = Math.min(part, jobs_max - leases.length);
@@ -145,9 +149,9 @@ const limited = async <L extends Lease>(
   width: Width,
 ): Promise<L[]> => reportTaken(deps, await claimLimited<L>(deps, claimer, which, width));
 
-function inAnyOrder<T>(all: readonly T[]): T[] {
+function inAnyOrder<T>(all: readonly T[], random: () => number): T[] {
   return all
-    .map((one) => ({ one, place: Math.random() }))
+    .map((one) => ({ one, place: random() }))
     .sort((a, b) => a.place - b.place)
     .map(({ one }) => one);
 }

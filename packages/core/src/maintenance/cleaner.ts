@@ -8,7 +8,8 @@ import { bringReplaysBack } from "../dead-letters/replays/bring-back.ts";
 import { forgetReplays } from "../dead-letters/replays/forget.ts";
 import { forgetEmptyQueues } from "../counts/fold.ts";
 import { forgetPastStarts } from "../limits/note-starts.ts";
-import { firstId, prune, pruneAhead, pruneKeys, pruneUniqueKeys } from "./prune.ts";
+import { firstId, prune, pruneAhead } from "./prune.ts";
+import { pruneKeys, pruneUniqueKeys } from "./prune-keys.ts";
 import { pause } from "../pause.ts";
 import { foldMinutes, forgetHours } from "../rollups/fold.ts";
 import { inside_rows_max, writeRollups } from "../rollups/write.ts";
@@ -20,6 +21,8 @@ import { createResultClearer } from "./clear-results.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;
+/** Of what comes at the rate of the jobs: with the rests, 500 were fewer a second than can be processed. */
+const jobs_max = 2_000;
 /** Their next slots are reckoned here. */
 const schedules_max = 50;
 /** From one pass over the old rows to the next, across the whole fleet. */
@@ -37,7 +40,7 @@ type Step = () => Promise<boolean>;
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
  * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then empty flows, old acts and replays, and
  * figures over time, whose minutes become hours first; and brings back schedules and replays that a clock sent ahead, and jobs that
- * wait for parents of which nobody told them. In steps of a few hundred rows, with rests twice as long as
+ * wait for parents of which nobody told them. In steps of a few hundred rows, or two thousand jobs, with rests twice as long as
  * the steps, so that it does not show in anyone's latency. A part that fails leaves the others alone.
  *
  * @example
@@ -130,7 +133,7 @@ type Place = { after: string };
 function jobsStep(deps: LoopDeps, retention: Retention, removed: Removed, pruneSome: typeof prune, place: Place): Step {
   let failures = 0;
   return async () => {
-    const { dead, jobs, next, failed } = await pruneSome(deps, retention, place.after, rows_max);
+    const { dead, jobs, next, failed } = await pruneSome(deps, retention, place.after, jobs_max);
     if (dead.length > 0) await hint(deps.observe, "dead letters", () => deps.signal.deadLetters.remove(dead));
     removed.jobs += jobs;
     place.after = next ?? firstId;
@@ -145,9 +148,9 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
   return {
     jobs: jobsStep(deps, retention, removed, prune, place),
     keys: async () => {
-      const keys = await pruneKeys(deps, rows_max);
+      const keys = await pruneKeys(deps, jobs_max);
       removed.keys += keys;
-      return keys === rows_max;
+      return keys === jobs_max;
     },
     unique_keys: async () => (await pruneUniqueKeys(deps, rows_max)) === rows_max,
     starts: async () => (await forgetPastStarts(deps, rows_max)) === rows_max,

@@ -16,7 +16,8 @@ import { executeIn } from "../database/caller-transaction.ts";
 import { admit } from "../submit/arrivals/admit.ts";
 import { arrivedAfter } from "../submit/arrivals/arrived-ids.ts";
 import { submitInside } from "../submit/arrivals/submit-inside.ts";
-import { firstId, prune, pruneAhead, pruneKeys, type Pruned } from "./prune.ts";
+import { firstId, prune, pruneAhead, type Pruned } from "./prune.ts";
+import { pruneKeys } from "./prune-keys.ts";
 
 let own: TestDatabase;
 let deps: Deps;
@@ -224,6 +225,29 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     await admit(deps, ids);
     expect(await add({}, "inside")).toEqual({ kind: "replayed", id });
   });
+});
+
+test("jobs that are nothing but their rows and attempts go in one statement; others take a second one", async () => {
+  await own.database.sql`TRUNCATE jobs, job_attempts`;
+  let steps = 0;
+  const database = steppingDatabase(own.database, (kind, _number, text) => {
+    if (kind === "statement" && text.includes("pg_try_advisory_xact_lock")) steps += 1;
+  });
+  const pruneAll = () => prune({ ...deps, database }, { succeeded_hours: 24, dead_hours: 24 }, firstId, 10);
+  for (let count = 0; count < 3; count += 1) await insert("succeeded", 30, 25);
+  const kept = await insert("queued", 30, null);
+  expect(await pruneAll()).toMatchObject({ jobs: 3 });
+  expect(steps).toBe(1);
+  const with_steps = await insert("succeeded", 30, 25);
+  const dead = [await insert("dead", 29, 25), await insert("dead", 28, 25)];
+  await own.database.sql`UPDATE jobs SET has_steps = true WHERE id IN (${with_steps}, ${dead[1] ?? ""})`;
+  await own.database
+    .sql`INSERT INTO job_steps (job_id, name, result, attempt, finished_at) VALUES (${with_steps}, 'a', '1', 1, now())`;
+  expect(await pruneAll()).toEqual({ jobs: 3, dead, next: undefined });
+  expect(steps).toBe(3);
+  expect(await own.database.sql`SELECT id FROM jobs`).toEqual([{ id: kept }]);
+  expect((await own.database.sql`SELECT FROM job_attempts`).length).toBe(1);
+  expect((await own.database.sql`SELECT FROM job_steps`).length).toBe(0);
 });
 
 test("expired keys go, a few at a time", async () => {

@@ -1,11 +1,8 @@
-import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { byHalves, idAfter } from "./by-halves.ts";
-import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import type { Deps } from "../deps.ts";
+import { prunePage } from "./prune-page.ts";
 import { firstIdAt, type JobRetention } from "./retention.ts";
-import { unique_check_seconds } from "../submit/unique/verdict.ts";
-import { removeJobs } from "../jobs/remove.ts";
 
 /**
  * `next` is where the next step continues; undefined when the pass has reached jobs that are too young. `failed` is why a
@@ -66,108 +63,6 @@ const pruneBetween = (
 ): Promise<Pruned> =>
   byHalves<Pruned>(
     jobs_max,
-    (rows) => prunePage(deps, retention, after, before, rows),
+    (rows) => prunePage(deps, retention, { after, before, jobs_max: rows }),
     async (failed) => ({ jobs: 0, dead: [], next: await idAfter(deps, after), failed }),
   );
-
-async function prunePage(
-  deps: Deps,
-  { succeeded_hours, dead_hours }: JobRetention,
-  after: string,
-  before: string,
-  jobs_max: number,
-): Promise<Pruned> {
-  const [step] = await executeOn(deps.database)<Step>({
-    text: pruneStep,
-    params: [after, before, jobs_max, succeeded_hours * 3_600, dead_hours * 3_600],
-  });
-  const more = step !== undefined && step.looked_at === jobs_max;
-  return { jobs: step?.jobs ?? 0, dead: step?.dead ?? [], next: more ? (step.last ?? undefined) : undefined };
-}
-
-type Step = { looked_at: number; last: string | null; jobs: number; dead: string[] | null };
-
-/**
- * How long after the end of a unique key's time its job stays: a request may have seen it in time, be answered with it,
- * and note its idempotency key for it only now. Longer than a look and a statement can take.
- */
-const answering_seconds_max = 60;
-
-/** For the advisory lock that keeps several processes' steps apart: any number no one else uses. */
-const pruning = 4_715_308_921;
-
-/** $1 after, $2 before, $3 jobs, $4 and $5 how many seconds succeeded and dead ones are kept. */
-const pruneStep = composed(
-  "maintenance/prune",
-  ["after", "before", "jobs_max", "succeeded_seconds", "dead_seconds"],
-  `
-  WITH turn AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock(${pruning}) AS ours
-  ), old AS MATERIALIZED (
-    SELECT id FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
-    ORDER BY id LIMIT $3::int
-  ), free AS MATERIALIZED (
-    SELECT id, flow_id, has_children, has_steps, xmin AS version FROM jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND (
-      (status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
-      OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
-      AND (kept_until IS NULL OR kept_until <= now())
-      AND NOT EXISTS (SELECT FROM idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
-      AND NOT EXISTS (
-        SELECT FROM unique_keys AS known WHERE known.job_id = jobs.id
-          AND coalesce(window_ends_at, jobs.finished_at) > now() - make_interval(secs => ${answering_seconds_max}))
-      AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = jobs.id)
-    FOR UPDATE SKIP LOCKED
-  ), ${endedFlows("free")}, ${removeJobs("ended")}
-  SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
-         (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`,
-);
-
-/** Forget a bounded number of expired idempotency keys. Returns how many there were. */
-export async function pruneKeys(deps: Deps, keys_max: number): Promise<number> {
-  const [row] = await executeOn(deps.database)<{ gone: number }>({ text: pruneSpent, params: [keys_max] });
-  return row?.gone ?? 0;
-}
-
-const pruneSpent = composed(
-  "maintenance/prune-keys",
-  ["keys_max"],
-  `
-  WITH gone AS (
-    DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int
-      FOR UPDATE SKIP LOCKED))
-      AND expires_at <= now()
-    RETURNING 1
-  )
-  SELECT count(*)::int AS gone FROM gone`,
-);
-
-/**
- * Forget unique keys no job holds, among a bounded number due for a look. Returns how many it looked at. A key taken
- * meanwhile gets another time for its look, so its row is found locked, or changed, and stays.
- */
-export async function pruneUniqueKeys(deps: Deps, keys_max: number): Promise<number> {
-  const [row] = await executeOn(deps.database)<{ looked_at: number }>({ text: pruneUnique, params: [keys_max] });
-  return row?.looked_at ?? 0;
-}
-
-const pruneUnique = composed(
-  "maintenance/prune-unique-keys",
-  ["keys_max"],
-  `
-  WITH due AS MATERIALIZED (
-    SELECT tenant, queue, key, job_id, window_ends_at FROM unique_keys WHERE check_at <= now()
-    ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
-  ), needed AS MATERIALIZED (
-    SELECT due.tenant, due.queue, due.key FROM due JOIN jobs ON jobs.id = due.job_id
-    WHERE window_ends_at IS NULL AND status NOT IN ('succeeded', 'dead', 'cancelled')
-  ), kept AS (
-    UPDATE unique_keys SET check_at = now() + make_interval(secs => ${unique_check_seconds})
-    WHERE (tenant, queue, key) IN (SELECT tenant, queue, key FROM needed)
-  ), gone AS (
-    DELETE FROM unique_keys WHERE (tenant, queue, key) IN (SELECT tenant, queue, key FROM due)
-      AND (tenant, queue, key) NOT IN (SELECT tenant, queue, key FROM needed)
-  )
-  SELECT count(*)::int AS looked_at FROM due`,
-);

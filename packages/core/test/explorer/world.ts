@@ -67,7 +67,9 @@ async function makeWorld(database: Database) {
   const tenant = "world";
   const recorded = recordEvents();
   const deps: Deps = { database, observe: recorded.observe };
-  const claimer: Claimer = { tenant, queues: ["q", "limited"], worker_id: "w", lease_seconds: 30 };
+  // Not random, as a move must have the same steps each time.
+  const random = () => 0.5;
+  const claimer: Claimer = { tenant, queues: ["q", "limited"], worker_id: "w", lease_seconds: 30, random };
   const asks = (request: Partial<SubmitJobInput>, idempotency_key?: string): Submission => ({
     tenant,
     request: submitJob.parse({ type: "noop", queue: "q", ...request }),

@@ -61,23 +61,37 @@ export function claim(model: Model, queues: readonly string[], wanted: readonly 
   return taken.length === wanted.length ? taken : [...taken, ...takeLimited(model, queues, limited, claimer)];
 }
 
-/** The same without a signal: half of them in turns, then the oldest of other queues, then of those with limits, then in turns again. */
-export function claimByAge(model: Model, queues: readonly string[], jobs_max: number, claimer: Claimer): Taken[] {
+/**
+ * The same without a signal: each kind of queues has its part, and then what the others have left of theirs. `chance`
+ * says whether a part is rounded up.
+ */
+export function claimByAge(
+  model: Model,
+  queues: readonly string[],
+  jobs_max: number,
+  chance: number,
+  claimer: Claimer,
+): Taken[] {
+  const open = queues.filter((name) => !queueOf(model, name).paused);
+  const kind = (which: (queue: ModelQueue) => boolean) => open.filter((name) => which(queueOf(model, name)));
+  const plain = kind((queue) => !isLimited(queue) && !queue.in_turns);
+  const turning = kind(({ in_turns }) => in_turns);
+  const limited = kind(isLimited);
+  const oldestOf = (names: readonly string[]) =>
+    byAge(openAmong(model, [...model.jobs.values()]).filter(({ queue }) => names.includes(queue)));
+  const ways: [names: string[], claiming: (room: number) => Taken[]][] = [
+    [plain, (room) => take(model, oldestOf(plain).slice(0, room), claimer)],
+    [turning, (room) => take(model, nextInTurns(model, turning, room), claimer)],
+    [limited, (room) => takeLimited(model, limited, oldestOf(limited), claimer, room)],
+  ];
+  let left = ways.filter(([names]) => names.length > 0).map(([, claiming]) => claiming);
   const taken: Taken[] = [];
-  const left = () => jobs_max - taken.length;
-  const of = (which: (queue: ModelQueue) => boolean) =>
-    byAge(openAmong(model, [...model.jobs.values()]).filter(({ queue }) => which(queueOf(model, queue))));
-  const turning = queues.filter((name) => {
-    const { in_turns, paused } = queueOf(model, name);
-    return in_turns && !paused;
-  });
-  const inTurns = (most: number) => {
-    if (turning.length > 0 && most > 0) taken.push(...take(model, nextInTurns(model, turning, most), claimer));
-  };
-  inTurns(jobs_max / 2);
-  const plain = of((queue) => !isLimited(queue) && !queue.in_turns);
-  taken.push(...take(model, plain.slice(0, left()), claimer));
-  if (left() > 0) taken.push(...takeLimited(model, queues, of(isLimited), claimer, left()));
-  inTurns(left());
+  for (const part of [Math.floor(jobs_max / left.length + chance), jobs_max])
+    left = left.filter((claiming) => {
+      const room = Math.min(part, jobs_max - taken.length);
+      const more = room > 0 ? claiming(room) : [];
+      taken.push(...more);
+      return more.length === room;
+    });
   return taken;
 }

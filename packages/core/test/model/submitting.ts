@@ -40,6 +40,8 @@ export function submitOne(model: Model, asked: Asked): Answer {
   const { key, unique, queue, group } = asked;
   const known = liveKey(model, key);
   if (known) return known.asks === asksOf(asked) ? { kind: "replayed", job: known.job } : { kind: "mismatch" };
+  // One that is spent is forgotten before it is used again, whatever becomes of the request.
+  if (key !== null) model.keys.delete(key);
   const holds = unique ? holderOf(model, groupOf(queue, unique.key)) : undefined;
   if (!unique || !holds) return { kind: "created", job: make(model, asked) };
   const noted = (kind: string): Answer => {

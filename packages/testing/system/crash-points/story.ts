@@ -74,9 +74,10 @@ const flow = submitBatch.parse({
 export type Told = (key: string, id: string) => void;
 
 const tries_max = 40;
+const by_hand_seconds_max = 10;
 const wait_ms_max = 30_000;
 /** Between looks, first and last: many stories look for a dozen things each, and looking is work for the server. */
-const look_ms = { first: 20, last: 150 };
+const look_ms = { first: 20, last: 250 };
 
 /** Looks until it finds something, for so long at most. */
 export async function until<T>(
@@ -118,6 +119,8 @@ export async function tellStory(world: World, told: Told): Promise<void> {
       const job = await find(key);
       return job && statuses.includes(job.status) && job;
     });
+  // Nobody recalls these: what a process that died had taken by hand waits for their ends.
+  const by_hand_seconds = Math.min(by_hand_seconds_max, world.lease_seconds);
   const note = (key: string, job_id: string) => {
     ids.set(key, job_id);
     told(key, job_id);
@@ -159,16 +162,16 @@ export async function tellStory(world: World, told: Told): Promise<void> {
         }),
       );
     await take("lost", 0.1);
-    const [unanswered] = await take("unanswered", world.lease_seconds);
+    const [unanswered] = await take("unanswered", by_hand_seconds);
     if (unanswered) returns.unanswered(unanswered.lease_token);
-    await returns.giveBack(await take("given", world.lease_seconds));
+    await returns.giveBack(await take("given", by_hand_seconds));
     await returns.close(20_000);
     await until("the abandoned lease", async () => ((await find("lost"))?.attempts ?? 0) > 0);
     await serve("attic", ["lost", "unanswered", "given"]);
   };
   /** A remote worker, until it has settled these. */
   const serve = async (queue: string, keys: readonly string[]): Promise<void> => {
-    const call = { tenant, queue, worker_id: "remote", lease_seconds: world.lease_seconds, jobs_max: 1, wait_ms: 300 };
+    const call = { tenant, queue, worker_id: "remote", lease_seconds: by_hand_seconds, jobs_max: 1, wait_ms: 300 };
     const open = async () => {
       for (const key of keys) if ((await find(key))?.status !== "succeeded") return true;
       return false;
@@ -179,7 +182,7 @@ export async function tellStory(world: World, told: Told): Promise<void> {
         const { id: job_id, lease_token } = job;
         const [run] =
           await world.sql`INSERT INTO runs (job_id, attempt) VALUES (${job_id}, ${job.attempts}) RETURNING id`;
-        const beat = { id: job_id, lease_token, lease_seconds: world.lease_seconds, progress: { done: 0.5 } };
+        const beat = { id: job_id, lease_token, lease_seconds: by_hand_seconds, progress: { done: 0.5 } };
         await insist(() => heartbeat(deps, tenant, beat));
         await world.sql`UPDATE runs SET ended_at = clock_timestamp() WHERE id = ${run?.["id"] as string}`;
         const fails = job.type === "flaky" && job.attempts === 1;

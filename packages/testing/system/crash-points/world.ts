@@ -23,7 +23,7 @@ const key_ttl_seconds = 3_600;
  * `reach` is called at each point of it.
  */
 export function openWorld(place: Place, { lease_seconds, long_ms, reach }: Pace & { reach?: Reach }) {
-  const database = connectDatabase({ url: place.database_url, connections_max: 8, timeout_ms: 15_000 });
+  const database = connectDatabase({ url: place.database_url, connections_max: 4, timeout_ms: 15_000 });
   const signal = redisSignal({ url: place.redis_url, keys: place.keys, timeout_ms: 5_000 });
   const bare = { database, signal };
   const ports: { database: Database; signal: Signal } = reach ? withPoints(bare, reach) : bare;

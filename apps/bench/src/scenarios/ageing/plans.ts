@@ -14,6 +14,7 @@ const hot = [
   "lease/recover",
   "counts/fold",
   "maintenance/promote",
+  "maintenance/prune-plain",
   "maintenance/prune",
 ];
 

@@ -1,6 +1,6 @@
 import { isUnavailable } from "../../database/errors.ts";
 import { foldAll } from "../../counts/fold.ts";
-import { refreshStatistics, statisticsAreStale } from "../../database/server/refresh-statistics.ts";
+import { refreshStatistics, staleTables } from "../../database/server/refresh-statistics.ts";
 import { carryOnReplays } from "../../dead-letters/replays/carry-on.ts";
 import { advanceFlows } from "../../flows/advance.ts";
 import { advanceAll } from "../../groups/advance-all.ts";
@@ -77,9 +77,10 @@ export function createDuties(
   const lookAtServed = () => signalAgain(servedQueues.look);
 
   const keepStatistics = async (): Promise<void> => {
-    if ((await statisticsAreStale(deps.database)) && (await takeTurn(deps, "statistics", statistics_ms)))
+    const stale = await staleTables(deps.database);
+    if (stale.length > 0 && (await takeTurn(deps, "statistics", statistics_ms)))
       // Autovacuum does it too, only later.
-      await refreshStatistics(deps.database).catch((error: unknown) =>
+      await refreshStatistics(deps.database, stale).catch((error: unknown) =>
         deps.logger.warn({ err: error }, "statistics_failed"),
       );
   };

@@ -4,8 +4,11 @@ import type { SweepDeps } from "../loop-deps.ts";
 
 /** Claims looked at in one statement; each may have hundreds of jobs. */
 const claims_max = 50;
-/** Statements in one sweep, leaving its other duties their turn. */
-const rounds_max = 20;
+/**
+ * Statements in one sweep, which does its other duties meanwhile. Claims are looked at in the order in which they are
+ * due, whosesoever they are: more must be looked at than a tenant that lets its leases end can make in the same time.
+ */
+const rounds_max = 200;
 
 /** Make the jobs of silent workers ready again, and list those this kills as dead letters. Returns how many. */
 export async function recoverAll(deps: SweepDeps): Promise<number> {

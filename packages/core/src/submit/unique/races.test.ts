@@ -10,7 +10,8 @@ import { complete } from "../../settle/complete.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { fail } from "../../settle/fail.ts";
 import { promoteDue } from "../../maintenance/promote-due.ts";
-import { firstId, prune, pruneUniqueKeys } from "../../maintenance/prune.ts";
+import { firstId, prune } from "../../maintenance/prune.ts";
+import { pruneUniqueKeys } from "../../maintenance/prune-keys.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };

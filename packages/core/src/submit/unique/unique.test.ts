@@ -7,7 +7,7 @@ import type { EnqueueOutcome } from "../outcome.ts";
 import { enqueue } from "../enqueue.ts";
 import { fail } from "../../settle/fail.ts";
 import { promoteDue } from "../../maintenance/promote-due.ts";
-import { pruneUniqueKeys } from "../../maintenance/prune.ts";
+import { pruneUniqueKeys } from "../../maintenance/prune-keys.ts";
 import { uniqueHarness, idOf, options } from "../../../test/unique-harness.ts";
 
 const { deps, url, add, take, finish, read, keys, countsAreTrue } = uniqueHarness();

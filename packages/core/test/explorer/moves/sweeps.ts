@@ -8,7 +8,8 @@ import { advanceGroups } from "../../../src/groups/advance.ts";
 import { forgetPastStarts } from "../../../src/limits/note-starts.ts";
 import { clearResults } from "../../../src/maintenance/clear-results.ts";
 import { promoteDue, promoteDueOf } from "../../../src/maintenance/promote-due.ts";
-import { firstId, prune, pruneAhead, pruneKeys, pruneUniqueKeys } from "../../../src/maintenance/prune.ts";
+import { firstId, prune, pruneAhead } from "../../../src/maintenance/prune.ts";
+import { pruneKeys, pruneUniqueKeys } from "../../../src/maintenance/prune-keys.ts";
 import { forgetUndecidedQueues } from "../../../src/queues/forget-undecided.ts";
 import { ofMany, type Moves } from "./move.ts";
 

@@ -1,0 +1,114 @@
+import { composed } from "../database/composed.ts";
+import { takeOwn, type Belonging } from "../database/skip-locked.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { countMixedMoves } from "../counts/changes.ts";
+import { endedFlows } from "../flows/keeping/ended-flows.ts";
+import { removed, removeJobs } from "../jobs/remove.ts";
+import type { JobRetention } from "./retention.ts";
+
+/** Between which ids, and how many jobs are looked at. */
+type Stretch = { after: string; before: string; jobs_max: number };
+type Page = { jobs: number; dead: string[]; next: string | undefined };
+type Step = { looked_at: number; last: string | null; jobs: number; dead: string[] | null; others?: boolean };
+
+/**
+ * A step of `prune`: most jobs are nobody's business any more, and a short statement removes them. Only where it has seen
+ * others does the long one look at the same stretch.
+ */
+export async function prunePage(deps: Deps, retention: JobRetention, stretch: Stretch): Promise<Page> {
+  const plain = await send(deps, plainStep, retention, stretch);
+  const next = plain?.looked_at === stretch.jobs_max ? (plain.last ?? undefined) : undefined;
+  const others = plain?.others
+    ? await send(deps, othersStep, retention, { ...stretch, before: next ?? stretch.before })
+    : undefined;
+  return {
+    jobs: (plain?.jobs ?? 0) + (others?.jobs ?? 0),
+    dead: [...(plain?.dead ?? []), ...(others?.dead ?? [])],
+    next,
+  };
+}
+
+async function send(
+  deps: Deps,
+  text: string,
+  { succeeded_hours, dead_hours }: JobRetention,
+  { after, before, jobs_max }: Stretch,
+): Promise<Step | undefined> {
+  const params = [after, before, jobs_max, succeeded_hours * 3_600, dead_hours * 3_600];
+  const [step] = await executeOn(deps.database)<Step>({ text, params });
+  return step;
+}
+
+const parameters = ["after", "before", "jobs_max", "succeeded_seconds", "dead_seconds"];
+
+/**
+ * How long after the end of a unique key's time its job stays: a request may have seen it in time, be answered with it,
+ * and note its idempotency key for it only now. Longer than a look and a statement can take.
+ */
+const answering_seconds_max = 60;
+const answering = `now() - make_interval(secs => ${answering_seconds_max})`;
+
+/** For the advisory lock that keeps several processes' steps apart: any number no one else uses. */
+const pruning = 4_715_308_921;
+const turn = `turn AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock(${pruning}) AS ours
+  )`;
+
+const isOver = `((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
+      OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
+      AND (kept_until IS NULL OR kept_until <= now())`;
+const isPlain = "flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL";
+
+const answer = `(SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
+         (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`;
+
+const attempts: Belonging = { table: "job_attempts", column: "job_id", of: "free" };
+
+// Rows are read once, where the walk finds them, and then by their place.
+const plainStep = composed(
+  "maintenance/prune-plain",
+  parameters,
+  `
+  WITH ${turn}, old AS MATERIALIZED (
+    SELECT id, ctid AS lies_at, finished_at, ${isOver} AS over, ${isPlain} AS plain
+    FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
+    ORDER BY id LIMIT $3::int
+  ), named AS MATERIALIZED (
+    SELECT job_id AS id FROM idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND noted AND expires_at > now()
+    UNION ALL SELECT job_id FROM unique_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND window_ends_at > ${answering}
+    UNION ALL SELECT job_id FROM arrivals WHERE job_id = ANY(ARRAY(SELECT id FROM old))
+    UNION ALL SELECT job_id FROM flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM old))
+    UNION ALL SELECT child FROM flow_edges WHERE child = ANY(ARRAY(SELECT id FROM old))
+    UNION ALL SELECT id FROM old WHERE finished_at > ${answering}
+  ), alone AS MATERIALIZED (
+    SELECT id, lies_at FROM old WHERE over AND plain AND id NOT IN (SELECT id FROM named)
+  ), free AS MATERIALIZED (
+    SELECT id, ctid AS lies_at FROM jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM alone)) AND ${isOver} AND ${isPlain}
+    FOR UPDATE SKIP LOCKED
+  ), ${takeOwn([attempts])}, ${removed(attempts)}, gone AS (
+    DELETE FROM jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM free WHERE id NOT IN (SELECT owner FROM held)))
+    RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
+  ), ${countMixedMoves("gone")}
+  SELECT ${answer}, EXISTS (SELECT FROM old WHERE over AND id NOT IN (SELECT id FROM alone)) AS others`,
+);
+
+const othersStep = composed(
+  "maintenance/prune",
+  parameters,
+  `
+  WITH ${turn}, old AS MATERIALIZED (
+    SELECT id FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id <= $2::text::uuid
+    ORDER BY id LIMIT $3::int
+  ), free AS MATERIALIZED (
+    SELECT id, flow_id, has_children, has_steps, xmin AS version FROM jobs
+    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ${isOver}
+      AND NOT EXISTS (SELECT FROM idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
+      AND NOT EXISTS (
+        SELECT FROM unique_keys AS known WHERE known.job_id = jobs.id
+          AND coalesce(window_ends_at, jobs.finished_at) > ${answering})
+      AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = jobs.id)
+    FOR UPDATE SKIP LOCKED
+  ), ${endedFlows("free")}, ${removeJobs("ended")}
+  SELECT ${answer}`,
+);
