@@ -9,6 +9,7 @@ import { claimableInTurns } from "../turns/claimable.ts";
 import { claimLimited } from "./claim-limited.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { leaseEvent, type Claimer, type Lease, type LeasedJob } from "./lease.ts";
+import { inAnyOrder } from "../queues/any-order.ts";
 import { queueKinds } from "../queues/kinds.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";
 import { impatient, passingOverLocked } from "../database/skip-locked.ts";
@@ -148,13 +149,6 @@ const limited = async <L extends Lease>(
   which: readonly string[] | number,
   width: Width,
 ): Promise<L[]> => reportTaken(deps, await claimLimited<L>(deps, claimer, which, width));
-
-function inAnyOrder<T>(all: readonly T[], random: () => number): T[] {
-  return all
-    .map((one) => ({ one, place: random() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ one }) => one);
-}
 
 async function addTo<L extends Lease>(deps: Deps, leases: L[], claiming: () => Promise<L[]>): Promise<void> {
   try {
