@@ -17,8 +17,8 @@ export function watchStandstill(period_ms: number) {
     looked_at = now;
   };
   const timer = setInterval(look, period_ms);
-  // The worker's own requests and jobs keep the process alive.
-  timer.unref();
+  // The worker's own requests and jobs keep the process alive. A browser's timers have no such method.
+  (timer as { unref?(): void }).unref?.();
   return {
     /** From now on. */
     begin(): void {
