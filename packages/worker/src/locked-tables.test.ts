@@ -1,8 +1,9 @@
-import { connectDatabase, type Database } from "@atlasqueue/core";
+import { setTimeout as delay } from "node:timers/promises";
+import { connectDatabase, memorySignal, type Database } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { workerHarness } from "../test/harness.ts";
+import { gate, workerHarness } from "../test/harness.ts";
 import { defineHandler, type Handler } from "./handler.ts";
 import { startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
 
@@ -10,6 +11,7 @@ import { startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
 // goes on.
 
 const any = z.looseObject({});
+const lease_seconds = 3;
 const harness = workerHarness();
 let database: Database;
 let workers: Worker[];
@@ -20,20 +22,55 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(workers.map((worker) => worker.stop({ deadline_ms: 0 })));
   await database.close();
-  await harness.sql()`TRUNCATE job_attempts`;
+  await harness.sql()`TRUNCATE job_steps, job_attempts`;
 });
 
 /** With the few connections that a worker has by default. */
 const work = (handlers: Handler[], config: Partial<WorkerConfig> = {}) => {
   const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };
-  workers.push(startWorker({ ...harness.deps(), database }, { handlers, backoff, ...config }));
+  workers.push(startWorker({ ...harness.deps(), database }, { handlers, backoff, lease_seconds, ...config }));
 };
+/** It has nothing to do but to take back what others have lost. */
+const sweep = () =>
+  workers.push(startWorker({ ...harness.deps(), signal: memorySignal() }, { handlers: [], queues: ["none"] }));
+
 async function whileLocked(table: string, check: () => Promise<void>): Promise<void> {
   await harness.sql().begin(async (stranger) => {
     await stranger.unsafe(`LOCK TABLE ${table}`);
     await check();
   });
 }
+
+test("handlers whose steps wait for a locked table, however many, leave the renewals a connection", async () => {
+  const begin = gate();
+  let started = 0;
+  const handler = defineHandler("noop", any, async (_payload, { step }) => {
+    started += 1;
+    await begin.opened;
+    // Each at a time of its own, as otherwise all of them give up at once.
+    await delay(database.timeout_ms * Math.random());
+    return step("charge", () => started);
+  });
+  sweep();
+  work([handler], { concurrency: 60 });
+  const ids = await harness.add(...Array.from({ length: 60 }, () => ({ max_attempts: 1 })));
+  await eventually(() => started === ids.length);
+  await whileLocked("job_steps", async () => {
+    begin.open();
+    // Each of them renewed until after three more leases.
+    const [{ then } = { then: new Date() }] = await harness.sql()<{ then: Date }[]>`
+      SELECT now() + make_interval(secs => ${3 * lease_seconds}) AS then`;
+    const ended = async () =>
+      harness.sql()`SELECT status FROM jobs WHERE status <> 'running' OR attempts > 1 OR locked_until > ${then}`;
+    await eventually(async () => expect((await ended()).length).toBe(ids.length), { timeout_ms: 30_000 });
+    expect(await harness.sql()`SELECT DISTINCT status, attempts FROM jobs`).toEqual([
+      { status: "running", attempts: 1 },
+    ]);
+  });
+  await Promise.all(ids.map((id) => harness.becomes(id, { status: "succeeded", attempts: 1 })));
+  expect(started).toBe(ids.length);
+  expect(harness.named("lease_expired")).toEqual([]);
+});
 
 test("failures that cannot be stored for a locked table of attempts hold up no successes", async () => {
   const fails = defineHandler("fails", any, () => {

@@ -12,6 +12,8 @@ export type Database = {
   timeout_ms: number;
   /** One connection beside the pool, opened when a late statement must be looked for. */
   control: Sql;
+  /** One connection beside the pool, for what must be sent while all of the pool's are taken: see `evenIfBusy`. */
+  spare: Sql;
   /** Shared by all users of the pool, whatever their deadlines. */
   pulse: Pulse;
   /** Shared likewise: whose statement is sent next, among those sent for tenants. */
@@ -101,7 +103,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     // What follows comes from our patch, in patches/.
     discard(error: unknown) {
       if (!isReadOnly(error)) return false;
-      pool.retire();
+      retireAll();
       return true;
     },
     onclose: (_id: number, broke?: boolean) => {
@@ -114,11 +116,16 @@ export function connectDatabase(options: DatabaseOptions): Database {
     postgres(options.url, { ...settings, max, idle_timeout } as postgres.Options<Record<string, never>>);
   const sql = open(options.connections_max, options.idle_seconds ?? 20);
   const control = open(1, control_idle_seconds);
+  const spare = open(1, options.idle_seconds ?? 20);
   const pool = sql as unknown as Patched;
+  const retireAll = (): void => {
+    for (const each of [pool, spare as unknown as Patched]) each.retire();
+  };
   const turns = createPoolTurns(options.connections_max);
   return {
     sql,
     control,
+    spare,
     timeout_ms: options.timeout_ms,
     pulse: { answered_at: -Infinity },
     turns,
@@ -132,13 +139,13 @@ export function connectDatabase(options: DatabaseOptions): Database {
     },
     stopPreparing() {
       // The driver looks at this for each statement.
-      const all = [sql, control].map(({ options: set }) => set as { prepare: boolean });
+      const all = [sql, control, spare].map(({ options: set }) => set as { prepare: boolean });
       if (!all.some(({ prepare }) => prepare)) return;
       for (const each of all) each.prepare = false;
       options.onUnprepared?.();
     },
-    retire: () => pool.retire(),
-    close: async () => void (await Promise.all([sql.end({ timeout: 2 }), control.end({ timeout: 2 })])),
+    retire: retireAll,
+    close: async () => void (await Promise.all([sql, control, spare].map((each) => each.end({ timeout: 2 })))),
   };
 }
 

@@ -1,9 +1,11 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { countDrift } from "../counts/drift.ts";
 import { foldCounts } from "../counts/fold.ts";
 import type { Deps } from "../deps.ts";
 import { claim } from "../lease/claim.ts";
+import { heartbeat } from "../lease/heartbeat.ts";
 import { setLimits } from "../limits/set.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
@@ -98,6 +100,38 @@ test("a locked total of one queue leaves the changes of all others to be added t
   while ((await foldCounts(deps, 1_000)) > 0);
   expect(await left()).toEqual([]);
   await allIsWell();
+});
+
+/** Callers of one kind, again and again, until the end of the work: each at times of its own, as otherwise all give up at once. */
+async function amid(callers: number, call: () => Promise<unknown>, work: () => Promise<void>): Promise<void> {
+  let over = false;
+  const keepCalling = async (): Promise<void> => {
+    for (let rest_ms = timeout_ms; !over; rest_ms = timeout_ms / 4) {
+      await delay(rest_ms * Math.random());
+      await call().catch(() => {});
+    }
+  };
+  const all = Array.from({ length: callers }, keepCalling);
+  await work().finally(() => (over = true));
+  await Promise.all(all);
+}
+
+test("heartbeats of locked jobs, however many, leave the others a connection", async () => {
+  const ids = await Promise.all(Array.from({ length: 40 }, () => add("held")));
+  const leases = await claim(deps, ids, { tenant: "default", queues: ["held"], worker_id: "w", lease_seconds: 60 });
+  expect(leases).toHaveLength(40);
+  let next = 0;
+  const beat = () => {
+    const { id, lease_token } = leases[(next += 1) % leases.length] as (typeof leases)[number];
+    return heartbeat(deps, "default", { id, lease_token, lease_seconds: 60 });
+  };
+  await beside("SELECT FROM jobs WHERE queue = 'held' FOR UPDATE", () =>
+    amid(40, beat, async () => {
+      await refusesInTime(beat);
+      for (let round = 0; round < 10; round += 1) expect(await runs("free")).toBe(true);
+    }),
+  );
+  expect(await beat()).toMatchObject({ kind: "extended" });
 });
 
 test.each(["queue_changes", "jobs"])(

@@ -1,5 +1,13 @@
 import { isUnavailable } from "@atlasqueue/core";
-import { aboutLease, extendLeases, forgetClaims, pause, type Lease, type OutageWatch } from "@atlasqueue/core/internal";
+import {
+  aboutLease,
+  evenIfBusy,
+  extendLeases,
+  forgetClaims,
+  pause,
+  type Lease,
+  type OutageWatch,
+} from "@atlasqueue/core/internal";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
 
@@ -83,10 +91,9 @@ export async function renew(
     for (let at = 0; at < held.length; at += batch_max) {
       const batch = held.slice(at, at + batch_max).filter((job) => running.holds(job));
       const byLease = new Map<Lease, RunningJob>(batch.map((job) => [job.lease, job]));
-      const { lost, locked } = await extendLeases(
-        deps,
-        batch.map((job) => job.lease),
-        lease_seconds,
+      const leases = batch.map((job) => job.lease);
+      const { lost, locked } = await evenIfBusy(deps.database, (database) =>
+        extendLeases({ database }, leases, lease_seconds),
       );
       all &&= locked.length === 0;
       for (const lease of lost) {
