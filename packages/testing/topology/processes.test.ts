@@ -9,7 +9,7 @@ import { startProcesses } from "./harness/topology.ts";
 const apis = 4;
 const workers = 8;
 /** What they may open by default: ten or five each, and one more in trouble. */
-const connections_max = apis * 11 + workers * 6;
+const connections_max = apis * 11 + workers * 7;
 const pool_size = 20;
 /** Submitted by a hundred callers at once. */
 const jobs = 3_000;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { SubmitJobInput } from "@atlasqueue/contract";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { countDrift } from "../counts/drift.ts";
@@ -6,6 +7,9 @@ import { foldCounts } from "../counts/fold.ts";
 import type { Deps } from "../deps.ts";
 import { claim } from "../lease/claim.ts";
 import { heartbeat } from "../lease/heartbeat.ts";
+import { createFollowUps } from "../follow-ups.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import { createSubmitter } from "../submit/submitter.ts";
 import { setLimits } from "../limits/set.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
@@ -132,6 +136,26 @@ test("heartbeats of locked jobs, however many, leave the others a connection", a
     }),
   );
   expect(await beat()).toMatchObject({ kind: "extended" });
+});
+
+test("a locked table of groups holds up no submission without a group", async () => {
+  const signal = memorySignal();
+  const followUps = createFollowUps({ ...deps, signal });
+  const submitter = createSubmitter({ ...deps, followUps }, options);
+  const send = (request: Partial<SubmitJobInput>) => submitter.submit(submission({ queue: "free", ...request }), 10);
+  await beside("LOCK TABLE job_groups", () =>
+    amid(
+      10,
+      () => send({ group: "g" }),
+      async () => {
+        await refusesInTime(() => send({ group: "g" }));
+        for (let round = 0; round < 20; round += 1) expect(await send({})).toMatchObject({ kind: "created" });
+      },
+    ),
+  );
+  expect(await send({ group: "g" })).toMatchObject({ kind: "created" });
+  await submitter.close();
+  await followUps.stop();
 });
 
 test.each(["queue_changes", "jobs"])(

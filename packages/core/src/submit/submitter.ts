@@ -76,6 +76,8 @@ export function createSubmitter(
     holderOf: ({ tenant }: Submission) => tenant,
   };
   const plain = createLine(execute, timeout_ms, terms);
+  // What holds up the table of groups must not hold up those without.
+  const grouped = createLine(execute, timeout_ms, terms);
   // Unique jobs take a look and a bigger statement; the others keep their single one.
   const unique = createLine(execute, timeout_ms, { ...terms, rows_max: unique_rows_max });
 
@@ -115,8 +117,11 @@ export function createSubmitter(
     );
   };
 
-  const submitNow = (submission: Submission, bytes: number) =>
-    (submission.request.unique ? unique : plain).submit(submission, bytes);
+  const lineOf = ({ request }: Submission) => {
+    if (request.unique) return unique;
+    return request.group === undefined ? plain : grouped;
+  };
+  const submitNow = (submission: Submission, bytes: number) => lineOf(submission).submit(submission, bytes);
 
   return {
     submit: (submission, bytes) =>
@@ -148,7 +153,7 @@ export function createSubmitter(
       return outcome;
     },
     async close({ give_up } = { give_up: false }) {
-      const lines = [plain, unique, flows, alone];
+      const lines = [plain, grouped, unique, flows, alone];
       if (give_up) for (const line of lines) line.giveUp();
       await Promise.all(lines.map((line) => line.idle()));
     },
