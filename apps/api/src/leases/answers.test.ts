@@ -70,7 +70,8 @@ test("jobs in an answer whose caller did not wait for it go back, with no attemp
 });
 
 test("the next of a group, leased by an ack whose caller did not wait for the answer, goes back too", async () => {
-  await add("ahead-of-next", 16, 250_000);
+  const ahead = ["ahead-1", "ahead-2", "ahead-3", "ahead-4"];
+  for (const queue of ahead) await add(queue, 16, 250_000);
   const jobs = ["first", "next"].map((n) => submission({ queue: "run", group: "g", max_attempts: 1, payload: { n } }));
   await submit(api.deps, jobs, { idempotency_ttl_seconds: 60 });
   const post = (path: string, body: object) => {
@@ -81,11 +82,9 @@ test("the next of a group, leased by an ack whose caller did not wait for the an
   const [held] = await api.deps.longPoll.lease(call, new AbortController().signal);
   const socket = connect({ port: server.port, host: "127.0.0.1" }).pause();
   const acks = [{ id: held?.id, lease_token: held?.lease_token }];
-  // What the kernel's buffers hold counts as sent: the answer before it fills them.
-  socket.write(
-    post("/queues/ahead-of-next/lease", { worker_id: "w", max_jobs: 100 }) +
-      post("/leases/settle", { acks, next: { worker_id: "w" } }),
-  );
+  // What the kernel's buffers hold counts as sent: the answers before it fill them.
+  const leases = ahead.map((queue) => post(`/queues/${queue}/lease`, { worker_id: "w", max_jobs: 100 }));
+  socket.write([...leases, post("/leases/settle", { acks, next: { worker_id: "w" } })].join(""));
   const done = { status: "succeeded", attempts: 1, jobs: 1 };
   await eventually(
     async () => expect(await statuses("run")).toEqual([{ status: "running", attempts: 1, jobs: 1 }, done]),

@@ -15,8 +15,8 @@ export function hangUpOf(c: ApiContext): AbortSignal {
   const look = () => {
     if (outgoing && !outgoing.writableFinished) gone.abort();
   };
-  // It may have hung up while its request was being read.
-  if (outgoing?.destroyed) look();
+  // It may have hung up before. An answer that waits behind another one's on its connection is not told.
+  if (outgoing?.destroyed || env?.incoming?.socket.destroyed) look();
   else outgoing?.once("close", look);
   return gone.signal;
 }
