@@ -126,9 +126,11 @@ export async function tour({ call }: Speaker, queue_name: string): Promise<strin
     flows: expect.arrayContaining([expect.objectContaining({ flow_id })]) as unknown,
   });
   const stop = { flow_id, idempotency_key: key("stop") };
-  expect(await ok("cancel_flow", stop)).toMatchObject({ state: "cancelled", changed: 2 });
+  // The second may have been cancelled because of the first before it was its turn.
+  const one_or_two = expect.toBeOneOf([1, 2]) as unknown;
+  expect(await ok("cancel_flow", stop)).toMatchObject({ state: "cancelled", changed: one_or_two });
   const again = { flow_id, idempotency_key: key("again") };
-  expect(await ok("retry_flow", again)).toMatchObject({ state: "running", changed: 2 });
+  expect(await ok("retry_flow", again)).toMatchObject({ state: "running", changed: one_or_two });
   // The first call's answer was lost, and the host repeats it: the flow goes on.
   expect(await ok("cancel_flow", stop)).toMatchObject({ state: "running", changed: 0 });
   return [...called];
