@@ -97,7 +97,8 @@ export function steppingDatabase(
     },
   });
   // A move stopped by a test, on a slow machine, is not a server that has fallen silent.
-  return { ...database, sql, timeout_ms: 120_000 };
+  // What is sent beside the pool is stopped like all else.
+  return { ...database, sql, spare: sql, timeout_ms: 120_000 };
 }
 
 /** A connection that broke. */

@@ -69,3 +69,21 @@ test("holders take turns: one request is not behind all of another's, and finds 
   // The room is theirs again.
   expect(await add("greedy", 0)).toEqual({ kind: "stored" });
 }, 60_000);
+
+test("what fails after its caller was told to give up ends no process", async () => {
+  const aside = Promise.withResolvers<string>();
+  const stored = Promise.withResolvers<void>();
+  const line = createGroupCommit<string, string>(async () => {
+    await stored.promise;
+    return [aside.promise];
+  }, 10_000);
+  const answers = Promise.allSettled([line.submit("a", 1)]);
+  await new Promise(setImmediate);
+  line.giveUp();
+  stored.resolve();
+  await line.idle();
+  aside.reject(new Error("much later"));
+  // A rejection that nobody handles fails the run.
+  await new Promise(setImmediate);
+  expect(await answers).toMatchObject([{ status: "rejected" }]);
+});
