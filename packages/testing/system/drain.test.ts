@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../src/index.ts";
 import { startSystem, type System } from "./system.ts";
 
 let system: System;
@@ -8,13 +7,14 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
+/** A job whose handler has not begun goes back as soon as its worker is told to end. */
+const handlerStart = (id: string) => new RegExp(`"event":"handler_start".*${id}`);
+
 test("SIGTERM with three jobs of five seconds running: they finish, and the worker exits with 0", async () => {
   const api = await system.startApi();
   const worker = await system.startWorker();
   const ids = await Promise.all([1, 2, 3].map(() => api.create({ type: "demo.sleep", payload: { ms: 5_000 } })));
-  await eventually(async () => {
-    for (const id of ids) expect(await api.read(id)).toMatchObject({ status: "running" });
-  });
+  for (const id of ids) await worker.waitForLine(handlerStart(id));
   worker.kill("SIGTERM");
   expect(await worker.waitForExit(20_000)).toMatchObject({ code: 0 });
   for (const id of ids) expect(await api.read(id)).toMatchObject({ status: "succeeded", attempts: 1 });
@@ -24,9 +24,8 @@ test("SIGTERM with jobs of a minute and a deadline of two seconds: they go back,
   const api = await system.startApi();
   const worker = await system.startWorker({ WORKER_SHUTDOWN_SECONDS: "2" });
   const ids = await Promise.all([1, 2, 3].map(() => api.create({ type: "demo.sleep", payload: { ms: 60_000 } })));
-  await eventually(async () => {
-    for (const id of ids) expect(await api.read(id)).toMatchObject({ status: "running", attempts: 1 });
-  });
+  for (const id of ids) await worker.waitForLine(handlerStart(id));
+  for (const id of ids) expect(await api.read(id)).toMatchObject({ status: "running", attempts: 1 });
   worker.kill("SIGTERM");
   expect(await worker.waitForExit(20_000)).toMatchObject({ code: 0 });
   for (const id of ids) expect(await api.read(id)).toMatchObject({ status: "queued", attempts: 0 });

@@ -29,7 +29,7 @@ test("a fleet runs its processes, restarts a killed one, and drains them all on 
     });
 
   const running = await api.create({ type: "demo.sleep", payload: { ms: 1_000 } });
-  await eventually(async () => expect(await api.read(running)).toMatchObject({ status: "running" }));
+  await fleet.waitForLine(new RegExp(`"event":"handler_start".*${running}`));
   fleet.kill("SIGTERM");
   expect(await fleet.waitForExit(20_000)).toMatchObject({ code: 0 });
   expect(await api.read(running)).toMatchObject({ status: "succeeded" });

@@ -74,7 +74,7 @@ test("what a handler prints becomes a log line with its job's id", async () => {
 
 test("a handler that blocks its event loop forever leaves the API up, and ends with the system", async () => {
   const id = await submit({ type: "blocks", max_attempts: 1 });
-  await eventually(async () => expect(await started.job(id)).toMatchObject({ status: "running" }));
+  await started.process.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
   await isUp();
   started.process.kill("SIGTERM");
   expect(await started.process.waitForExit(90_000)).toEqual({ code: 0, signal: null });
