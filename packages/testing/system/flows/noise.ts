@@ -67,13 +67,7 @@ const acts = [
   ...times(2, crashPostgres),
 ];
 /** What breaks, beside that. */
-const breaks = [
-  ...times(3, killWorker),
-  killApi,
-  ...times(2, flushRedis),
-  ...times(2, freezeWorker),
-  freezeApi,
-];
+const breaks = [...times(3, killWorker), killApi, ...times(2, flushRedis), ...times(2, freezeWorker), freezeApi];
 
 /** Both, each when some more has happened, or when nothing happens any more. */
 export async function makeNoise(world: World, random: () => number): Promise<void> {
