@@ -109,6 +109,7 @@ async function claimOldest<L extends Lease>(
   claimer: Claimer,
   width: Width,
 ): Promise<L[]> {
+  const { random = Math.random } = claimer;
   const { plain, in_turns, limited: within } = await queueKinds(deps, claimer);
   type Claiming = (jobs_max: number) => Promise<L[]>;
   const kinds = [
@@ -118,12 +119,12 @@ async function claimOldest<L extends Lease>(
   ] satisfies [string[], Claiming][];
   const ways = kinds.flatMap(([queues, claiming]) => (queues.length > 0 ? [claiming] : []));
   // So that no kind is always the first.
-  const first = Math.floor(Math.random() * ways.length);
+  const first = Math.floor(random() * ways.length);
   let left = [...ways.slice(first), ...ways.slice(0, first)];
   const leases: L[] = [];
   // Parts first, and what is not used of them afterwards: queues of one kind that never run empty would otherwise keep
   // those of another waiting. Rounded at random, as there may be room for fewer jobs than there are kinds.
-  for (const part of [Math.floor(jobs_max / left.length + Math.random()), jobs_max]) {
+  for (const part of [Math.floor(jobs_max / left.length + random()), jobs_max]) {
     const open: Claiming[] = [];
     for (const claiming of left) {
       const room = Math.min(part, jobs_max - leases.length);

@@ -53,6 +53,8 @@ export type Claimer = {
   unanswered?: (lease_token: string) => void;
   /** Jobs that would have made the answer too heavy: they stay queued, and must be signalled again. */
   cut_off?: (jobs: ReadyJob[]) => void;
+  /** Which kind of queues comes first, for claims without a signal. Default `Math.random`. */
+  random?: () => number;
 };
 
 type Told = Pick<Lease, "tenant" | "id" | "type" | "queue" | "attempts" | "worker_id" | "traceparent">;
