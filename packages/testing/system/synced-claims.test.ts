@@ -1,6 +1,6 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { connectDatabase, migrateDatabase, memorySignal, type Database } from "@atlasqueue/core";
-import { claim, recoverExpired, setLimits, submit } from "@atlasqueue/core/internal";
+import { claim, extendLeases, heartbeat, recoverExpired, setLimits, submit } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownServers, submission, type Servers } from "../src/index.ts";
 
@@ -55,4 +55,25 @@ test("a crash of PostgreSQL forgets no claim of a limited queue or a group: noth
   expect(await claim(deps(), grouped, claimer("grouped"))).toEqual([]);
   expect((await recoverExpired(deps(), 10)).requeued).toEqual([]);
   expect(await claim(deps(), free, claimer("free"))).toHaveLength(2);
+});
+
+test("a crash of PostgreSQL forgets no renewal that a lease hangs on: its holder was told how long it lasts", async () => {
+  const short = { lease_seconds: 5 };
+  const [remote, own] = [await add("remote"), await add("own")];
+  const [held] = await claim(deps(), remote, { ...claimer("remote"), ...short });
+  const leases = await claim(deps(), own, { ...claimer("own"), ...short });
+  const { id = "", lease_token = "" } = held ?? {};
+  // Each is the last that is written before the crash.
+  const crashAfter = async (renewal: Promise<object>, of: string) => {
+    const renewed = await renewal;
+    await servers.postgres.kill("SIGKILL");
+    await servers.postgres.restart();
+    await database.close();
+    database = connect();
+    const [row] = await database.sql<{ locked_until: Date }[]>`SELECT locked_until FROM jobs WHERE id = ${of}`;
+    expect(row?.locked_until).toBeInstanceOf(Date);
+    expect(renewed).toMatchObject({ locked_until: row?.locked_until });
+  };
+  await crashAfter(heartbeat(deps(), "default", { id, lease_token, lease_seconds: 600 }), id);
+  await crashAfter(extendLeases(deps(), leases, 600), own[0] ?? "");
 });

@@ -2,7 +2,7 @@
 -- $2 token_places
 -- $3 tokens
 -- $4 lease_seconds
-WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
+WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM jobs WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
@@ -10,7 +10,11 @@ WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE jobs.id = ANY((SELECT 
     UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
     WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
-             ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off'
+             ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END AND (
+      SELECT set_config('synchronous_commit',
+        CASE WHEN bool_or(locked_until < now() + make_interval(secs => $4::float8 / 2))
+             THEN current_setting('synchronous_commit') ELSE 'off' END, true)
+      FROM held) IS NOT NULL
     RETURNING jobs.id, locked_until
   ), sooner AS (
     UPDATE lease_batches SET check_at = now() + make_interval(secs => $4::float8)

@@ -4,13 +4,19 @@
 -- $4 lease_seconds
 -- $5 progress
 WITH held AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = $1::uuid AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
+    SELECT id, locked_until FROM jobs
+    WHERE id = $1::uuid AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
   ), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
   ), beaten AS (
     UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8),
                     progress = coalesce(nullif($5, '')::json, progress)
-    WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND tenant = $2 AND lease_token = $3::uuid AND status = 'running' AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off'
+    WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
+      AND (
+      SELECT set_config('synchronous_commit',
+        CASE WHEN bool_or(locked_until < now() + make_interval(secs => $4::float8 / 2))
+             THEN current_setting('synchronous_commit') ELSE 'off' END, true)
+      FROM held) IS NOT NULL
     RETURNING id, locked_until
   ), sooner AS (
     UPDATE lease_batches SET check_at = beaten.locked_until FROM beaten

@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
+import { unsyncedUnlessLate } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./lease.ts";
 import { holdsLease, leaseParams, leaseParameters } from "./fence.ts";
@@ -42,9 +42,9 @@ const renew = composed(
   "lease/extend",
   [...leaseParameters, "lease_seconds"],
   `
-  WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")}, renewed AS (
+  WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM jobs WHERE ${holdsLease}), ${lockFree("held")}, renewed AS (
     UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
-    WHERE ${isFree} AND ${holdsLease} AND ${unsynced}
+    WHERE ${isFree} AND ${holdsLease} AND ${unsyncedUnlessLate("$4")}
     RETURNING jobs.id, locked_until
   ), sooner AS (
     UPDATE lease_batches SET check_at = now() + make_interval(secs => $4::float8)

@@ -3,7 +3,7 @@ import type { Json } from "@atlasqueue/contract";
 import { certainlyNotApplied, DatabaseTimeoutError } from "../database/errors.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
+import { unsyncedUnlessLate } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 
@@ -37,18 +37,20 @@ export async function heartbeat(deps: Deps, tenant: string, beat: Heartbeat): Pr
 type Beaten = { locked_until: Date | null; locked: boolean };
 const retry_ms = 250;
 
-// Progress is a hint like the renewal itself, so neither waits for the disk. `nullif`: when no progress is sent the old
+// Progress is a hint, and does not wait for the disk, nor does a renewal in good time. `nullif`: when no progress is sent the old
 // one stays. The sweep looks at a claim when its leases would have ended, so it must look sooner at a shortened one.
 const text = composed(
   "lease/heartbeat",
   ["id", "tenant", "lease_token", "lease_seconds", "progress"],
   `
   WITH held AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = $1::uuid AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
+    SELECT id, locked_until FROM jobs
+    WHERE id = $1::uuid AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
   ), ${lockFree("held")}, beaten AS (
     UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8),
                     progress = coalesce(nullif($5, '')::json, progress)
-    WHERE ${isFree} AND tenant = $2 AND lease_token = $3::uuid AND status = 'running' AND ${unsynced}
+    WHERE ${isFree} AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
+      AND ${unsyncedUnlessLate("$4")}
     RETURNING id, locked_until
   ), sooner AS (
     UPDATE lease_batches SET check_at = beaten.locked_until FROM beaten

@@ -11,6 +11,7 @@ import { forgetPastStarts } from "../limits/note-starts.ts";
 import { firstId, prune, pruneAhead } from "./prune.ts";
 import { pruneKeys, pruneUniqueKeys } from "./prune-keys.ts";
 import { pause } from "../pause.ts";
+import { pass_ms, restMs } from "./rest.ts";
 import { foldMinutes, forgetHours } from "../rollups/fold.ts";
 import { inside_rows_max, writeRollups } from "../rollups/write.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
@@ -25,11 +26,8 @@ const rows_max = 500;
 const jobs_max = 2_000;
 /** Their next slots are reckoned here. */
 const schedules_max = 50;
-/** From one pass over the old rows to the next, across the whole fleet. */
-const pass_ms = 60_000;
 /** The same for what grows slowly, so that an idle system asks little. */
 const slow_pass_ms = 600_000;
-const rest_ms_min = 20;
 /** Jobs passed over in one pass, as each takes as many tries as it takes halvings to find it. */
 const failures_max = 10;
 
@@ -40,8 +38,8 @@ type Step = () => Promise<boolean>;
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
  * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then empty flows, old acts and replays, and
  * figures over time, whose minutes become hours first; and brings back schedules and replays that a clock sent ahead, and jobs that
- * wait for parents of which nobody told them. In steps of a few hundred rows, or two thousand jobs, with rests twice as long as
- * the steps, so that it does not show in anyone's latency. A part that fails leaves the others alone.
+ * wait for parents of which nobody told them. In steps of a few hundred rows, or two thousand jobs, with rests (see `restMs`)
+ * so that it does not show in anyone's latency. A part that fails leaves the others alone.
  *
  * @example
  * await clearAway(deps, { succeeded_hours: 24, dead_hours: 720 }, undefined, stop);
@@ -78,6 +76,7 @@ export async function clearAway(
 
 async function passOver(deps: LoopDeps, parts: Record<string, Step>, stop: AbortSignal): Promise<void> {
   const left = new Map(Object.entries(parts));
+  const began = performance.now();
   while (left.size > 0 && !stop.aborted) {
     const started = performance.now();
     for (const [name, step] of left) {
@@ -85,7 +84,7 @@ async function passOver(deps: LoopDeps, parts: Record<string, Step>, stop: Abort
       const more = await step().catch((error: unknown) => report(deps, name, error));
       if (!more) left.delete(name);
     }
-    await pause(Math.max(rest_ms_min, 2 * (performance.now() - started)), stop);
+    await pause(restMs(performance.now() - started, started - began), stop);
   }
 }
 
@@ -133,10 +132,12 @@ type Place = { after: string };
 function jobsStep(deps: LoopDeps, retention: Retention, removed: Removed, pruneSome: typeof prune, place: Place): Step {
   let failures = 0;
   return async () => {
-    const { dead, jobs, next, failed } = await pruneSome(deps, retention, place.after, jobs_max);
+    const { dead, jobs, next, failed, met_another } = await pruneSome(deps, retention, place.after, jobs_max);
     if (dead.length > 0) await hint(deps.observe, "dead letters", () => deps.signal.deadLetters.remove(dead));
     removed.jobs += jobs;
     place.after = next ?? firstId;
+    // It is at work on the same; this pass ends, and the next one goes on here.
+    if (met_another) return false;
     if (failed === undefined) return next !== undefined;
     report(deps, "jobs", failed, next);
     failures += 1;

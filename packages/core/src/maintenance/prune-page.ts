@@ -9,8 +9,16 @@ import type { JobRetention } from "./retention.ts";
 
 /** Between which ids, and how many jobs are looked at. */
 type Stretch = { after: string; before: string; jobs_max: number };
-type Page = { jobs: number; dead: string[]; next: string | undefined };
-type Step = { looked_at: number; last: string | null; jobs: number; dead: string[] | null; others?: boolean };
+type Page = { jobs: number; dead: string[]; next: string | undefined; met_another?: true };
+/** `ours`: no other process is taking a step. */
+type Step = {
+  ours: boolean;
+  looked_at: number;
+  last: string | null;
+  jobs: number;
+  dead: string[] | null;
+  others?: boolean;
+};
 
 /**
  * A step of `prune`: most jobs are nobody's business any more, and a short statement removes them. Only where it has seen
@@ -18,6 +26,7 @@ type Step = { looked_at: number; last: string | null; jobs: number; dead: string
  */
 export async function prunePage(deps: Deps, retention: JobRetention, stretch: Stretch): Promise<Page> {
   const plain = await send(deps, plainStep, retention, stretch);
+  if (plain?.ours === false) return { jobs: 0, dead: [], next: stretch.after, met_another: true };
   const next = plain?.looked_at === stretch.jobs_max ? (plain.last ?? undefined) : undefined;
   const others = plain?.others
     ? await send(deps, othersStep, retention, { ...stretch, before: next ?? stretch.before })
@@ -60,7 +69,7 @@ const isOver = `((status IN ('succeeded', 'cancelled') AND finished_at < now() -
       AND (kept_until IS NULL OR kept_until <= now())`;
 const isPlain = "flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL";
 
-const answer = `(SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
+const answer = `(SELECT ours FROM turn) AS ours, (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
          (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`;
 
 const attempts: Belonging = { table: "job_attempts", column: "job_id", of: "free" };

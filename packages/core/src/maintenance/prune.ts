@@ -6,9 +6,15 @@ import { firstIdAt, type JobRetention } from "./retention.ts";
 
 /**
  * `next` is where the next step continues; undefined when the pass has reached jobs that are too young. `failed` is why a
- * job was passed over.
+ * job was passed over. `met_another`: nothing was done, as another process was taking a step.
  */
-export type Pruned = { jobs: number; dead: string[]; next: string | undefined; failed?: unknown };
+export type Pruned = {
+  jobs: number;
+  dead: string[];
+  next: string | undefined;
+  failed?: unknown;
+  met_another?: true;
+};
 
 export const firstId = "00000000-0000-0000-0000-000000000000";
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -18,8 +24,7 @@ const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * key that still holds names them, neither an idempotency key nor a unique one with a window, nor may come to. A step looks at
  * `jobs_max` jobs in id order, which is the order of creation, so that no index on the finishing time is needed. Jobs
  * that are kept, or of which a row is locked, or whose flow is not over, are skipped until the next pass, and so is one
- * that cannot be removed. While another process is taking a step there
- * is nothing to do, and the pass is over.
+ * that cannot be removed.
  *
  * @example
  * const { next } = await prune(deps, retention, firstId, 1_000);

@@ -90,6 +90,20 @@ test("without a quota nothing is asked, and a look that fails later refuses no o
   await quota.admit("default", one);
 });
 
+test("requests of an outage store nothing, so none is refused for the others: during it or after it", async () => {
+  const database = { ...own.database };
+  const quota = createStorageQuota({ database }, { stored_bytes_per_tenant_max: 3 * bytes, look_ms: 0 });
+  await quota.admit("default", one);
+  database.sql = undefined as never;
+  await quota.admit("default", one);
+  await quota.admit("default", one);
+  const refused = quota.admit("default", one);
+  await expect(refused).rejects.toThrow();
+  await expect(refused).rejects.not.toThrow(StorageFullError);
+  database.sql = own.database.sql;
+  await quota.admit("default", one);
+});
+
 test("a large table is sampled: the reckoning is close, and no slower", async () => {
   const { sql } = own.database;
   await sql`

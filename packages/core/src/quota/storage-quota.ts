@@ -47,7 +47,7 @@ type Account = {
 /**
  * Bounds how much each tenant's jobs take up in the database: their exact number, times the mean size in a sample of
  * the table, with their steps and signals, sampled as well, plus what this process has let in since. One statement looks at all tenants that submit, every ten
- * seconds, and no request waits for it but a tenant's first. So it is not exact (see
+ * seconds, and no request waits for it but a tenant's first, and one that would be refused. So it is not exact (see
  * decisions/2026-11-21-storage-quota.md): it keeps one tenant from filling the disk.
  *
  * @example
@@ -95,8 +95,13 @@ export function createStorageQuota(
       if (bytes_max === 0) return;
       const account = accountOf(tenant);
       if (account.stored === undefined) await look(tenant);
-      // Not waited for. When it fails the last one stands, and the next request asks again.
-      else if (performance.now() - account.looked_at > look_ms) look(tenant).catch(() => {});
+      else if (performance.now() - account.looked_at > look_ms) {
+        // When it fails the last one stands, and the next request asks again. It is not waited for, unless the request
+        // would be refused: what was let in during an outage of the database was not stored.
+        const looked = look(tenant);
+        if (account.stored + account.since + bytes > bytes_max) await looked;
+        else looked.catch(() => {});
+      }
       const stored = (account.stored ?? 0) + account.since;
       if (stored + bytes > bytes_max) {
         const own = { database: onBehalfOf(deps.database, { tenant }) };

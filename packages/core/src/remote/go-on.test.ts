@@ -86,3 +86,14 @@ test("what was leased for an answer that the database lost, or that failed other
     await sql()`DELETE FROM jobs WHERE status <> 'succeeded'`;
   }
 });
+
+test("an ack repeated beside that of the next job of its group leases the one after that once", async () => {
+  const ids = await add({ group: "g" }, { group: "g" }, { group: "g" });
+  const [first] = await held();
+  if (!first) throw new Error("nothing was leased");
+  const { next: second } = await goOn([first]);
+  const both = [first, ...second.map(({ id, lease_token }) => ({ id, lease_token }))];
+  const { acks, next } = await goOn(both);
+  expect(acks).toEqual(["succeeded", "succeeded"]);
+  expect(next.map(({ id }) => id)).toEqual([ids[2]]);
+});

