@@ -1,7 +1,7 @@
 import { AtlasQueueError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
-import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
+import type { LeaseCalls } from "../resources/leases.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 

@@ -2,7 +2,7 @@ import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { gate, recorder } from "../../test/recorder.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
-import { createClient, defineHandler, type Client, type WorkOptions } from "../index.ts";
+import { createClient, type Client, type HandlerFunction, type JsonObject, type WorkOptions } from "../index.ts";
 
 let api: TestApi;
 let client: Client;
@@ -144,15 +144,13 @@ test("a next job that comes after the stop's deadline is given back, and not sta
       return response;
     },
   });
-  const endless = defineHandler("endless", (_payload, { signal }) => {
-    // It is aborted at the deadline. The farewell waits for the answer.
-    signal.addEventListener("abort", () => answer.open());
+  const handler: HandlerFunction<JsonObject> = (_payload, { job, signal }) => {
+    if (job.id !== other.id) return;
+    // Aborted at the deadline; the farewell waits for the answer.
+    signal.addEventListener("abort", answer.open);
     return new Promise(() => {});
-  });
-  const worker = late.work("stops-late", [endless, defineHandler("a", () => {})], {
-    runMax: 100,
-    observe: told.observe,
-  });
+  };
+  const worker = late.work("stops-late", handler, { runMax: 100, observe: told.observe });
   onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   await eventually(() => {
     expect(told.named("handler_start")).toHaveLength(2);
