@@ -6,7 +6,7 @@ export type Run = { jobs: number; began_at: number };
 
 type InRun = { readonly leased: LeasedJob; readonly run: Run };
 
-/** After as long, the group goes to the end of the line: others have their turn. */
+/** After this long, the group goes to the end of the line: others have their turn. */
 const run_ms_max = 1_000;
 
 export const newRun = (): Run => ({ jobs: 1, began_at: performance.now() });

@@ -48,7 +48,7 @@ export type WorkOptions = {
 
 export type RemoteWorker = {
   readonly id: string;
-  /** Handlers running now. */
+  /** Slots in use: of handlers that run or are about to, and of runs between two of their jobs. */
   readonly running: number;
   /**
    * Stop leasing and let the running handlers finish. At the deadline (default 25,000 ms) the rest are aborted and
