@@ -1,32 +1,16 @@
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import type { SubmitJobInput } from "@atlasqueue/contract";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "./deps.ts";
+import { eventually, recordEvents } from "@atlasqueue/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { engineHarness, main } from "../test/engine-harness.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
-import { memorySignal } from "./signal/memory/signal.ts";
-import type { Signal } from "./signal/signal.ts";
-import { claim } from "./lease/claim.ts";
-import { enqueue } from "./submit/enqueue.ts";
-import { fail } from "./settle/fail.ts";
 import { retry } from "./jobs/retry.ts";
 import { noteBlockedGroups, setLimits } from "./limits/set.ts";
 
-const main = { tenant: "default", queue: "default" };
 const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
-let own: TestDatabase;
-let deps: Deps & { signal: Signal };
+const { deps, add, die } = engineHarness();
 let followUps: FollowUps;
 let finished: string[];
 
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database
-    .sql`TRUNCATE jobs, lease_batches, queues, queue_counts, queue_changes, job_groups, group_handovers`;
-  deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
   followUps = createFollowUps(deps);
   finished = [];
   deps.signal.notices.listen("finished", (ids) => void finished.push(...ids));
@@ -34,16 +18,6 @@ beforeEach(async () => {
 afterEach(() => followUps.stop());
 
 /** Stored and not signalled. */
-const store = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
-  const submissions = requests.map((request) => submission(request));
-  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
-  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-};
-const die = async (id: string): Promise<void> => {
-  const [lease] = await claim(deps, [id], claimer);
-  if (!lease) throw new Error("not claimed");
-  await fail(deps, [{ lease, error: "E: no", verdict: { kind: "dead", reason: "not_retryable" } }]);
-};
 const settledAs = (id: string, became: "succeeded" | "dead") => ({
   job: { ...main, id, type: "t", group_key: "g" },
   became,
@@ -61,14 +35,14 @@ test("a final job is announced to those waiting, and a dead one is listed too; a
 });
 
 test("the next job of a group goes when the one before it dies", async () => {
-  const [first = "", next] = await store({ group: "g" }, { group: "g" });
+  const [first = "", next] = await add({ group: "g" }, { group: "g" });
   await die(first);
   await followUps.settled([settledAs(first, "dead")]);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([next]));
 });
 
 test("a retried job that dies again before leaving the list of dead letters stays in it", async () => {
-  const [id = ""] = await store({});
+  const [id = ""] = await add({});
   await die(id);
   const { deadLetters } = deps.signal;
   await deadLetters.add([id]);
@@ -86,18 +60,18 @@ test("a retried job that dies again before leaving the list of dead letters stay
 
 test("a limited queue's next job is offered when one is cancelled, and when the limits change", async () => {
   const changed = await setLimits(deps, main, { ...unlimited, concurrency: 1 });
-  const [id] = await store({});
+  const [id] = await add({});
   followUps.limitsChanged(main, changed);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
-  const [job] = await own.database.sql`SELECT * FROM jobs`;
+  const [job] = await deps.database.sql`SELECT * FROM jobs`;
   await followUps.cancelled(job as Parameters<FollowUps["cancelled"]>[0]);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
 });
 
 test("when a queue lets more of a group run, every group with waiting jobs is looked at, and no other", async () => {
   const groups = Array.from({ length: 1_200 }, (_, at) => ({ group: `g${at}` }));
-  await store(...groups, ...groups.slice(0, 1_100));
-  const noted = () => own.database.sql`SELECT DISTINCT group_key FROM group_handovers`;
+  await add(...groups, ...groups.slice(0, 1_100));
+  const noted = () => deps.database.sql`SELECT DISTINCT group_key FROM group_handovers`;
   expect(await setLimits(deps, main, { ...unlimited, concurrency: 5_000 })).toEqual({ groups_widened: false });
   expect(await noted()).toHaveLength(0);
   const changed = await setLimits(deps, main, { ...unlimited, group_concurrency: 2 });
@@ -108,17 +82,17 @@ test("when a queue lets more of a group run, every group with waiting jobs is lo
   expect((await noted()).length).toBeLessThanOrEqual(1_000);
   expect(await noteBlockedGroups(deps, main, first ?? "", 1_000)).toBeUndefined();
   expect(await noted()).toHaveLength(1_100);
-  await own.database.sql`TRUNCATE group_handovers`;
+  await deps.database.sql`TRUNCATE group_handovers`;
   followUps.limitsChanged(main, changed);
   await eventually(async () =>
-    expect(await own.database.sql`SELECT FROM jobs WHERE status = 'blocked'`).toHaveLength(0),
+    expect(await deps.database.sql`SELECT FROM jobs WHERE status = 'blocked'`).toHaveLength(0),
   );
   expect(await setLimits(deps, main, { ...unlimited, group_concurrency: 1 })).toEqual({ groups_widened: false });
 });
 
 test("a database outage is reported and fails no follow-up: the move itself was committed", async () => {
   const recorded = recordEvents();
-  const away = new Proxy(own.database, {
+  const away = new Proxy(deps.database, {
     get: (database, name) => {
       if (name === "sql") throw Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
       return Reflect.get(database, name) as unknown;

@@ -6,6 +6,9 @@ import { findJob } from "../src/jobs/find.ts";
 import { claim } from "../src/lease/claim.ts";
 import type { Claimer, Lease } from "../src/lease/lease.ts";
 import { complete } from "../src/settle/complete.ts";
+import { fail } from "../src/settle/fail.ts";
+import { memorySignal } from "../src/signal/memory/signal.ts";
+import type { Signal } from "../src/signal/signal.ts";
 import { enqueue } from "../src/submit/enqueue.ts";
 
 export const tenant = "default";
@@ -14,8 +17,8 @@ export const main = { tenant, queue: "default" };
 export const claimer: Claimer = { tenant, queues: ["default", "free"], worker_id: "w1", lease_seconds: 30 };
 
 /**
- * A database of its own for a test file, emptied before each test, and what most tests do to jobs there. `job` is what
- * all of them have in common. `deps` is complete once the first test begins.
+ * A database of its own for a test file, emptied before each test, a signal within the process, and what most tests do
+ * to jobs there. `job` is what all of them have in common. `deps` is complete once the first test begins.
  *
  * @example
  * const { deps, add, take, finish } = engineHarness({ group: "g" });
@@ -23,7 +26,7 @@ export const claimer: Claimer = { tenant, queues: ["default", "free"], worker_id
  */
 export function engineHarness(job: Partial<SubmitJobInput> = {}) {
   const recorded = recordEvents();
-  const deps = { observe: recorded.observe } as Deps;
+  const deps = { observe: recorded.observe } as Deps & { signal: Signal };
   let own: TestDatabase;
 
   beforeAll(async () => {
@@ -33,32 +36,43 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
   afterAll(() => own.drop());
   beforeEach(async () => {
     await deps.database.sql`
-      TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, job_groups, group_handovers, queues,
-               queue_starts, queue_counts, queue_changes`;
+      TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers,
+               job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, flow_notes,
+               queues, queue_starts, queue_counts, queue_changes`;
     recorded.events.length = 0;
+    deps.signal = memorySignal();
   });
 
-  const read = (id: string | undefined) => findJob(deps, tenant, id ?? "");
+  const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {
+    const submissions = requests.map((request) => submission({ ...job, ...request }));
+    const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
+    return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+  };
   const take = async (id: string | undefined): Promise<Lease> => {
     const [lease] = await claim(deps, [id ?? ""], claimer);
     if (!lease) throw new Error(`${id} could not be claimed`);
     return lease;
   };
+  const read = (id: string | undefined) => findJob(deps, tenant, id ?? "");
+  const status = async (id: string | undefined) => (await read(id))?.status;
   return {
     deps,
     recorded,
     url: () => own.url,
-    /** Their ids. */
-    async add(...requests: Partial<SubmitJobInput>[]): Promise<string[]> {
-      const submissions = requests.map((request) => submission({ ...job, ...request }));
-      const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
-      return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-    },
+    /** Returns their ids. Stored, not signalled. */
+    add,
+    /** Like jobs, in one submission. */
+    addMany: (count: number, request: Partial<SubmitJobInput> = {}) =>
+      add(...Array.from({ length: count }, () => request)),
     take,
     /** queued → running → succeeded. */
     finish: async (id: string | undefined) => complete(deps, [{ lease: await take(id), result: null }]),
+    /** queued → running → dead. */
+    die: async (id: string | undefined) =>
+      fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]),
     read,
-    statuses: (...ids: (string | undefined)[]) => Promise.all(ids.map(async (id) => (await read(id))?.status)),
+    status,
+    statuses: (...ids: (string | undefined)[]) => Promise.all(ids.map(status)),
     /** Its lease has just ended. */
     async expire(id: string): Promise<void> {
       const { sql } = deps.database;

@@ -1,9 +1,9 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { submission } from "@atlasqueue/testing";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { foldAll } from "./fold.ts";
 import { createFollowUps } from "../follow-ups.ts";
-import type { Deps } from "../deps.ts";
 import { deadByNow } from "../dead-letters/count.ts";
 import { queueStats } from "../queues/stats.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
@@ -22,21 +22,10 @@ import { release } from "../lease/release.ts";
 import { replay } from "../dead-letters/replay.ts";
 import { eventually } from "@atlasqueue/testing";
 
-let own: TestDatabase;
-let deps: Deps;
+const { deps } = engineHarness();
 const options = { idempotency_ttl_seconds: 60 };
 const queues = ["default", "mail", "Mail.2"];
 const tenants = ["default", "acme"];
-
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(
-  () =>
-    own.database.sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, queue_counts, queue_changes, queues`,
-);
 
 type Counts = Record<JobStatus, number>;
 const none = (): Counts => Object.fromEntries(jobStatuses.map((status) => [status, 0])) as Counts;
@@ -45,7 +34,7 @@ const counted = async (tenant: string) =>
   Object.fromEntries((await queueStats(deps, tenant)).map(({ queue, counts }) => [queue, counts]));
 const truth = async (tenant: string) => {
   const found: Record<string, Counts> = {};
-  const rows = await own.database.sql<{ queue: string; status: JobStatus; count: number }[]>`
+  const rows = await deps.database.sql<{ queue: string; status: JobStatus; count: number }[]>`
     SELECT queue, status, count(*)::int AS count FROM jobs WHERE tenant = ${tenant} GROUP BY queue, status`;
   for (const { queue, status, count } of rows) (found[queue] ??= none())[status] = count;
   return found;
@@ -84,7 +73,7 @@ function moves(pick: (below: number) => number) {
     async () => void (await enqueue(deps, requests(), options)),
     async () => void held.push(...(await claimReady(deps, 1 + pick(9), claimer()))),
     async () => {
-      const ids = await own.database.sql<{ id: string }[]>`SELECT id FROM jobs ORDER BY id LIMIT 20`;
+      const ids = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs ORDER BY id LIMIT 20`;
       held.push(
         ...(await claim(
           deps,
@@ -118,13 +107,13 @@ function moves(pick: (below: number) => number) {
     },
     async () => letGo((await release(deps, some(held))).given),
     async () => {
-      await own.database.sql`UPDATE jobs SET due_at = now(), run_at = now() WHERE due_at IS NOT NULL`;
+      await deps.database.sql`UPDATE jobs SET due_at = now(), run_at = now() WHERE due_at IS NOT NULL`;
       await promoteDue(deps, 1 + pick(9));
     },
     async () => {
-      await own.database
+      await deps.database
         .sql`UPDATE jobs SET locked_until = now() WHERE status = 'running' AND get_byte(uuid_send(id), 15) < 128`;
-      await own.database.sql`UPDATE lease_batches SET check_at = now()`;
+      await deps.database.sql`UPDATE lease_batches SET check_at = now()`;
       await recoverExpired(deps, 1 + pick(5));
     },
     async () => void (await prune(deps, { succeeded_hours: -1, dead_hours: -1 }, firstId, 5)),
@@ -148,12 +137,12 @@ test("whatever happens to jobs, in any order, the counts match the table", async
   for (let step = 0; step < 400; step += 1) {
     await all[pick(all.length)]?.();
     await countsAreTrue();
-    for (const row of await own.database.sql<{ status: string }[]>`SELECT DISTINCT status FROM jobs`)
+    for (const row of await deps.database.sql<{ status: string }[]>`SELECT DISTINCT status FROM jobs`)
       seen.add(row.status);
   }
   expect(seen.size).toBeGreaterThan(5);
   await foldAll(deps);
-  expect(await own.database.sql`SELECT FROM queue_changes`).toHaveLength(0);
+  expect(await deps.database.sql`SELECT FROM queue_changes`).toHaveLength(0);
   await countsAreTrue();
 });
 
@@ -175,7 +164,7 @@ test("concurrent folds, with writers and readers in between, count each change o
   // In one snapshot the number of jobs is that of all changes so far, however far the folds have got.
   const read = async () => {
     while (writing) {
-      const [row] = await own.database.sql`
+      const [row] = await deps.database.sql`
         SELECT (SELECT count(*)::int FROM jobs WHERE status = 'queued') AS jobs,
                (SELECT coalesce(sum(queued), 0)::int FROM queue_counts) + (SELECT coalesce(sum(queued), 0)::int FROM queue_changes) AS counted`;
       expect(row?.["counted"]).toBe(row?.["jobs"]);
@@ -194,7 +183,7 @@ test("concurrent folds, with writers and readers in between, count each change o
 });
 
 test("a caller's transaction that rolls back counts nothing", async () => {
-  await own.database.sql
+  await deps.database.sql
     .begin(async (tx) => {
       await tx`INSERT INTO queue_changes (tenant, queue, queued) VALUES ('default', 'default', 5)`;
       throw new Error("no");
@@ -208,7 +197,7 @@ test("a process that only submits keeps the table of changes short", async () =>
   const submitter = createSubmitter({ ...deps, followUps }, options);
   try {
     for (let at = 0; at < 20; at += 1) await submitter.submit(submission(), 10);
-    await eventually(async () => expect(await own.database.sql`SELECT FROM queue_changes`).toHaveLength(0));
+    await eventually(async () => expect(await deps.database.sql`SELECT FROM queue_changes`).toHaveLength(0));
   } finally {
     await submitter.close();
     await followUps.stop();

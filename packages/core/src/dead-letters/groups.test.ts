@@ -1,5 +1,6 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import type { Deps } from "../deps.ts";
 import { retry } from "../jobs/retry.ts";
 import { claim } from "../lease/claim.ts";
@@ -12,14 +13,7 @@ import { listDeadGroups } from "./groups.ts";
 import { listDead } from "./list.ts";
 import { nameErrors } from "./name-errors.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, job_attempts, lease_batches`);
+const { deps } = engineHarness();
 
 const claimed = async (type: string, tenant = "default") => {
   const [outcome] = await enqueue(deps, [{ ...submission({ type, max_attempts: 1 }), tenant }], {
@@ -37,7 +31,7 @@ const dies = async (type: string, error: string, tenant = "default"): Promise<st
   return lease.id;
 };
 /** Many dead ones at once, `hours_ago` and a little. */
-const many = (count: number, type: string, error: string, hours_ago = 0, named = true) => own.database.sql`
+const many = (count: number, type: string, error: string, hours_ago = 0, named = true) => deps.database.sql`
   INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, last_error, error_fingerprint)
   SELECT gen_random_uuid(), ${type}, 'dead', now(), now(), now(), now(),
          now() - make_interval(hours => ${hours_ago}, mins => 1), '{}', ${error}, ${named ? fingerprintOf(error) : null}
@@ -83,8 +77,8 @@ test("a job that is retried leaves its group, and one whose worker was lost has 
   await retry(deps, "default", id);
   expect(await groups()).toEqual([]);
   const lease = await claimed("lost");
-  await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 second' WHERE id = ${lease.id}`;
-  await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 second'`;
+  await deps.database.sql`UPDATE jobs SET locked_until = now() - interval '1 second' WHERE id = ${lease.id}`;
+  await deps.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 second'`;
   await recoverExpired(deps, 10);
   expect(await groups()).toMatchObject([{ type: "lost", count: 1, error: expect.stringContaining("LeaseLost") }]);
 });
@@ -160,7 +154,7 @@ test("those that died before errors were named get their names in steps", async 
 });
 
 test("with 90,000 dead, a page reads bounded parts of the index and no more", { timeout: 60_000 }, async () => {
-  const { sql } = own.database;
+  const { sql } = deps.database;
   await sql`
     INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, last_error, error_fingerprint)
     SELECT gen_random_uuid(), CASE WHEN n <= 60000 THEN 'audit.ship' ELSE 'type-' || n % 20 END, 'dead', now(), now(),
@@ -172,7 +166,7 @@ test("with 90,000 dead, a page reads bounded parts of the index and no more", { 
   const most = 3 * jobs_max + 4 * 64;
   for (const filter of [{}, { type: "audit.ship" }]) {
     const ask = (on: Pick<Deps, "database">) => listDeadGroups(on, "default", filter, 200, undefined, jobs_max);
-    expect(await rowsRead(own.database, ask, "jobs")).toBeLessThan(most);
+    expect(await rowsRead(deps.database, ask, "jobs")).toBeLessThan(most);
   }
   const { groups: found, next } = await listDeadGroups(deps, "default", {}, 200);
   expect(found).toHaveLength(63);

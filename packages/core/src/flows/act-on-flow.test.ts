@@ -1,41 +1,22 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { advanceAndAdmit } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
-import type { Deps } from "../deps.ts";
 import { cancel } from "../jobs/cancel.ts";
-import { findJob } from "../jobs/find.ts";
 import { retry } from "../jobs/retry.ts";
-import { claim } from "../lease/claim.ts";
-import { complete } from "../settle/complete.ts";
 import { actOnFlow } from "./act-on-flow.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => void (await own.database.sql`TRUNCATE jobs, flows, flow_jobs, flow_edges, flow_notes`));
+const { deps, finish, read, statuses } = engineHarness();
 
-const succeed = async (id: string) => {
-  const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
-  const [lease] = await claim(deps, [id], claimer);
-  if (!lease) throw new Error(`${id} could not be claimed`);
-  await complete(deps, [{ lease, result: null }]);
-};
 const advance = async () => {
   await advanceAndAdmit(deps);
 };
 const act = async (id: string, action: "cancel" | "retry") => {
-  const job = await findJob(deps, "default", id);
+  const job = await read(id);
   const nothing = async () => {};
   const followUps = { cancelled: nothing, retried: nothing, noLongerDead: nothing };
   return actOnFlow({ ...deps, followUps }, "default", job?.flow_id ?? "", action);
 };
-const statuses = async (...ids: string[]) =>
-  (await Promise.all(ids.map((id) => findJob(deps, "default", id)))).map((job) => job?.status);
 
 test("a flow that was cancelled and is retried runs in its order", async () => {
   const { a, b, c } = await addFlow(deps, { a: {}, b: { after: ["a"] }, c: { after: ["b"] } });
@@ -44,7 +25,7 @@ test("a flow that was cancelled and is retried runs in its order", async () => {
   expect(await act(a, "retry")).toBe(3);
   await advance();
   expect(await statuses(a, b, c)).toEqual(["queued", "blocked", "blocked"]);
-  await succeed(a);
+  await finish(a);
   await advance();
   expect(await statuses(b, c)).toEqual(["queued", "blocked"]);
 });

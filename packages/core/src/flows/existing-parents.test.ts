@@ -1,8 +1,8 @@
 import { limits } from "@atlasqueue/contract";
-import { recordEvents, steppingDatabase, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { steppingDatabase, submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { isUnavailable } from "../database/errors.ts";
-import type { Deps } from "../deps.ts";
 import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
@@ -12,29 +12,12 @@ import { underOneKey } from "./under-one-key.ts";
 
 // Jobs that are there already, and what may happen to them while a flow is submitted that waits for them.
 
-let own: TestDatabase;
-let deps: Deps;
+const { deps, addMany } = engineHarness();
 const options = { idempotency_ttl_seconds: 60 };
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(
-  () => own.database.sql`TRUNCATE jobs, lease_batches, idempotency_keys, flows, flow_jobs, flow_edges, flow_notes`,
-);
 
-const add = async (count: number): Promise<string[]> => {
-  const outcomes = await enqueue(
-    deps,
-    Array.from({ length: count }, () => submission()),
-    options,
-  );
-  return outcomes.map((one) => ("job" in one ? one.job.id : ""));
-};
 const after = (...depends_on: string[]): FlowJob => ({ ...submission(), depends_on });
 const stored = async () => {
-  const { sql } = own.database;
+  const { sql } = deps.database;
   const tables = await Promise.all([
     sql`SELECT FROM flows`,
     sql`SELECT FROM flow_jobs`,
@@ -49,22 +32,22 @@ const nothing = [0, 0, 0, 0, 0, 0];
 /** Submits, and does something else each time it is about to send the statement that stores the flow. */
 const submitWhile = (flow: Flow, meanwhile: (attempt: number) => Promise<unknown>) => {
   let attempts = 0;
-  const database = steppingDatabase(own.database, async (step, _number, text) => {
+  const database = steppingDatabase(deps.database, async (step, _number, text) => {
     if (step === "statement" && text.includes("INSERT INTO flow_edges")) await meanwhile((attempts += 1));
   });
   return submitFlow({ ...deps, database }, flow, options);
 };
 
 test("one that is removed between the look and the statement is no parent", async () => {
-  const [kept = "", gone = ""] = await add(2);
+  const [kept = "", gone = ""] = await addMany(2);
   const flow = underOneKey({ jobs: [after(kept, gone)] }, "k");
-  const outcome = await submitWhile(flow, () => own.database.sql`DELETE FROM jobs WHERE id = ${gone}`);
+  const outcome = await submitWhile(flow, () => deps.database.sql`DELETE FROM jobs WHERE id = ${gone}`);
   expect(outcome).toEqual({ kind: "unknown_parents", places: [{ at: 0, nth: 1, id: gone }] });
   expect(await stored()).toEqual(nothing);
 });
 
 test("one that ends between the look and the statement, or has begun, is noted like any other", async () => {
-  const [ends = "", runs = ""] = await add(2);
+  const [ends = "", runs = ""] = await addMany(2);
   const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 60 };
   const leases = await claim(deps, [ends, runs], claimer);
   const flow = { jobs: [after(ends, runs)] };
@@ -75,16 +58,16 @@ test("one that ends between the look and the statement, or has begun, is noted l
     ),
   );
   expect(outcome.kind).toBe("stored");
-  const parents = await own.database.sql`SELECT status, has_children FROM jobs WHERE flow_id IS NULL ORDER BY id`;
+  const parents = await deps.database.sql`SELECT status, has_children FROM jobs WHERE flow_id IS NULL ORDER BY id`;
   expect(parents).toEqual(["succeeded", "running"].map((status) => ({ status, has_children: true })));
-  expect(await own.database.sql`SELECT FROM flow_notes`).toHaveLength(2);
+  expect(await deps.database.sql`SELECT FROM flow_notes`).toHaveLength(2);
 });
 
 test("one that a stranger locks is waited for by looking again, and nothing else is held meanwhile", async () => {
-  const [locked = ""] = await add(1);
+  const [locked = ""] = await addMany(1);
   const lock = Promise.withResolvers<void>();
   const taken = Promise.withResolvers<void>();
-  const stranger = own.database.sql.begin(async (tx) => {
+  const stranger = deps.database.sql.begin(async (tx) => {
     await tx`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
     taken.resolve();
     await lock.promise;
@@ -100,9 +83,9 @@ test("one that a stranger locks is waited for by looking again, and nothing else
 });
 
 test("one that stays locked refuses the flow, which may be sent again", async () => {
-  const [locked = ""] = await add(1);
+  const [locked = ""] = await addMany(1);
   const flow = underOneKey({ jobs: [{ ...submission(), ref: "a" }, after("a", locked)] }, "k");
-  await own.database.sql.begin(async (stranger) => {
+  await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
     const error = await submitFlow(deps, flow, options).catch((reason: unknown) => reason);
     expect(isUnavailable(error), String(error)).toBe(true);
@@ -112,19 +95,19 @@ test("one that stays locked refuses the flow, which may be sent again", async ()
 });
 
 test("many flows at once may wait for the same ones, in any order", async () => {
-  const ids = await add(3);
+  const ids = await addMany(3);
   const flows = Array.from({ length: 12 }, (_, at) => ({
     jobs: [after(...(at % 2 ? ids : ids.toReversed())), { ...submission(), ref: "a" }, after("a")],
   }));
   const outcomes = await Promise.all(flows.map((flow) => submitFlow(deps, flow, options)));
   expect(outcomes.map(({ kind }) => kind)).toEqual(flows.map(() => "stored"));
-  expect(await own.database.sql`SELECT FROM flow_edges`).toHaveLength(12 * 4);
+  expect(await deps.database.sql`SELECT FROM flow_edges`).toHaveLength(12 * 4);
 });
 
 test("when a unique key of the flow is held, no job that was there is marked", async () => {
   const unique = { key: "u", on_conflict: "reject" } as const;
   const [holder] = await enqueue(deps, [submission({ unique })], options);
-  const [parent = ""] = await add(1);
+  const [parent = ""] = await addMany(1);
   const flow = { jobs: [after(parent), submission({ unique })] };
   const held = holder && "job" in holder ? holder.job.id : "";
   expect(await submitFlow(deps, flow, options)).toEqual({ kind: "conflict", places: [{ at: 1, job_id: held }] });
@@ -149,14 +132,14 @@ test("as many jobs and ties as a request may have take no longer than their numb
   const many = await took({ jobs: tied(10), then: submission() });
   // Five times the ties; were each compared with each other, it would be 25 times.
   expect(many).toBeLessThan(few * 12);
-  expect(await own.database.sql`SELECT FROM flow_edges`).toHaveLength(7 * 1_999 + 10_945);
+  expect(await deps.database.sql`SELECT FROM flow_edges`).toHaveLength(7 * 1_999 + 10_945);
 });
 
 test("1,000 jobs wait for one that is there", async () => {
-  const [parent = ""] = await add(1);
+  const [parent = ""] = await addMany(1);
   expect(await submitFlow(deps, { jobs: Array.from({ length: 1_000 }, () => after(parent)) }, options)).toMatchObject({
     kind: "stored",
   });
-  expect(await own.database.sql`SELECT job_id, role FROM flow_notes`).toEqual([{ job_id: parent, role: "parent" }]);
-  expect(await own.database.sql`SELECT FROM flow_edges WHERE parent = ${parent}`).toHaveLength(1_000);
+  expect(await deps.database.sql`SELECT job_id, role FROM flow_notes`).toEqual([{ job_id: parent, role: "parent" }]);
+  expect(await deps.database.sql`SELECT FROM flow_edges WHERE parent = ${parent}`).toHaveLength(1_000);
 });

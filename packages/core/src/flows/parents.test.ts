@@ -1,23 +1,15 @@
 import { jobStatuses } from "@atlasqueue/contract";
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { addFlow, type Member } from "../../test/add-flow.ts";
-import type { Deps } from "../deps.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { parentsOf, parentsPage } from "./parents.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
+const { deps } = engineHarness();
 
 const succeed = async (results: Record<string, string | number>): Promise<void> => {
-  const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
   const leases = await claim(deps, Object.keys(results), claimer);
   await complete(
     deps,
@@ -90,7 +82,7 @@ test("no more results are given once there are 256 KiB, however many parents the
 
 test("a parent that was removed since has no status and no result", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
-  await own.database.sql`DELETE FROM jobs WHERE id = ${a}`;
+  await deps.database.sql`DELETE FROM jobs WHERE id = ${a}`;
   expect((await parentsOf(deps, "default", [inFlow(b)])).get(b)).toEqual({
     parents: { a: { id: a, status: null, result: null } },
     parent_counts: none,

@@ -1,9 +1,8 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { advanceAndAdmit } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
 import { countDrift } from "../counts/drift.ts";
-import type { Deps } from "../deps.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { deleteFinished } from "../jobs/delete.ts";
@@ -17,35 +16,12 @@ import { admitThese } from "../submit/arrivals/admitter.ts";
 import { closeEdges } from "./close-edges.ts";
 import { releaseChildren } from "./release-children.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
+const { deps, take, finish, die, status, statuses } = engineHarness();
 
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database.sql`
-    TRUNCATE jobs, lease_batches, job_attempts, arrivals, job_groups, group_handovers, queue_counts, queue_changes,
-             flows, flow_jobs, flow_edges, flow_notes`;
-});
-
-const take = async (id: string) => {
-  const [lease] = await claim(deps, [id], claimer);
-  if (!lease) throw new Error(`${id} could not be claimed`);
-  return lease;
-};
-const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
-const die = async (id: string) =>
-  fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
 const admitting = () => ({ ...deps, followUps: { admitted: async () => {} } });
 const advance = async () => void (await advanceAndAdmit(deps));
-const status = async (id: string) => (await findJob(deps, "default", id))?.status;
-const statuses = (...ids: string[]) => Promise.all(ids.map(status));
 const rows = async () => {
-  const [row] = await own.database.sql`
+  const [row] = await deps.database.sql`
     SELECT (SELECT count(*)::int FROM flow_edges) AS edges, (SELECT count(*)::int FROM flow_notes) AS notes`;
   return row;
 };
@@ -53,13 +29,13 @@ const rows = async () => {
 test("a child is ready when the last of its parents has succeeded", async () => {
   const { a, b, sum } = await addFlow(deps, { a: {}, b: {}, sum: { after: ["a", "b"] } });
   expect(await claim(deps, [sum], claimer)).toEqual([]);
-  expect(await succeed(a)).toEqual([{ kind: "applied", has_children: true }]);
+  expect(await finish(a)).toEqual([{ kind: "applied", has_children: true }]);
   await advance();
   expect(await status(sum)).toBe("blocked");
-  await succeed(b);
+  await finish(b);
   await advance();
   expect(await status(sum)).toBe("queued");
-  expect(await succeed(sum)).toEqual([{ kind: "applied" }]);
+  expect(await finish(sum)).toEqual([{ kind: "applied" }]);
   await advance();
   expect(await rows()).toEqual({ edges: 0, notes: 0 });
   expect((await countDrift(deps, 100)).drifted).toEqual([]);
@@ -67,7 +43,7 @@ test("a child is ready when the last of its parents has succeeded", async () => 
 
 test("a child that is to run later waits for its time", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"], delay_seconds: 60 } });
-  await succeed(a);
+  await finish(a);
   await advance();
   expect(await status(b)).toBe("scheduled");
 });
@@ -90,7 +66,7 @@ test("children of a failed parent are cancelled, wait or run, and a job says why
   await retry(deps, "default", a);
   await advance();
   expect(await statuses(stops, waits, runs, below)).toEqual(["blocked", "blocked", "queued", "blocked"]);
-  await succeed(a);
+  await finish(a);
   await advance();
   expect(await statuses(stops, waits, below)).toEqual(["queued", "queued", "blocked"]);
   expect((await findJob(deps, "default", stops))?.last_error).toBeNull();
@@ -113,13 +89,13 @@ test("with two failed parents a child comes back only when both are replayed", a
   await advance();
   expect(await statuses(c, d)).toEqual(["cancelled", "cancelled"]);
   await retry(deps, "default", a);
-  await succeed(a);
+  await finish(a);
   await advance();
   expect(await statuses(c, d)).toEqual(["cancelled", "cancelled"]);
   await retry(deps, "default", b);
   await advance();
   expect(await statuses(c, d)).toEqual(["blocked", "blocked"]);
-  await succeed(b);
+  await finish(b);
   await advance();
   expect(await statuses(c, d)).toEqual(["queued", "blocked"]);
 });
@@ -130,7 +106,7 @@ test("a child that a person cancelled does not come back", async () => {
   await die(a);
   await advance();
   await retry(deps, "default", a);
-  await succeed(a);
+  await finish(a);
   await advance();
   expect(await status(b)).toBe("cancelled");
   expect(await rows()).toEqual({ edges: 0, notes: 0 });
@@ -144,7 +120,7 @@ test("a child that is retried does without its failed parents, and waits for the
   expect(await retry(deps, "default", c)).toMatchObject({ kind: "retried", job: { status: "blocked" } });
   await advance();
   expect(await status(c)).toBe("blocked");
-  await succeed(b);
+  await finish(b);
   await advance();
   expect(await status(c)).toBe("queued");
 });
@@ -157,7 +133,7 @@ test("a person's cancel after a person's retry is the last word", async () => {
   await cancel(deps, "default", b);
   await advance();
   await retry(deps, "default", a);
-  await succeed(a);
+  await finish(a);
   await advance();
   expect(await status(b)).toBe("cancelled");
 });
@@ -170,8 +146,8 @@ test("a parent whose lease was lost for good, and one that was cancelled, have f
     d: { after: ["b"] },
   });
   await take(a);
-  await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 s' WHERE id = ${a}`;
-  await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 s'`;
+  await deps.database.sql`UPDATE jobs SET locked_until = now() - interval '1 s' WHERE id = ${a}`;
+  await deps.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 s'`;
   expect((await recoverExpired(deps, 10)).dead).toMatchObject([{ id: a, has_children: true }]);
   await cancel(deps, "default", b);
   await advance();
@@ -182,18 +158,18 @@ test("a child of a group takes its place when it is released, not before", async
   const group = "g";
   const flow = { a: { group }, b: { group, after: ["a"] }, c: { group, after: ["a"] }, d: { group, after: ["b"] } };
   const { a, b, c, d } = await addFlow(deps, flow);
-  await succeed(a);
+  await finish(a);
   await advanceGroups(deps, 10);
   await advance();
   expect(await statuses(b, c, d)).toEqual(["queued", "blocked", "blocked"]);
-  await succeed(b);
+  await finish(b);
   await advanceGroups(deps, 10);
   await advance();
   expect(await statuses(c, d)).toEqual(["queued", "blocked"]);
-  await succeed(c);
+  await finish(c);
   await advanceGroups(deps, 10);
   expect(await status(d)).toBe("queued");
-  expect(await own.database.sql`SELECT FROM arrivals`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM arrivals`).toEqual([]);
   expect((await countDrift(deps, 100)).drifted).toEqual([]);
 });
 
@@ -201,7 +177,7 @@ test.each(["cancelled", "cancelled and removed"])(
   "a released child that is %s before it is admitted is no arrival any more",
   async (how) => {
     const { a, b, c } = await addFlow(deps, { a: {}, b: { after: ["a"], group: "g" }, c: { after: ["b"] } });
-    await succeed(a);
+    await finish(a);
     await closeEdges(deps, 10);
     expect((await releaseChildren(deps, 10)).arrived).toEqual([b]);
     await cancel(deps, "default", b);
@@ -213,7 +189,7 @@ test.each(["cancelled", "cancelled and removed"])(
     await advance();
     const left = how === "cancelled" ? "cancelled" : undefined;
     expect(await statuses(b, c)).toEqual([left, "cancelled"]);
-    expect(await own.database.sql`SELECT FROM arrivals`).toEqual([]);
+    expect(await deps.database.sql`SELECT FROM arrivals`).toEqual([]);
     expect((await rows())?.["notes"]).toBe(0);
     expect((await countDrift(deps, 100)).drifted).toEqual([]);
   },
@@ -222,8 +198,8 @@ test.each(["cancelled", "cancelled and removed"])(
 test("of two parents that end at once, in two transactions that see nothing of each other, the later note sees both", async () => {
   const { a, b, c } = await addFlow(deps, { a: {}, b: {}, c: { after: ["a", "b"] } });
   const leases = [await take(a), await take(b)];
-  const second = own.database.sql.begin(async (tx) => {
-    const within = { ...deps, database: { ...own.database, sql: tx as never } };
+  const second = deps.database.sql.begin(async (tx) => {
+    const within = { ...deps, database: { ...deps.database, sql: tx as never } };
     await complete(within, [{ lease: leases[1] as never, result: null }]);
     await complete(deps, [{ lease: leases[0] as never, result: null }]);
     await advance();
@@ -236,8 +212,8 @@ test("of two parents that end at once, in two transactions that see nothing of e
 
 test("two passes at once strand no child", async () => {
   const { a, b, c } = await addFlow(deps, { a: {}, b: {}, c: { after: ["a", "b"] } });
-  await succeed(a);
-  await succeed(b);
+  await finish(a);
+  await finish(b);
   await Promise.all(Array.from({ length: 4 }, advance));
   await advance();
   expect(await status(c)).toBe("queued");
@@ -246,7 +222,7 @@ test("two passes at once strand no child", async () => {
 
 test("a process that dies between the two statements leaves the note of the child", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
-  await succeed(a);
+  await finish(a);
   expect(await closeEdges(deps, 10)).toEqual({ notes: 1, edges: 1, left: false });
   expect(await rows()).toEqual({ edges: 0, notes: 1 });
   await advance();
@@ -263,8 +239,8 @@ test("who holds a parent or a child delays nobody else", async () => {
     e: { after: ["held_parent"] },
   });
   const { a, b, c, d, e, held_parent } = flow;
-  for (const id of [held_parent, a, b]) await succeed(id);
-  await own.database.sql.begin(async (tx) => {
+  for (const id of [held_parent, a, b]) await finish(id);
+  await deps.database.sql.begin(async (tx) => {
     await tx`SELECT FROM jobs WHERE id IN (${held_parent}, ${c}) FOR UPDATE`;
     // Notes that come first fill the page.
     expect(await closeEdges(deps, 1)).toMatchObject({ notes: 1, left: true });

@@ -1,8 +1,8 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { countDrift } from "../counts/drift.ts";
 import { foldCounts } from "../counts/fold.ts";
-import type { Deps } from "../deps.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { enqueueAll } from "../submit/enqueue-all.ts";
 import { enqueue } from "../submit/enqueue.ts";
@@ -10,19 +10,8 @@ import type { Flow, FlowJob } from "./flow.ts";
 import { submitFlow } from "./submit-flow.ts";
 import { underOneKey } from "./under-one-key.ts";
 
-let own: TestDatabase;
-let deps: Deps;
+const { deps, add } = engineHarness();
 const options = { idempotency_ttl_seconds: 60 };
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(
-  () =>
-    own.database
-      .sql`TRUNCATE jobs, idempotency_keys, unique_keys, job_groups, queue_counts, queue_changes, flows, flow_jobs, flow_edges, flow_notes`,
-);
 
 type Ties = Pick<FlowJob, "ref" | "depends_on" | "on_parent_failure">;
 const job = (ties: Ties = {}, request: Parameters<typeof submission>[0] = {}): FlowJob => ({
@@ -43,13 +32,10 @@ const store = async (flow: Flow) => {
     return { ...one.job, outcome: one.kind };
   });
 };
-const existing = async (request: Parameters<typeof submission>[0] = {}): Promise<string> => {
-  const [outcome] = await enqueue(deps, [submission(request)], options);
-  return outcome && "job" in outcome ? outcome.job.id : "";
-};
-const rows = () => own.database.sql`SELECT * FROM jobs ORDER BY id`;
+const existing = async (request: Parameters<typeof submission>[0] = {}) => (await add(request))[0] ?? "";
+const rows = () => deps.database.sql`SELECT * FROM jobs ORDER BY id`;
 const edges = async () => {
-  const found = await own.database.sql`SELECT parent, child, on_parent_failure FROM flow_edges ORDER BY child, parent`;
+  const found = await deps.database.sql`SELECT parent, child, on_parent_failure FROM flow_edges ORDER BY child, parent`;
   return found.map(({ parent, child, on_parent_failure }) => `${parent} ${child} ${on_parent_failure}`);
 };
 const countsAreTrue = async () => {
@@ -74,7 +60,8 @@ test("jobs that wait for others are blocked, without a place in a group, and wha
       (one, other) => one.slice(37).localeCompare(other.slice(37)) || one.localeCompare(other),
     ),
   );
-  const described = await own.database.sql`SELECT place, ref, on_parent_failure, parents FROM flow_jobs ORDER BY place`;
+  const described = await deps.database
+    .sql`SELECT place, ref, on_parent_failure, parents FROM flow_jobs ORDER BY place`;
   expect(described).toEqual([
     { place: 0, ref: "a", on_parent_failure: "cancel", parents: [] },
     { place: 1, ref: "b", on_parent_failure: "cancel", parents: [{ ref: "a", id: a.id }] },
@@ -89,7 +76,7 @@ test("jobs that wait for others are blocked, without a place in a group, and wha
       ],
     },
   ]);
-  expect(await own.database.sql`SELECT id, tenant FROM flows`).toEqual([{ id: a.flow_id, tenant: "default" }]);
+  expect(await deps.database.sql`SELECT id, tenant FROM flows`).toEqual([{ id: a.flow_id, tenant: "default" }]);
   await countsAreTrue();
 });
 
@@ -114,7 +101,7 @@ test("`then` waits for all, however they end, and calls those without a ref by t
     ["done", "blocked"],
   ]);
   expect(await edges()).toEqual([a, b].map((one) => `${one?.id} ${done?.id} run`).toSorted());
-  const [described] = await own.database.sql`SELECT parents FROM flow_jobs WHERE job_id = ${done?.id ?? ""}`;
+  const [described] = await deps.database.sql`SELECT parents FROM flow_jobs WHERE job_id = ${done?.id ?? ""}`;
   expect(described?.parents).toEqual([
     { ref: "a", id: a?.id },
     { ref: b?.id, id: b?.id },
@@ -124,14 +111,14 @@ test("`then` waits for all, however they end, and calls those without a ref by t
 test("in a group, a job that waits for no one has its place at once, and the others leave the group alone", async () => {
   const group = { group: "g" };
   await store({ jobs: [job({ ref: "a" }, group), job({ depends_on: ["a"] }, group), job({}, group)] });
-  const stored = await own.database.sql`
+  const stored = await deps.database.sql`
     SELECT status, blocked_seq, holds_group FROM jobs JOIN flow_jobs ON job_id = id ORDER BY place`;
   expect(stored).toEqual([
     { status: "queued", blocked_seq: null, holds_group: "g" },
     { status: "blocked", blocked_seq: "0", holds_group: null },
     { status: "blocked", blocked_seq: "2", holds_group: null },
   ]);
-  expect(await own.database.sql`SELECT last_seq::int FROM job_groups`).toEqual([{ last_seq: 2 }]);
+  expect(await deps.database.sql`SELECT last_seq::int FROM job_groups`).toEqual([{ last_seq: 2 }]);
   await countsAreTrue();
 });
 
@@ -158,13 +145,13 @@ test("under a key, the same again is the same flow, and another is refused where
   const plain = flow.jobs.map(({ request, tenant }) => ({ request, tenant }));
   expect(await enqueueAll(deps, underOneKey({ jobs: plain }, "k").jobs, options)).toMatchObject({ kind: "mismatch" });
   expect(await rows()).toHaveLength(5);
-  expect(await own.database.sql`SELECT FROM flows`).toHaveLength(1);
+  expect(await deps.database.sql`SELECT FROM flows`).toHaveLength(1);
 });
 
 test("a flow of which a job was removed is neither answered nor made anew", async () => {
   const flow = { jobs: diamond() };
   const made = await store(underOneKey(flow, "k"));
-  await own.database.sql`DELETE FROM jobs WHERE id = ${made[3]?.id ?? ""}`;
+  await deps.database.sql`DELETE FROM jobs WHERE id = ${made[3]?.id ?? ""}`;
   expect(await submitFlow(deps, underOneKey(flow, "k"), options)).toMatchObject({ kind: "mismatch" });
   expect(await rows()).toHaveLength(3);
 });
@@ -174,7 +161,7 @@ test("of 20 at once with one key, one is stored", async () => {
   const all = await Promise.all(Array.from({ length: 20 }, () => store(flow)));
   expect(new Set(all.map((made) => made.map(({ id }) => id).join())).size).toBe(1);
   expect(all.filter((made) => made.every(({ outcome }) => outcome === "created"))).toHaveLength(1);
-  expect([await rows(), await own.database.sql`SELECT FROM flow_edges`].map(({ length }) => length)).toEqual([5, 8]);
+  expect([await rows(), await deps.database.sql`SELECT FROM flow_edges`].map(({ length }) => length)).toEqual([5, 8]);
   await countsAreTrue();
 });
 
@@ -186,7 +173,7 @@ test("a job that was there before is marked and noted, in whatever status it is,
   expect(made?.status).toBe("blocked");
   const after = await rows();
   expect(after.slice(0, 2)).toEqual(before.map((row) => ({ ...row, has_children: true })));
-  expect(await own.database.sql`SELECT job_id, role FROM flow_notes ORDER BY job_id`).toEqual(
+  expect(await deps.database.sql`SELECT job_id, role FROM flow_notes ORDER BY job_id`).toEqual(
     [waits, ended].toSorted().map((job_id) => ({ job_id, role: "parent" })),
   );
   expect(await edges()).toEqual([waits, ended].toSorted().map((id) => `${id} ${made?.id} cancel`));
@@ -206,5 +193,5 @@ test("a job that is unknown, or another tenant's, is no parent, and nothing is s
     ],
   });
   expect(await rows()).toHaveLength(2);
-  expect(await own.database.sql`SELECT FROM flow_notes`).toHaveLength(0);
+  expect(await deps.database.sql`SELECT FROM flow_notes`).toHaveLength(0);
 });

@@ -1,28 +1,18 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { advanceAndAdmit } from "../../test/advance.ts";
 import { addFlow, type Member } from "../../test/add-flow.ts";
-import type { Deps } from "../deps.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { closeEdges } from "./close-edges.ts";
 import { releaseChildren } from "./release-children.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, flows, flow_jobs, flow_edges, flow_notes`;
-});
+const { deps } = engineHarness();
 
 const among = async (status: string) =>
-  (await own.database.sql`SELECT count(*)::int AS jobs FROM jobs WHERE status = ${status}`)[0]?.["jobs"];
+  (await deps.database.sql`SELECT count(*)::int AS jobs FROM jobs WHERE status = ${status}`)[0]?.["jobs"];
 /** As if workers had done it. */
 const succeedAll = async (...ids: string[]) => {
-  await own.database.sql`
+  await deps.database.sql`
     WITH ended AS (
       UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now()
       WHERE id = ANY(${`{${ids.join()}}`}::uuid[]) RETURNING id)

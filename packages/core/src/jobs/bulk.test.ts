@@ -1,27 +1,18 @@
-import { recordEvents, submission, tcpProxy, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { tcpProxy } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";
-import type { Deps } from "../deps.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { bulkJobs, type BulkAction } from "./bulk.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, queue_counts, queue_changes`);
+const { deps, url, addMany } = engineHarness();
 
-const add = async (count: number): Promise<string[]> => {
-  const submissions = Array.from({ length: count }, () => submission({}));
-  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
-  return outcomes.map((one) => ("job" in one ? one.job.id : ""));
-};
-const change = async (action: BulkAction, which: Parameters<typeof bulkJobs>[3], database: Database = own.database) => {
+const change = async (
+  action: BulkAction,
+  which: Parameters<typeof bulkJobs>[3],
+  database: Database = deps.database,
+) => {
   const signal = memorySignal();
   const followUps = createFollowUps({ ...deps, signal });
   try {
@@ -37,9 +28,9 @@ const waited_ms_max = 4_000;
 test.each(["by ids", "by a filter"])(
   "a job locked by another transaction keeps no other from being changed, %s",
   async (by) => {
-    const ids = await add(250);
+    const ids = await addMany(250);
     const which: Parameters<typeof bulkJobs>[3] = by === "by ids" ? { ids } : {};
-    await own.database.sql.begin(async (stranger) => {
+    await deps.database.sql.begin(async (stranger) => {
       await stranger`SELECT FROM jobs WHERE id = ${ids[200] ?? ""} FOR UPDATE`;
       const began = performance.now();
       expect(await change("cancel", which)).toEqual({ matched: 250, changed: 249, next: undefined });
@@ -51,16 +42,16 @@ test.each(["by ids", "by a filter"])(
 );
 
 test("a job made by a process whose clock is ahead is meant as well", async () => {
-  await add(2);
-  await own.database.sql`
+  await addMany(2);
+  await deps.database.sql`
     UPDATE jobs SET id = 'f0000000-0000-7000-8000-000000000000' WHERE id = (SELECT id FROM jobs LIMIT 1)`;
   expect(await change("cancel", {})).toEqual({ matched: 2, changed: 2, next: undefined });
 });
 
 test("a list of ids reads megabytes of no job", async () => {
-  const ids = await add(100);
-  await own.database.sql`UPDATE jobs SET result = to_json(repeat('x', 100000))`;
-  const proxy = await tcpProxy(own.url);
+  const ids = await addMany(100);
+  await deps.database.sql`UPDATE jobs SET result = to_json(repeat('x', 100000))`;
+  const proxy = await tcpProxy(url());
   const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 20_000 });
   let bytes = 0;
   await database.sql`SELECT`;

@@ -1,18 +1,12 @@
-import { eventually, recordEvents, submission, tcpProxy, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, submission, tcpProxy } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase } from "../database/connect.ts";
-import type { Deps } from "../deps.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { cancel } from "./cancel.ts";
 import { editAndRetry } from "./edit-and-retry.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
+const { deps, url } = engineHarness();
 
 /** More than all the buffers on the way, so that the server has a part of the statement and waits for the rest. */
 const payload_bytes = 20_000_000;
@@ -23,7 +17,7 @@ test("a process that stands still in the middle of sending a payload does not ke
   const outcomes = await enqueue(deps, [submission({ group: "g" })], { idempotency_ttl_seconds: 60 });
   const id = outcomes.map((one) => ("job" in one ? one.job.id : "")).join("");
   await cancel(deps, "default", id);
-  const proxy = await tcpProxy(own.url);
+  const proxy = await tcpProxy(url());
   const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 60_000 });
   try {
     await database.sql`SELECT`;
@@ -35,8 +29,8 @@ test("a process that stands still in the middle of sending a payload does not ke
       () => "failed",
     );
     await still;
-    await expect(own.database.sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE NOWAIT`).rejects.toThrow("lock");
-    await eventually(() => own.database.sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE NOWAIT`);
+    await expect(deps.database.sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE NOWAIT`).rejects.toThrow("lock");
+    await eventually(() => deps.database.sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE NOWAIT`);
     proxy.reset();
     expect(await ended).toBe("failed");
   } finally {

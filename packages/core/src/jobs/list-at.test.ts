@@ -1,35 +1,21 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { cancel } from "./cancel.ts";
 import { claimReady } from "../lease/claim.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { listJobsAt, type JobsFilter } from "./list-at.ts";
 import { oldestWaiting } from "../queues/oldest-waiting.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(
-  () => own.database.sql`TRUNCATE jobs, lease_batches, queue_counts, queue_changes, job_groups, group_handovers`,
-);
+const { deps, addMany } = engineHarness();
 
-const add = async (count: number, request: Parameters<typeof submission>[0] = {}): Promise<string[]> => {
-  const submissions = Array.from({ length: count }, () => submission(request));
-  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
-  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-};
 /** Finished jobs inserted without the transitions, older than all that are added. */
 const addHistory = async (count: number) => {
-  await own.database.sql`
+  await deps.database.sql`
     INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload)
     SELECT ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'noop', 'succeeded', now(), now(), now(), now(), '{}'
     FROM generate_series(1, ${count}::int) AS n`;
-  await own.database.sql`INSERT INTO queue_counts (tenant, queue, succeeded) VALUES ('default', 'default', ${count})`;
+  await deps.database.sql`INSERT INTO queue_counts (tenant, queue, succeeded) VALUES ('default', 'default', ${count})`;
 };
 const ids = async (filter: JobsFilter, limit: number, offset: number) => {
   const { rows, total } = await listJobsAt(deps, "default", filter, { limit, offset });
@@ -37,9 +23,9 @@ const ids = async (filter: JobsFilter, limit: number, offset: number) => {
 };
 
 test("any status, some, or one; any queue or one: newest first from the offset, and how many there are", async () => {
-  const [first = "", second = ""] = await add(2);
-  const [later = ""] = await add(1, { delay_seconds: 60 });
-  const [mail = ""] = await add(1, { queue: "mail" });
+  const [first = "", second = ""] = await addMany(2);
+  const [later = ""] = await addMany(1, { delay_seconds: 60 });
+  const [mail = ""] = await addMany(1, { queue: "mail" });
   await cancel(deps, "default", first);
   expect(await ids({}, 2, 1)).toEqual({ ids: [later, second], total: 4 });
   expect(await ids({ statuses: ["queued", "scheduled"] }, 10, 0)).toEqual({ ids: [mail, later, second], total: 3 });
@@ -57,11 +43,11 @@ test("another tenant's jobs are neither listed nor counted", async () => {
 
 test("jobs beneath a long history are found where an index has them, and counted wherever they are", async () => {
   await addHistory(200_001);
-  await add(2);
+  await addMany(2);
   const [old, older] = ["00000000-0000-7000-8000-000000000000", "00000000-0000-7000-7000-000000000000"];
-  const [first, second] = await own.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
-  await own.database.sql`UPDATE jobs SET id = ${old} WHERE id = ${first?.id ?? ""}`;
-  await own.database.sql`UPDATE jobs SET id = ${older} WHERE id = ${second?.id ?? ""}`;
+  const [first, second] = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
+  await deps.database.sql`UPDATE jobs SET id = ${old} WHERE id = ${first?.id ?? ""}`;
+  await deps.database.sql`UPDATE jobs SET id = ${older} WHERE id = ${second?.id ?? ""}`;
   expect(await ids({ statuses: ["queued"] }, 10, 0)).toEqual({ ids: [old, older], total: 2 });
   await cancel(deps, "default", old);
   expect(await ids({ statuses: ["cancelled"] }, 10, 0)).toEqual({ ids: [], total: 1 });
@@ -69,9 +55,11 @@ test("jobs beneath a long history are found where an index has them, and counted
 
 test("a page continues where a stretch ends, and its offset counts across stretches", async () => {
   await addHistory(45_000);
-  const newest = await add(3);
+  const newest = await addMany(3);
   const wanted: JobsFilter = { statuses: ["succeeded"] };
-  const all = await own.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'succeeded' ORDER BY id DESC`;
+  const all = await deps.database.sql<
+    { id: string }[]
+  >`SELECT id FROM jobs WHERE status = 'succeeded' ORDER BY id DESC`;
   const page = (offset: number) => all.slice(offset, offset + 200).map(({ id }) => id);
   for (const offset of [0, 19_900, 20_000, 39_950, 44_900])
     expect(await ids(wanted, 200, offset)).toEqual({ ids: page(offset), total: 45_000 });
@@ -80,14 +68,14 @@ test("a page continues where a stretch ends, and its offset counts across stretc
 
 test("jobs waiting behind another of their group are found beneath a long history, too", async () => {
   await addHistory(200_001);
-  await add(1, { group: "g" });
-  const [blocked = ""] = await add(1, { group: "g" });
-  await own.database.sql`UPDATE jobs SET id = '00000000-0000-7000-8000-000000000000' WHERE id = ${blocked}`;
+  await addMany(1, { group: "g" });
+  const [blocked = ""] = await addMany(1, { group: "g" });
+  await deps.database.sql`UPDATE jobs SET id = '00000000-0000-7000-8000-000000000000' WHERE id = ${blocked}`;
   expect((await ids({ statuses: ["queued", "blocked"] }, 10, 1)).ids).toEqual(["00000000-0000-7000-8000-000000000000"]);
 });
 
 test("running jobs are found by their leases", async () => {
-  await add(3);
+  await addMany(3);
   const leases = await claimReady(deps, 2, {
     tenant: "default",
     queues: ["default"],
@@ -99,13 +87,13 @@ test("running jobs are found by their leases", async () => {
 });
 
 test("the oldest waiting job of each queue is known by its creation time", async () => {
-  const [first = ""] = await add(1, { delay_seconds: 60 });
-  await add(2);
-  await add(1, { queue: "mail" });
-  await add(2, { queue: "grouped", group: "g" });
-  await own.database.sql`UPDATE jobs SET created_at = created_at - interval '2 hours' WHERE status = 'blocked'`;
-  await own.database.sql`UPDATE jobs SET created_at = created_at - interval '1 hour' WHERE id = ${first}`;
-  const rows = await own.database.sql<{ queue: string; created_at: Date }[]>`SELECT queue, created_at FROM jobs`;
+  const [first = ""] = await addMany(1, { delay_seconds: 60 });
+  await addMany(2);
+  await addMany(1, { queue: "mail" });
+  await addMany(2, { queue: "grouped", group: "g" });
+  await deps.database.sql`UPDATE jobs SET created_at = created_at - interval '2 hours' WHERE status = 'blocked'`;
+  await deps.database.sql`UPDATE jobs SET created_at = created_at - interval '1 hour' WHERE id = ${first}`;
+  const rows = await deps.database.sql<{ queue: string; created_at: Date }[]>`SELECT queue, created_at FROM jobs`;
   const oldest = (queue: string) =>
     new Date(Math.min(...rows.filter((row) => row.queue === queue).map((row) => row.created_at.getTime())));
   const since = await oldestWaiting(deps, "default", ["default", "grouped", "mail", "nobody's"]);

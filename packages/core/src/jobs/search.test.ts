@@ -1,7 +1,7 @@
-import { recordEvents, steppingDatabase, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { steppingDatabase, submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness, tenant } from "../../test/engine-harness.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";
-import type { Deps } from "../deps.ts";
 import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { fail } from "../settle/fail.ts";
@@ -10,16 +10,8 @@ import { findJobByKey } from "./find-by-key.ts";
 import { listJobs } from "./list.ts";
 import { searchJobs } from "./search.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, job_attempts, idempotency_keys, lease_batches`);
+const { deps } = engineHarness();
 
-const tenant = "default";
 /** As long as a busy machine needs to read a few jobs. */
 const patient_ms = 60_000;
 const add = async (payload: object, { of = tenant, key = "" } = {}): Promise<string> => {
@@ -93,7 +85,7 @@ test("pages follow on one another, and say how many jobs were read and where to 
 test("jobs are listed by when they were made, by the worker that runs them, and found by their key", async () => {
   const old = await add({}, { key: "old" });
   const young = await add({}, { key: "young" });
-  await own.database.sql`UPDATE jobs SET id = '01900000-0000-7000-8000-000000000001' WHERE id = ${old}`;
+  await deps.database.sql`UPDATE jobs SET id = '01900000-0000-7000-8000-000000000001' WHERE id = ${old}`;
   const made = new Date(0x0190_0000_0000).toISOString();
   const ids = async (filter: object) => (await listJobs(deps, tenant, filter, 50, undefined)).rows.map(({ id }) => id);
   const oldest = "01900000-0000-7000-8000-000000000001";

@@ -1,34 +1,19 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { expect, test } from "vitest";
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { adoptStrays, countStrays } from "./adopt-strays.ts";
 import { claim } from "./claim.ts";
 import { complete } from "../settle/complete.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { firstId } from "../maintenance/prune.ts";
 import { recoverExpired } from "./recover.ts";
 
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 0.001 };
-let own: TestDatabase;
-let deps: Deps;
-const recorded = recordEvents();
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recorded.observe };
-});
-afterAll(() => own.drop());
+const { deps, recorded, addMany } = engineHarness();
 
 test("running jobs whose claim's row is gone are found, tracked again and recovered, and no others", async () => {
-  const outcomes = await enqueue(
-    deps,
-    Array.from({ length: 12 }, () => submission()),
-    { idempotency_ttl_seconds: 60 },
-  );
-  const ids = outcomes.map((one) => ("job" in one ? one.job.id : ""));
-  const lost = await claim(deps, ids.slice(0, 7), claimer);
+  const ids = await addMany(12);
+  const lost = await claim(deps, ids.slice(0, 7), { ...claimer, lease_seconds: 0.001 });
   const kept = await claim(deps, ids.slice(7, 11), { ...claimer, lease_seconds: 60 });
   expect(await countStrays(deps)).toBe(0);
-  await own.database.sql`DELETE FROM lease_batches WHERE token = ${lost[0]?.lease_token ?? ""}`;
+  await deps.database.sql`DELETE FROM lease_batches WHERE token = ${lost[0]?.lease_token ?? ""}`;
   await complete(
     deps,
     [...lost.slice(6), ...kept.slice(3)].map((lease) => ({ lease, result: null })),

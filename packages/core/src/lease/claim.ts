@@ -9,7 +9,6 @@ import { claimableInTurns } from "../turns/claimable.ts";
 import { claimLimited } from "./claim-limited.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { leaseEvent, type Claimer, type Lease, type LeasedJob } from "./lease.ts";
-import { inAnyOrder } from "../queues/any-order.ts";
 import { queueKinds } from "../queues/kinds.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";
 import { impatient, passingOverLocked } from "../database/skip-locked.ts";
@@ -113,15 +112,15 @@ async function claimOldest<L extends Lease>(
   const { random = Math.random } = claimer;
   const { plain, in_turns, limited: within } = await queueKinds(deps, claimer);
   type Claiming = (jobs_max: number) => Promise<L[]>;
-  const ways = [
+  const kinds = [
     [plain, (room) => claimWith<L>(deps, { ...claimer, queues: plain }, oldest[width], room)],
     [in_turns, (room) => claimInTurns<L>(deps, { ...claimer, queues: in_turns }, room, width)],
     [within, (room) => limited<L>(deps, { ...claimer, queues: within }, room, width)],
   ] satisfies [string[], Claiming][];
-  let left = inAnyOrder(
-    ways.flatMap(([queues, claiming]) => (queues.length > 0 ? [claiming] : [])),
-    random,
-  );
+  const ways = kinds.flatMap(([queues, claiming]) => (queues.length > 0 ? [claiming] : []));
+  // So that no kind is always the first.
+  const first = Math.floor(random() * ways.length);
+  let left = [...ways.slice(first), ...ways.slice(0, first)];
   const leases: L[] = [];
   // Parts first, and what is not used of them afterwards: queues of one kind that never run empty would otherwise keep
   // those of another waiting. Rounded at random, as there may be room for fewer jobs than there are kinds.

@@ -1,28 +1,13 @@
-import { eventually, recordEvents, submission, tcpProxy, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually, tcpProxy } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase } from "../database/connect.ts";
-import type { Deps } from "../deps.ts";
 import { setLimits } from "../limits/set.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { claim } from "./claim.ts";
 
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
 const let_go_ms_max = 20_000;
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches, queues, queue_counts, queue_changes`);
-
-const add = async (requests: readonly object[]): Promise<string[]> => {
-  const submissions = requests.map((request) => submission(request));
-  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
-  return outcomes.map((one) => ("job" in one ? one.job.id : ""));
-};
+const { deps, url, add, addMany } = engineHarness();
 
 /** What a client sends, cut after each statement: simple ones, and those that end in a Sync. */
 function statementsOf(chunk: Buffer): Buffer[] {
@@ -43,7 +28,7 @@ async function frozenAfter(
   prepared_statements: boolean,
   meanwhile: () => Promise<void>,
 ): Promise<boolean> {
-  const proxy = await tcpProxy(own.url);
+  const proxy = await tcpProxy(url());
   const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 60_000, prepared_statements });
   let done = false;
   try {
@@ -74,8 +59,8 @@ test.each([true, false])(
     await setLimits(deps, { tenant: "default", queue: "default" }, limits);
     let questions = 0;
     const next = async (): Promise<boolean> =>
-      frozenAfter((questions += 1), await add([{}, {}]), prepared, async () => {
-        const [other = ""] = await add([{}]);
+      frozenAfter((questions += 1), await add({}, {}), prepared, async () => {
+        const [other = ""] = await add({});
         const look = async () => expect(await claim(deps, [other], claimer)).toHaveLength(1);
         await eventually(look, { timeout_ms: let_go_ms_max });
       });
@@ -94,8 +79,8 @@ test.each([
   async ({ concurrency, questions }) => {
     const limits = { concurrency, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
     await setLimits(deps, { tenant: "default", queue: "default" }, limits);
-    const { sql } = own.database;
-    const ids = await add(Array.from({ length: 400 }, () => ({})));
+    const { sql } = deps.database;
+    const ids = await addMany(400);
     // As long as errors may be, and together more than fits between the server and its client.
     await sql`UPDATE jobs SET last_error = repeat('🙂', 4096)`;
     const unread = async () =>

@@ -1,11 +1,8 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import type { SubmitJobInput } from "@atlasqueue/contract";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { expect, test } from "vitest";
+import { claimer, engineHarness, tenant } from "../../test/engine-harness.ts";
 import { claim, claimReady } from "./claim.ts";
 import type { Lease } from "./lease.ts";
 import { complete } from "../settle/complete.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { extendLeases } from "./extend.ts";
 import { fail } from "../settle/fail.ts";
 import { recallLeases } from "./recall.ts";
@@ -15,25 +12,12 @@ import { reportProgress } from "./report-progress.ts";
 
 /** Well below any deadline, well above the time of a statement. */
 const waited_ms_max = 3_000;
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches, job_attempts`);
+const { deps, addMany } = engineHarness();
 
-const add = async (count: number, request: Partial<SubmitJobInput> = {}): Promise<string[]> => {
-  const submissions = Array.from({ length: count }, () => submission(request));
-  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
-  return outcomes.map((one) => ("job" in one ? one.job.id : ""));
-};
 /** Do something while another transaction has a job's row locked, and return the result. */
 async function besideStranger<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
   let done: T | undefined;
-  await own.database.sql.begin(async (stranger) => {
+  await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id = ${id ?? ""} FOR UPDATE`;
     const started = performance.now();
     done = await work();
@@ -41,18 +25,18 @@ async function besideStranger<T>(id: string | undefined, work: () => Promise<T>)
   });
   return done as T;
 }
-const ten = async (): Promise<Lease[]> => claim(deps, await add(10), claimer);
-const expire = async () => {
-  await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms'`;
-  await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
+const ten = async (): Promise<Lease[]> => claim(deps, await addMany(10), claimer);
+const expireAll = async () => {
+  await deps.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms'`;
+  await deps.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
 };
-const count = async (status: string) => (await own.database.sql`SELECT FROM jobs WHERE status = ${status}`).length;
+const count = async (status: string) => (await deps.database.sql`SELECT FROM jobs WHERE status = ${status}`).length;
 
 test("one locked job stops no renewal of the others, and is not considered lost", async () => {
   const leases = await ten();
   const { lost, locked } = await besideStranger(leases[4]?.id, () => extendLeases(deps, leases, 600));
   expect([lost, locked]).toEqual([[], [leases[4]]]);
-  const long = await own.database.sql`SELECT FROM jobs WHERE locked_until > now() + interval '500 seconds'`;
+  const long = await deps.database.sql`SELECT FROM jobs WHERE locked_until > now() + interval '500 seconds'`;
   expect(long).toHaveLength(9);
 });
 
@@ -60,16 +44,16 @@ test("one locked job stops no progress of the others, and its own is to be repor
   const leases = await ten();
   const reports = leases.map((lease, at) => ({ lease, progress: { done: at } }));
   expect(await besideStranger(leases[4]?.id, () => reportProgress(deps, reports))).toEqual([reports[4]]);
-  const stored = await own.database.sql`SELECT FROM jobs WHERE progress IS NOT NULL`;
+  const stored = await deps.database.sql`SELECT FROM jobs WHERE progress IS NOT NULL`;
   expect(stored).toHaveLength(9);
   expect(await reportProgress(deps, reports.slice(4, 5))).toEqual([]);
-  const [late] = await own.database.sql`SELECT progress FROM jobs WHERE id = ${leases[4]?.id ?? ""}`;
+  const [late] = await deps.database.sql`SELECT progress FROM jobs WHERE id = ${leases[4]?.id ?? ""}`;
   expect(late?.["progress"]).toEqual({ done: 4 });
 });
 
 test("one locked job stops no recovery of the others, and afterwards its worker gets the first turn", async () => {
   const leases = await ten();
-  await expire();
+  await expireAll();
   const recovered = await besideStranger(leases[4]?.id, () => recoverExpired(deps, 50));
   expect(recovered.requeued).toHaveLength(9);
   expect(await recoverExpired(deps, 50)).toMatchObject({ requeued: [], batches: 0 });
@@ -80,8 +64,8 @@ test("one locked job stops no recovery of the others, and afterwards its worker 
 
 test("one locked job stops no recall of the others", async () => {
   const leases = await ten();
-  await own.database.sql`UPDATE jobs SET locked_until = now() + interval '20 seconds'`;
-  const worker = { tenant: "default", id: "w", lease_seconds: 30 };
+  await deps.database.sql`UPDATE jobs SET locked_until = now() + interval '20 seconds'`;
+  const worker = { tenant, id: claimer.worker_id, lease_seconds: 30 };
   expect(await besideStranger(leases[4]?.id, () => recallLeases(deps, worker, 5, 10))).toMatchObject({
     recalled: 9,
     open: 1,
@@ -114,7 +98,7 @@ test("one locked job stops no release of the others", async () => {
 });
 
 test("one locked job stops no claim of the others, by ids or by age", async () => {
-  const ids = await add(10);
+  const ids = await addMany(10);
   await besideStranger(ids[4], async () => {
     expect(await claim(deps, ids.slice(0, 6), claimer)).toHaveLength(5);
     expect(await claimReady(deps, 10, claimer)).toHaveLength(4);
@@ -124,7 +108,7 @@ test("one locked job stops no claim of the others, by ids or by age", async () =
 
 test("claims take as many as fit into one answer, at least one, and say which were left out", async () => {
   const big = { payload: { text: "x".repeat(250_000) } };
-  const ids = await add(40, big);
+  const ids = await addMany(40, big);
   const left: string[] = [];
   const by_id = await claim(deps, ids, { ...claimer, cut_off: (jobs) => left.push(...jobs.map(({ id }) => id)) });
   const taken = by_id.map(({ id }) => id);

@@ -1,31 +1,19 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { claim } from "./claim.ts";
 import type { Lease } from "./lease.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { extendLeases } from "./extend.ts";
 import { recallLeases } from "./recall.ts";
 import { recoverExpired } from "./recover.ts";
 
 const worker = { tenant: "default", id: "gone", lease_seconds: 30 };
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches`);
+const { deps, add } = engineHarness();
 
-const lease = async (): Promise<Lease[]> => {
-  const outcomes = await enqueue(deps, [submission(), submission()], { idempotency_ttl_seconds: 60 });
-  const ids = outcomes.map((one) => ("job" in one ? one.job.id : ""));
-  return claim(deps, ids, { ...worker, queues: ["default"], worker_id: worker.id });
-};
+const lease = async (): Promise<Lease[]> =>
+  claim(deps, await add({}, {}), { ...worker, queues: ["default"], worker_id: worker.id });
 /** As if these leases had not been renewed for that long. */
 const silence = (leases: Lease[], seconds: number) =>
-  own.database.sql`
+  deps.database.sql`
     UPDATE jobs SET locked_until = now() + (30 - ${seconds}::float8) * interval '1 second'
     WHERE id = ANY(${`{${leases.map(({ id }) => id).join(",")}}`}::uuid[])`;
 

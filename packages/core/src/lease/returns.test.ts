@@ -1,49 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { queueLimits } from "@atlasqueue/contract";
-import {
-  brokenConnection,
-  eventually,
-  recordEvents,
-  steppingDatabase,
-  submission,
-  testDatabase,
-  type Step,
-  type TestDatabase,
-} from "@atlasqueue/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { brokenConnection, eventually, steppingDatabase, type Step } from "@atlasqueue/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";
-import type { Deps } from "../deps.ts";
 import { createLeaseReturns, type LeaseReturns } from "./returns.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
-import type { Signal } from "../signal/signal.ts";
 import { claim, claimReady } from "./claim.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { setLimits } from "../limits/set.ts";
 import { takeBack } from "./take-back.ts";
 
-const main = { tenant: "default", queue: "default" };
-let own: TestDatabase;
-let deps: Deps & { signal: Signal };
+const { deps, recorded, url, addMany } = engineHarness();
 let returns: LeaseReturns;
-const recorded = recordEvents();
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, lease_batches, queues, queue_counts, queue_changes`;
-  recorded.events.length = 0;
-  deps = { database: own.database, observe: recorded.observe, signal: memorySignal() };
   returns = createLeaseReturns(deps);
 });
 afterEach(() => returns.close(0));
 
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
-const add = async (count: number): Promise<string[]> => {
-  const submissions = Array.from({ length: count }, () => submission());
-  const outcomes = await enqueue(deps, submissions, { idempotency_ttl_seconds: 60 });
-  return outcomes.map((one) => ("job" in one ? one.job.id : ""));
-};
 /** Notes the token a claim is sent with: the first parameter of its statement. */
 const watchTokens = (database: Database, tokens: string[]): Database => ({
   ...database,
@@ -58,17 +30,17 @@ const watchTokens = (database: Database, tokens: string[]): Database => ({
   }),
 });
 const attempts = async () =>
-  (await own.database.sql<{ status: string; attempts: number }[]>`SELECT DISTINCT status, attempts FROM jobs`).map(
+  (await deps.database.sql<{ status: string; attempts: number }[]>`SELECT DISTINCT status, attempts FROM jobs`).map(
     ({ status, attempts: spent }) => ({ status, attempts: spent }),
   );
 
 for (const limited of [false, true])
   test(`wherever the connection of a claim breaks, its attempts are given back (${limited ? "with" : "without"} limits)`, async () => {
     if (limited) await setLimits(deps, main, queueLimits.parse({ concurrency: 100 }));
-    const ids = await add(10);
+    const ids = await addMany(10);
     const broken: Step[] = [];
     for (let at = 1, whole = false; !whole; at += 1) {
-      const database = steppingDatabase(own.database, (step, number) => {
+      const database = steppingDatabase(deps.database, (step, number) => {
         if (number !== at) return;
         broken.push(step);
         throw brokenConnection();
@@ -85,11 +57,11 @@ for (const limited of [false, true])
   });
 
 test("a claim that arrives after it was taken back leases nothing", async () => {
-  const ids = await add(3);
+  const ids = await addMany(3);
   let late: Promise<unknown> = Promise.resolve();
   const tokens: string[] = [];
   await new Promise<void>((resolve) => {
-    const database = steppingDatabase(own.database, async (step) => {
+    const database = steppingDatabase(deps.database, async (step) => {
       if (step !== "statement") return;
       // Taken back while the claim is still on its way.
       const token = tokens[0] ?? "";
@@ -104,13 +76,13 @@ test("a claim that arrives after it was taken back leases nothing", async () => 
 });
 
 test("jobs leased without limits are kept when the look at the limited queues fails", async () => {
-  const ids = await add(2);
+  const ids = await addMany(2);
   await setLimits(deps, { ...main, queue: "limited" }, queueLimits.parse({ concurrency: 1 }));
-  const { sql } = own.database;
+  const { sql } = deps.database;
   await sql.begin(async (tx) => {
     await tx`LOCK TABLE queue_starts IN ACCESS EXCLUSIVE MODE`;
     const both = { ...claimer, queues: ["default", "limited"] };
-    const quick: Database = connectDatabase({ url: own.url, connections_max: 2, timeout_ms: 500 });
+    const quick: Database = connectDatabase({ url: url(), connections_max: 2, timeout_ms: 500 });
     const leases = await claim({ ...deps, database: quick }, [...ids, randomUUID()], both);
     expect(leases.map(({ id }) => id)).toEqual(ids);
     await quick.close();
@@ -118,12 +90,12 @@ test("jobs leased without limits are kept when the look at the limited queues fa
 });
 
 test("leases are given back however long the database is away, or their row is locked", async () => {
-  const leases = await claim(deps, await add(3), claimer);
-  await own.database.sql.begin(async (stranger) => {
+  const leases = await claim(deps, await addMany(3), claimer);
+  await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
     const given = returns.giveBack(leases);
     await eventually(async () =>
-      expect(await own.database.sql`SELECT FROM jobs WHERE status = 'queued'`).toHaveLength(2),
+      expect(await deps.database.sql`SELECT FROM jobs WHERE status = 'queued'`).toHaveLength(2),
     );
     await stranger`SELECT 1`;
     void given.then((count) => expect(count).toBe(3));
@@ -132,7 +104,7 @@ test("leases are given back however long the database is away, or their row is l
 });
 
 test("what is left at the deadline waits for its leases to end", async () => {
-  const leases = await claim(deps, await add(1), claimer);
+  const leases = await claim(deps, await addMany(1), claimer);
   const away = connectDatabase({ url: "postgres://postgres@127.0.0.1:1/none", connections_max: 1, timeout_ms: 200 });
   const lost = createLeaseReturns({ ...deps, database: away });
   const given = lost.giveBack(leases);
@@ -144,13 +116,13 @@ test("what is left at the deadline waits for its leases to end", async () => {
 
 test("what went back by a try whose answer was lost is signalled by the next try", async () => {
   let lost = 0;
-  const stepping = steppingDatabase(own.database, (step, _number, text) => {
+  const stepping = steppingDatabase(deps.database, (step, _number, text) => {
     if (step !== "answer" || !text.includes("status = 'queued'") || lost === 2) return;
     lost += 1;
     throw brokenConnection();
   });
   const forgetful = createLeaseReturns({ ...deps, database: stepping });
-  const taken = await claim(deps, await add(2), claimer);
+  const taken = await claim(deps, await addMany(2), claimer);
   expect(await deps.signal.take([main], 10)).toEqual([]);
   forgetful.unanswered(taken[0]?.lease_token ?? "");
   await eventually(async () => expect((await deps.signal.look(main)).length).toBe(2));

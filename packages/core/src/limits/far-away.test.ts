@@ -1,37 +1,21 @@
-import {
-  recordEvents,
-  submission,
-  tcpProxy,
-  testDatabase,
-  type TcpProxy,
-  type TestDatabase,
-} from "@atlasqueue/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { tcpProxy, type TcpProxy } from "@atlasqueue/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";
-import type { Deps } from "../deps.ts";
 import { claimReady } from "../lease/claim.ts";
-import type { Claimer } from "../lease/lease.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { setLimits } from "./set.ts";
 
 // A limited queue, and processes that are a long way from the database.
 
-let own: TestDatabase;
+const { deps, url, addMany } = engineHarness();
 let proxy: TcpProxy;
 let far: Database;
-let deps: Deps;
-const claimer: Claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 300 };
+const patient = { ...claimer, lease_seconds: 300 };
 const connections_max = 10;
 
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, lease_batches, queues, queue_counts, queue_changes`;
   await setLimits(deps, { tenant: "default", queue: "default" }, limits);
-  proxy = await tcpProxy(own.url);
+  proxy = await tcpProxy(url());
   far = connectDatabase({ url: proxy.url, connections_max, timeout_ms: 20_000 });
 });
 afterEach(async () => {
@@ -40,22 +24,16 @@ afterEach(async () => {
 });
 
 const limits = { concurrency: 1_000, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
-const add = (count: number) =>
-  enqueue(
-    deps,
-    Array.from({ length: count }, () => submission({})),
-    { idempotency_ttl_seconds: 60 },
-  );
 
 test("a claim from far away holds the queue for no round trip: others claim all the while", async () => {
-  await add(200);
-  await claimReady({ ...deps, database: far }, 1, claimer);
+  await addMany(200);
+  await claimReady({ ...deps, database: far }, 1, patient);
   proxy.delay(400);
   let over = false;
-  const claiming = claimReady({ ...deps, database: far }, 1, claimer).finally(() => (over = true));
+  const claiming = claimReady({ ...deps, database: far }, 1, patient).finally(() => (over = true));
   const got: number[] = [];
   while (!over) {
-    got.push((await claimReady(deps, 1, claimer)).length);
+    got.push((await claimReady(deps, 1, patient)).length);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   expect(await claiming).toHaveLength(1);
@@ -65,14 +43,14 @@ test("a claim from far away holds the queue for no round trip: others claim all 
 });
 
 test("thirty claims at once from far away get their jobs, and do not wait for each other's way", async () => {
-  await add(30);
+  await addMany(30);
   await Promise.all(Array.from({ length: connections_max }, () => far.sql`SELECT pg_sleep(0.1)`));
   const way_ms = 100;
   proxy.delay(way_ms);
   const began = performance.now();
   // On a busy machine one may give up waiting for the lock, and comes back, like a call of the long poll.
   const untilItHasOne = async (): Promise<void> => {
-    while ((await claimReady({ ...deps, database: far }, 1, claimer)).length === 0);
+    while ((await claimReady({ ...deps, database: far }, 1, patient)).length === 0);
   };
   await Promise.all(Array.from({ length: 30 }, untilItHasOne));
   const trips = (performance.now() - began) / (2 * way_ms);

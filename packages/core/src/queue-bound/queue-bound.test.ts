@@ -1,7 +1,7 @@
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually, submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { foldAll } from "../counts/fold.ts";
-import type { Deps } from "../deps.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
 import { pauseQueue, resumeQueue } from "../queues/pause.ts";
@@ -11,14 +11,7 @@ import { createKnownQueues } from "./known-queues.ts";
 import { createQueueBound, TooManyQueuesError } from "./queue-bound.ts";
 import { createQueueLookUp } from "./queue-look-up.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, queue_counts, queue_changes, queues`);
+const { deps } = engineHarness();
 
 const bound = (queues_per_tenant_max = 3) => createQueueBound(deps, { queues_per_tenant_max });
 const store = (...queues: string[]) =>
@@ -84,12 +77,12 @@ test("names a process knows are not looked up again", async () => {
   const away = new Error("the database is away");
   const broken = createQueueLookUp(() => Promise.reject(away));
   await expect(broken("default", "a")).rejects.toBe(away);
-  await own.database.sql`ALTER TABLE queue_counts RENAME TO elsewhere`;
+  await deps.database.sql`ALTER TABLE queue_counts RENAME TO elsewhere`;
   try {
     await queues.admit("default", ["a"]);
     await expect(queues.admit("default", ["b"])).rejects.toThrow("queue_counts");
   } finally {
-    await own.database.sql`ALTER TABLE elsewhere RENAME TO queue_counts`;
+    await deps.database.sql`ALTER TABLE elsewhere RENAME TO queue_counts`;
   }
   await queues.admit("default", ["b"]);
 });

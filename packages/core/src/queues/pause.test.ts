@@ -1,30 +1,15 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness, main } from "../../test/engine-harness.ts";
 import { everyReadyQueue, readyAmong, type ReadyQueue } from "./ready-queues.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
-import type { Signal } from "../signal/signal.ts";
 import { submit } from "../submit/submit.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { pauseQueue, resumeQueue } from "./pause.ts";
 import { promoteDue } from "../maintenance/promote-due.ts";
 
-let own: TestDatabase;
-let deps: Deps & { signal: Signal };
-const recorded = recordEvents();
-const main = { tenant: "default", queue: "default" };
+const { deps, recorded } = engineHarness();
 const claimer = { tenant: "default", queues: ["default", "mail"], worker_id: "w1", lease_seconds: 30 };
-
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, lease_batches, queue_counts, queue_changes, queues`;
-  recorded.events.length = 0;
-  deps = { database: own.database, observe: recorded.observe, signal: memorySignal() };
-});
 
 const add = async (...requests: Parameters<typeof submission>[0][]) => {
   const submissions = requests.map((request) => submission(request));
@@ -53,7 +38,7 @@ test("a job running when its queue is paused can be finished", async () => {
 test("jobs in a paused queue still become due", async () => {
   await add({ delay_seconds: 60 });
   await pauseQueue(deps, main);
-  await own.database.sql`UPDATE jobs SET due_at = now(), run_at = now()`;
+  await deps.database.sql`UPDATE jobs SET due_at = now(), run_at = now()`;
   expect(await promoteDue(deps, 10)).toHaveLength(1);
 });
 

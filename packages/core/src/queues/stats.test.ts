@@ -1,26 +1,12 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { claimReady } from "../lease/claim.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { pauseQueue } from "./pause.ts";
 import { queueStats, queue_stats_max } from "./stats.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches, queue_counts, queue_changes, queues`);
-
-const add = (...requests: Parameters<typeof submission>[0][]) =>
-  enqueue(
-    deps,
-    requests.map((request) => submission(request)),
-    { idempotency_ttl_seconds: 60 },
-  );
+const { deps, add } = engineHarness();
 
 test("each queue of the tenant has a row with every status, by name", async () => {
   await add({}, {}, { delay_seconds: 60 }, { queue: "mail" });
@@ -37,8 +23,8 @@ test("each queue of the tenant has a row with every status, by name", async () =
 
 test("the oldest job is found whatever its priority", async () => {
   await add({ priority: 5 }, { priority: -7 }, {}, { priority: 2 });
-  await own.database.sql`UPDATE jobs SET ready_at = now() - interval '1 hour' WHERE priority = -7`;
-  const [row] = await own.database.sql<{ oldest: Date }[]>`SELECT min(ready_at) AS oldest FROM jobs`;
+  await deps.database.sql`UPDATE jobs SET ready_at = now() - interval '1 hour' WHERE priority = -7`;
+  const [row] = await deps.database.sql<{ oldest: Date }[]>`SELECT min(ready_at) AS oldest FROM jobs`;
   expect(await queueStats(deps, "default")).toMatchObject([{ oldest_queued_at: row?.oldest, counts: { queued: 4 } }]);
 });
 
@@ -56,7 +42,7 @@ test("a paused queue is listed even without a job", async () => {
 });
 
 test("an answer is bounded, however many queues there are", async () => {
-  await own.database.sql`
+  await deps.database.sql`
     INSERT INTO queue_counts (tenant, queue, succeeded) SELECT 'default', 'q' || n, 1 FROM generate_series(1, 1005) AS n`;
   expect(await queueStats(deps, "default")).toHaveLength(queue_stats_max);
   const names = async (after: string, limit: number) =>

@@ -27,3 +27,12 @@ test("however many names a tenant makes up, other tenants' queues stay remembere
   expect(recent[0]).toEqual({ tenant: "modest", queue: "mail" });
   expect(recent.at(-1)).toEqual({ tenant: "greedy", queue: "q24999" });
 });
+
+test("of more tenants than there is room for, the one that asked longest ago is forgotten", () => {
+  const asked = createAskedQueues(() => 0);
+  for (let tenant = 0; tenant < 10_000; tenant += 1) asked.note({ tenant: `t${tenant}`, queue: "mail" });
+  asked.note({ tenant: "t0", queue: "mail" });
+  asked.note({ tenant: "new", queue: "mail" });
+  const recent = new Set(asked.recent().map(({ tenant }) => tenant));
+  expect([recent.size, recent.has("t0"), recent.has("t1"), recent.has("new")]).toEqual([10_000, true, false, true]);
+});

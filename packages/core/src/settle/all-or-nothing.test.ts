@@ -4,20 +4,19 @@ import { addFlow } from "../../test/add-flow.ts";
 import { spawnHarness } from "../../test/spawn-harness.ts";
 import { cancel } from "../jobs/cancel.ts";
 
-const { add, advance, child, countsAreTrue, deps, edges, jobs, own, spawn, spawned, status, succeed, take } =
-  spawnHarness();
+const { add, advance, child, countsAreTrue, deps, edges, jobs, spawn, spawned, status, finish, take } = spawnHarness();
 
 test("under a lease that was lost nothing is stored", async () => {
   const lease = await take(await add());
-  await own().database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${lease.id}`;
+  await deps.database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${lease.id}`;
   expect(await spawn(lease, [child()])).toEqual({ kind: "lease_lost" });
-  await cancel(deps(), "default", lease.id);
+  await cancel(deps, "default", lease.id);
   expect(await spawn(lease, [child()])).toEqual({ kind: "lease_lost" });
   expect(await jobs()).toBe(1);
 });
 
 test("the same again, one after the other or ten at once, is answered alike and adds its children once", async () => {
-  const { a, sum } = await addFlow(deps(), { a: {}, sum: { after: ["a"] } });
+  const { a, sum } = await addFlow(deps, { a: {}, sum: { after: ["a"] } });
   const lease = await take(a);
   const once = () => spawn(lease, [child(), child()], { dependants_wait: true });
   const outcomes = await Promise.all(Array.from({ length: 10 }, once));
@@ -33,11 +32,11 @@ test("the same again, one after the other or ten at once, is answered alike and 
 test("wherever its connection breaks, all of it is stored or nothing, and the same again completes it", async () => {
   for (let broken_at = 1, steps = Infinity; broken_at <= steps; broken_at += 1) {
     const group = `g${broken_at}`;
-    const { a, sum } = await addFlow(deps(), { a: { group }, sum: { after: ["a"] } });
+    const { a, sum } = await addFlow(deps, { a: { group }, sum: { after: ["a"] } });
     const before = await jobs();
     const lease = await take(a);
     let broken = false;
-    const database = steppingDatabase(deps().database, (_step, number) => {
+    const database = steppingDatabase(deps.database, (_step, number) => {
       if (number !== broken_at) return;
       broken = true;
       throw brokenConnection();
@@ -58,10 +57,10 @@ test("wherever its connection breaks, all of it is stored or nothing, and the sa
 });
 
 test("while it is written, the dependants are neither released nor cancelled; no one waits for it", async () => {
-  const { a, b, sum } = await addFlow(deps(), { a: {}, b: {}, sum: { after: ["a", "b"] } });
+  const { a, b, sum } = await addFlow(deps, { a: {}, b: {}, sum: { after: ["a", "b"] } });
   const lease = await take(a);
-  await succeed(b);
-  const database = steppingDatabase(deps().database, async () => {
+  await finish(b);
+  const database = steppingDatabase(deps.database, async () => {
     await advance();
     expect(["running", "succeeded"]).toContain(await status(a));
     expect(await status(sum)).toBe("blocked");
@@ -88,16 +87,16 @@ test("a child that is refused takes all with it, and the job still runs under it
     refusal: { kind: "unknown_parents", places: [{ at: 0, nth: 0, id: nobody }] },
   });
   expect([await jobs(), await status(lease.id)]).toEqual([before, "running"]);
-  expect(await own().database.sql`SELECT FROM flow_jobs`).toHaveLength(0);
-  expect(await own().database.sql`SELECT FROM flows`).toHaveLength(0);
+  expect(await deps.database.sql`SELECT FROM flow_jobs`).toHaveLength(0);
+  expect(await deps.database.sql`SELECT FROM flows`).toHaveLength(0);
   await countsAreTrue();
-  await cancel(deps(), "default", held);
+  await cancel(deps, "default", held);
   expect(await spawned(lease, [child({}, { unique })])).toHaveLength(1);
 });
 
 test("dependants that would wait for too many are refused", async () => {
   const refs = Array.from({ length: 101 }, (_, at) => `s${at}`);
-  const { a = "" } = await addFlow<string>(deps(), {
+  const { a = "" } = await addFlow<string>(deps, {
     a: {},
     ...Object.fromEntries(refs.map((ref) => [ref, { after: ["a"] }])),
   });
@@ -112,10 +111,10 @@ test("dependants that would wait for too many are refused", async () => {
 });
 
 test("a row that a stranger has locked is reported as locked, and nothing is stored", async () => {
-  const { a, sum } = await addFlow(deps(), { a: {}, sum: { after: ["a"] } });
+  const { a, sum } = await addFlow(deps, { a: {}, sum: { after: ["a"] } });
   const lease = await take(a);
   for (const row of [a, sum])
-    await own().database.sql.begin(async (tx) => {
+    await deps.database.sql.begin(async (tx) => {
       await tx`SELECT FROM jobs WHERE id = ${row} FOR UPDATE`;
       expect(await spawn(lease, [child()], { dependants_wait: true })).toEqual({ kind: "locked" });
     });

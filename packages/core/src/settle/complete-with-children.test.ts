@@ -8,52 +8,51 @@ import { cancel } from "../jobs/cancel.ts";
 import { fail } from "./fail.ts";
 import type { Lease } from "../lease/lease.ts";
 
-const { add, advance, child, countsAreTrue, deps, edges, job, own, spawn, spawned, status, succeed, take } =
-  spawnHarness();
+const { add, advance, child, countsAreTrue, deps, edges, read, spawn, spawned, status, finish, take } = spawnHarness();
 
 test("a job that was in no flow begins one, with its children behind it, and they are told its result", async () => {
   const lease = await take(await add());
   const [a, b] = await spawned(lease, [child({ ref: "a" }), child({ depends_on: ["a"] })]);
   if (!a || !b) throw new Error("no children");
   expect([await status(lease.id), await status(a), await status(b)]).toEqual(["succeeded", "queued", "blocked"]);
-  const flow_id = (await job(lease.id))?.flow_id ?? "";
-  expect([(await job(a))?.flow_id, (await job(b))?.flow_id]).toEqual([flow_id, flow_id]);
-  const view = await viewFlow(deps(), "default", flow_id);
+  const flow_id = (await read(lease.id))?.flow_id ?? "";
+  expect([(await read(a))?.flow_id, (await read(b))?.flow_id]).toEqual([flow_id, flow_id]);
+  const view = await viewFlow(deps, "default", flow_id);
   expect(view?.items.map(({ id, ref, depends_on }) => ({ id, ref, depends_on }))).toEqual([
     { id: lease.id, ref: null, depends_on: [] },
     { id: a, ref: "a", depends_on: [lease.id] },
     { id: b, ref: null, depends_on: [lease.id, a] },
   ]);
-  const told = await parentsOf(deps(), "default", [{ id: b, flow_id }]);
+  const told = await parentsOf(deps, "default", [{ id: b, flow_id }]);
   expect(Object.entries(told.get(b)?.parents ?? {})).toEqual([
     [lease.id, { id: lease.id, status: "succeeded", result: { from: lease.id } }],
     ["a", { id: a, status: "queued", result: null }],
   ]);
   expect(await edges()).toEqual([[a, b, "cancel"]]);
-  await succeed(a);
+  await finish(a);
   await advance();
   expect(await status(b)).toBe("queued");
   await countsAreTrue();
 });
 
 test("the children of a job in a flow join it, behind those that are there, and two who add at once do not get the same places", async () => {
-  const ids = Object.values(await addFlow(deps(), { a: {}, b: {}, c: {}, sum: { after: ["a", "b", "c"] } }));
+  const ids = Object.values(await addFlow(deps, { a: {}, b: {}, c: {}, sum: { after: ["a", "b", "c"] } }));
   const leases = await Promise.all(ids.slice(0, 3).map(take));
   await Promise.all(leases.map((lease) => spawned(lease, [child(), child()])));
-  const view = await viewFlow(deps(), "default", (await job(ids[0] ?? ""))?.flow_id ?? "");
+  const view = await viewFlow(deps, "default", (await read(ids[0] ?? ""))?.flow_id ?? "");
   expect(view?.items).toHaveLength(10);
   expect(view?.items.slice(0, 4).map(({ id }) => id)).toEqual(ids);
-  const places = await own().database.sql`SELECT place FROM flow_jobs ORDER BY place`;
+  const places = await deps.database.sql`SELECT place FROM flow_jobs ORDER BY place`;
   expect(places.map(({ place }) => place as number)).toEqual(Array.from({ length: 10 }, (_, at) => at));
 });
 
 test("those that wait for the job wait for its children too, if it says so, and start when the last of them is over", async () => {
-  const { a, b, sum } = await addFlow(deps(), { a: {}, b: {}, sum: { after: ["a", "b"], on_parent_failure: "run" } });
+  const { a, b, sum } = await addFlow(deps, { a: {}, b: {}, sum: { after: ["a", "b"], on_parent_failure: "run" } });
   const parts = await spawned(await take(a), [child(), child()], { dependants_wait: true });
   const [one = "", two = ""] = parts;
   await advance();
-  await succeed(b);
-  await succeed(one);
+  await finish(b);
+  await finish(one);
   await advance();
   expect(await status(sum)).toBe("blocked");
   expect(await edges()).toEqual([[two, sum, "run"]]);
@@ -61,27 +60,27 @@ test("those that wait for the job wait for its children too, if it says so, and 
   const [deeper = ""] = await spawned(await take(two), [child()], { dependants_wait: true });
   await advance();
   expect(await status(sum)).toBe("blocked");
-  await fail(deps(), [{ lease: await take(deeper), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
+  await fail(deps, [{ lease: await take(deeper), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
   await advance();
   expect(await status(sum)).toBe("queued");
-  const flow_id = (await job(sum))?.flow_id ?? null;
-  const parents = (await parentsOf(deps(), "default", [{ id: sum, flow_id }])).get(sum);
+  const flow_id = (await read(sum))?.flow_id ?? null;
+  const parents = (await parentsOf(deps, "default", [{ id: sum, flow_id }])).get(sum);
   expect(Object.keys(parents?.parents ?? {})).toEqual(["a", "b", one, two, deeper]);
   expect(parents?.parent_counts).toMatchObject({ succeeded: 4, dead: 1 });
   await countsAreTrue();
 });
 
 test("those that wait for the job do not wait for its children unless it says so", async () => {
-  const { a, sum } = await addFlow(deps(), { a: {}, sum: { after: ["a"] } });
+  const { a, sum } = await addFlow(deps, { a: {}, sum: { after: ["a"] } });
   await spawned(await take(a), [child()]);
   await advance();
   expect(await status(sum)).toBe("queued");
 });
 
 test("a child that fails cancels the dependant that waits for it, as the job itself would have", async () => {
-  const { a, sum } = await addFlow(deps(), { a: {}, sum: { after: ["a"] } });
+  const { a, sum } = await addFlow(deps, { a: {}, sum: { after: ["a"] } });
   const [part = ""] = await spawned(await take(a), [child()], { dependants_wait: true });
-  await cancel(deps(), "default", part);
+  await cancel(deps, "default", part);
   await advance();
   expect(await status(sum)).toBe("cancelled");
 });
@@ -89,7 +88,7 @@ test("a child that fails cancels the dependant that waits for it, as the job its
 test("fifty that add at once to one fan-in are all waited for", async () => {
   const refs = Array.from({ length: 50 }, (_, at) => `p${at}`);
   const members = Object.fromEntries(refs.map((ref) => [ref, {}]));
-  const { sum = "", ...parents } = await addFlow<string>(deps(), { ...members, sum: { after: refs } });
+  const { sum = "", ...parents } = await addFlow<string>(deps, { ...members, sum: { after: refs } });
   const leases = await Promise.all(Object.values(parents).map(take));
   const added: string[] = [];
   const until = async (lease: Lease): Promise<void> => {
@@ -101,24 +100,24 @@ test("fifty that add at once to one fan-in are all waited for", async () => {
   await Promise.all([...leases.map(until), advance(), advance()]);
   await advance();
   expect((await edges()).map(([parent]) => parent).toSorted()).toEqual(added.toSorted());
-  for (const id of added.slice(1)) await succeed(id);
+  for (const id of added.slice(1)) await finish(id);
   await advance();
   expect(await status(sum)).toBe("blocked");
-  await succeed(added[0] ?? "");
+  await finish(added[0] ?? "");
   await advance();
   expect(await status(sum)).toBe("queued");
   await countsAreTrue();
 });
 
 test("a chain of jobs that each add the next goes fifty deep, and what waits for the first waits for the last", async () => {
-  const { a, sum } = await addFlow(deps(), { a: {}, sum: { after: ["a"] } });
+  const { a, sum } = await addFlow(deps, { a: {}, sum: { after: ["a"] } });
   let last = a;
   for (let depth = 0; depth < 50; depth += 1) {
     [last = ""] = await spawned(await take(last), [child()], { dependants_wait: true });
     await advance();
     expect(await status(sum)).toBe("blocked");
   }
-  await succeed(last);
+  await finish(last);
   await advance();
   expect(await status(sum)).toBe("queued");
   await countsAreTrue();
@@ -133,7 +132,7 @@ test("a child may wait for jobs that exist, and naming the job that adds it chan
   ]);
   expect([await status(waits), await status(free)]).toEqual(["blocked", "queued"]);
   await advance();
-  await succeed(other);
+  await finish(other);
   await advance();
   expect(await status(waits)).toBe("queued");
 });
@@ -142,7 +141,7 @@ test("children in the group of the job have their turn when it is settled, in th
   const lease = await take(await add({ group: "g" }));
   const [first = "", second = ""] = await spawned(lease, [child({}, { group: "g" }), child({}, { group: "g" })]);
   expect([await status(first), await status(second)]).toEqual(["blocked", "blocked"]);
-  await advanceGroups(deps(), 100);
+  await advanceGroups(deps, 100);
   expect([await status(first), await status(second)]).toEqual(["queued", "blocked"]);
   await countsAreTrue();
 });

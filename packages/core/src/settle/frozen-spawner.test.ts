@@ -1,18 +1,12 @@
-import { eventually, recordEvents, submission, tcpProxy, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, submission, tcpProxy } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { addFlow } from "../../test/add-flow.ts";
 import { connectDatabase } from "../database/connect.ts";
-import type { Deps } from "../deps.ts";
 import { claim } from "../lease/claim.ts";
 import { completeWithChildren } from "./complete-with-children.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
+const { deps, url } = engineHarness();
 
 /** BEGIN, the job's lock, and those of its dependants. */
 const questions = 3;
@@ -23,7 +17,7 @@ test("a process that stands still between the statements does not keep the job a
   const [lease] = await claim(deps, [a], claimer);
   if (!lease) throw new Error("nothing was claimed");
   const spawned = { children: [submission()], dependants_wait: true };
-  const proxy = await tcpProxy(own.url);
+  const proxy = await tcpProxy(url());
   const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 60_000 });
   try {
     await database.sql`SELECT`;
@@ -33,7 +27,7 @@ test("a process that stands still between the statements does not keep the job a
       () => "failed",
     );
     await still;
-    const isFree = (id: string) => own.database.sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE NOWAIT`;
+    const isFree = (id: string) => deps.database.sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE NOWAIT`;
     await expect(isFree(a)).rejects.toThrow("lock");
     await eventually(() => isFree(a));
     await eventually(() => isFree(sum));

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { claimer, stepsHarness, tenant } from "../../test/steps-harness.ts";
+import { claimer, tenant } from "../../test/engine-harness.ts";
+import { stepsHarness } from "../../test/steps-harness.ts";
 import { advanceGroups } from "../groups/advance.ts";
 import { claim } from "../lease/claim.ts";
 import { setLimits } from "../limits/set.ts";
@@ -7,14 +8,14 @@ import { promoteDue } from "../maintenance/promote-due.ts";
 import { complete } from "../settle/complete.ts";
 import { park } from "./park.ts";
 
-const { own, deps, recorded, add, take, started, read, signal, timeIsOver, counts } = stepsHarness();
+const { deps, recorded, add, take, started, read, signal, timeIsOver, counts } = stepsHarness();
 
 test("a job is parked until its signal, and no attempt, history or slot is spent", async () => {
   const [id = ""] = await add({});
   for (let time = 1; time <= 50; time += 1) {
     const lease = await take(id);
     expect(lease.attempts).toBe(1);
-    expect(await park(deps(), lease, `s${time}`, 3_600)).toMatchObject({ kind: "parked" });
+    expect(await park(deps, lease, `s${time}`, 3_600)).toMatchObject({ kind: "parked" });
     const parked = await read(id);
     expect(parked).toMatchObject({ status: "scheduled", waits_for: `s${time}`, attempts: 0, locked_until: null });
     expect(parked?.due_at).toEqual(parked?.run_at);
@@ -25,17 +26,17 @@ test("a job is parked until its signal, and no attempt, history or slot is spent
     });
   }
   const lease = await take(id);
-  expect(await park(deps(), lease, "s50", 3_600)).toEqual({ kind: "signalled", payload: 50 });
-  expect(await own().database.sql`SELECT FROM job_attempts`).toEqual([]);
+  expect(await park(deps, lease, "s50", 3_600)).toEqual({ kind: "signalled", payload: 50 });
+  expect(await deps.database.sql`SELECT FROM job_attempts`).toEqual([]);
   expect(recorded.named("job_parked")).toHaveLength(50);
-  await complete(deps(), [{ lease, result: null }]);
+  await complete(deps, [{ lease, result: null }]);
   await counts();
 });
 
 test("parking again under the same lease, as the answer was lost, changes nothing", async () => {
   const lease = await started();
-  const first = await park(deps(), lease, "go", 3_600);
-  expect(await park(deps(), lease, "go", 60)).toEqual(first);
+  const first = await park(deps, lease, "go", 3_600);
+  expect(await park(deps, lease, "go", 60)).toEqual(first);
   expect(recorded.named("job_parked")).toHaveLength(1);
   await counts();
 });
@@ -49,85 +50,85 @@ test("a signal sent before its wait is not lost, and the first of its name count
   });
   expect(await signal(id, "go", { by: "bob" })).toMatchObject({ kind: "sent_before" });
   const lease = await take(id);
-  expect(await park(deps(), lease, "go", 60)).toEqual({ kind: "signalled", payload: { by: "ada" } });
+  expect(await park(deps, lease, "go", 60)).toEqual({ kind: "signalled", payload: { by: "ada" } });
   expect(await read(id)).toMatchObject({ status: "running", attempts: 1 });
 });
 
 test("a signal of another name does not wake a job", async () => {
   const lease = await started();
-  await park(deps(), lease, "go", 60);
+  await park(deps, lease, "go", 60);
   expect(await signal(lease.id, "stop")).toMatchObject({ kind: "sent", woken: false, job: { status: "scheduled" } });
   expect(await read(lease.id)).toMatchObject({ waits_for: "go" });
 });
 
 test("when the time is over the job goes on, and a signal that comes later does not count", async () => {
   const [id = ""] = await add({});
-  await park(deps(), await take(id), "go", 60);
+  await park(deps, await take(id), "go", 60);
   await timeIsOver(id);
-  expect((await promoteDue(deps(), 10)).map((job) => job.id)).toEqual([id]);
+  expect((await promoteDue(deps, 10)).map((job) => job.id)).toEqual([id]);
   expect(await read(id)).toMatchObject({ status: "queued", waits_for: null });
   expect(await signal(id)).toMatchObject({ kind: "too_late" });
   const lease = await take(id);
-  expect(await park(deps(), lease, "go", 60)).toEqual({ kind: "timed_out" });
+  expect(await park(deps, lease, "go", 60)).toEqual({ kind: "timed_out" });
   expect(await signal(id)).toMatchObject({ kind: "too_late" });
-  expect(await park(deps(), lease, "go", 60)).toEqual({ kind: "timed_out" });
+  expect(await park(deps, lease, "go", 60)).toEqual({ kind: "timed_out" });
   expect(await read(id)).toMatchObject({ status: "running", attempts: 1 });
 });
 
 test("a time that is over stays over, though the clock is set back after the handler was told", async () => {
   const lease = await started();
   const { id } = lease;
-  await park(deps(), lease, "go", 60);
+  await park(deps, lease, "go", 60);
   await timeIsOver(id);
-  const again = await take((await promoteDue(deps(), 10))[0]?.id);
-  expect(await park(deps(), again, "go", 60)).toEqual({ kind: "timed_out" });
-  await own().database.sql`UPDATE job_waits SET until = now() + interval '1 hour' WHERE job_id = ${id}`;
+  const again = await take((await promoteDue(deps, 10))[0]?.id);
+  expect(await park(deps, again, "go", 60)).toEqual({ kind: "timed_out" });
+  await deps.database.sql`UPDATE job_waits SET until = now() + interval '1 hour' WHERE job_id = ${id}`;
   expect(await signal(id)).toMatchObject({ kind: "too_late" });
-  expect(await park(deps(), again, "go", 60)).toEqual({ kind: "timed_out" });
+  expect(await park(deps, again, "go", 60)).toEqual({ kind: "timed_out" });
   expect(await read(id)).toMatchObject({ status: "running", waits_for: null });
 });
 
 test("a signal that came in time counts, although the job runs after its time", async () => {
   const [id = ""] = await add({});
-  await park(deps(), await take(id), "go", 60);
+  await park(deps, await take(id), "go", 60);
   await signal(id, "go", 1);
   await timeIsOver(id);
-  expect(await park(deps(), await take(id), "go", 60)).toEqual({ kind: "signalled", payload: 1 });
+  expect(await park(deps, await take(id), "go", 60)).toEqual({ kind: "signalled", payload: 1 });
 });
 
 test("the time counts from the first time a job is parked, however early it was woken", async () => {
   const [id = ""] = await add({});
-  const first = await park(deps(), await take(id), "go", 60);
-  await own().database.sql`UPDATE jobs SET due_at = now() WHERE id = ${id}`;
-  await promoteDue(deps(), 10);
-  expect(await park(deps(), await take(id), "go", 3_600)).toEqual(first);
+  const first = await park(deps, await take(id), "go", 60);
+  await deps.database.sql`UPDATE jobs SET due_at = now() WHERE id = ${id}`;
+  await promoteDue(deps, 10);
+  expect(await park(deps, await take(id), "go", 3_600)).toEqual(first);
 });
 
 test("a job that is parked keeps its turn in its group", async () => {
   const [first = "", second = ""] = await add({ group: "g" }, { group: "g" });
-  await park(deps(), await take(first), "go", 60);
-  await advanceGroups(deps(), 10);
+  await park(deps, await take(first), "go", 60);
+  await advanceGroups(deps, 10);
   expect(await read(second)).toMatchObject({ status: "blocked" });
   await signal(first);
-  await complete(deps(), [{ lease: await take(first), result: null }]);
-  await advanceGroups(deps(), 10);
+  await complete(deps, [{ lease: await take(first), result: null }]);
+  await advanceGroups(deps, 10);
   expect(await read(second)).toMatchObject({ status: "queued" });
   await counts();
 });
 
 test("a job that is parked leaves its slot of a limited queue to others", async () => {
   const limits = { concurrency: 1, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
-  await setLimits(deps(), { tenant, queue: "default" }, limits);
+  await setLimits(deps, { tenant, queue: "default" }, limits);
   const [first = "", second = ""] = await add({}, {});
   const lease = await take(first);
-  expect(await claim(deps(), [second], claimer)).toEqual([]);
-  await park(deps(), lease, "go", 60);
-  expect(await claim(deps(), [second], claimer)).toHaveLength(1);
+  expect(await claim(deps, [second], claimer)).toEqual([]);
+  await park(deps, lease, "go", 60);
+  expect(await claim(deps, [second], claimer)).toHaveLength(1);
 });
 
 test("a final job takes no signal", async () => {
   const lease = await started();
-  await complete(deps(), [{ lease, result: null }]);
+  await complete(deps, [{ lease, result: null }]);
   expect(await signal(lease.id)).toEqual({ kind: "finished", status: "succeeded" });
-  expect(await own().database.sql`SELECT FROM job_signals`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM job_signals`).toEqual([]);
 });

@@ -1,20 +1,12 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { findJob } from "../jobs/find.ts";
 import { enqueue } from "./enqueue.ts";
 import type { EnqueueOutcome } from "./outcome.ts";
 
-let own: TestDatabase;
-let deps: Deps;
+const { deps, recorded } = engineHarness();
 const options = { idempotency_ttl_seconds: 3_600 };
-const recorded = recordEvents();
-
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recorded.observe };
-});
-afterAll(() => own.drop());
 
 const idOf = (outcome: EnqueueOutcome | undefined) => (outcome && "job" in outcome ? outcome.job.id : undefined);
 
@@ -96,7 +88,7 @@ test("batches that share keys in opposite orders do not block each other", async
 
 test("an expired key is free again", async () => {
   const [first] = await enqueue(deps, [submission({}, "old")], options);
-  await own.database.sql`UPDATE idempotency_keys SET expires_at = now() - interval '1 second' WHERE key = 'old'`;
+  await deps.database.sql`UPDATE idempotency_keys SET expires_at = now() - interval '1 second' WHERE key = 'old'`;
   const [second] = await enqueue(deps, [submission({ priority: 3 }, "old")], options);
   expect(second?.kind).toBe("created");
   expect(idOf(second)).not.toBe(idOf(first));

@@ -1,21 +1,15 @@
-import { recordEvents, submission, tcpProxy, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { submission, tcpProxy } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase } from "../database/connect.ts";
-import type { Deps } from "../deps.ts";
 import { enqueueAll } from "./enqueue-all.ts";
 import type { Submission } from "./outcome.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
+const { deps, url } = engineHarness();
 
 /** How many bytes the database answers while a batch is submitted. */
 async function answeredTo(batch: readonly Submission[]): Promise<number> {
-  const proxy = await tcpProxy(own.url);
+  const proxy = await tcpProxy(url());
   const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 20_000 });
   let bytes = 0;
   try {
@@ -39,12 +33,12 @@ const job_bytes_max = 1_000;
 test.each(["an idempotency key", "a unique key"])(
   "a small batch that meets jobs with large results by %s is not answered with megabytes from the database",
   async (by) => {
-    await own.database.sql`TRUNCATE jobs, idempotency_keys, unique_keys`;
+    await deps.database.sql`TRUNCATE jobs, idempotency_keys, unique_keys`;
     const batch = Array.from({ length: jobs }, (_, at) =>
       by === "a unique key" ? submission({ unique: { key: `u${at}` } }) : submission({}, `key-${at}`),
     );
     await enqueueAll(deps, batch, { idempotency_ttl_seconds: 60 });
-    await own.database.sql`
+    await deps.database.sql`
       UPDATE jobs SET result = to_json(repeat('x', 100000)), progress = to_json(repeat('x', 10000)), last_error = repeat('x', 4096)`;
     expect(await answeredTo(batch)).toBeLessThan(jobs * job_bytes_max);
   },

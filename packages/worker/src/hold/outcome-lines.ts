@@ -46,6 +46,5 @@ export function createOutcomeLines(flush: (batch: Settlement[]) => Promise<void>
 /** Failures and logs go to the attempts' table, and what follows in a group is in those of groups. */
 function lineOf({ job, outcome }: Settlement): string {
   if (outcome.kind !== "succeeded") return "failed";
-  if (outcome.spawned) return "adding";
   return `${outcome.log ? "logged" : "plain"}${job.lease.group_key === null ? "" : " in groups"}`;
 }

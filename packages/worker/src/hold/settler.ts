@@ -24,8 +24,9 @@ const retry_ms = 250;
 type Fault = { job: RunningJob } & Omit<Extract<Ending, { kind: "failed" }>, "kind">;
 
 /**
- * Writes outcomes to the database, those that are ready together in one statement (see `createOutcomeLines`). While the
- * database is away, outcomes are kept, and no attempt is spent.
+ * Writes outcomes to the database, those that are ready together in one statement (see `createOutcomeLines`), and those
+ * that bring jobs with them each by itself (see `createSpawnLines`). While the database is away, outcomes are kept, and
+ * no attempt is spent.
  */
 export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: BackoffPolicy, goingOn: GoingOn) {
   const giveUp = new AbortController();
@@ -72,15 +73,13 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     for (const { job, outcome } of batch) {
       if (!running.holds(job)) continue;
       if (outcome.kind === "succeeded") {
-        const { result, log, spawned } = outcome;
-        if (spawned) adding.add({ job, result, log, spawned });
-        else successes.push({ job, result, log });
+        const { result, log } = outcome;
+        successes.push({ job, result, log });
       } else faults.push({ job, ...outcome });
     }
     await Promise.all([inBatch(successes, succeed), inBatch(faults, failAll)]);
     for (const settlement of batch)
-      if (isAdding(settlement)) continue;
-      else if (locked.delete(settlement.job) && !giveUp.signal.aborted) void tryLater(settlement);
+      if (locked.delete(settlement.job) && !giveUp.signal.aborted) void tryLater(settlement);
       // Those that could not be settled: their leases run out, and the sweep finds them.
       else running.leave(settlement.job);
   };
@@ -218,7 +217,9 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
 
   return {
     settle(job: RunningJob, outcome: Ending): void {
-      lines.add({ job, outcome });
+      if (outcome.kind !== "succeeded" || !outcome.spawned) return lines.add({ job, outcome });
+      const { result, log, spawned } = outcome;
+      adding.add({ job, result, log, spawned });
     },
     /** Resolves when everything given so far has been settled, and followed up. */
     async drained(): Promise<void> {
@@ -230,5 +231,3 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   };
 }
 export type Settler = ReturnType<typeof createSettler>;
-
-const isAdding = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;

@@ -1,5 +1,6 @@
-import { eventually, recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { eventually, type TestDatabase } from "@atlasqueue/testing";
+import { describe, expect, test } from "vitest";
+import { engineHarness } from "../../../test/engine-harness.ts";
 import { advanceAndAdmit } from "../../../test/advance.ts";
 import { addFlow } from "../../../test/add-flow.ts";
 import { rowsRead } from "../../../test/rows-read.ts";
@@ -7,45 +8,23 @@ import { purge } from "../../dead-letters/purge.ts";
 import type { Deps } from "../../deps.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { deleteFinished } from "../../jobs/delete.ts";
-import { findJob } from "../../jobs/find.ts";
 import { retry } from "../../jobs/retry.ts";
-import { claim } from "../../lease/claim.ts";
 import { clearResults } from "../../maintenance/clear-results.ts";
 import { firstId, prune } from "../../maintenance/prune.ts";
 import { complete } from "../../settle/complete.ts";
-import { fail } from "../../settle/fail.ts";
 import { forgetEmptyFlows } from "./forget-empty.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database
-    .sql`TRUNCATE jobs, job_attempts, job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, flow_notes`;
-});
+const { deps, take, die, status } = engineHarness();
 
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
-const take = async (id: string) => {
-  const [lease] = await claim(deps, [id], claimer);
-  if (!lease) throw new Error(`${id} could not be claimed`);
-  return lease;
-};
 const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: 1 }]);
-const die = async (id: string) =>
-  fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
 const advance = () => advanceAndAdmit(deps);
-const status = async (id: string) => (await findJob(deps, "default", id))?.status;
 
 /** Everything that removes jobs, for jobs that ended just now. */
 const removals: Record<string, (id: string, using?: Deps) => Promise<unknown>> = {
   "a person": (id, using = deps) => deleteFinished(using, "default", [id]),
   retention: async (_id, using = deps) => {
     // It looks only at ids of the past.
-    await own.database.sql`SELECT pg_sleep(0.01)`;
+    await deps.database.sql`SELECT pg_sleep(0.01)`;
     await prune(using, { succeeded_hours: 0, dead_hours: 0 }, firstId, 100);
   },
   "a purge": (id, using = deps) =>
@@ -63,7 +42,7 @@ function lookingThenWaiting(sql: TestDatabase["database"]["sql"]): Deps {
       params,
       options,
     );
-  return { ...deps, database: { ...own.database, sql: { unsafe } as typeof sql } };
+  return { ...deps, database: { ...deps.database, sql: { unsafe } as typeof sql } };
 }
 
 test.each(Object.keys(removals))("%s leaves a job that others wait for, until they do not any more", async (by) => {
@@ -78,14 +57,14 @@ test.each(Object.keys(removals))("%s leaves a job that others wait for, until th
   await deleteFinished(deps, "default", [b]);
   await remove(a);
   expect(await status(a)).toBeUndefined();
-  expect(await own.database.sql`SELECT FROM flow_edges`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM flow_edges`).toEqual([]);
 });
 
 test.each(Object.keys(removals))("%s leaves a job that others came to wait for since its look", async (by) => {
   const remove = removals[by] as (typeof removals)[string];
   const { a } = await addFlow(deps, { a: {} });
   await die(a);
-  const { sql } = own.database;
+  const { sql } = deps.database;
   await sql
     .begin(async (stop) => {
       await stop`SELECT pg_advisory_xact_lock(77)`;
@@ -119,7 +98,7 @@ test("results stay until the last job of the flow is over", async () => {
   const clear = async () => (await clearResults(deps, 0, firstId, "ffffffff-ffff-ffff-ffff-ffffffffffff", 100)).jobs;
   await succeed(a);
   await succeed(alone.alone);
-  await own.database.sql`UPDATE jobs SET flow_id = NULL WHERE id = ${alone.alone}`;
+  await deps.database.sql`UPDATE jobs SET flow_id = NULL WHERE id = ${alone.alone}`;
   expect(await clear()).toBe(1);
   await advance();
   await succeed(b);
@@ -168,7 +147,7 @@ const theirs = {
 describe.each(Object.keys(removals))("%s, while a stranger holds a row of one job", (by) => {
   test.each(Object.entries(theirs))("%s: removes the others, and that one later", async (_what, { table, column }) => {
     const remove = removals[by] as (typeof removals)[string];
-    const { sql } = own.database;
+    const { sql } = deps.database;
     const { a, b, other } = await addFlow(deps, { a: {}, b: { after: ["a"] }, other: {} });
     for (const id of [a, other]) await die(id);
     // Dead as well, and with its edge, as one whose parent was removed has it.
@@ -191,7 +170,7 @@ describe.each(Object.keys(removals))("%s, while a stranger holds a row of one jo
 });
 
 test("a flow that a stranger holds stays, and holds up no other", async () => {
-  const { sql } = own.database;
+  const { sql } = deps.database;
   await sql`INSERT INTO flows (id, tenant, created_at) SELECT gen_random_uuid(), 'default', now() FROM generate_series(1, 2)`;
   await sql.begin(async (stranger) => {
     await stranger`SELECT FROM flows LIMIT 1 FOR UPDATE`;
@@ -208,11 +187,11 @@ test("a flow goes with the last of its jobs", async () => {
   expect(await forgetEmptyFlows(deps, firstId, 10)).toEqual({ flows: 0, next: undefined });
   await deleteFinished(deps, "default", [b]);
   expect(await forgetEmptyFlows(deps, firstId, 10)).toEqual({ flows: 1, next: undefined });
-  expect(await own.database.sql`SELECT FROM flow_jobs UNION ALL SELECT FROM flow_edges`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM flow_jobs UNION ALL SELECT FROM flow_edges`).toEqual([]);
 });
 
 test.each(["known", "unknown"])("whether a long flow is over is told from its end, its size %s", async (size) => {
-  const { sql } = own.database;
+  const { sql } = deps.database;
   const { first, last } = await addFlow(deps, { first: {}, last: {} });
   await succeed(first);
   const members = 3_000;
@@ -227,6 +206,6 @@ test.each(["known", "unknown"])("whether a long flow is over is told from its en
   if (size === "known") await sql`ANALYZE jobs, flow_jobs`;
   const step = (on: Pick<Deps, "database">) =>
     clearResults({ ...deps, ...on }, 0, firstId, "ffffffff-ffff-ffff-ffff-ffffffffffff", 10);
-  expect(await rowsRead(own.database, step, "flow_jobs")).toBeLessThan(100);
+  expect(await rowsRead(deps.database, step, "flow_jobs")).toBeLessThan(100);
   expect(await sql`SELECT FROM jobs WHERE status = 'succeeded' AND result IS NULL`).toEqual([]);
 });

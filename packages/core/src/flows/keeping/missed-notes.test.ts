@@ -1,12 +1,11 @@
-import { eventually, recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../../test/engine-harness.ts";
 import { advanceAndAdmit } from "../../../test/advance.ts";
 import { addFlow } from "../../../test/add-flow.ts";
-import type { Deps } from "../../deps.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { findJob } from "../../jobs/find.ts";
 import { retry } from "../../jobs/retry.ts";
-import { claim } from "../../lease/claim.ts";
 import { clearAway } from "../../maintenance/cleaner.ts";
 import { firstId } from "../../maintenance/prune.ts";
 import { defaultRetention } from "../../maintenance/retention.ts";
@@ -17,28 +16,13 @@ import { closeEdges } from "../close-edges.ts";
 import { noteMissedChildren, noteMissedParents } from "./missed-notes.ts";
 import { releaseChildren } from "../release-children.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
-beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, arrivals, job_groups, flows, flow_jobs, flow_edges, flow_notes`;
-});
+const { deps, take, statuses } = engineHarness();
 
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
-const succeed = async (id: string) => {
-  const [lease] = await claim(deps, [id], claimer);
-  if (!lease) throw new Error(`${id} could not be claimed`);
-  await complete(deps, [{ lease, result: 1 }]);
-};
+const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: 1 }]);
 const advance = () => advanceAndAdmit(deps);
-const statuses = (...ids: string[]) => Promise.all(ids.map(async (id) => (await findJob(deps, "default", id))?.status));
-const notes = async () => (await own.database.sql`SELECT FROM flow_notes`).length;
+const notes = async () => (await deps.database.sql`SELECT FROM flow_notes`).length;
 /** As after a version that knows nothing of notes. */
-const loseNotes = () => own.database.sql`DELETE FROM flow_notes`;
+const loseNotes = () => deps.database.sql`DELETE FROM flow_notes`;
 const firstEdge = { parent: firstId, child: firstId };
 const noteAll = async () => {
   await noteMissedParents(deps, firstEdge, 500);
@@ -97,7 +81,7 @@ test("a parent that is gone has failed, also for those that wait for its replay"
     waits: { after: ["a"], on_parent_failure: "wait" },
     runs: { after: ["a"], on_parent_failure: "run" },
   });
-  await own.database.sql`DELETE FROM jobs WHERE id = ${a}`;
+  await deps.database.sql`DELETE FROM jobs WHERE id = ${a}`;
   await noteAll();
   await advance();
   expect(await statuses(stops, waits, runs)).toEqual(["cancelled", "cancelled", "queued"]);
@@ -143,7 +127,7 @@ test("a walk goes on where the step before has ended, within one parent too", as
     after = step.next;
   }
   expect(steps).toEqual([1, 1, 0, 0]);
-  await own.database.sql`DELETE FROM flow_edges`;
+  await deps.database.sql`DELETE FROM flow_edges`;
   await loseNotes();
   let found = 0;
   for (let after: string | undefined = firstId; after !== undefined;) {
