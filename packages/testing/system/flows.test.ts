@@ -21,9 +21,10 @@ let system: System;
 let database: Database;
 beforeAll(async () => {
   const started = await startSystem();
+  await started.sql.end({ timeout: 1 });
   // A crash while the driver asks for the types of a new connection is a rejection that it hands to nobody.
   const sql = postgres(started.servers.postgres.url, { max: 2, fetch_types: false, backoff: () => 0.1 });
-  system = { ...started, sql, stop: () => Promise.all([sql.end({ timeout: 1 }), started.stop()]).then(() => {}) };
+  system = { ...started, sql };
   await keepRecord(system);
   // So that a crash forgets what was not synced: otherwise the WAL writer soon does that.
   await system.sql.unsafe("ALTER SYSTEM SET wal_writer_delay = '10s'");
@@ -32,6 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await database.close();
+  await system.sql.end({ timeout: 1 });
   await system.stop();
 });
 
