@@ -6,8 +6,8 @@ import type { Run } from "./runs.ts";
 export type HeldJob = {
   readonly leased: LeasedJob;
   readonly run: Run;
-  /** Of this attempt, where attempts are traced. */
-  readonly span: TraceSpan | undefined;
+  /** Of this attempt once it has begun, where attempts are traced. */
+  span: TraceSpan | undefined;
   /** The handler's signal. */
   readonly stop: AbortController;
   phase: "handling" | "settling";
@@ -41,11 +41,11 @@ export function heldJobs(concurrency: number) {
     tell();
   };
   return {
-    add(leased: LeasedJob, run: Run, ends_at_ms: number, span?: TraceSpan): HeldJob {
+    add(leased: LeasedJob, run: Run, ends_at_ms: number): HeldJob {
       const job: HeldJob = {
         leased,
         run,
-        span,
+        span: undefined,
         stop: new AbortController(),
         phase: "handling",
         goes_on: false,

@@ -1,8 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { recorder } from "../../test/recorder.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
-import { createClient, type Client } from "../index.ts";
+import { createClient, type Client, type WorkOptions } from "../index.ts";
 
 let api: TestApi;
 let client: Client;
@@ -17,16 +18,21 @@ function standStill(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
-/** A worker that stands still for longer than a lease while the answer with its first jobs lies in its socket. */
-function standingStill(queue: string, meanwhile: () => Promise<unknown>) {
+/** A worker that stands still for longer than a lease while the answer with jobs to a call lies in its socket. */
+function standingStill(
+  queue: string,
+  meanwhile: () => Promise<unknown>,
+  { call = "/lease", ...options }: WorkOptions & { call?: string } = {},
+) {
   let stood = false;
   const late = createClient({
     url: api.url,
     async fetch(input, init) {
       const response = await fetch(input, init);
-      if (stood || !String(input).endsWith("/lease")) return response;
+      if (stood || !String(input).endsWith(call)) return response;
       const text = await response.text();
-      if ((JSON.parse(text) as { jobs: unknown[] }).jobs.length > 0) {
+      const { jobs = [], next = [] } = JSON.parse(text) as { jobs?: unknown[]; next?: unknown[] };
+      if (jobs.length + next.length > 0) {
         stood = true;
         await meanwhile();
         standStill(1_500);
@@ -39,6 +45,7 @@ function standingStill(queue: string, meanwhile: () => Promise<unknown>) {
   const worker = late.work(queue, (_payload, { job }) => void started.push(job.id), {
     observe: told.observe,
     leaseSeconds: 1,
+    ...options,
   });
   onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   return { started, ...told };
@@ -54,6 +61,74 @@ test("a worker that stood still for longer than a lease starts no job that it ha
   await eventually(() => expect(named("lease_lost")).toMatchObject([{ job: { id: lost }, during: "starting" }]));
   expect(started.toSorted()).toEqual(others.toSorted());
 });
+
+test("nor the next of a run, which came with an ack's answer", async () => {
+  const ids = (
+    await client.submitMany(Array.from({ length: 3 }, () => ({ type: "a", queue: "lost-run", group: "g" })))
+  ).map(({ id }) => id);
+  const [first = "", lost = "", last = ""] = ids;
+  const options = { call: "/settle", runMax: 100 };
+  const { started, named } = standingStill("lost-run", () => client.cancel(lost), options);
+  expect(await client.wait(last)).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(named("lease_lost")).toMatchObject([{ job: { id: lost }, during: "starting" }]);
+  expect(started).toEqual([first, last]);
+});
+
+test("a renewal that takes more than a third of the lease is enough to start a job", async () => {
+  const { id } = await client.submit({ type: "a", queue: "slow" });
+  let stood = false;
+  let renewals = 0;
+  const slow = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      const response = await fetch(input, init);
+      const text = await response.text();
+      if (String(input).endsWith("/heartbeat")) {
+        renewals += 1;
+        await pause(500);
+      } else if (!stood && text.includes('"lease_token"')) {
+        stood = true;
+        standStill(900);
+      }
+      return new Response(text, response);
+    },
+  });
+  const worker = slow.work("slow", () => {}, { leaseSeconds: 1, observe: () => {} });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }));
+  expect(renewals).toBeLessThan(5);
+});
+
+test("a stop does not wait for the renewal of a job that was not started yet", async () => {
+  const { id } = await client.submit({ type: "a", queue: "stop-late" });
+  let asked = false;
+  let stood = false;
+  const deaf = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      if (String(input).endsWith("/heartbeat")) {
+        asked = true;
+        return new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(new Error("cut"))));
+      }
+      const response = await fetch(input, init);
+      const text = await response.text();
+      if (!stood && text.includes('"lease_token"')) {
+        stood = true;
+        standStill(1_500);
+      }
+      return new Response(text, response);
+    },
+  });
+  const started: unknown[] = [];
+  const worker = deaf.work("stop-late", () => void started.push(id), { leaseSeconds: 3, observe: () => {} });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await eventually(() => expect(asked).toBe(true));
+  const began_at = performance.now();
+  await worker.stop({ deadlineMs: 0 });
+  // Its farewell takes five seconds at most; a try of the client's takes ten.
+  expect(performance.now() - began_at).toBeLessThan(9_000);
+  expect(started).toEqual([]);
+}, 60_000);
 
 test("a job behind a handler that hogs the processor is renewed before it is started", async () => {
   await client.submitMany(Array.from({ length: 2 }, () => ({ type: "a", queue: "hog" })));

@@ -1,7 +1,7 @@
 import { AtlasQueueError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
-import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
+import type { LeaseCalls } from "../resources/leases.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 
@@ -64,30 +64,41 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
   }
 }
 
-/** Whether a third of a lease may be over that was asked for, or last renewed, at `since`. */
-export const isLate = (since: number, lease_seconds: number): boolean =>
-  performance.now() - since > (lease_seconds * 1_000) / 3;
+/** An API slower than the leases are long keeps none of them; a handler that hogs the processor makes one in vain. */
+const renewals_max = 10;
 
 /**
- * Renew the lease of a job that is about to be started late: another worker may have it by now. Resolves with the time
- * from which it counts; undefined when it is lost, or cannot be renewed.
+ * Renew the lease of a job that is about to be started late: another worker may have it by now. False when it is ours no
+ * more: lost, given back meanwhile, or not renewed in time.
  */
-export async function renewLate(
-  { calls, observe, lease_seconds }: Omit<KeeperDeps, "held">,
-  leased: LeasedJob,
-): Promise<number | undefined> {
-  const asked_ms = performance.now();
-  try {
-    await calls.heartbeat(leased, { leaseSeconds: lease_seconds });
-    return asked_ms;
-  } catch (error) {
-    const { job } = leased;
-    if (error instanceof LeaseLostError || error instanceof NotFoundError)
-      observe({ event: "lease_lost", job, during: "starting" });
-    else observe({ event: "api_unavailable", during: "heartbeat", error });
-    return undefined;
+export async function renewLate({ calls, held, observe, lease_seconds }: KeeperDeps, job: HeldJob): Promise<boolean> {
+  const lease_ms = lease_seconds * 1_000;
+  const isOurs = () => held.holds(job) && job.phase === "handling";
+  for (let renewal = 0; renewal < renewals_max; renewal += 1) {
+    const asked_ms = performance.now();
+    try {
+      const call = { retries: 0, timeoutMs: Math.max(lease_ms, 10_000), signal: job.stop.signal };
+      await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
+    } catch (error) {
+      if (!isOurs()) return false;
+      if (error instanceof LeaseLostError || error instanceof NotFoundError) break;
+      held.leave(job);
+      observe({ event: "api_unavailable", during: "heartbeat", error });
+      return false;
+    }
+    if (!isOurs()) return false;
+    job.ends_at_ms = asked_ms + lease_ms;
+    // Held for certain; if it is late again already, its keeper renews it at once.
+    if (performance.now() < job.ends_at_ms) return true;
   }
+  held.leave(job);
+  observe({ event: "lease_lost", job: job.leased.job, during: "starting" });
+  return false;
 }
+
+/** Whether a third of the lease may be over. */
+export const isLate = (job: HeldJob, lease_seconds: number): boolean =>
+  performance.now() > job.ends_at_ms - (2 * lease_seconds * 1_000) / 3;
 
 /** The API has read the request and will never accept it, or it cannot even be written as JSON. */
 export function isRefusal(error: unknown): boolean {

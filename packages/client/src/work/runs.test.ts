@@ -2,7 +2,7 @@ import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { gate, recorder } from "../../test/recorder.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
-import { createClient, type Client, type WorkOptions } from "../index.ts";
+import { createClient, type Client, type HandlerFunction, type JsonObject, type WorkOptions } from "../index.ts";
 
 let api: TestApi;
 let client: Client;
@@ -104,6 +104,80 @@ test("a worker that stops takes no more of the group", async () => {
   await stopped;
   expect(began).toEqual([0]);
   expect((await client.page({ queue: "stops", status: "running" })).items).toEqual([]);
+});
+
+test("a settlement that is repeated after the stop takes no more of the group", async () => {
+  await groupOf("stops-away", "g", 3);
+  let away = false;
+  const told = recorder();
+  const { open, opened } = gate();
+  const cut = createClient({
+    url: api.url,
+    fetch: (input, init) => (away ? Promise.reject(new TypeError("cut")) : fetch(input, init)),
+  });
+  const worker = cut.work("stops-away", () => opened, { runMax: 100, observe: told.observe });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await eventually(() => expect(told.named("handler_start")).toHaveLength(1));
+  away = true;
+  open();
+  await eventually(() => expect(told.named("api_unavailable").some(({ during }) => during === "settle")).toBe(true));
+  const stopped = worker.stop();
+  away = false;
+  await stopped;
+  expect(told.named("job_settled")).toHaveLength(1);
+  expect(told.named("handler_start")).toHaveLength(1);
+});
+
+test("a next job that comes after the stop's deadline is given back, and not started", async () => {
+  const [, next] = await groupOf("stops-late", "g", 2);
+  const other = await client.submit({ type: "endless", queue: "stops-late" });
+  const told = recorder();
+  const answer = gate();
+  let settled = false;
+  const late = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      const response = await fetch(input, init);
+      if (settled || !String(input).endsWith("/settle")) return response;
+      settled = true;
+      await answer.opened;
+      return response;
+    },
+  });
+  const handler: HandlerFunction<JsonObject> = (_payload, { job, signal }) => {
+    if (job.id !== other.id) return;
+    // Aborted at the deadline; the farewell waits for the answer.
+    signal.addEventListener("abort", answer.open);
+    return new Promise(() => {});
+  };
+  const worker = late.work("stops-late", handler, { runMax: 100, observe: told.observe });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await eventually(() => {
+    expect(told.named("handler_start")).toHaveLength(2);
+    expect(settled).toBe(true);
+  });
+  await worker.stop({ deadlineMs: 0 });
+  expect(told.named("handler_start")).toHaveLength(2);
+  for (const id of [next?.id ?? "", other.id])
+    expect(await client.get(id)).toMatchObject({ attempts: 1, last_error: expect.stringMatching(/^Stopped:/) });
+});
+
+test("runs and other jobs that end together are settled in two requests, however they alternate", async () => {
+  const jobs = Array.from({ length: 20 }, (_, n) => ({
+    type: "a",
+    queue: "mixed",
+    ...(n % 2 === 0 ? { group: `g${n}` } : {}),
+  }));
+  await client.submitMany(jobs);
+  const { open, opened } = gate();
+  const told = recorder();
+  const worker = client.work("mixed", () => opened, { runMax: 100, concurrency: 20, observe: told.observe });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await eventually(() => expect(told.named("handler_start")).toHaveLength(20));
+  asked.length = 0;
+  open();
+  await eventually(() => expect(told.named("job_settled")).toHaveLength(20));
+  expect(asked.filter((path) => path.endsWith("/settle") || path.endsWith("/ack"))).toHaveLength(2);
 });
 
 test.each([0, 1.5, 1_001])("a runMax of %d is refused", (runMax) => {

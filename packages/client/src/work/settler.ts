@@ -11,7 +11,13 @@ import { runOf, type Run } from "./runs.ts";
 import { traceReceived, traceSettled } from "../tracing/attempts.ts";
 
 /** Who goes on with the groups of its jobs, and what starts the next ones. */
-type GoingOn = { worker_id: string; lease_seconds: number; start(leased: LeasedJob, run: Run): Promise<void> };
+type GoingOn = {
+  worker_id: string;
+  lease_seconds: number;
+  start(leased: LeasedJob, run: Run, asked_at: number): Promise<void>;
+  /** Aborts when nothing more may be leased. */
+  stopping: AbortSignal;
+};
 
 type Settlement = { job: HeldJob; outcome: Outcome };
 
@@ -32,7 +38,7 @@ export function createSettler(
   calls: LeaseCalls,
   held: HeldJobs,
   observe: Observe,
-  { worker_id, lease_seconds, start }: GoingOn,
+  { worker_id, lease_seconds, start, stopping }: GoingOn,
   tracing?: Tracing,
 ) {
   const waiting: Settlement[] = [];
@@ -74,7 +80,7 @@ export function createSettler(
 
   const send = async (batch: Settlement[]): Promise<void> => {
     const [first] = batch;
-    const goes_on = first?.job.goes_on ?? false;
+    const goes_on = !stopping.aborted && (first?.job.goes_on ?? false);
     if (first && batch.length === 1 && !goes_on) return sendOne(first);
     const acks = batch.filter(isSuccess);
     const nacks = batch.filter(isFailure);
@@ -83,7 +89,8 @@ export function createSettler(
       nacks: nacks.map(({ job, outcome }) => ({ ...heldFields(job), ...nackFields(outcome) })),
       ...(goes_on && { next: { worker_id, lease_seconds } }),
     };
-    const asked_at = Date.now();
+    const asked_at = performance.now();
+    const began_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";
     const outcomes = await traced(name, batch, () => calls.settle(request, { retries: 0 }));
     const told = [...outcomes.acks, ...outcomes.nacks];
@@ -94,10 +101,10 @@ export function createSettler(
     }
     const { next = [] } = outcomes;
     if (next.length === 0) return;
-    traceReceived(tracing, next, asked_at);
+    traceReceived(tracing, next, began_at);
     // In this turn, before anything else finds the slots free.
     const before = acks.map(({ job }) => job);
-    for (const leased of next) void start(leased, runOf(leased, before));
+    for (const leased of next) void start(leased, runOf(leased, before), asked_at);
   };
 
   const sendOne = async ({ job, outcome }: Settlement): Promise<void> => {
@@ -179,16 +186,21 @@ function nackFields({ error, error_data, retryable, delay_ms }: Extract<Outcome,
 const isRefusalToAdd = (error: unknown) => error instanceof AuthError || error instanceof ConflictError;
 const addsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
 
+/** The first, and those of the others that may go in a request with it. */
 function takeBatch(waiting: Settlement[]): Settlement[] {
-  let rows = 0;
-  for (let bytes = 0; rows < waiting.length && rows < batch_max; rows += 1) {
-    const { job, outcome } = waiting[rows] as Settlement;
-    // What goes on is asked for all acks of a request alike.
-    if (rows > 0 && job.goes_on !== waiting[0]?.job.goes_on) break;
-    bytes += surrounding_bytes + (outcome.kind === "succeeded" ? outcome.bytes : error_bytes_max);
-    if (rows > 0 && (bytes > batch_bytes_max || addsJobs(waiting[rows] as Settlement))) break;
-    // It goes alone.
-    if (addsJobs(waiting[rows] as Settlement)) return waiting.splice(0, 1);
+  const batch: Settlement[] = [];
+  let bytes = 0;
+  for (const item of waiting) {
+    const [first] = batch;
+    // The next jobs are asked for all acks of a request alike.
+    if (first && item.job.goes_on !== first.job.goes_on) continue;
+    bytes += surrounding_bytes + (item.outcome.kind === "succeeded" ? item.outcome.bytes : error_bytes_max);
+    if (first && (bytes > batch_bytes_max || addsJobs(item))) break;
+    batch.push(item);
+    // What adds jobs goes alone.
+    if (batch.length === batch_max || addsJobs(item)) break;
   }
-  return waiting.splice(0, rows);
+  const taken = new Set(batch);
+  waiting.splice(0, waiting.length, ...waiting.filter((item) => !taken.has(item)));
+  return batch;
 }

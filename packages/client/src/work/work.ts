@@ -16,11 +16,11 @@ import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import type { StepCalls } from "../resources/steps.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
-import { heldJobs } from "./held-jobs.ts";
-import { isLate, keepLease, renewLate } from "./lease-keeper.ts";
+import { heldJobs, type HeldJob } from "./held-jobs.ts";
+import { isLate, keepLease, renewLate, type KeeperDeps } from "./lease-keeper.ts";
 import { remoteParents } from "./parent-source.ts";
 import { runJob } from "./run-job.ts";
-import { newRun, shouldGoOn } from "./runs.ts";
+import { newRun, shouldGoOn, type Run } from "./runs.ts";
 import { createSettler } from "./settler.ts";
 import { watchStandstill } from "./standstill.ts";
 import { remoteSteps } from "./step-store.ts";
@@ -89,12 +89,19 @@ export function startRemoteWorker(
   const lease_ms = lease_seconds * 1_000;
   const standstill = watchStandstill(lease_ms / 12);
 
-  const start = async (leased: LeasedJob, its_run = newRun(), since = performance.now()): Promise<void> => {
+  const keeping: KeeperDeps = { calls, held, observe, lease_seconds };
+  /** The stop's deadline is over. */
+  let over = false;
+
+  /** Its lease, asked for at `asked_at`, is renewed first where it may be a third over. */
+  const start = async (leased: LeasedJob, its_run: Run, asked_at: number): Promise<void> => {
     const { job } = leased;
-    const span = beginAttempt(tracing, job);
-    const mine = held.add(leased, its_run, since + lease_ms, span);
+    const mine = held.add(leased, its_run, asked_at + lease_ms);
+    if (over) return giveBack(mine);
+    if (isLate(mine, lease_seconds) && !(await renewLate(keeping, mine))) return;
+    const span = (mine.span = beginAttempt(tracing, job));
     observe({ event: "handler_start", job });
-    void keepLease({ calls, held, observe, lease_seconds }, mine);
+    void keepLease(keeping, mine);
     const progress = (value: Json): void => {
       if (mine.phase === "settling") return;
       mine.progress = { value };
@@ -108,10 +115,18 @@ export function startRemoteWorker(
     else if (span) endAttempt(span, outcome);
     // Lost meanwhile, parked, or given back.
     if (!held.holds(mine) || mine.phase === "settling") return;
-    held.handlerEnded(mine, !draining.signal.aborted && shouldGoOn(mine, outcome, runMax));
+    held.handlerEnded(mine, shouldGoOn(mine, outcome, runMax));
     settler.settle(mine, outcome);
   };
-  const settler = createSettler(calls, held, observe, { worker_id: id, lease_seconds, start }, tracing);
+  const goingOn = { worker_id: id, lease_seconds, start, stopping: draining.signal };
+  const settler = createSettler(calls, held, observe, goingOn, tracing);
+
+  const giveBack = (job: HeldJob): void => {
+    held.handlerEnded(job);
+    job.stop.abort(new DOMException("the worker stops", "AbortError"));
+    const error = "Stopped: the worker stopped before the handler ended";
+    settler.settle(job, { kind: "failed", error, retryable: true, delay_ms: 0 });
+  };
 
   const lease = async (free: number): Promise<void> => {
     const asked = performance.now();
@@ -123,13 +138,7 @@ export function startRemoteWorker(
     traceReceived(tracing, jobs, began_at);
     // The answer may have lain in the socket while this process stood still. An earlier handler may hog the processor now.
     const since = standstill.longest_ms() > lease_ms / 6 ? asked : performance.now();
-    const startInTime = async (leased: LeasedJob): Promise<void> => {
-      let renewed_at: number | undefined = since;
-      while (renewed_at !== undefined && isLate(renewed_at, lease_seconds))
-        renewed_at = await renewLate({ calls, observe, lease_seconds }, leased);
-      if (renewed_at !== undefined) void start(leased, newRun(), renewed_at);
-    };
-    await Promise.all(jobs.map(startInTime));
+    for (const leased of jobs) void start(leased, newRun(), since);
     if (jobs.length === 0 && performance.now() - asked < early_ms)
       await pause(early_ms * Math.random(), draining.signal);
   };
@@ -166,13 +175,8 @@ export function startRemoteWorker(
     };
     await Promise.race([allSettled(), late]);
     deadline.abort();
-    for (const job of held.all()) {
-      if (job.phase !== "handling") continue;
-      held.handlerEnded(job);
-      job.stop.abort(new DOMException("the worker stops", "AbortError"));
-      const error = "Stopped: the worker stopped before the handler ended";
-      settler.settle(job, { kind: "failed", error, retryable: true, delay_ms: 0 });
-    }
+    over = true;
+    for (const job of held.all()) if (job.phase === "handling") giveBack(job);
     const farewell = new AbortController();
     await Promise.race([settler.drained(), pause(farewell_ms_max, farewell.signal)]);
     farewell.abort();

@@ -1,31 +1,13 @@
-import { recordEvents, steppingDatabase, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createFollowUps } from "../follow-ups.ts";
-import type { Deps } from "../deps.ts";
+import { steppingDatabase, submission } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { firstIdAt } from "./retention.ts";
-import { createPromoter } from "./promote.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
-import { eventually } from "@atlasqueue/testing";
-import { createSubmitter } from "../submit/submitter.ts";
-import { claim } from "../lease/claim.ts";
-import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { clearResults, type Cleared } from "./clear-results.ts";
-import { cancel } from "../jobs/cancel.ts";
-import { executeIn } from "../database/caller-transaction.ts";
-import { admit } from "../submit/arrivals/admit.ts";
-import { arrivedAfter } from "../submit/arrivals/arrived-ids.ts";
-import { submitInside } from "../submit/arrivals/submit-inside.ts";
 import { firstId, prune, pruneAhead, type Pruned } from "./prune.ts";
 import { pruneKeys } from "./prune-keys.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
+const { deps } = engineHarness();
 
 /** Well below any deadline, well above the time of a statement. */
 const waited_ms_max = 3_000;
@@ -36,11 +18,11 @@ const insert = async (status: string, made_hours_ago: number, finished_hours_ago
     firstIdAt(new Date(Date.now() - made_hours_ago * hour)).slice(0, 24) +
     Math.random().toString(16).slice(2, 14).padEnd(12, "0");
   const finished = finished_hours_ago === null ? null : new Date(Date.now() - finished_hours_ago * hour);
-  await own.database.sql`
+  await deps.database.sql`
     INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, ready_at, payload)
     VALUES (${id}, 'noop', ${status}, now(), now(), now(), ${finished}, ${status === "dead" ? finished : null},
             ${status === "queued" ? new Date() : null}, '{}')`;
-  await own.database
+  await deps.database
     .sql`INSERT INTO job_attempts (job_id, attempt, finished_at, outcome) VALUES (${id}, 1, now(), 'failed')`;
   return id;
 };
@@ -48,16 +30,16 @@ const insert = async (status: string, made_hours_ago: number, finished_hours_ago
 test("a job that cannot be removed or cleared keeps none after it from being so", async () => {
   const ids: string[] = [];
   for (let count = 0; count < 40; count += 1) ids.push(await insert("succeeded", 100 - count, 25));
-  await own.database.sql`UPDATE jobs SET result = '1'`;
+  await deps.database.sql`UPDATE jobs SET result = '1'`;
   const bad = [ids[0], ids[1], ids[21]];
-  await own.database.sql.unsafe(`
+  await deps.database.sql.unsafe(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22000'; END $$;
     CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON jobs FOR EACH ROW WHEN (OLD.id IN ('${bad.join("','")}'))
       EXECUTE FUNCTION refuse()`);
   try {
     let cleared: Cleared = { jobs: 0, last: firstId, more: true };
     while (cleared.more) cleared = await clearResults(deps, 60, cleared.last ?? firstId, firstIdAt(new Date()), 10);
-    const left = await own.database.sql`SELECT id FROM jobs WHERE result IS NOT NULL ORDER BY id`;
+    const left = await deps.database.sql`SELECT id FROM jobs WHERE result IS NOT NULL ORDER BY id`;
     expect(left.map(({ id }) => id)).toEqual(bad);
     const stuck: (string | undefined)[] = [];
     for (let after: string | undefined = firstId; after !== undefined;) {
@@ -66,21 +48,21 @@ test("a job that cannot be removed or cleared keeps none after it from being so"
       after = step.next;
     }
     expect(stuck).toEqual(bad);
-    expect((await own.database.sql`SELECT FROM jobs`).length).toBe(bad.length);
+    expect((await deps.database.sql`SELECT FROM jobs`).length).toBe(bad.length);
   } finally {
-    await own.database.sql.unsafe("DROP TRIGGER refuse ON jobs; DROP FUNCTION refuse()");
-    await own.database.sql`DELETE FROM jobs`;
+    await deps.database.sql.unsafe("DROP TRIGGER refuse ON jobs; DROP FUNCTION refuse()");
+    await deps.database.sql`DELETE FROM jobs`;
   }
 });
 
 test("a finished job or key locked by another transaction keeps no other from going", async () => {
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1) ids.push(await insert("succeeded", 30, 25));
-  await own.database.sql`
+  await deps.database.sql`
     INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
     SELECT 'default', 'key-' || number, '', ${ids[0] ?? ""}::uuid, now() - interval '1 hour' FROM generate_series(1, 5) AS number`;
-  await own.database.sql`UPDATE jobs SET result = '1'`;
-  await own.database.sql.begin(async (stranger) => {
+  await deps.database.sql`UPDATE jobs SET result = '1'`;
+  await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id = ${ids[2] ?? ""} FOR UPDATE`;
     await stranger`SELECT FROM idempotency_keys WHERE key = 'key-3' FOR UPDATE`;
     const started = performance.now();
@@ -98,25 +80,23 @@ test("while another process takes a step there is nothing to do, and the pass st
   const first = await insert("succeeded", 40, 23);
   const old = await insert("succeeded", 30, 25);
   expect(await prune(deps, retention, firstId, 1)).toEqual({ jobs: 0, dead: [], next: first });
-  await own.database.sql.begin(async (another) => {
+  await deps.database.sql.begin(async (another) => {
     await another`SELECT pg_advisory_xact_lock(4715308921)`;
     expect(await prune(deps, retention, first, 1)).toEqual({ jobs: 0, dead: [], next: first, met_another: true });
   });
   expect(await prune(deps, retention, first, 1)).toMatchObject({ jobs: 1, next: old });
-  await own.database.sql`TRUNCATE jobs, job_attempts`;
 });
 
 test("jobs made by a clock that was far ahead go when their time is up, too", async () => {
   const retention = { succeeded_hours: 24, dead_hours: 100 };
   const gone = [await insert("succeeded", -9_000, 25), await insert("dead", -90_000, 101)];
   const kept = [await insert("succeeded", -9_000, 23), await insert("queued", -9_000, null)];
-  const left = async () => (await own.database.sql`SELECT id FROM jobs ORDER BY id`).map(({ id }) => String(id));
+  const left = async () => (await deps.database.sql`SELECT id FROM jobs ORDER BY id`).map(({ id }) => String(id));
   expect(await prune(deps, retention, firstId, 10)).toMatchObject({ jobs: 0 });
   const first = await pruneAhead(deps, retention, firstId, 3);
   expect(first).toMatchObject({ jobs: 1 });
   expect(await pruneAhead(deps, retention, first.next ?? "", 3)).toEqual({ jobs: 1, dead: [gone[1]], next: undefined });
   expect(await left()).toEqual(kept.toSorted());
-  await own.database.sql`TRUNCATE jobs, job_attempts`;
 });
 
 test("finished jobs go when their time is up, with their attempts; the others stay", async () => {
@@ -137,113 +117,17 @@ test("finished jobs go when their time is up, with their attempts; the others st
     after = step.next;
     steps += 1;
   }
-  const left = await own.database.sql<{ id: string }[]>`SELECT id FROM jobs`;
-  const attempts = await own.database.sql<{ job_id: string }[]>`SELECT job_id FROM job_attempts`;
+  const left = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs`;
+  const attempts = await deps.database.sql<{ job_id: string }[]>`SELECT job_id FROM job_attempts`;
   expect(left.map(({ id }) => id).sort()).toEqual(kept.toSorted());
   expect(attempts.map(({ job_id }) => job_id).sort()).toEqual(kept.toSorted());
   expect(dead).toEqual([gone[2]]);
   expect(steps).toBeGreaterThan(2);
 });
 
-describe("a job that a key names is kept for as long as the key holds", () => {
-  const past = { succeeded_hours: -1, dead_hours: -1 };
-  const finish = async (id: string) => {
-    const [lease] = await claim(deps, [id], {
-      tenant: "default",
-      queues: ["default"],
-      worker_id: "w",
-      lease_seconds: 30,
-    });
-    if (lease) await complete(deps, [{ lease, result: null }]);
-  };
-  const add = async (wish: Parameters<typeof submission>[0], key?: string) => {
-    const [outcome] = await enqueue(deps, [submission(wish, key)], { idempotency_ttl_seconds: 3_600 });
-    return { kind: outcome?.kind, id: outcome && "job" in outcome ? outcome.job.id : "" };
-  };
-  const pruned = async (id: string) => {
-    await prune(deps, past, firstId, 1_000);
-    return (await own.database.sql`SELECT FROM jobs WHERE id = ${id}`).length === 0;
-  };
-  beforeEach(() => own.database.sql`TRUNCATE jobs, idempotency_keys, unique_keys`);
-
-  test("by an idempotency key that outlives the retention: the same request still gets the same job", async () => {
-    const { id } = await add({}, "long");
-    const plain = await add({});
-    await finish(id);
-    await finish(plain.id);
-    expect([await pruned(id), await pruned(plain.id)]).toEqual([false, true]);
-    expect(await add({}, "long")).toEqual({ kind: "replayed", id });
-    await own.database.sql`UPDATE jobs SET kept_until = now()`;
-    expect(await pruned(id)).toBe(true);
-  });
-
-  test("by a key that was answered with an existing job", async () => {
-    const { id } = await add({ unique: { key: "u" } });
-    expect(await add({ unique: { key: "u" } }, "noted")).toEqual({ kind: "existing", id });
-    await finish(id);
-    expect(await pruned(id)).toBe(false);
-    expect(await add({ unique: { key: "u" } }, "noted")).toEqual({ kind: "replayed", id });
-    await own.database.sql`UPDATE idempotency_keys SET expires_at = now()`;
-    await own.database.sql`UPDATE jobs SET finished_at = now() - interval '2 minutes'`;
-    expect(await pruned(id)).toBe(true);
-  });
-
-  test("by a unique window: no second job within it", async () => {
-    const unique = { key: "w", scope: "window", window_seconds: 3_600 } as const;
-    const { id } = await add({ unique });
-    await finish(id);
-    expect(await pruned(id)).toBe(false);
-    await own.database.sql`UPDATE unique_keys SET check_at = now()`;
-    expect(await add({ unique })).toEqual({ kind: "existing", id });
-    await own.database.sql`UPDATE unique_keys SET window_ends_at = now() - interval '2 minutes'`;
-    expect(await pruned(id)).toBe(true);
-    expect(await add({ unique })).toMatchObject({ kind: "created" });
-  });
-
-  test.each([
-    [
-      "of a window that ends meanwhile",
-      { scope: "window", window_seconds: 3_600 },
-      "UPDATE unique_keys SET window_ends_at = now()",
-    ],
-    ["of a job that finishes meanwhile", { scope: "active" }, ""],
-  ] as const)("by a key about to be noted for it, as it was the answer %s", async (_name, terms, meanwhile) => {
-    const unique = { key: "late", ...terms };
-    const { id } = await add({ unique });
-    if (terms.scope === "window") await finish(id);
-    let steps = 0;
-    const database = steppingDatabase(own.database, async (step) => {
-      // The second statement notes the key.
-      steps += step === "statement" ? 1 : 0;
-      if (step !== "statement" || steps !== 2) return;
-      if (meanwhile) await own.database.sql.unsafe(meanwhile);
-      else await finish(id);
-      await pruned(id);
-    });
-    const [outcome] = await enqueue({ ...deps, database }, [submission({ unique }, "late")], {
-      idempotency_ttl_seconds: 3_600,
-    });
-    expect(outcome).toMatchObject({ kind: "existing", job: { id } });
-    expect(await add({ unique }, "late")).toEqual({ kind: "replayed", id });
-  });
-
-  test("by the transaction it came in with, before it was admitted", async () => {
-    const job = await own.database.sql.begin((tx) =>
-      submitInside(executeIn(tx), submission({}, "inside"), { idempotency_ttl_seconds: 3_600 }),
-    );
-    const { id } = (job.outcome as { job: { id: string } }).job;
-    await cancel(deps, "default", id);
-    expect(await pruned(id)).toBe(false);
-    const { ids } = await arrivedAfter(deps, firstId, 10);
-    await admit(deps, ids);
-    expect(await add({}, "inside")).toEqual({ kind: "replayed", id });
-  });
-});
-
 test("jobs that are nothing but their rows and attempts go in one statement; others take a second one", async () => {
-  await own.database.sql`TRUNCATE jobs, job_attempts`;
   let steps = 0;
-  const database = steppingDatabase(own.database, (kind, _number, text) => {
+  const database = steppingDatabase(deps.database, (kind, _number, text) => {
     if (kind === "statement" && text.includes("pg_try_advisory_xact_lock")) steps += 1;
   });
   const pruneAll = () => prune({ ...deps, database }, { succeeded_hours: 24, dead_hours: 24 }, firstId, 10);
@@ -253,18 +137,17 @@ test("jobs that are nothing but their rows and attempts go in one statement; oth
   expect(steps).toBe(1);
   const with_steps = await insert("succeeded", 30, 25);
   const dead = [await insert("dead", 29, 25), await insert("dead", 28, 25)];
-  await own.database.sql`UPDATE jobs SET has_steps = true WHERE id IN (${with_steps}, ${dead[1] ?? ""})`;
-  await own.database
+  await deps.database.sql`UPDATE jobs SET has_steps = true WHERE id IN (${with_steps}, ${dead[1] ?? ""})`;
+  await deps.database
     .sql`INSERT INTO job_steps (job_id, name, result, attempt, finished_at) VALUES (${with_steps}, 'a', '1', 1, now())`;
   expect(await pruneAll()).toEqual({ jobs: 3, dead, next: undefined });
   expect(steps).toBe(3);
-  expect(await own.database.sql`SELECT id FROM jobs`).toEqual([{ id: kept }]);
-  expect((await own.database.sql`SELECT FROM job_attempts`).length).toBe(1);
-  expect((await own.database.sql`SELECT FROM job_steps`).length).toBe(0);
+  expect(await deps.database.sql`SELECT id FROM jobs`).toEqual([{ id: kept }]);
+  expect((await deps.database.sql`SELECT FROM job_attempts`).length).toBe(1);
+  expect((await deps.database.sql`SELECT FROM job_steps`).length).toBe(0);
 });
 
 test("expired keys go, a few at a time", async () => {
-  await own.database.sql`TRUNCATE idempotency_keys`;
   await enqueue(
     deps,
     [1, 2, 3].map((at) => submission({}, `old-${at}`)),
@@ -272,31 +155,5 @@ test("expired keys go, a few at a time", async () => {
   );
   await enqueue(deps, [submission({}, "young")], { idempotency_ttl_seconds: 60 });
   expect([await pruneKeys(deps, 2), await pruneKeys(deps, 2), await pruneKeys(deps, 2)]).toEqual([2, 1, 0]);
-  expect(await own.database.sql`SELECT key FROM idempotency_keys`).toEqual([{ key: "young" }]);
-});
-
-test("a job due in a moment is made ready by the process that scheduled it", async () => {
-  const signal = memorySignal();
-  const followUps = createFollowUps({ ...deps, signal });
-  const submitter = createSubmitter({ ...deps, followUps }, { idempotency_ttl_seconds: 60 });
-  const outcome = await submitter.submit(submission({ delay_seconds: 0.2 }), 10);
-  expect(outcome).toMatchObject({ kind: "created", job: { status: "scheduled" } });
-  await eventually(async () =>
-    expect(await signal.take([{ tenant: "default", queue: "default" }], 5)).toEqual([
-      "job" in outcome ? outcome.job.id : "",
-    ]),
-  );
-  await submitter.close();
-  await followUps.stop();
-});
-
-test("what is due later is left to the sweep", () => {
-  const promoter = createPromoter({ ...deps, signal: memorySignal() });
-  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
-  const before = timers();
-  promoter.expectIn(60_000);
-  expect(timers()).toBe(before);
-  promoter.expectIn(1_000);
-  expect(timers()).toBe(before + 1);
-  promoter.stop();
+  expect(await deps.database.sql`SELECT key FROM idempotency_keys`).toEqual([{ key: "young" }]);
 });

@@ -3,20 +3,15 @@ import { recordEvents, spawnProcess, submission, testDatabase, type TestDatabase
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { waysToSubmit } from "../../../test/ways-to-submit.ts";
 import { admitAll } from "./admitter.ts";
-import { arrivedAfter } from "./arrived-ids.ts";
 import { connectDatabase, type Database } from "../../database/connect.ts";
 import type { Deps } from "../../deps.ts";
 import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
-import { firstId } from "../../maintenance/prune.ts";
 import { findJob } from "../../jobs/find.ts";
 import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
 import { advanceGroups } from "../../groups/advance.ts";
 import { cancel } from "../../jobs/cancel.ts";
-import { deleteFinished } from "../../jobs/delete.ts";
-import { purge } from "../../dead-letters/purge.ts";
-import { fail } from "../../settle/fail.ts";
 import { claim } from "../../lease/claim.ts";
 import type { Lease } from "../../lease/lease.ts";
 import { complete } from "../../settle/complete.ts";
@@ -57,23 +52,6 @@ beforeEach(
       .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers, schedules, queue_counts, queue_changes`,
 );
 
-test("a key is found although its job is admitted between two looks at it", async () => {
-  const job = { type: "noop", group: "g", idempotency_key: "k" };
-  const first = await own.database.sql.begin((tx) => queue.submitIn(tx, job));
-  const again = await own.database.sql.begin((tx) => {
-    let looks = 0;
-    const unsafe = async (text: string, params?: never[]) => {
-      const rows = await tx.unsafe(text, params);
-      looks += 1;
-      if (looks === 1) await admitAll(deps);
-      return rows;
-    };
-    return queue.submitIn({ unsafe }, job);
-  });
-  expect(again).toMatchObject({ id: first.id, created: false });
-});
-
-const not_again = { kind: "dead", reason: "not_retryable" } as const;
 const submissionOf = ({ idempotency_key, ...request }: QueueJob) => submission(request, idempotency_key);
 const ways = Object.values(waysToSubmit);
 const read = (id: string) => findJob(deps, "default", id);
@@ -201,86 +179,4 @@ test("a process stopped in the middle of submitting holds nothing up, wherever i
     await queue.submit({ type: "between" });
   }
   await child.stop();
-});
-
-test("a job that cannot be admitted holds up none of those that arrived with it", async () => {
-  const submitted = await own.database.sql.begin(async (tx) => {
-    const all = [];
-    for (let at = 0; at < 9; at += 1) all.push(await queue.submitIn(tx, { type: "noop", group: `g-${at}` }));
-    return all;
-  });
-  const bad = submitted[4]?.id ?? "";
-  await own.database.sql.unsafe(`
-    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22000'; END $$;
-    CREATE TRIGGER refuse BEFORE DELETE ON arrivals FOR EACH ROW WHEN (OLD.job_id = '${bad}') EXECUTE FUNCTION refuse()`);
-  try {
-    await expect(admitAll(deps)).rejects.toThrow("refused");
-    const left = await own.database.sql<{ job_id: string }[]>`SELECT job_id FROM arrivals`;
-    expect(left.map(({ job_id }) => job_id)).toEqual([bad]);
-  } finally {
-    await own.database.sql.unsafe("DROP TRIGGER refuse ON arrivals; DROP FUNCTION refuse()");
-  }
-  await admitAll(deps);
-  expect(await own.database.sql`SELECT FROM arrivals`).toHaveLength(0);
-});
-
-test("what arrives is admitted in pages that are bounded by their bytes, all of it", async () => {
-  const fill = "x".repeat(250_000);
-  await own.database.sql.begin(async (tx) => {
-    for (let at = 0; at < 20; at += 1) await queue.submitIn(tx, { type: "noop", group: `g-${at}`, payload: { fill } });
-  });
-  const page = await arrivedAfter(deps, firstId, 200);
-  expect(page.more).toBe(true);
-  expect(page.ids.length).toBeGreaterThan(10);
-  expect(page.ids.length * fill.length).toBeLessThan(4 * 1_048_576 + 260_000);
-  expect((await admitAll(deps)).admitted).toBe(20);
-  expect(await own.database.sql`SELECT FROM arrivals`).toHaveLength(0);
-});
-
-const arrive = async (count: number, job: (at: number) => QueueJob): Promise<string[]> =>
-  own.database.sql.begin(async (tx) => {
-    const ids: string[] = [];
-    for (let at = 0; at < count; at += 1) ids.push((await queue.submitIn(tx, job(at))).id);
-    return ids;
-  });
-
-test.each(["deleted once cancelled", "purged as a dead letter"])(
-  "a job removed before it was admitted leaves nothing: %s",
-  async (how) => {
-    const [id = ""] = await arrive(1, () => ({ type: "noop", group: "g", idempotency_key: "k" }));
-    await cancel(deps, "default", id);
-    if (how === "purged as a dead letter") {
-      await retry(deps, "default", id);
-      const dead = (await take([id])).map((lease) => ({ lease, error: "E", verdict: not_again }));
-      await fail(deps, dead);
-      const page = { kind: "ids" as const, tenant: "default", ids: [id], rest: [], until_us: Number.MAX_SAFE_INTEGER };
-      expect(await purge(deps, page)).toMatchObject({ ids: [id] });
-    } else expect(await deleteFinished(deps, "default", [id])).toMatchObject({ ids: [id] });
-    await admitAll(deps);
-    expect(await own.database.sql`SELECT FROM arrivals`).toHaveLength(0);
-    expect(await own.database.sql`SELECT FROM idempotency_keys`).toHaveLength(0);
-  },
-);
-
-test("jobs that cannot be admitted keep the sweep from those behind them only until the next one", async () => {
-  await arrive(201, (at) => ({ type: "noop", group: `stuck-${at}` }));
-  const [behind = ""] = await arrive(1, () => ({ type: "noop", group: "behind" }));
-  const cursor = { after: firstId };
-  await own.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM arrivals WHERE job_id <> ${behind} FOR UPDATE`;
-    expect((await admitAll(deps, cursor, 1)).admitted).toBe(0);
-    expect((await admitAll(deps, cursor, 1)).admitted).toBe(1);
-    expect(await read(behind)).toMatchObject({ status: "queued" });
-  });
-  // It goes round: the first ones have their turn again.
-  while ((await own.database.sql`SELECT FROM arrivals`).length > 0) await admitAll(deps, cursor, 1);
-});
-
-test("a sweep that begins in the middle keeps the order within groups", async () => {
-  const [first = "", second = "", third = ""] = await arrive(3, () => ({ type: "noop", group: "one" }));
-  await admitAll(deps, { after: second });
-  const place = async (id: string) => [(await read(id))?.status, Number((await read(id))?.blocked_seq)];
-  const places = await Promise.all([first, second, third].map(place));
-  expect(places.map(([status]) => status)).toEqual(["queued", "blocked", "blocked"]);
-  expect(places[1]?.[1]).toBeLessThan(Number(places[2]?.[1]));
 });

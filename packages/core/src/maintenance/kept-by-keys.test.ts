@@ -1,0 +1,97 @@
+import { steppingDatabase, submission } from "@atlasqueue/testing";
+import { describe, expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
+import { enqueue } from "../submit/enqueue.ts";
+import { cancel } from "../jobs/cancel.ts";
+import { executeIn } from "../database/caller-transaction.ts";
+import { admit } from "../submit/arrivals/admit.ts";
+import { arrivedAfter } from "../submit/arrivals/arrived-ids.ts";
+import { submitInside } from "../submit/arrivals/submit-inside.ts";
+import { firstId, prune } from "./prune.ts";
+
+const { deps, finish } = engineHarness();
+
+describe("a job that a key names is kept for as long as the key holds", () => {
+  const past = { succeeded_hours: -1, dead_hours: -1 };
+  const add = async (wish: Parameters<typeof submission>[0], key?: string) => {
+    const [outcome] = await enqueue(deps, [submission(wish, key)], { idempotency_ttl_seconds: 3_600 });
+    return { kind: outcome?.kind, id: outcome && "job" in outcome ? outcome.job.id : "" };
+  };
+  const pruned = async (id: string) => {
+    await prune(deps, past, firstId, 1_000);
+    return (await deps.database.sql`SELECT FROM jobs WHERE id = ${id}`).length === 0;
+  };
+
+  test("by an idempotency key that outlives the retention: the same request still gets the same job", async () => {
+    const { id } = await add({}, "long");
+    const plain = await add({});
+    await finish(id);
+    await finish(plain.id);
+    expect([await pruned(id), await pruned(plain.id)]).toEqual([false, true]);
+    expect(await add({}, "long")).toEqual({ kind: "replayed", id });
+    await deps.database.sql`UPDATE jobs SET kept_until = now()`;
+    expect(await pruned(id)).toBe(true);
+  });
+
+  test("by a key that was answered with an existing job", async () => {
+    const { id } = await add({ unique: { key: "u" } });
+    expect(await add({ unique: { key: "u" } }, "noted")).toEqual({ kind: "existing", id });
+    await finish(id);
+    expect(await pruned(id)).toBe(false);
+    expect(await add({ unique: { key: "u" } }, "noted")).toEqual({ kind: "replayed", id });
+    await deps.database.sql`UPDATE idempotency_keys SET expires_at = now()`;
+    await deps.database.sql`UPDATE jobs SET finished_at = now() - interval '2 minutes'`;
+    expect(await pruned(id)).toBe(true);
+  });
+
+  test("by a unique window: no second job within it", async () => {
+    const unique = { key: "w", scope: "window", window_seconds: 3_600 } as const;
+    const { id } = await add({ unique });
+    await finish(id);
+    expect(await pruned(id)).toBe(false);
+    await deps.database.sql`UPDATE unique_keys SET check_at = now()`;
+    expect(await add({ unique })).toEqual({ kind: "existing", id });
+    await deps.database.sql`UPDATE unique_keys SET window_ends_at = now() - interval '2 minutes'`;
+    expect(await pruned(id)).toBe(true);
+    expect(await add({ unique })).toMatchObject({ kind: "created" });
+  });
+
+  test.each([
+    [
+      "of a window that ends meanwhile",
+      { scope: "window", window_seconds: 3_600 },
+      "UPDATE unique_keys SET window_ends_at = now()",
+    ],
+    ["of a job that finishes meanwhile", { scope: "active" }, ""],
+  ] as const)("by a key about to be noted for it, as it was the answer %s", async (_name, terms, meanwhile) => {
+    const unique = { key: "late", ...terms };
+    const { id } = await add({ unique });
+    if (terms.scope === "window") await finish(id);
+    let steps = 0;
+    const database = steppingDatabase(deps.database, async (step) => {
+      // The second statement notes the key.
+      steps += step === "statement" ? 1 : 0;
+      if (step !== "statement" || steps !== 2) return;
+      if (meanwhile) await deps.database.sql.unsafe(meanwhile);
+      else await finish(id);
+      await pruned(id);
+    });
+    const [outcome] = await enqueue({ ...deps, database }, [submission({ unique }, "late")], {
+      idempotency_ttl_seconds: 3_600,
+    });
+    expect(outcome).toMatchObject({ kind: "existing", job: { id } });
+    expect(await add({ unique }, "late")).toEqual({ kind: "replayed", id });
+  });
+
+  test("by the transaction it came in with, before it was admitted", async () => {
+    const job = await deps.database.sql.begin((tx) =>
+      submitInside(executeIn(tx), submission({}, "inside"), { idempotency_ttl_seconds: 3_600 }),
+    );
+    const { id } = (job.outcome as { job: { id: string } }).job;
+    await cancel(deps, "default", id);
+    expect(await pruned(id)).toBe(false);
+    const { ids } = await arrivedAfter(deps, firstId, 10);
+    await admit(deps, ids);
+    expect(await add({}, "inside")).toEqual({ kind: "replayed", id });
+  });
+});
