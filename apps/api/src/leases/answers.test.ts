@@ -96,14 +96,14 @@ test("the next of a group, leased by an ack whose caller did not wait for the an
   );
 });
 
-test("jobs reported as undelivered go back", async () => {
+test("jobs that could not be handed over go back", async () => {
   const [id] = await add("unanswerable", 1, 10);
   const jobs = await api.deps.longPoll.lease(
     { tenant: "default", queue: "unanswerable", worker_id: "w", lease_seconds: 30, jobs_max: 1, wait_ms: 0 },
     new AbortController().signal,
   );
   expect(jobs).toHaveLength(1);
-  api.deps.longPoll.undelivered(jobs);
+  void api.deps.longPoll.returns.giveBack(jobs);
   await eventually(async () =>
     expect(await findJob(api.deps, "default", id ?? "")).toMatchObject({ status: "queued", attempts: 0 }),
   );

@@ -37,7 +37,7 @@ export const lease = route(
     const { longPoll } = deps;
     const leases = await longPoll.lease(wish, hungUp());
     // With no attempt spent: no one knows of them.
-    ifUndelivered(() => longPoll.undelivered(leases));
+    ifUndelivered(() => void longPoll.returns.giveBack(leases));
     return { jobs: await showLeases(deps, tenant, leases) };
   },
 );

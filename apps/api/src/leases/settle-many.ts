@@ -49,7 +49,7 @@ export const settleMany = route(
     const go_on = next && { ...next, returns: longPoll.returns };
     const outcomes = await settleRemote(deps, tenant, acks, nacks, go_on);
     // With no attempt spent: no one knows of them.
-    ifUndelivered(() => longPoll.undelivered(outcomes.next));
+    ifUndelivered(() => void longPoll.returns.giveBack(outcomes.next));
     const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
       items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
     const leased = next && { next: await showLeases(deps, tenant, outcomes.next) };

@@ -55,7 +55,7 @@ export const lease = route(
   async ({ deps, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
     const { longPoll } = deps;
     const leases = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
-    ifUndelivered(() => longPoll.undelivered(leases));
+    ifUndelivered(() => void longPoll.returns.giveBack(leases));
     const [held] = leases;
     // Read again by its key; it is gone if it was just cancelled.
     const row = held && (await findJob(deps, tenant, held.id));

@@ -21,9 +21,7 @@ export type LongPoll = {
   lease(call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]>;
   /** The queues remote workers have asked for within the last minute, for the sweep to look after first. */
   askedFor(): readonly QueueRef[];
-  /** These were leased, but their answer did not get through: they go back with no attempt spent. */
-  undelivered(jobs: readonly LeasedJob[]): void;
-  /** Takes back what other moves have leased for remote workers and could not hand over. */
+  /** Takes back, with no attempt spent, what was leased for remote workers and could not be handed over. */
   returns: Pick<LeaseReturns, "unanswered" | "giveBack" | "full">;
   /** From now on no call waits: those that do are answered with nothing. */
   close(): Promise<void>;
@@ -206,7 +204,6 @@ export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<Fo
       await listening;
       await Promise.all(underWay);
     },
-    undelivered: (jobs) => void returns.giveBack(jobs),
     returns,
     returned: () => returns.close(returns_ms_max),
   };

@@ -18,7 +18,7 @@ export type Delivery = {
  *
  * @example
  * const delivery = createDelivery(c);
- * delivery.ifUndelivered(() => longPoll.undelivered(jobs));
+ * delivery.ifUndelivered(() => void longPoll.returns.giveBack(jobs));
  * return delivery.made(answerJson(c, 200, jobs));
  */
 export function createDelivery(c: ApiContext): Delivery {

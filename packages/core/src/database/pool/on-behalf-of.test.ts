@@ -62,6 +62,17 @@ test("a tenant whose statements never end leaves connections to the others, and 
   expect(database.connections().waiting).toBe(0);
 });
 
+test("several tenants whose statements never end leave a connection to what is sent for nobody", async () => {
+  const database = open(10, 30_000);
+  const stuck = ["a", "b", "c", "d"].flatMap((tenant) =>
+    Array.from({ length: 20 }, () => send(database, tenant, endless).catch(() => {})),
+  );
+  expect(await executeOn(database)(one)).toEqual([{ one: 1 }]);
+  expect(database.connections()).toMatchObject({ busy: 9, waiting: 71 });
+  await database.close();
+  await Promise.all(stuck);
+});
+
 test("tenants take turns, each in its own order", async () => {
   const database = open(1);
   const order: string[] = [];

@@ -24,6 +24,9 @@ export type PoolTurns = {
 /** More than the requests an API holds at once, each of which may send a few statements together. */
 const waiting_max = 10_000;
 
+/** Of so many connections one is left to what is sent for nobody, such as the submissions of all. */
+const connections_per_nobodys = 8;
+
 /**
  * The turns of a pool of so many connections. Each tenant's statements wait in their order and tenants take turns, and
  * none has more than its share of the connections (see `createShares`): the next tenant finds one free, even if no
@@ -35,11 +38,19 @@ const waiting_max = 10_000;
  */
 export function createPoolTurns(connections_max: number): PoolTurns {
   const seats = createShares(connections_max);
+  const seated_max = connections_max - Math.floor(connections_max / connections_per_nobodys);
+  let seated = 0;
   const room = createShares(waiting_max);
   /** Each tenant's in their order. None is empty, and those whose turn is over are last. */
   const lines = new Map<string, Set<() => void>>();
   let waiting = 0;
 
+  const sit = (tenant: string): "taken" | "share_full" | "full" => {
+    if (seated >= seated_max) return "full";
+    const taken = seats.take(tenant, 1);
+    if (taken === "taken") seated += 1;
+    return taken;
+  };
   const out = (tenant: string, begin: () => void): void => {
     const line = lines.get(tenant);
     if (!line?.delete(begin)) return;
@@ -49,7 +60,7 @@ export function createPoolTurns(connections_max: number): PoolTurns {
   };
   const letIn = (): void => {
     for (const [tenant, line] of lines) {
-      const taken = seats.take(tenant, 1);
+      const taken = sit(tenant);
       if (taken === "full") return;
       const [first] = line;
       if (taken === "share_full" || !first) continue;
@@ -62,7 +73,7 @@ export function createPoolTurns(connections_max: number): PoolTurns {
   };
 
   return {
-    enter: (tenant) => !lines.has(tenant) && seats.take(tenant, 1) === "taken",
+    enter: (tenant) => !lines.has(tenant) && sit(tenant) === "taken",
     wait: ({ tenant, gone }, { began_at, timeout_ms, pulse }) =>
       new Promise((resolve, reject) => {
         const taken = room.take(tenant, 1);
@@ -100,6 +111,7 @@ export function createPoolTurns(connections_max: number): PoolTurns {
       }),
     leave(tenant) {
       seats.give(tenant, 1);
+      seated -= 1;
       if (waiting > 0) letIn();
     },
     waiting: () => waiting,
