@@ -1,5 +1,6 @@
 import { connectDatabase, type Database } from "@atlasqueue/core";
 import { countDrift } from "@atlasqueue/core/internal";
+import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../src/index.ts";
 import { between, chance } from "../src/chance.ts";
@@ -19,7 +20,11 @@ const rate = { limit: 60, period_seconds: 1 };
 let system: System;
 let database: Database;
 beforeAll(async () => {
-  system = await startSystem();
+  const started = await startSystem();
+  await started.sql.end({ timeout: 1 });
+  // A crash while the driver asks for the types of a new connection is a rejection that it hands to nobody.
+  const sql = postgres(started.servers.postgres.url, { max: 2, fetch_types: false, backoff: () => 0.1 });
+  system = { ...started, sql };
   await keepRecord(system);
   // So that a crash forgets what was not synced: otherwise the WAL writer soon does that.
   await system.sql.unsafe("ALTER SYSTEM SET wal_writer_delay = '10s'");
@@ -28,6 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await database.close();
+  await system.sql.end({ timeout: 1 });
   await system.stop();
 });
 
@@ -52,6 +58,7 @@ test.each(seeds.map((seed, at) => [seed, at] as const))(
     if (faults.length > 0) throw new Error(`seed ${seed}: ${tellFaults(record, faults)}`);
     if (limited) expectLimits(record);
     expect((await countDrift({ database }, 100_000)).drifted, `seed ${seed}: the counts`).toEqual([]);
+    expectAlive(world);
     await stopWorld(world);
   },
 );
@@ -64,6 +71,12 @@ async function untilQuiet(world: World, seed: number): Promise<void> {
     throw new Error(`seed ${seed} is never quiet: ${String(error)}\n${tellFaults(record, findFaults(record))}`);
   });
 }
+
+/** All but those that the noise killed, and replaced. */
+const expectAlive = ({ workers, apis }: World) => {
+  for (const one of [...workers, ...apis.map((api) => api.process)])
+    if (!one.kill("SIGCONT")) throw new Error(`a process has ended:\n${one.errorLines.join("\n")}`);
+};
 
 function expectLimits(record: Record): void {
   expect(mostAtOnce(record, () => true)).toBeLessThanOrEqual(concurrency);

@@ -3,7 +3,7 @@ import { defineHandler } from "@atlasqueue/worker";
 import postgres from "postgres";
 import { z } from "zod";
 
-const sql = postgres(process.env["DATABASE_URL"] ?? "", { max: 4, onnotice: () => {} });
+const sql = postgres(process.env["DATABASE_URL"] ?? "", { max: 4, fetch_types: false, onnotice: () => {} });
 
 /** Records that it began, fails as often as it is told to, over all its lives, and records how it ended. */
 export const step = defineHandler(

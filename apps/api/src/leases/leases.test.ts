@@ -1,7 +1,8 @@
-import { job, leaseAnswer, problem, settleAnswer, type LeaseAnswer } from "@atlasqueue/contract";
+import { job, problem, settleAnswer, type LeaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { leaseCalls } from "../../test/lease-calls.ts";
 import { testApp } from "../../test/test-app.ts";
 
 const signal = memorySignal();
@@ -11,25 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const post = (path: string, body: object) =>
-  api.app.request(`http://localhost/v1${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-let made = 0;
-const submit = async (queue: string, fields: object = {}): Promise<string> =>
-  job.parse(await (await api.post(`leases-${(made += 1)}`, JSON.stringify({ type: "a", queue, ...fields }))).json()).id;
-const lease = async (queue: string, fields: object = {}): Promise<LeaseAnswer["jobs"]> => {
-  const response = await post(`/queues/${queue}/lease`, { worker_id: "remote-1", ...fields });
-  expect(response.status, await response.clone().text()).toBe(200);
-  return leaseAnswer.parse(await response.json()).jobs;
-};
-const leaseOne = async (queue: string, fields: object = {}) => {
-  const [held] = await lease(queue, fields);
-  if (!held) throw new Error("nothing was leased");
-  return held;
-};
+const { post, submit, lease, leaseOne } = leaseCalls(() => api);
 const typeOf = async (response: Response) => problem.parse(await response.json()).type;
 
 test("a job is leased whole, once, and acknowledged with its result; the same ack again is the same answer", async () => {
@@ -70,15 +53,6 @@ test("a nack is retried after its delay, or dead at once; the same nack again is
   const dead = await post(`/jobs/${other}/nack`, { lease_token, error: "no use", retry: false });
   expect(job.parse(await dead.json())).toMatchObject({ status: "dead", dead_reason: "not_retryable" });
   expect(await signal.deadLetters.page(0, 10)).toContain(other);
-});
-
-test("a nacked job is leased again when its delay is over, by a waiting call", async () => {
-  const id = await submit("again");
-  const first = await leaseOne("again");
-  await post(`/jobs/${id}/nack`, { lease_token: first.lease_token, error: "x", delay_seconds: 0.05 });
-  const second = await leaseOne("again", { wait_seconds: 30 });
-  expect(second.job).toMatchObject({ id, attempts: 2, last_error: "x" });
-  expect(second.lease_token).not.toBe(first.lease_token);
 });
 
 test("a heartbeat keeps the lease for as long as it says, and shows progress", async () => {
@@ -235,45 +209,4 @@ test("a claim is forgotten when its last job is settled, and not before", async 
   expect(await claims()).toHaveLength(1);
   await post("/leases/settle", { nacks: [{ ...second, error: "x" }] });
   await eventually(async () => expect(await claims()).toHaveLength(0));
-});
-
-test("a waiting call gets the job that comes", async () => {
-  const waiting = lease("waits", { wait_seconds: 30 });
-  const id = await submit("waits");
-  expect((await waiting).map((held) => held.job.id)).toEqual([id]);
-});
-
-test("a wait that times out ends empty-handed, and takes nothing afterwards", async () => {
-  expect(await lease("in-vain", { wait_seconds: 0.05 })).toEqual([]);
-  const id = await submit("in-vain");
-  expect((await leaseOne("in-vain")).job.id).toBe(id);
-});
-
-test("five hundred calls wait at once, and each job wakes one of them", async () => {
-  const calls = Array.from({ length: 500 }, () => lease("crowd", { wait_seconds: 30 }));
-  const ids = await Promise.all(Array.from({ length: 500 }, () => submit("crowd")));
-  const got = (await Promise.all(calls)).flatMap((jobs) => jobs.map((held) => held.job.id));
-  expect(got.toSorted()).toEqual(ids.toSorted());
-});
-
-test("queues do not keep each other waiting", async () => {
-  const calls = ["q1", "q2", "q3"].map((queue) => lease(queue, { wait_seconds: 30 }));
-  const ids = [];
-  for (const queue of ["q3", "q1", "q2"]) ids.push([queue, await submit(queue)]);
-  const got = (await Promise.all(calls)).flatMap((jobs) => jobs.map((held) => [held.job.queue, held.job.id]));
-  expect(got.toSorted()).toEqual(ids.toSorted());
-});
-
-test("jobs leased for a worker that has hung up go back, with no attempt spent", async () => {
-  const gone = new AbortController();
-  const call = { tenant: "default", queue: "hung-up", worker_id: "w", lease_seconds: 30, jobs_max: 1, wait_ms: 30_000 };
-  const waiting = api.deps.longPoll.lease(call, gone.signal);
-  const id = await submit("hung-up");
-  gone.abort();
-  const leases = await waiting;
-  if (leases.length === 0)
-    await eventually(async () => {
-      const [held] = await lease("hung-up");
-      expect(held?.job).toMatchObject({ id, attempts: 1 });
-    });
 });

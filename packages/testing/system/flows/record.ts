@@ -61,7 +61,7 @@ export async function leftToDo({ system, queue }: Pick<World, "system" | "queue"
 export const isQuiet = async (world: World) => Object.values(await leftToDo(world)).every((count) => count === 0);
 
 export async function readRecord({ system: { sql }, known, acts }: World): Promise<Record> {
-  const ids = [...known.keys()];
+  const ids = `{${[...known.keys()].join()}}`;
   const jobs = new Map<string, Recorded>(
     [...known.values()].map((one) => [
       one.id,
@@ -69,19 +69,19 @@ export async function readRecord({ system: { sql }, known, acts }: World): Promi
     ]),
   );
   for (const { id, group_key, result } of await sql<Pick<Recorded, "id" | "group_key" | "result">[]>`
-      SELECT id, group_key, result FROM jobs WHERE id = ANY(${ids})`)
+      SELECT id, group_key, result FROM jobs WHERE id = ANY(${ids}::uuid[])`)
     Object.assign(jobs.get(id) ?? {}, { group_key, result });
   for (const move of await sql<Move[]>`
       SELECT id::int, job_id, was, status, 1000 * extract(epoch FROM at)::float8 AS at_ms
-      FROM moves WHERE job_id = ANY(${ids}) ORDER BY id`)
+      FROM moves WHERE job_id = ANY(${ids}::uuid[]) ORDER BY id`)
     jobs.get(move.job_id)?.moves.push(move);
   for (const run of await sql<Run[]>`
       SELECT id::int, job_id, attempt, 1000 * extract(epoch FROM started_at)::float8 AS started_ms,
              1000 * extract(epoch FROM ended_at)::float8 AS ended_ms, failed
-      FROM runs WHERE job_id = ANY(${ids}) ORDER BY id`)
+      FROM runs WHERE job_id = ANY(${ids}::uuid[]) ORDER BY id`)
     jobs.get(run.job_id)?.runs.push(run);
   for (const edge of await sql<Edge[]>`
-      SELECT parent, child, failed FROM flow_edges WHERE child = ANY(${ids})`)
+      SELECT parent, child, failed FROM flow_edges WHERE child = ANY(${ids}::uuid[])`)
     jobs.get(edge.child)?.edges.push(edge);
   return { jobs, acts };
 }

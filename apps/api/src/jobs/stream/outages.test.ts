@@ -1,0 +1,76 @@
+import { eventually, redisUrl, tcpProxy, testDatabase, uniqueKeys, type TcpProxy } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { jobLine, lineClient } from "../../../test/line-client.ts";
+import { readApiConfig } from "../../config.ts";
+import { startApi } from "../../start-api.ts";
+
+/** An API over a proxied database. */
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let proxy: TcpProxy;
+let api: Awaited<ReturnType<typeof startApi>>;
+beforeAll(async () => {
+  database = await testDatabase();
+  proxy = await tcpProxy(database.url);
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const env = { DATABASE_URL: proxy.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
+  api = await startApi(readApiConfig({ ...env, API_PORT: "0", LOG_LEVEL: "ERROR", SHUTDOWN_SECONDS: "5" }));
+});
+afterAll(async () => {
+  await api.stop();
+  await proxy.close();
+  await database.drop();
+});
+
+const lines = (count: number, name: string) => Array.from({ length: count }, (_, at) => jobLine(`${name}-${at}`));
+
+test("a database that goes away ends the stream; the same lines again are each stored once", async () => {
+  const all = lines(3_000, "outage");
+  const client = (await lineClient(api.port)).read();
+  await client.send(all.slice(0, 1_000).join(""));
+  await eventually(() => expect(client.answers()).toHaveLength(1_000));
+  proxy.refuse();
+  await client.send(all.slice(1_000).join(""));
+  await client.closed;
+  expect(client.last()).toMatchObject({
+    end: "failed",
+    answered: client.answers().length - 1,
+    error: { type: "/problems/unavailable", status: 503 },
+  });
+  proxy.heal();
+  await eventually(async () => {
+    const again = (await lineClient(api.port)).read();
+    await again.send(all.join(""));
+    again.end();
+    await again.closed;
+    expect(again.last()).toEqual({ end: "complete", answered: 3_000 });
+    const ids = client.answers().flatMap(({ id }) => id ?? []);
+    expect(again.answers().slice(0, ids.length)).toEqual(
+      ids.map((id, at) => ({ line: at + 1, id, status: "queued", outcome: "replayed" })),
+    );
+  });
+  const [row] = await database.database.sql`
+    SELECT count(*)::int AS jobs FROM jobs JOIN idempotency_keys USING (tenant) WHERE jobs.id = job_id AND key LIKE 'outage-%'`;
+  expect(row).toEqual({ jobs: 3_000 });
+});
+
+test("fifty thousand lines are each stored once, and answered in order", { timeout: 120_000 }, async () => {
+  const client = (await lineClient(api.port)).read();
+  const all = lines(50_000, "many");
+  for (let from = 0; from < all.length; from += 1_000) await client.send(all.slice(from, from + 1_000).join(""));
+  client.end();
+  await client.closed;
+  const answers = client.answers();
+  expect(answers.pop()).toEqual({ end: "complete", answered: 50_000 });
+  expect(answers.every(({ line, outcome }, at) => line === at + 1 && outcome === "created")).toBe(true);
+  expect(new Set(answers.map(({ id }) => id)).size).toBe(50_000);
+});
+
+test("an API that stops has its streams end first", async () => {
+  const client = (await lineClient(api.port)).read();
+  await client.send(jobLine("stop-1"));
+  await eventually(() => expect(client.last()).toMatchObject({ line: 1 }));
+  const stopped = api.stop();
+  await client.closed;
+  expect(client.last()).toEqual({ end: "draining", answered: 1 });
+  await stopped;
+});
