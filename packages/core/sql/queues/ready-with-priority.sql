@@ -2,8 +2,11 @@
 -- $2 queue
 -- $3 age_seconds_min
 -- $4 jobs_max
+-- $5 reach_seconds
 (SELECT id, tenant, queue, priority FROM jobs WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2
-      AND abs(extract(epoch FROM now() - updated_at)) >= $3::float8 AND priority > 0 ORDER BY priority DESC, ready_at, id LIMIT $4::int)
+      AND abs(extract(epoch FROM now() - updated_at)) >= $3::float8 AND ready_at >= CASE WHEN $5::float8 = 'infinity' THEN '-infinity'
+      ELSE now() - make_interval(secs => $5::float8) END AND priority > 0 ORDER BY priority DESC, ready_at, id LIMIT $4::int)
   UNION ALL
   (SELECT id, tenant, queue, priority FROM jobs WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2
-      AND abs(extract(epoch FROM now() - updated_at)) >= $3::float8 AND priority < 0 ORDER BY priority DESC, ready_at, id LIMIT $4::int);
+      AND abs(extract(epoch FROM now() - updated_at)) >= $3::float8 AND ready_at >= CASE WHEN $5::float8 = 'infinity' THEN '-infinity'
+      ELSE now() - make_interval(secs => $5::float8) END AND priority < 0 ORDER BY priority DESC, ready_at, id LIMIT $4::int);

@@ -15,21 +15,28 @@ const repair_jobs_max = 1_000;
  * list proves that every job still queued is one of them. In a busy list the next id is the proof: the list is in
  * order, so a job that became ready well before that one is no longer in it. What is found goes to the front, which
  * makes it the next id: the next sweep does not find the same job again. Prioritised jobs are offered again whenever
- * they wait, as their set keeps each once. Returns how many were missing.
+ * they wait, as their set keeps each once. Jobs that became ready longer ago than `reach_ms` are left to a look
+ * that reaches further. Returns how many were missing.
  */
-export async function resignalOrphans(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<number> {
+export async function resignalOrphans(
+  deps: Deps & { signal: Signal },
+  queue: QueueRef,
+  reach_ms = Infinity,
+): Promise<number> {
   const { signal } = deps;
   const lists = await signal.look(queue);
   // As they did before, until whoever ended it died.
   if (lists.in_turns) await signal.setTurns(queue, false);
+  // Those that a full list has dropped may be of any age.
+  const back_ms = lists.overflowed ? Infinity : reach_ms;
   let orphans: ReadyJob[];
   if (lists.length === 0 || lists.in_turns) {
-    orphans = await readyJobs(deps, queue, grace_ms, refill_jobs_max);
+    orphans = await readyJobs(deps, queue, grace_ms, refill_jobs_max, back_ms);
     if (lists.overflowed && orphans.length < refill_jobs_max) await signal.endOverflow(queue);
   } else {
     const passedOver =
-      lists.next === undefined ? [] : await readyBefore(deps, queue, lists.next, gap_ms, repair_jobs_max);
-    orphans = [...passedOver, ...(await readyWithPriority(deps, queue, gap_ms, repair_jobs_max))];
+      lists.next === undefined ? [] : await readyBefore(deps, queue, lists.next, gap_ms, repair_jobs_max, back_ms);
+    orphans = [...passedOver, ...(await readyWithPriority(deps, queue, gap_ms, repair_jobs_max, back_ms))];
   }
   const count = await announce(deps, orphans, "front");
   if (count > 0) deps.observe({ event: "jobs_resignalled", queue: queue.queue, count });

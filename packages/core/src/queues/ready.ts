@@ -5,14 +5,22 @@ import type { Deps, QueueRef } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { groupMayStart, passed_over_max } from "../limits/room.ts";
 
+/**
+ * For a look at the jobs that became ready within the last so many seconds (`Infinity`: at all). It is compared within the
+ * index: entries beyond it, of jobs claimed long ago that an old snapshot keeps there, are not looked up in the table.
+ */
+const within = (seconds: string) => `ready_at >= CASE WHEN ${seconds}::float8 = 'infinity' THEN '-infinity'
+      ELSE now() - make_interval(secs => ${seconds}::float8) END`;
+
 /** Ready jobs of a queue in the order they should run. `age_ms_min` leaves out those whose signal may be on its way. */
 export async function readyJobs(
   deps: Pick<Deps, "database">,
   { tenant, queue }: QueueRef,
   age_ms_min: number,
   jobs_max: number,
+  reach_ms = Infinity,
 ): Promise<ReadyJob[]> {
-  const params = [tenant, queue, age_ms_min / 1_000, jobs_max];
+  const params = [tenant, queue, age_ms_min / 1_000, jobs_max, reach_ms / 1_000];
   return [...(await executeOn(deps.database)<ReadyJob>({ text: inOrder, params }))];
 }
 
@@ -23,9 +31,9 @@ export const olderThan = `ready_at IS NOT NULL AND tenant = $1 AND queue = $2
 
 const inOrder = composed(
   "queues/ready",
-  ["tenant", "queue", "age_seconds_min", "jobs_max"],
+  ["tenant", "queue", "age_seconds_min", "jobs_max", "reach_seconds"],
   `
-  SELECT ${columns} FROM jobs WHERE ${olderThan} ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
+  SELECT ${columns} FROM jobs WHERE ${olderThan} AND ${within("$5")} ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
 );
 
 /**
@@ -60,18 +68,19 @@ export async function readyBefore(
   next_id: string,
   gap_ms_min: number,
   jobs_max: number,
+  reach_ms = Infinity,
 ): Promise<ReadyJob[]> {
   if (!isUuid(next_id)) return [];
-  const params = [tenant, queue, next_id, gap_ms_min / 1_000, jobs_max];
+  const params = [tenant, queue, next_id, gap_ms_min / 1_000, jobs_max, reach_ms / 1_000];
   return [...(await executeOn(deps.database)<ReadyJob>({ text: before, params }))];
 }
 
 const before = composed(
   "queues/ready-before",
-  ["tenant", "queue", "next_id", "gap_seconds_min", "jobs_max"],
+  ["tenant", "queue", "next_id", "gap_seconds_min", "jobs_max", "reach_seconds"],
   `
   SELECT ${columns} FROM jobs
-  WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2 AND priority = 0
+  WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2 AND priority = 0 AND ${within("$6")}
     AND ready_at < (SELECT ready_at FROM jobs WHERE id = $3::uuid) - make_interval(secs => $4::float8)
   ORDER BY ready_at, id LIMIT $5::int`,
 );
@@ -85,17 +94,18 @@ export async function readyWithPriority(
   { tenant, queue }: QueueRef,
   age_ms_min: number,
   jobs_max: number,
+  reach_ms = Infinity,
 ): Promise<ReadyJob[]> {
-  const params = [tenant, queue, age_ms_min / 1_000, jobs_max];
+  const params = [tenant, queue, age_ms_min / 1_000, jobs_max, reach_ms / 1_000];
   return [...(await executeOn(deps.database)<ReadyJob>({ text: withPriority, params }))];
 }
 
 const lane = (priorities: string) =>
-  `(SELECT ${columns} FROM jobs WHERE ${olderThan} AND ${priorities} ORDER BY priority DESC, ready_at, id LIMIT $4::int)`;
+  `(SELECT ${columns} FROM jobs WHERE ${olderThan} AND ${within("$5")} AND ${priorities} ORDER BY priority DESC, ready_at, id LIMIT $4::int)`;
 
 const withPriority = composed(
   "queues/ready-with-priority",
-  ["tenant", "queue", "age_seconds_min", "jobs_max"],
+  ["tenant", "queue", "age_seconds_min", "jobs_max", "reach_seconds"],
   `
   ${lane("priority > 0")}
   UNION ALL

@@ -8,8 +8,9 @@ const full_projection_ms = 30_000;
 const compare_ms = 4_000;
 
 /**
- * Keeps the Redis list of dead letters in line with Postgres, asking Postgres only when there may be a difference: when a
- * job has died since, or there are more or fewer in the list than are dead, as after a replay whose answer was lost.
+ * Keeps the Redis list of dead letters in line with Postgres. It is gone over only when there may be a difference: when
+ * a job has died since, or when there are more or fewer in the list than Postgres counts, as after a replay whose answer
+ * was lost.
  */
 export function createDeadLetterCheck(deps: LoopDeps): (newest_dead: Date | null) => Promise<void> {
   const differs = createComparison(deps);

@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import { composed } from "../database/composed.ts";
+import { outcomeUnknown } from "../database/errors.ts";
+import { textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { isLimited } from "../limits/room.ts";
+import { claimLimited } from "./claim-limited.ts";
+import { leaseEvent, type Claimer, type Lease } from "./lease.ts";
+import { leaseTerms, syncedForGroups, takeLeases, type Width } from "./take-leases.ts";
+
+/**
+ * Send a claim, with a token of its own: where its outcome is unknown, the claimer takes back by that token what it may
+ * have leased.
+ */
+export async function claimWith<L extends Lease>(
+  deps: Deps,
+  claimer: Claimer,
+  text: string,
+  which: string | number,
+): Promise<L[]> {
+  const { tenant, worker_id, lease_seconds } = claimer;
+  const lease_token = randomUUID();
+  const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];
+  try {
+    const leases = [...(await executeOn(deps.database)<L>({ text, params }))];
+    for (const lease of leases as Lease[]) {
+      lease.tenant = tenant;
+      lease.lease_token = lease_token;
+      lease.worker_id = worker_id;
+    }
+    return reportTaken(deps, leases);
+  } catch (error) {
+    if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);
+    throw error;
+  }
+}
+
+/** What queues with limits have room for. */
+export const claimWithinLimits = async <L extends Lease>(
+  deps: Deps,
+  claimer: Claimer,
+  which: readonly string[] | number,
+  width: Width,
+): Promise<L[]> => reportTaken(deps, await claimLimited<L>(deps, claimer, which, width));
+
+/** What a further claim has taken, beside what there is already. */
+export async function addTo<L extends Lease>(deps: Deps, leases: L[], claiming: () => Promise<L[]>): Promise<void> {
+  try {
+    leases.push(...(await claiming()));
+  } catch (error) {
+    // Those already leased must not be lost with it.
+    if (leases.length === 0) throw error;
+    deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
+  }
+}
+
+function reportTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
+  for (const one of leases) deps.observe(leaseEvent("lease_acquired", one));
+  return leases;
+}
+
+/**
+ * The queues of $5 that are neither paused nor limited. Depends on no row, so PostgreSQL evaluates it once per
+ * statement.
+ */
+export const servedBut = (others: string) => `ARRAY(
+  SELECT queue FROM unnest($5::text[]) AS wanted(queue)
+  WHERE NOT EXISTS (
+    SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${others})))`;
+export const served = servedBut(isLimited);
+
+/** The three forms of a claim: what it leases is chosen by `which`, and `last` says what $6 is. */
+export const claiming = (name: string, last: "ids" | "jobs_max", which: string, before = "", columns = "*") => {
+  const text = (width: Width) =>
+    composed(
+      `lease/${name}-${width}`,
+      [...leaseTerms, "queues", last],
+      `WITH ${before} ${takeLeases(which, width)} SELECT ${columns} FROM leased WHERE ${syncedForGroups}`,
+    );
+  return { lease: text("lease"), traced: text("traced"), whole: text("whole") };
+};
