@@ -23,7 +23,7 @@ export const catalogue: readonly Mutant[] = [
     name: "owner instead of token",
     edits: [
       {
-        file: "lease/claim-statement.ts",
+        file: "lease/claim/statement.ts",
         find: "const lease_token = randomUUID();",
         put: `const lease_token = \`\${Buffer.from(worker_id.padEnd(16)).toString("hex").slice(0, 8)}-0000-4000-8000-000000000000\`; void randomUUID;`,
       },
@@ -57,7 +57,7 @@ export const catalogue: readonly Mutant[] = [
     name: "deadline without a second look",
     edits: [
       {
-        file: "lease/claim-statement.ts",
+        file: "lease/claim/statement.ts",
         find: "if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);",
         put: "void outcomeUnknown;",
       },
@@ -227,8 +227,8 @@ export const catalogue: readonly Mutant[] = [
   {
     name: "limit check without lock",
     edits: [
-      { file: "lease/claim-limited.ts", find: "ORDER BY queue FOR UPDATE`;", put: "ORDER BY queue`;" },
-      { file: "lease/claim-limited.ts", find: "`${waitForQueues} SKIP LOCKED`", put: "`${waitForQueues}`" },
+      { file: "lease/claim/limited.ts", find: "ORDER BY queue FOR UPDATE`;", put: "ORDER BY queue`;" },
+      { file: "lease/claim/limited.ts", find: "`${waitForQueues} SKIP LOCKED`", put: "`${waitForQueues}`" },
     ],
     scenario: crowdedQueue,
   },

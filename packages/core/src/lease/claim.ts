@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.ts";
-import { claimByIds } from "./claim-by-ids.ts";
-import { claimOldest } from "./claim-oldest.ts";
+import { claimByIds } from "./claim/by-ids.ts";
+import { claimOldest } from "./claim/oldest.ts";
 import type { Claimer, Lease, LeasedJob } from "./lease.ts";
 import type { Width } from "./take-leases.ts";
 

@@ -1,16 +1,16 @@
-import { composed } from "../database/composed.ts";
+import { composed } from "../../database/composed.ts";
 import { randomUUID } from "node:crypto";
-import { outcomeUnknown } from "../database/errors.ts";
-import { textArray, uuidArray } from "../database/literals.ts";
-import { executeOn } from "../database/statement.ts";
-import { notHeldIdle, sentTogether } from "../database/transaction.ts";
-import type { Deps } from "../deps.ts";
-import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../limits/room.ts";
-import type { Claimer, Lease } from "./lease.ts";
-import { noteStarts } from "../limits/note-starts.ts";
-import { claim_bytes_max, payloadBytes } from "./payload-bytes.ts";
-import { impatient, passingOverLocked, type Form } from "../database/skip-locked.ts";
-import { leaseTerms, takeLeases, type Width } from "./take-leases.ts";
+import { outcomeUnknown } from "../../database/errors.ts";
+import { textArray, uuidArray } from "../../database/literals.ts";
+import { executeOn } from "../../database/statement.ts";
+import { notHeldIdle, sentTogether } from "../../database/transaction.ts";
+import type { Deps } from "../../deps.ts";
+import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../../limits/room.ts";
+import type { Claimer, Lease } from "../lease.ts";
+import { noteStarts } from "../../limits/note-starts.ts";
+import { claim_bytes_max, payloadBytes } from "../payload-bytes.ts";
+import { impatient, passingOverLocked, type Form } from "../../database/skip-locked.ts";
+import { leaseTerms, takeLeases, type Width } from "../take-leases.ts";
 
 /**
  * queued → running in queues with limits, as far as there is room: for the remaining ids, or for a number of the

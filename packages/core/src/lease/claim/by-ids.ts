@@ -1,11 +1,11 @@
-import { hidden, isUuid, uuidArray } from "../database/literals.ts";
-import { impatient, passingOverLocked } from "../database/skip-locked.ts";
-import type { Deps } from "../deps.ts";
-import type { ReadyJob } from "../signal/signal.ts";
-import { addTo, claimWith, claimWithinLimits, claiming, served } from "./claim-statement.ts";
-import type { Claimer, Lease } from "./lease.ts";
-import { claim_bytes_max, never_too_heavy, payloadBytes } from "./payload-bytes.ts";
-import type { Width } from "./take-leases.ts";
+import { hidden, isUuid, uuidArray } from "../../database/literals.ts";
+import { impatient, passingOverLocked } from "../../database/skip-locked.ts";
+import type { Deps } from "../../deps.ts";
+import type { ReadyJob } from "../../signal/signal.ts";
+import { addTo, claimWith, claimWithinLimits, claiming, served } from "./statement.ts";
+import type { Claimer, Lease } from "../lease.ts";
+import { claim_bytes_max, never_too_heavy, payloadBytes } from "../payload-bytes.ts";
+import type { Width } from "../take-leases.ts";
 
 /** The leases are in the order of the ids. Jobs of queues with limits take a second statement, if there are any. */
 export async function claimByIds<L extends Lease>(

@@ -1,12 +1,12 @@
-import type { Deps } from "../deps.ts";
-import { isLimited } from "../limits/room.ts";
-import { queueKinds } from "../queues/kinds.ts";
-import { claimableInTurns } from "../turns/claimable.ts";
-import { claimByIds } from "./claim-by-ids.ts";
-import { addTo, claimWith, claimWithinLimits, claiming, servedBut } from "./claim-statement.ts";
-import type { Claimer, Lease } from "./lease.ts";
-import { claim_bytes_max, payloadBytes } from "./payload-bytes.ts";
-import type { Width } from "./take-leases.ts";
+import type { Deps } from "../../deps.ts";
+import { isLimited } from "../../limits/room.ts";
+import { queueKinds } from "../../queues/kinds.ts";
+import { claimableInTurns } from "../../turns/claimable.ts";
+import { claimByIds } from "./by-ids.ts";
+import { addTo, claimWith, claimWithinLimits, claiming, servedBut } from "./statement.ts";
+import type { Claimer, Lease } from "../lease.ts";
+import { claim_bytes_max, payloadBytes } from "../payload-bytes.ts";
+import type { Width } from "../take-leases.ts";
 
 /** The oldest jobs of the highest priority, each kind of queue in its own way, and with its part of the room. */
 export async function claimOldest<L extends Lease>(

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { composed } from "../database/composed.ts";
-import { outcomeUnknown } from "../database/errors.ts";
-import { textArray } from "../database/literals.ts";
-import { executeOn } from "../database/statement.ts";
-import type { Deps } from "../deps.ts";
-import { isLimited } from "../limits/room.ts";
-import { claimLimited } from "./claim-limited.ts";
-import { leaseEvent, type Claimer, type Lease } from "./lease.ts";
-import { leaseTerms, syncedForGroups, takeLeases, type Width } from "./take-leases.ts";
+import { composed } from "../../database/composed.ts";
+import { outcomeUnknown } from "../../database/errors.ts";
+import { textArray } from "../../database/literals.ts";
+import { executeOn } from "../../database/statement.ts";
+import type { Deps } from "../../deps.ts";
+import { isLimited } from "../../limits/room.ts";
+import { claimLimited } from "./limited.ts";
+import { leaseEvent, type Claimer, type Lease } from "../lease.ts";
+import { leaseTerms, syncedForGroups, takeLeases, type Width } from "../take-leases.ts";
 
 /**
  * Send a claim, with a token of its own: where its outcome is unknown, the claimer takes back by that token what it may
