@@ -2,7 +2,7 @@ import { hidden, isUuid, uuidArray } from "../../database/literals.ts";
 import { impatient, passingOverLocked } from "../../database/skip-locked.ts";
 import type { Deps } from "../../deps.ts";
 import type { ReadyJob } from "../../signal/signal.ts";
-import { addTo, claimWith, claimWithinLimits, claiming, served } from "./statement.ts";
+import { addTo, claimWith, claimWithinLimits, claimTexts, served } from "./statement.ts";
 import type { Claimer, Lease } from "../lease.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "../payload-bytes.ts";
 import type { Width } from "../take-leases.ts";
@@ -69,11 +69,11 @@ async function choose<L extends Lease>(
 
 const given = `id = ANY(${hidden("$6::uuid[]")})`;
 const byServedId = `${given} AND tenant = $4 AND queue = ANY(${served}) AND ${impatient}`;
-const byId = claiming("claim", "ids", byServedId);
+const byId = claimTexts("claim", "ids", byServedId);
 
 // Nothing at all when they are too heavy together. Weighed rows are found again by where they lie: by id would cost the
 // look-up in the index twice.
-const byIdWithin = claiming(
+const byIdWithin = claimTexts(
   "claim-if-light",
   "ids",
   `ctid = ANY(ARRAY(SELECT lies_at FROM wanted WHERE (SELECT sum(bytes) FROM wanted) <= ${claim_bytes_max})) AND tenant = $4 AND ${impatient}`,
@@ -83,7 +83,7 @@ const byIdWithin = claiming(
   ),`,
 );
 
-const carefully = claiming(
+const carefully = claimTexts(
   "claim-carefully",
   "ids",
   `id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`,

@@ -3,7 +3,7 @@ import { isLimited } from "../../limits/room.ts";
 import { queueKinds } from "../../queues/kinds.ts";
 import { claimableInTurns } from "../../turns/claimable.ts";
 import { claimByIds } from "./by-ids.ts";
-import { addTo, claimWith, claimWithinLimits, claiming, servedBut } from "./statement.ts";
+import { addTo, claimWith, claimWithinLimits, claimTexts, servedBut } from "./statement.ts";
 import type { Claimer, Lease } from "../lease.ts";
 import { claim_bytes_max, payloadBytes } from "../payload-bytes.ts";
 import type { Width } from "../take-leases.ts";
@@ -48,7 +48,7 @@ const claimInTurns = async <L extends Lease>(deps: Deps, claimer: Claimer, room:
   claimByIds<L>(deps, await claimableInTurns(deps, claimer, room), claimer, width);
 
 // Each queue's own order, then the best of those: one index scan per queue, none longer than the answer.
-const oldest = claiming(
+const oldest = claimTexts(
   "claim-oldest",
   "jobs_max",
   `id = ANY(ARRAY(

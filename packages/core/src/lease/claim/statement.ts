@@ -70,8 +70,8 @@ export const servedBut = (others: string) => `ARRAY(
     SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${others})))`;
 export const served = servedBut(isLimited);
 
-/** The three forms of a claim: what it leases is chosen by `which`, and `last` says what $6 is. */
-export const claiming = (name: string, last: "ids" | "jobs_max", which: string, before = "", columns = "*") => {
+/** A claim by width: what it leases is chosen by `which`, and `last` says what $6 is. */
+export const claimTexts = (name: string, last: "ids" | "jobs_max", which: string, before = "", columns = "*") => {
   const text = (width: Width) =>
     composed(
       `lease/${name}-${width}`,
