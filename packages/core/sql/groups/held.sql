@@ -10,5 +10,5 @@ WITH held AS MATERIALIZED (
   SELECT held.*, (
     SELECT count(*)::int FROM (
       SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND group_key = held.group AND blocked_seq > 0
-      LIMIT 1001) AS waiting) AS blocked
+      ORDER BY blocked_seq LIMIT 1001) AS waiting) AS blocked
   FROM held ORDER BY held.group;

@@ -8,6 +8,6 @@ WITH page AS MATERIALIZED (
     INSERT INTO group_handovers (tenant, queue, group_key)
     SELECT $1, $2, page.group_key FROM page, LATERAL (
       SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND blocked_seq > 0
-      LIMIT 1) AS blocked
+      ORDER BY blocked_seq LIMIT 1) AS blocked
   )
   SELECT max(group_key) AS last, count(*)::int AS groups FROM page;

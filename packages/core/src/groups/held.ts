@@ -41,6 +41,6 @@ const text = composed(
   SELECT held.*, (
     SELECT count(*)::int FROM (
       SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND group_key = held.group AND blocked_seq > 0
-      LIMIT ${blocked_max + 1}) AS waiting) AS blocked
+      ORDER BY blocked_seq LIMIT ${blocked_max + 1}) AS waiting) AS blocked
   FROM held ORDER BY held.group`,
 );
