@@ -63,7 +63,7 @@ export function claim(model: Model, queues: readonly string[], wanted: readonly 
 
 /**
  * The same without a signal: each kind of queues has its part, and then what the others have left of theirs. `chance`
- * says whether a part is rounded up.
+ * says which kind is the first, and whether a part is rounded up.
  */
 export function claimByAge(
   model: Model,
@@ -84,7 +84,9 @@ export function claimByAge(
     [turning, (room) => take(model, nextInTurns(model, turning, room), claimer)],
     [limited, (room) => takeLimited(model, limited, oldestOf(limited), claimer, room)],
   ];
-  let left = ways.filter(([names]) => names.length > 0).map(([, claiming]) => claiming);
+  const kinds = ways.filter(([names]) => names.length > 0).map(([, claiming]) => claiming);
+  const first = Math.floor(chance * kinds.length);
+  let left = [...kinds.slice(first), ...kinds.slice(0, first)];
   const taken: Taken[] = [];
   for (const part of [Math.floor(jobs_max / left.length + chance), jobs_max])
     left = left.filter((claiming) => {

@@ -46,7 +46,7 @@ export const work: Record<string, Act> = {
   "claim by age": async (model, real, draw) => {
     const jobs_max = 1 + draw(4);
     const [worker, chance] = [one(draw, workers), one(draw, [0, 0.5, 0.99])];
-    // With the same number each time, the kinds of queues keep their order.
+    // The same number each time.
     const random = vi.spyOn(Math, "random").mockReturnValue(chance);
     const leases = await claimReady(real.deps, jobs_max, claimer(real, worker, 30)).finally(() => random.mockRestore());
     took(model, real, claiming.claimByAge(model, queues, jobs_max, chance, { worker, seconds: 30 }), leases);
