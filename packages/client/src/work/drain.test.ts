@@ -24,7 +24,7 @@ test("a stop lets the running handlers finish and takes nothing new", async () =
   const { opened, open } = gate();
   const { worker, named } = work("drain", () => opened, { concurrency: 2 });
   const first = await submit("drain");
-  await eventually(() => expect(worker.running).toBe(1));
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
   const stopped = worker.stop();
   const second = await submit("drain");
   open();
@@ -38,12 +38,12 @@ test("a stop lets the running handlers finish and takes nothing new", async () =
 
 test("at the deadline a handler is aborted and its job is given back, ready at once", async () => {
   let reason: unknown;
-  const { worker } = work(
+  const { worker, named } = work(
     "deadline",
     (_payload, { signal }) => new Promise(() => signal.addEventListener("abort", () => (reason = signal.reason))),
   );
   const id = await submit("deadline");
-  await eventually(() => expect(worker.running).toBe(1));
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
   await worker.stop({ deadlineMs: 20 });
   expect(reason).toMatchObject({ name: "AbortError" });
   const [held] = await client.lease("deadline", { workerId: "next", waitSeconds: 10 });
@@ -87,7 +87,7 @@ test("a handler is aborted when its lease ends and the API could not be reached"
     { leaseSeconds: 1 },
   );
   await submit("unreachable");
-  await eventually(() => expect(worker.running).toBe(1));
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
   await api.stop();
   await eventually(() => expect(reason).toMatchObject({ name: "LeaseLostError" }));
   expect(named("lease_lost")).toMatchObject([{ during: "handling" }]);
@@ -97,9 +97,9 @@ test("a handler is aborted when its lease ends and the API could not be reached"
 
 test("an outcome whose lease has ended meanwhile is given up", async () => {
   const { opened, open } = gate();
-  const { worker, named } = work("too-late", () => opened, { leaseSeconds: 1 });
+  const { named } = work("too-late", () => opened, { leaseSeconds: 1 });
   await submit("too-late");
-  await eventually(() => expect(worker.running).toBe(1));
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
   await api.stop();
   open();
   await eventually(() => expect(named("lease_lost")).toMatchObject([{ during: "settling" }]));
@@ -107,9 +107,9 @@ test("an outcome whose lease has ended meanwhile is given up", async () => {
 });
 
 test("a stop while the API is away ends soon after its deadline", async () => {
-  const { worker } = work("away", () => new Promise(() => {}));
+  const { worker, named } = work("away", () => new Promise(() => {}));
   await submit("away");
-  await eventually(() => expect(worker.running).toBe(1));
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
   await api.stop();
   const started = performance.now();
   await worker.stop({ deadlineMs: 20 });
