@@ -13,7 +13,7 @@ type Looked = { whole_at: number; since: number };
  * How far back the sweep looks for lost signals of each queue: to the beginning, as long as that is cheap. Beside
  * somebody's old transaction the index keeps an entry of every job claimed since, and a look from its front reads them
  * all. When such a look has found nothing, the next one rests for twenty times as long as it took, and those in between go
- * back to the one before.
+ * back to the one before. What they cannot see waits for a whole one (see decisions/2026-11-21-sweep.md).
  *
  * @example
  * const missing = await reaches.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
