@@ -19,6 +19,7 @@ import {
   signingKey,
   clearAway,
   createSweeper,
+  endWithin,
 } from "@atlasqueue/core/internal";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
@@ -38,6 +39,9 @@ export type RunningApi = {
   stop(): Promise<void>;
 };
 
+/** How long it may take to cut off the requests that are left at the deadline. */
+const cut_off_ms_max = 1_000;
+
 /** If given, they are used and left open; otherwise they are made and closed again. `log`: where its lines go. */
 export type ApiParts = { signal?: Signal; logger?: Logger; log?: DestinationStream; member?: ApiMember };
 
@@ -46,7 +50,8 @@ export type ApiMember = { number: number; gatherMetrics(): Promise<string> };
 
 /**
  * Start the API: database, signal, metrics, server. Rejects when the database is away, has no tables or lacks
- * migrations, or the port is taken; once started, it outlives both Postgres and Redis going away. `stop()` finishes what is in flight first.
+ * migrations, or the port is taken; once started, it outlives both Postgres and Redis going away. `stop()` finishes what is in flight first; a part that does not end in time
+ * is left to itself, with a line in the log (`stop_late`).
  *
  * @example
  * const api = await startApi(readApiConfig(process.env));
@@ -104,21 +109,28 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     // In turns with the workers, and alone where all of those are remote.
     const clearing = clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal);
     logger.info({ event: "api_started", url: server.url, host: config.listen.host }, "api_started");
+    const ended = (part: string, ending: Promise<unknown>, ms?: number) => endWithin(logger, part, ending, ms);
     const stop = async () => {
       // Waiting calls are answered first, or the server would wait for them.
       services.liveEvents.close();
       services.jobStreams.close();
-      await Promise.all([services.longPoll.close(), services.finishedWaits.close()]);
+      services.finishedWaits.close();
+      await ended("the waiting leases", services.longPoll.close());
       draining.abort();
-      await server.stop(config.shutdown_ms);
+      // It cuts them off by itself at the deadline.
+      await ended("the requests", server.stop(config.shutdown_ms), config.shutdown_ms + cut_off_ms_max);
       await services.longPoll.returned();
       // The server has answered, or cut off, everyone.
-      await services.submitter.close({ give_up: true });
-      await Promise.all([authenticator.close(), sweeping, clearing]);
-      await services.followUps.stop();
-      await closeParts();
+      await ended("the submissions", services.submitter.close({ give_up: true }));
+      await Promise.all([
+        ended("the tokens", authenticator.close()),
+        ended("the sweep", sweeping),
+        ended("retention", clearing),
+      ]);
+      await ended("the follow-ups", services.followUps.stop());
+      await ended("the connections", closeParts());
       // Otherwise the rest would be written at exit, bit by bit.
-      await new Promise((resolve) => logger.flush(resolve));
+      await ended("the log", new Promise((resolve) => logger.flush(resolve)));
     };
     let stopped: Promise<void> | undefined;
     return {

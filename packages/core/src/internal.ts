@@ -73,6 +73,7 @@ export { defaultRetention, firstIdAt } from "./maintenance/retention.ts";
 export { addFleetGauges, addServerGauges } from "./observe/gauges.ts";
 export { mergeMetrics } from "./observe/merge-metrics.ts";
 export { pause } from "./pause.ts";
+export { endWithin } from "./program/end-within.ts";
 export { startFleet, whenStarted, type Fleet } from "./program/fleet/fleet.ts";
 export { heldLog } from "./program/fleet/held-log.ts";
 export { apart, sharingPorts } from "./program/fleet/launch.ts";

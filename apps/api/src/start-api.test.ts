@@ -1,0 +1,37 @@
+import { Writable } from "node:stream";
+import { memorySignal } from "@atlasqueue/core";
+import { eventually, testDatabase } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { readApiConfig } from "./config.ts";
+import { startApi } from "./start-api.ts";
+
+test("a stop ends although a part of it never does, and the log says which", async () => {
+  const { url, drop } = await testDatabase();
+  onTestFinished(drop);
+  const waited = Promise.withResolvers<void>();
+  const signal = memorySignal();
+  signal.wait = () => {
+    waited.resolve();
+    return new Promise(() => {});
+  };
+  let lines = "";
+  const log = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines += chunk.toString();
+      done();
+    },
+  });
+  const api = await startApi(readApiConfig({ DATABASE_URL: url, API_PORT: "0", SHUTDOWN_SECONDS: "1" }), {
+    signal,
+    log,
+  });
+  const leased = fetch(`${api.url}/v1/queues/q/lease`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ worker_id: "w", wait_seconds: 30 }),
+  });
+  await waited.promise;
+  await api.stop();
+  expect(await (await leased).json()).toMatchObject({ jobs: [] });
+  await eventually(() => expect(lines).toContain('"event":"stop_late","part":"the waiting leases"'));
+});

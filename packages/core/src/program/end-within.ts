@@ -1,0 +1,29 @@
+import type { Logger } from "pino";
+import { pause } from "../pause.ts";
+
+/** How long any part of a program may take to end, unless it has a deadline of its own. */
+const part_ms_max = 5_000;
+
+/**
+ * Wait for one part of a stop, so that none can keep the others from ending, nor the process from exiting: one that has
+ * not ended in `ms` is left to itself, and a line in the log names it. Rejects if the part does.
+ *
+ * @example
+ * await endWithin(logger, "the sweep", sweeping);
+ */
+export async function endWithin(
+  logger: Pick<Logger, "error">,
+  part: string,
+  ending: Promise<unknown>,
+  ms = part_ms_max,
+): Promise<void> {
+  const over = new AbortController();
+  const late = pause(ms, over.signal).then(() => {
+    if (!over.signal.aborted) logger.error({ event: "stop_late", part, after_ms: ms }, "stop_late");
+  });
+  try {
+    await Promise.race([ending, late]);
+  } finally {
+    over.abort();
+  }
+}
