@@ -18,11 +18,9 @@ export async function endWithin(
   ms = part_ms_max,
 ): Promise<void> {
   const over = new AbortController();
-  const late = pause(ms, over.signal).then(() => {
-    if (!over.signal.aborted) logger.error({ event: "stop_late", part, after_ms: ms }, "stop_late");
-  });
   try {
-    await Promise.race([ending, late]);
+    const ended = await Promise.race([ending.then(() => true), pause(ms, over.signal).then(() => false)]);
+    if (!ended) logger.error({ event: "stop_late", part, after_ms: ms }, "stop_late");
   } finally {
     over.abort();
   }
