@@ -18,8 +18,9 @@ export async function workLeft(deps: Pick<Deps, "database">, of: WorkOf): Promis
   return row?.any ?? true;
 }
 
-// The orders make each a look into an index: without them, PostgreSQL may go through the table. What is due is a range of the
-// index of all three columns: with an equality, it could walk through everybody's in order of time.
+// The orders make each a look into an index: without them, PostgreSQL may go through the table. Ready ones from the end with
+// the newest, as the other holds the dead entries of claimed jobs. What is due is a range of the index of all three
+// columns: with an equality, it could walk through everybody's in order of time.
 const text = `
   WITH served AS MATERIALIZED (
     SELECT queue FROM unnest($2::text[]) AS wanted(queue)
@@ -27,7 +28,7 @@ const text = `
   )
   SELECT EXISTS (SELECT FROM served, LATERAL (
            SELECT FROM jobs WHERE tenant = $1 AND jobs.queue = served.queue AND ready_at IS NOT NULL
-           ORDER BY priority DESC, ready_at, id LIMIT 1) AS ready)
+           ORDER BY priority, ready_at DESC, id DESC LIMIT 1) AS ready)
       OR EXISTS (SELECT FROM served, LATERAL (
            SELECT FROM jobs
            WHERE due_at IS NOT NULL AND (tenant, jobs.queue, due_at) >= ($1, served.queue, '-infinity')
