@@ -23,6 +23,8 @@ type Run = {
 const idle_ms_max = 30_000;
 const grace_ms = 1_000;
 const load_ms_max = 30_000;
+/** After the system had no room for a process. */
+const room_ms = 1_000;
 
 /**
  * Processes for handlers that may hold up their event loop. Each runs one job at a time and is reused; an idle one is
@@ -37,7 +39,8 @@ export function createChildPool(
   const idle: Child[] = [];
   const endings = new Map<Child, NodeJS.Timeout>();
   const used = new WeakSet<Child>();
-  const waiting = new Set<(child: Child) => void>();
+  /** Each takes a process, or opens one. */
+  const waiting = new Set<(child?: Child) => void>();
   const execArgv = [...process.execArgv, ...(memory_mb_max ? [`--max-old-space-size=${memory_mb_max}`] : [])];
   let runs = 0;
   let closed = false;
@@ -46,14 +49,20 @@ export function createChildPool(
     const child = openChild(execArgv, hearProcess);
     all.add(child);
     child.process.on("error", () => {
-      if (child.process.pid === undefined) all.delete(child);
+      if (child.process.pid !== undefined) return;
+      // It will not exit, and whoever waits must not wait for that.
+      all.delete(child);
+      setTimeout(openForNext, room_ms);
     });
     child.process.once("exit", () => {
       all.delete(child);
       takeFromIdle(child);
-      if (!closed) next()?.(open());
+      openForNext();
     });
     return child;
+  };
+  const openForNext = (): void => {
+    if (!closed && all.size < processes_max) next()?.();
   };
   const takeFromIdle = (child: Child): void => {
     clearTimeout(endings.get(child));
@@ -72,9 +81,15 @@ export function createChildPool(
     const child = known ?? (all.size < processes_max ? open() : undefined);
     if (child) return child;
     return new Promise((resolve, reject) => {
-      const give = (given: Child) => {
+      const give = (given?: Child) => {
         signal.removeEventListener("abort", leave);
-        resolve(given);
+        try {
+          resolve(given ?? open());
+        } catch (error) {
+          // When memory runs out, that is thrown at once. The others have their try after this one's.
+          setTimeout(openForNext, room_ms);
+          reject(error as Error);
+        }
       };
       const leave = () => {
         waiting.delete(give);
