@@ -18,15 +18,21 @@ export async function workLeft(deps: Pick<Deps, "database">, of: WorkOf): Promis
   return row?.any ?? true;
 }
 
+// The orders make each a look into an index: without them, PostgreSQL may go through the table. What is due is a range of the
+// index of all three columns: with an equality, it could walk through everybody's in order of time.
 const text = `
   WITH served AS MATERIALIZED (
     SELECT queue FROM unnest($2::text[]) AS wanted(queue)
     WHERE NOT EXISTS (SELECT FROM queues WHERE tenant = $1 AND queues.queue = wanted.queue AND paused_at IS NOT NULL)
   )
   SELECT EXISTS (SELECT FROM served, LATERAL (
-           SELECT FROM jobs WHERE tenant = $1 AND jobs.queue = served.queue AND ready_at IS NOT NULL LIMIT 1) AS ready)
-      OR EXISTS (SELECT FROM jobs WHERE due_at <= now() + make_interval(secs => $4::float8) AND tenant = $1
-                 AND queue IN (SELECT queue FROM served))
+           SELECT FROM jobs WHERE tenant = $1 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+           ORDER BY priority DESC, ready_at, id LIMIT 1) AS ready)
+      OR EXISTS (SELECT FROM served, LATERAL (
+           SELECT FROM jobs
+           WHERE due_at IS NOT NULL AND (tenant, jobs.queue, due_at) >= ($1, served.queue, '-infinity')
+             AND (tenant, jobs.queue, due_at) <= ($1, served.queue, now() + make_interval(secs => $4::float8))
+           ORDER BY tenant, jobs.queue, due_at LIMIT 1) AS due)
       OR EXISTS (SELECT FROM group_handovers WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
       OR EXISTS (SELECT FROM arrivals WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
       OR EXISTS (SELECT FROM lease_batches CROSS JOIN LATERAL unnest(job_ids) AS member(id) JOIN jobs ON jobs.id = member.id

@@ -1,6 +1,7 @@
 import { DoNotRetryError, type Client, type RemoteWorker } from "@atlasqueue/client";
 import type { History } from "../../history/open-history.ts";
 import type { LoadConfig } from "../config.ts";
+import { queues } from "../kinds.ts";
 import { perform } from "../perform.ts";
 import { task } from "../task.ts";
 
@@ -9,6 +10,8 @@ export type Place = { tenant: string; queue: string; api: string; client: Client
 
 const concurrency = 5;
 const wait_seconds = 5;
+/** Jobs of a group that one lease after the other is given with the ack of the one before. */
+const run_max = 20;
 
 /** What it is called, to the API and in the history. */
 export const libraryWorker = ({ process: name }: LoadConfig, { tenant, queue }: Omit<Place, "client">): string =>
@@ -30,6 +33,7 @@ export function workWithLibrary(history: History, config: LoadConfig, place: Pla
       concurrency,
       leaseSeconds: config.lease_ms / 1_000,
       waitSeconds: wait_seconds,
+      runMax: queue === queues.grouped ? run_max : 1,
       observe: () => {},
     },
   );
