@@ -11,7 +11,10 @@ function pool() {
   onTestFinished(() => children.close());
   const run = (type: string, started = () => {}) => {
     const lease = { id: "1", type, payload: { a: 1 }, attempts: 1 } as unknown as Lease;
-    return children.run({ module, lease, log_level: "INFO" }, { signal: new AbortController().signal, started, hear() {} });
+    return children.run(
+      { module, lease, log_level: "INFO" },
+      { signal: new AbortController().signal, started, hear() {} },
+    );
   };
   return run;
 }
