@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
-import type { Signal } from "../signal/signal.ts";
+import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
 import { submit } from "../submit/submit.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { rebuildDeadLetterList } from "../dead-letters/rebuild-list.ts";
@@ -65,6 +65,15 @@ test("after Redis loses everything, every queued job is signalled again, oldest 
   await age(1);
   expect(await resignalOrphans(deps, main)).toBe(50);
   expect(await deps.signal.take([main], 100)).toEqual(created.toSorted());
+});
+
+test("what was found missing, and could not be signalled as Redis went away meanwhile, is not told as nothing missing", async () => {
+  await submit(deps, requests(2), options);
+  await redis.del(keys.jobsKey);
+  await age(1);
+  const pushFront = () => Promise.reject(new SignalUnavailableError("away"));
+  await expect(resignalOrphans({ ...deps, signal: { ...deps.signal, pushFront } }, main)).rejects.toThrow("away");
+  expect(await resignalOrphans(deps, main)).toBe(2);
 });
 
 test("a job whose signal was lost before the database's clock was set back is found", async () => {

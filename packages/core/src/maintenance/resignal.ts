@@ -1,6 +1,6 @@
 import type { Deps, QueueRef } from "../deps.ts";
 import { readyBefore, readyJobs, readyWithPriority } from "../queues/ready.ts";
-import { announce } from "../signal/announce.ts";
+import { send } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
 /** A signal may still be on its way for this long; signalling a job twice does no harm, only work. */
@@ -16,7 +16,7 @@ const repair_jobs_max = 1_000;
  * order, so a job that became ready well before that one is no longer in it. What is found goes to the front, which
  * makes it the next id: the next sweep does not find the same job again. Prioritised jobs are offered again whenever
  * they wait, as their set keeps each once. Jobs that became ready longer ago than `reach_ms` are left to a look
- * that reaches further. Returns how many were missing.
+ * that reaches further. Returns how many were missing. Throws SignalUnavailableError.
  */
 export async function resignalOrphans(
   deps: Deps & { signal: Signal },
@@ -38,7 +38,11 @@ export async function resignalOrphans(
       lists.next === undefined ? [] : await readyBefore(deps, queue, lists.next, gap_ms, repair_jobs_max, back_ms);
     orphans = [...passedOver, ...(await readyWithPriority(deps, queue, gap_ms, repair_jobs_max, back_ms))];
   }
-  const count = await announce(deps, orphans, "front");
-  if (count > 0) deps.observe({ event: "jobs_resignalled", queue: queue.queue, count });
+  // Not as a hint: a failure must not be taken for nothing missing.
+  const count = orphans.length > 0 ? await send(deps, orphans, "front") : 0;
+  if (count > 0) {
+    deps.observe({ event: "job_enqueued", queue: queue.queue, count });
+    deps.observe({ event: "jobs_resignalled", queue: queue.queue, count });
+  }
   return count;
 }

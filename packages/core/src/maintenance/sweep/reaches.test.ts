@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { SignalUnavailableError } from "../../signal/signal.ts";
 import { createReaches } from "./reaches.ts";
 
 const queue = { tenant: "default", queue: "mail" };
@@ -60,6 +61,17 @@ test("a whole look that fails rests as well, and what has become ready since the
   wait(99_990);
   await look(10);
   expect(given).toEqual([Infinity, 8_000, Infinity]);
+});
+
+test("a look that ends as Redis is away tells nothing of what is missing, nor of what a look costs: the next is whole", async () => {
+  const { given, wait, look } = looks();
+  for (let outage = 0; outage < 2; outage += 1) {
+    await expect(look(1_000, new SignalUnavailableError("away"))).rejects.toThrow("away");
+    wait(1_000);
+  }
+  await look(10, 50);
+  await look(10);
+  expect(given).toEqual([Infinity, Infinity, Infinity, Infinity]);
 });
 
 test("queues are apart", async () => {

@@ -1,4 +1,5 @@
 import type { QueueRef } from "../../deps.ts";
+import { SignalUnavailableError } from "../../signal/signal.ts";
 
 /** Of the time, a whole look that finds nothing may take a twenty-first. */
 const rest_factor = 20;
@@ -13,7 +14,8 @@ type Looked = { whole_at: number; since: number };
  * How far back the sweep looks for lost signals of each queue: to the beginning, as long as that is cheap. Beside
  * somebody's old transaction the index keeps an entry of every job claimed since, and a look from its front reads them
  * all. When such a look has found nothing, the next one rests for twenty times as long as it took, and those in between go
- * back to the one before. What they cannot see waits for a whole one (see decisions/2026-11-21-sweep.md).
+ * back to the one before. What they cannot see waits for a whole one (see decisions/2026-11-21-sweep.md); after an outage
+ * of Redis the next one is whole.
  *
  * @example
  * const missing = await reaches.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
@@ -34,14 +36,21 @@ export function createReaches(now: () => number = () => performance.now()) {
       const looked = lookedAt(queue);
       const began_at = now();
       const whole = began_at >= looked.whole_at;
-      let missing = 0;
+      const rest = () => {
+        if (whole) looked.whole_at = now() + rest_factor * (now() - began_at);
+      };
       try {
-        missing = await resignal(whole ? Infinity : began_at - looked.since + behind_ms);
+        const missing = await resignal(whole ? Infinity : began_at - looked.since + behind_ms);
         // What was missing may be a part of what is: the next look goes as far.
-        if (missing === 0) looked.since = began_at;
-        return missing;
-      } finally {
-        if (whole && missing === 0) looked.whole_at = now() + rest_factor * (now() - began_at);
+        if (missing > 0) return missing;
+        looked.since = began_at;
+        rest();
+        return 0;
+      } catch (error) {
+        // Redis may come back with nothing in it; and how long it took to be away is no cost of a look.
+        if (error instanceof SignalUnavailableError) looked.whole_at = began_at;
+        else rest();
+        throw error;
       }
     },
   };
