@@ -44,7 +44,7 @@ export function createSettler(
   { worker_id, lease_seconds, start, stopping }: GoingOn,
   tracing?: Tracing,
 ) {
-  const first: Line = { waiting: [], flushing: false };
+  const ready: Line = { waiting: [], flushing: false };
   const again: Line = { waiting: [], flushing: false };
   const giveUp = new AbortController();
   /** Requests that failed, and rest until their next try. */
@@ -59,7 +59,7 @@ export function createSettler(
       settle,
     );
 
-  const isBusy = () => first.flushing || again.flushing || resting > 0;
+  const isBusy = () => ready.flushing || again.flushing || resting > 0;
 
   const flushAll = async (line: Line): Promise<void> => {
     line.flushing = true;
@@ -178,7 +178,7 @@ export function createSettler(
 
   return {
     settle(job: HeldJob, outcome: Outcome): void {
-      add(first, [{ job, outcome, failures: 0 }]);
+      add(ready, [{ job, outcome, failures: 0 }]);
     },
     /** Resolves when everything given so far has been settled or given up. */
     drained: () => (isBusy() ? new Promise<void>((resolve) => idle.push(resolve)) : Promise.resolve()),
