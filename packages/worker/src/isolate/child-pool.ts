@@ -39,18 +39,25 @@ export function createChildPool(
   const idle: Child[] = [];
   const endings = new Map<Child, NodeJS.Timeout>();
   const used = new WeakSet<Child>();
-  /** Each takes a process, or opens one. */
+  /** Each takes a process, or asks again. */
   const waiting = new Set<(child?: Child) => void>();
   const execArgv = [...process.execArgv, ...(memory_mb_max ? [`--max-old-space-size=${memory_mb_max}`] : [])];
   let runs = 0;
   let closed = false;
 
   const open = (): Child => {
-    const child = openChild(execArgv, hearProcess);
+    let child: Child;
+    try {
+      child = openChild(execArgv, hearProcess);
+    } catch (error) {
+      // When memory runs out, that is thrown at once.
+      setTimeout(openForNext, room_ms);
+      throw error;
+    }
     all.add(child);
     child.process.on("error", () => {
       if (child.process.pid !== undefined) return;
-      // It will not exit, and whoever waits must not wait for that.
+      // It will not exit, and no one must wait for that.
       all.delete(child);
       setTimeout(openForNext, room_ms);
     });
@@ -80,16 +87,10 @@ export function createChildPool(
     if (known) takeFromIdle(known);
     const child = known ?? (all.size < processes_max ? open() : undefined);
     if (child) return child;
-    return new Promise((resolve, reject) => {
-      const give = (given?: Child) => {
+    const given = new Promise<Child | undefined>((resolve, reject) => {
+      const give = (one?: Child) => {
         signal.removeEventListener("abort", leave);
-        try {
-          resolve(given ?? open());
-        } catch (error) {
-          // When memory runs out, that is thrown at once. The others have their try after this one's.
-          setTimeout(openForNext, room_ms);
-          reject(error as Error);
-        }
+        resolve(one);
       };
       const leave = () => {
         waiting.delete(give);
@@ -97,6 +98,12 @@ export function createChildPool(
       };
       waiting.add(give);
       signal.addEventListener("abort", leave, { once: true });
+    });
+    return given.then((one) => {
+      if (one) return one;
+      if (signal.aborted) openForNext();
+      signal.throwIfAborted();
+      return acquire(signal);
     });
   };
   const release = (child: Child): void => {
