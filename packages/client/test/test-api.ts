@@ -1,8 +1,10 @@
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
-import { redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+import { redisUrl, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/testing";
 
 export type TestApi = {
   readonly url: string;
+  /** Its own, for what others do there. */
+  readonly database: TestDatabase["database"];
   /** Away until `start`, which brings it back on the same port. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -12,7 +14,7 @@ export type TestApi = {
 
 /** A real API on a port, over a database of its own and the run's Redis. Failed jobs are due again at once. */
 export async function testApi(settings: Record<string, string> = {}): Promise<TestApi> {
-  const { url, drop } = await testDatabase();
+  const { url, database, drop } = await testDatabase();
   const { jobsKey, dlqKey } = uniqueKeys();
   const run = (port: number) =>
     startApi(
@@ -33,6 +35,7 @@ export async function testApi(settings: Record<string, string> = {}): Promise<Te
   let api: RunningApi = await run(0);
   return {
     url: api.url,
+    database,
     stop: () => api.stop(),
     start: async () => {
       api = await run(api.port);

@@ -19,7 +19,9 @@ type GoingOn = {
   stopping: AbortSignal;
 };
 
-type Settlement = { job: HeldJob; outcome: Outcome };
+type Settlement = { job: HeldJob; outcome: Outcome; failures: number };
+/** Outcomes that go to the API one request after another. */
+type Line = { waiting: Settlement[]; flushing: boolean };
 
 const batch_max = 200;
 /** Below the 1 MiB of a body, leaving room for what surrounds the results. */
@@ -32,7 +34,8 @@ const retry_ms_max = 2_000;
 
 /**
  * Sends outcomes to the API. When idle, an outcome goes at once; those that come while a request is under way go
- * together in the next. While the API is away it keeps trying until the lease ends.
+ * together in the next. While the API is away it keeps trying until the lease ends. What has failed is in a line of its
+ * own: somebody may have locked just that job, which keeps no other outcome waiting.
  */
 export function createSettler(
   calls: LeaseCalls,
@@ -41,9 +44,11 @@ export function createSettler(
   { worker_id, lease_seconds, start, stopping }: GoingOn,
   tracing?: Tracing,
 ) {
-  const waiting: Settlement[] = [];
+  const ready: Line = { waiting: [], flushing: false };
+  const again: Line = { waiting: [], flushing: false };
   const giveUp = new AbortController();
-  let flushing = false;
+  /** Requests that failed, and rest until their next try. */
+  let resting = 0;
   let idle: (() => void)[] = [];
 
   const traced = <T>(name: "ack" | "nack", batch: readonly Pick<Settlement, "job">[], settle: () => Promise<T>) =>
@@ -54,28 +59,46 @@ export function createSettler(
       settle,
     );
 
-  const flushAll = async (): Promise<void> => {
-    flushing = true;
+  const isBusy = () => ready.flushing || again.flushing || resting > 0;
+
+  const flushAll = async (line: Line): Promise<void> => {
+    line.flushing = true;
     // After this turn of the event loop, so that handlers ending in the same turn share a request.
     await pause(0);
-    while (waiting.length > 0) await deliver(takeBatch(waiting));
-    flushing = false;
-    for (const resolve of idle.splice(0)) resolve();
+    while (line.waiting.length > 0) await deliver(takeBatch(line.waiting));
+    line.flushing = false;
+    if (!isBusy()) for (const resolve of idle.splice(0)) resolve();
+  };
+  const add = (line: Line, items: readonly Settlement[]): void => {
+    line.waiting.push(...items);
+    if (!line.flushing) void flushAll(line);
   };
 
-  const deliver = async (all: Settlement[]): Promise<void> => {
-    for (let failures = 1; !giveUp.signal.aborted; failures += 1) {
-      const batch = all.filter(({ job }) => held.holds(job));
-      if (batch.length === 0) return;
-      try {
-        return await send(batch);
-      } catch (error) {
-        if (isRefusal(error) || (batch.some(addsJobs) && isRefusalToAdd(error))) return await refused(batch, error);
-        observe({ event: "api_unavailable", during: "settle", error });
-        for (const { job } of batch) if (performance.now() >= job.ends_at_ms) lost(job);
-        await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), giveUp.signal);
-      }
+  const deliver = async (all: readonly Settlement[]): Promise<void> => {
+    const batch = all.filter(({ job }) => held.holds(job));
+    if (batch.length === 0 || giveUp.signal.aborted) return;
+    try {
+      await send(batch);
+    } catch (error) {
+      if (isRefusal(error) || (batch.some(addsJobs) && isRefusalToAdd(error))) return await refused(batch, error);
+      observe({ event: "api_unavailable", during: "settle", error });
+      for (const { job } of batch) if (performance.now() >= job.ends_at_ms) lost(job);
+      void tryAgain(batch);
     }
+  };
+
+  const tryAgain = async (batch: readonly Settlement[]): Promise<void> => {
+    resting += 1;
+    for (const item of batch) {
+      item.failures += 1;
+      // Its slot is for others meanwhile.
+      item.job.goes_on = false;
+    }
+    held.tell();
+    const failures = Math.min(...batch.map((item) => item.failures));
+    await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), giveUp.signal);
+    add(again, batch);
+    resting -= 1;
   };
 
   const send = async (batch: Settlement[]): Promise<void> => {
@@ -135,12 +158,12 @@ export function createSettler(
       for (const item of batch) await deliver([item]);
       return;
     }
-    const { job, outcome } = first;
+    const { job, outcome, failures } = first;
     observe({ event: "settlement_refused", job: job.leased.job, error });
     if (outcome.kind === "failed") return held.leave(job);
     const told = (error instanceof AtlasQueueError && error.problem?.detail) || String(error);
     const text = outcome.spawned ? `SpawnError: ${told}` : "Refused: the API would not store the result";
-    await deliver([{ job, outcome: { kind: "failed", error: text, retryable: true } }]);
+    await deliver([{ job, outcome: { kind: "failed", error: text, retryable: true }, failures }]);
   };
 
   const settled = (job: HeldJob, outcome: "succeeded" | "failed" | "dead", { ...of }: Outcome): void => {
@@ -155,11 +178,10 @@ export function createSettler(
 
   return {
     settle(job: HeldJob, outcome: Outcome): void {
-      waiting.push({ job, outcome });
-      if (!flushing) void flushAll();
+      add(ready, [{ job, outcome, failures: 0 }]);
     },
     /** Resolves when everything given so far has been settled or given up. */
-    drained: () => (flushing ? new Promise<void>((resolve) => idle.push(resolve)) : Promise.resolve()),
+    drained: () => (isBusy() ? new Promise<void>((resolve) => idle.push(resolve)) : Promise.resolve()),
     /** Stop waiting for an API that is away. */
     giveUp: () => giveUp.abort(),
   };

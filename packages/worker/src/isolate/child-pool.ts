@@ -23,6 +23,8 @@ type Run = {
 const idle_ms_max = 30_000;
 const grace_ms = 1_000;
 const load_ms_max = 30_000;
+/** After the system had no room for a process. */
+const room_ms = 1_000;
 
 /**
  * Processes for handlers that may hold up their event loop. Each runs one job at a time and is reused; an idle one is
@@ -37,23 +39,37 @@ export function createChildPool(
   const idle: Child[] = [];
   const endings = new Map<Child, NodeJS.Timeout>();
   const used = new WeakSet<Child>();
-  const waiting = new Set<(child: Child) => void>();
+  /** Each takes a process, or asks again. */
+  const waiting = new Set<(child?: Child) => void>();
   const execArgv = [...process.execArgv, ...(memory_mb_max ? [`--max-old-space-size=${memory_mb_max}`] : [])];
   let runs = 0;
   let closed = false;
 
   const open = (): Child => {
-    const child = openChild(execArgv, hearProcess);
+    let child: Child;
+    try {
+      child = openChild(execArgv, hearProcess);
+    } catch (error) {
+      // When memory runs out, that is thrown at once.
+      setTimeout(openForNext, room_ms);
+      throw error;
+    }
     all.add(child);
     child.process.on("error", () => {
-      if (child.process.pid === undefined) all.delete(child);
+      if (child.process.pid !== undefined) return;
+      // It will not exit, and no one must wait for that.
+      all.delete(child);
+      setTimeout(openForNext, room_ms);
     });
     child.process.once("exit", () => {
       all.delete(child);
       takeFromIdle(child);
-      if (!closed) next()?.(open());
+      openForNext();
     });
     return child;
+  };
+  const openForNext = (): void => {
+    if (!closed && all.size < processes_max) next()?.();
   };
   const takeFromIdle = (child: Child): void => {
     clearTimeout(endings.get(child));
@@ -71,10 +87,10 @@ export function createChildPool(
     if (known) takeFromIdle(known);
     const child = known ?? (all.size < processes_max ? open() : undefined);
     if (child) return child;
-    return new Promise((resolve, reject) => {
-      const give = (given: Child) => {
+    const given = new Promise<Child | undefined>((resolve, reject) => {
+      const give = (one?: Child) => {
         signal.removeEventListener("abort", leave);
-        resolve(given);
+        resolve(one);
       };
       const leave = () => {
         waiting.delete(give);
@@ -82,6 +98,12 @@ export function createChildPool(
       };
       waiting.add(give);
       signal.addEventListener("abort", leave, { once: true });
+    });
+    return given.then((one) => {
+      if (one) return one;
+      if (signal.aborted) openForNext();
+      signal.throwIfAborted();
+      return acquire(signal);
     });
   };
   const release = (child: Child): void => {
