@@ -119,7 +119,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       draining.abort();
       // It cuts them off by itself at the deadline.
       await ended("the requests", server.stop(config.shutdown_ms), config.shutdown_ms + cut_off_ms_max);
-      await services.longPoll.returned();
+      await ended("what was leased too late", services.longPoll.returned());
       // The server has answered, or cut off, everyone.
       await ended("the submissions", services.submitter.close({ give_up: true }));
       await Promise.all([

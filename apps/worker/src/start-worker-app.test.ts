@@ -1,5 +1,6 @@
 import { createLogger, createMetrics, memorySignal } from "@atlasqueue/core";
 import { findJob, SignalUnavailableError, submit } from "@atlasqueue/core/internal";
+import { openTelemetry } from "@atlasqueue/core/opentelemetry";
 import {
   eventually,
   recordEvents,
@@ -44,6 +45,22 @@ test("a user's handlers are loaded alongside the built-in ones and run", async (
   expect(metrics).toContain("atlasqueue_worker_active_jobs 0");
   expect(metrics).toMatch(/^atlasqueue_worker_slots \d+$/m);
   await app.stop();
+});
+
+test("a stop ends although a part of it never does, and the log says which", async () => {
+  let lines = "";
+  const log = {
+    write(line: string) {
+      lines += line;
+    },
+  };
+  const stop = async () => new Promise<void>(() => {});
+  const telemetry = { tracing: openTelemetry(), tap: { fields: () => ({}), line: () => {} }, addMetrics: () => {}, stop };
+  const config = readWorkerConfig({ ...env, DATABASE_URL: own.url });
+  const logger = createLogger("error", "atlasqueue-worker", log);
+  const app = await startWorkerApp(config, { signal: memorySignal(), logger, telemetry });
+  await app.stop();
+  expect(lines).toContain('"event":"stop_late","part":"the telemetry"');
 });
 
 test.each([

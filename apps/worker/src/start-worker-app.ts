@@ -9,7 +9,14 @@ import {
   type Database,
   type Signal,
 } from "@atlasqueue/core";
-import { addServerGauges, isShutOut, requirePostgres, requireSchema, requireSignal } from "@atlasqueue/core/internal";
+import {
+  addServerGauges,
+  endWithin,
+  isShutOut,
+  requirePostgres,
+  requireSchema,
+  requireSignal,
+} from "@atlasqueue/core/internal";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
 import { demoHandlers, noopHandler } from "./handlers/demo.ts";
@@ -54,10 +61,12 @@ export async function startWorkerApp(
     await Promise.all([telemetry?.stop(), database.close(), parts.signal ? undefined : signal.close()]);
     throw error;
   });
+  const ended = (part: string, ending: Promise<unknown>) => endWithin(logger, part, ending);
   const closeParts = async () => {
     // The last metrics ask the servers.
-    await telemetry?.stop();
-    await Promise.all([database.close(), health.stop(), parts.signal ? undefined : signal.close()]);
+    if (telemetry) await ended("the telemetry", telemetry.stop());
+    const connections = Promise.all([database.close(), parts.signal ? undefined : signal.close()]);
+    await Promise.all([ended("the connections", connections), ended("the metrics server", health.stop())]);
   };
   try {
     await Promise.all([requireSignal(signal), requireUsablePostgres(database)]);

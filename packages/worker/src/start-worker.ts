@@ -184,8 +184,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     settler.giveUp();
     stopped.abort();
     heedNoMore();
-    await children.close();
-    await Promise.race([Promise.all([consuming, keeping, sweeping, followUps.stop()]), farewell]);
+    await Promise.race([Promise.all([children.close(), consuming, keeping, sweeping, followUps.stop()]), farewell]);
     await returns.close(Math.max(0, last - performance.now()));
     over.abort();
     deps.observe({ event: "worker_stopped", worker_id: id, released: given });

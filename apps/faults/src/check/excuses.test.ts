@@ -62,6 +62,15 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
     },
   ],
   [
+    "recovery-time",
+    "PostgreSQL was in trouble",
+    (run) => {
+      run.submit("late").move("job-late", "running").handle("late", "dies");
+      run.fault("all-links-cut", ["api-1>postgres", "worker-1>postgres"], () => run.pass(500));
+      run.pass(3_500).lose("late", { lease_left_ms: -3_900 }).work("late");
+    },
+  ],
+  [
     "runs-leased",
     "a crash of PostgreSQL forgot the claim",
     (run) =>

@@ -1,11 +1,15 @@
+import type { Fault } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { leasesOf } from "../leases.ts";
 import { troubledMs } from "../trouble.ts";
 
 /** A machine that does other work too may be so late. */
 const late_ms = 2_000;
-/** Whoever sweeps needs PostgreSQL. A sweeper in trouble is no excuse, as there are others. */
-const needed = "postgres";
+/**
+ * Whoever sweeps needs PostgreSQL. One sweeper in trouble is no excuse, as there are others; where all are cut off at once,
+ * each first gives the holders of the leases time to renew.
+ */
+const stopsAllSweepers = ({ fault, victims }: Fault) => victims.includes("postgres") || fault === "all-links-cut";
 
 export const recoveryTime: Invariant = {
   name: "recovery-time",
@@ -17,7 +21,7 @@ export const recoveryTime: Invariant = {
         if (end !== "lost" || !stopped) continue;
         const over_ms = -(stopped.lease_left_ms ?? 0);
         const ended = { from_ms: stopped.at_ms - over_ms, to_ms: stopped.at_ms };
-        const troubled_ms = troubledMs(facts, ended, ({ victims }) => victims.includes(needed));
+        const troubled_ms = troubledMs(facts, ended, stopsAllSweepers);
         if (over_ms <= sweep_ms + late_ms) continue;
         if (over_ms - troubled_ms <= sweep_ms + late_ms) excuse("PostgreSQL was in trouble");
         else
