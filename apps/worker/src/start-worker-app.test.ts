@@ -55,7 +55,12 @@ test("a stop ends although a part of it never does, and the log says which", asy
     },
   };
   const stop = async () => new Promise<void>(() => {});
-  const telemetry = { tracing: openTelemetry(), tap: { fields: () => ({}), line: () => {} }, addMetrics: () => {}, stop };
+  const telemetry = {
+    tracing: openTelemetry(),
+    tap: { fields: () => ({}), line: () => {} },
+    addMetrics: () => {},
+    stop,
+  };
   const config = readWorkerConfig({ ...env, DATABASE_URL: own.url });
   const logger = createLogger("error", "atlasqueue-worker", log);
   const app = await startWorkerApp(config, { signal: memorySignal(), logger, telemetry });
