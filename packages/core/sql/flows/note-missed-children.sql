@@ -4,7 +4,7 @@ WITH page AS MATERIALIZED (
     SELECT job_id AS id FROM flow_jobs WHERE job_id > $1::text::uuid ORDER BY job_id LIMIT $2::int
   ), missed AS MATERIALIZED (
     SELECT page.id FROM page CROSS JOIN LATERAL (
-      SELECT FROM jobs WHERE jobs.id = page.id AND status = 'blocked' AND blocked_seq = 0 OFFSET 0) AS job
+      SELECT FROM jobs WHERE jobs.id = page.id AND status = 'blocked' AND (SELECT blocked_seq) = 0 OFFSET 0) AS job
     WHERE NOT EXISTS (SELECT FROM flow_edges WHERE child = page.id)
       AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = page.id)
   ), noted AS (

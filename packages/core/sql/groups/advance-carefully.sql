@@ -29,7 +29,7 @@ WITH
     ) AS wanted
     CROSS JOIN LATERAL (
       SELECT ARRAY(
-        SELECT id FROM jobs WHERE id = ANY(wanted.ids) AND blocked_seq > 0 FOR UPDATE SKIP LOCKED) AS ids OFFSET 0
+        SELECT id FROM jobs WHERE id = ANY(wanted.ids) AND (SELECT blocked_seq) > 0 FOR UPDATE SKIP LOCKED) AS ids OFFSET 0
     ) AS had
     WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND cardinality(had.ids) = cardinality(wanted.ids)
     LIMIT $1::int FOR UPDATE OF note SKIP LOCKED

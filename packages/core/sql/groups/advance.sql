@@ -29,7 +29,8 @@ WITH
       ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still))) AS ids
     FROM held
   ), had AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND blocked_seq > 0 FOR UPDATE SKIP LOCKED
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND (SELECT blocked_seq) > 0
+    FOR UPDATE SKIP LOCKED
   ), next AS MATERIALIZED (
     SELECT * FROM wanted WHERE NOT EXISTS (
       SELECT FROM unnest(wanted.ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM had))

@@ -10,7 +10,7 @@ WITH due AS MATERIALIZED (
       ORDER BY jobs.tenant, jobs.queue, due_at LIMIT share.jobs_max FOR UPDATE SKIP LOCKED) AS one
   ), promoted AS (
     UPDATE jobs SET status = 'queued', ready_at = due_at, due_at = NULL, waits_for = NULL, updated_at = now()
-    WHERE id = ANY(ARRAY(SELECT id FROM due)) AND due_at <= now()
+    WHERE id = ANY(ARRAY(SELECT id FROM due)) AND (SELECT due_at) <= now()
     RETURNING id, tenant, queue, priority, attempts, run_at
   ), moved AS (
     SELECT tenant, queue, due.status AS from_status, 'queued' AS to_status FROM promoted JOIN due USING (id)

@@ -3,7 +3,7 @@ WITH due AS MATERIALIZED (
     SELECT id, status FROM jobs WHERE due_at <= now() ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), promoted AS (
     UPDATE jobs SET status = 'queued', ready_at = due_at, due_at = NULL, waits_for = NULL, updated_at = now()
-    WHERE id = ANY(ARRAY(SELECT id FROM due)) AND due_at <= now()
+    WHERE id = ANY(ARRAY(SELECT id FROM due)) AND (SELECT due_at) <= now()
     RETURNING id, tenant, queue, priority, attempts, run_at
   ), moved AS (
     SELECT tenant, queue, due.status AS from_status, 'queued' AS to_status FROM promoted JOIN due USING (id)

@@ -38,7 +38,8 @@ WITH
   ), waiting AS MATERIALIZED (
     SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND blocked_seq = 0 FOR UPDATE SKIP LOCKED
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND (SELECT blocked_seq) = 0
+    FOR UPDATE SKIP LOCKED
   ), ours AS MATERIALIZED (
     SELECT * FROM asked WHERE id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting)
   ), 

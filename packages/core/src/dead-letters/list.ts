@@ -1,4 +1,5 @@
 import { composed } from "../database/composed.ts";
+import { unindexed } from "../database/literals.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -63,7 +64,7 @@ const textOf = (name: string, where: string) =>
     SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
       SELECT ${placeOf} FROM jobs WHERE ${where} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached,
       ${isCut} AS cut
-  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND dead_at IS NOT NULL) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs ON true
   ORDER BY jobs.dead_at DESC, jobs.id DESC`,
   );
 const ofAny = textOf("dead-letters/list", within);

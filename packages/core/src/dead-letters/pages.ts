@@ -1,4 +1,4 @@
-import { hidden, uuidArray } from "../database/literals.ts";
+import { hidden, unindexed, uuidArray } from "../database/literals.ts";
 import type { ReplayPlace } from "../database/schema/index.ts";
 import type { Statement } from "../database/statement.ts";
 
@@ -83,15 +83,23 @@ export function pageParams(page: DeadPage): Statement["params"] {
   return [tenant, queue, type, after.dead_us, after.id, until_us, fingerprint];
 }
 
-/** A page's dead letters, as conditions on jobs; for a walk in the order of the index on `dead_at`. */
+const amongIds = `tenant = $1 AND ${unindexed("dead_at")} <= ${timeOf("$3")}`;
+const onWalk = (dead_at: string) =>
+  `${dead_at} IS NOT NULL AND (${dead_at}, id) > (${timeOf("$4")}, $5::text::uuid) AND ${dead_at} <= ${timeOf("$6")}`;
+
+/**
+ * A page's dead letters, as conditions on jobs; for a walk in the order of the index on `dead_at`. `still` is asked of
+ * those it has found, by their ids.
+ */
 export const pageConditions = {
-  ids: { within: `id = ANY(${hidden("$2::uuid[]")})`, matches: `tenant = $1 AND dead_at <= ${timeOf("$3")}` },
+  ids: { within: `id = ANY(${hidden("$2::uuid[]")})`, matches: amongIds, still: amongIds },
   walk: {
-    within: `dead_at IS NOT NULL AND (dead_at, id) > (${timeOf("$4")}, $5::text::uuid) AND dead_at <= ${timeOf("$6")}`,
+    within: onWalk("dead_at"),
     matches:
       "tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AND ($7 = '' OR error_fingerprint = $7)",
+    still: onWalk(unindexed("dead_at")),
   },
-} as const satisfies Record<DeadPage["kind"], { within: string; matches: string }>;
+} as const satisfies Record<DeadPage["kind"], { within: string; matches: string; still: string }>;
 
 /** A `DeadPlace` as JSON, for rows with dead_at and id. */
 export const placeOf = `json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id)`;

@@ -13,12 +13,10 @@ export function takeDead(
   rows_max: number | string,
   { before = "", only = "true" } = {},
 ): string {
-  const { within } = pageConditions[kind];
-  const stillMeant = kind === "ids" ? pageConditions.ids.matches : within;
   return `
   ${pageBounded(kind, rows_max)}, ${before} taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${stillMeant} AND ${only}
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${pageConditions[kind].still} AND ${only}
     FOR UPDATE SKIP LOCKED
   )`;
 }

@@ -1,4 +1,5 @@
 import { composed } from "../database/composed.ts";
+import { unindexed } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
@@ -74,7 +75,8 @@ const quick = `
       ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still))) AS ids
     FROM held
   ), had AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND blocked_seq > 0 FOR UPDATE SKIP LOCKED
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND ${unindexed("blocked_seq")} > 0
+    FOR UPDATE SKIP LOCKED
   ), next AS MATERIALIZED (
     SELECT * FROM wanted WHERE NOT EXISTS (
       SELECT FROM unnest(wanted.ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM had))
@@ -100,7 +102,7 @@ const careful = `
     ) AS wanted
     CROSS JOIN LATERAL (
       SELECT ARRAY(
-        SELECT id FROM jobs WHERE id = ANY(wanted.ids) AND blocked_seq > 0 FOR UPDATE SKIP LOCKED) AS ids OFFSET 0
+        SELECT id FROM jobs WHERE id = ANY(wanted.ids) AND ${unindexed("blocked_seq")} > 0 FOR UPDATE SKIP LOCKED) AS ids OFFSET 0
     ) AS had
     WHERE ${unsynced} AND cardinality(had.ids) = cardinality(wanted.ids)
     LIMIT $1::int FOR UPDATE OF note SKIP LOCKED

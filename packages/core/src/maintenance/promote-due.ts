@@ -1,6 +1,6 @@
 import { countMixedMoves } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
-import { numberArray, textArray } from "../database/literals.ts";
+import { numberArray, textArray, unindexed } from "../database/literals.ts";
 import { executeOn, type Statement } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
@@ -43,7 +43,7 @@ const textOf = (due: string) => `
     ${due}
   ), promoted AS (
     UPDATE jobs SET status = 'queued', ready_at = due_at, due_at = NULL, waits_for = NULL, updated_at = now()
-    WHERE id = ANY(ARRAY(SELECT id FROM due)) AND due_at <= now()
+    WHERE id = ANY(ARRAY(SELECT id FROM due)) AND ${unindexed("due_at")} <= now()
     RETURNING id, tenant, queue, priority, attempts, run_at
   ), moved AS (
     SELECT tenant, queue, due.status AS from_status, 'queued' AS to_status FROM promoted JOIN due USING (id)

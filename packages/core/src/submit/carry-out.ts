@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { textArray } from "../database/literals.ts";
+import { textArray, unindexed } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
 import { unique_check_seconds } from "./unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
@@ -131,7 +131,8 @@ const ours = (mode: Mode, hasty: boolean) =>
     : `${asked(mode)}, waiting AS MATERIALIZED (
     SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND blocked_seq = 0 FOR UPDATE SKIP LOCKED
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND ${unindexed("blocked_seq")} = 0
+    FOR UPDATE SKIP LOCKED
   ), ours AS MATERIALIZED (
     SELECT * FROM asked WHERE id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting)
   )`;

@@ -1,6 +1,6 @@
 import { findFaults, mergePatch, type Json, type JsonObject } from "@atlasqueue/contract";
 import { composed } from "../../database/composed.ts";
-import { uuidArray } from "../../database/literals.ts";
+import { unindexed, uuidArray } from "../../database/literals.ts";
 import type { Execute } from "../../database/statement.ts";
 import { forgetSteps, takeSteps } from "../../steps/forget.ts";
 import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "../pages.ts";
@@ -62,7 +62,7 @@ const textOf = (kind: DeadPage["kind"]) => {
   WITH ${pageBounded(kind, rows_max)}
   SELECT ${reachedFrom(kind, rows_max)}, (
     SELECT json_agg(json_build_object('id', id, 'type', type, 'queue', queue, 'before', payload) ORDER BY dead_at, id)
-    FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND dead_at IS NOT NULL) AS jobs`,
+    FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs`,
   );
 };
 const texts = { ids: textOf("ids"), walk: textOf("walk") };

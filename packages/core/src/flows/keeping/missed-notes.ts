@@ -1,4 +1,5 @@
 import { composed } from "../../database/composed.ts";
+import { unindexed } from "../../database/literals.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { isDue } from "../close-edges.ts";
@@ -79,7 +80,7 @@ const childrenText = composed(
     SELECT job_id AS id FROM flow_jobs WHERE job_id > $1::text::uuid ORDER BY job_id LIMIT $2::int
   ), missed AS MATERIALIZED (
     SELECT page.id FROM page CROSS JOIN LATERAL (
-      SELECT FROM jobs WHERE jobs.id = page.id AND status = 'blocked' AND blocked_seq = 0 OFFSET 0) AS job
+      SELECT FROM jobs WHERE jobs.id = page.id AND status = 'blocked' AND ${unindexed("blocked_seq")} = 0 OFFSET 0) AS job
     WHERE NOT EXISTS (SELECT FROM flow_edges WHERE child = page.id)
       AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = page.id)
   ), ${noteMissed("child")}
