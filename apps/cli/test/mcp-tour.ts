@@ -69,6 +69,9 @@ export async function tour({ call }: Speaker, queue_name: string): Promise<strin
   expect(await ok("ack_job", done)).toMatchObject({ status: "succeeded" });
   expect(await ok("ack_job", done)).toMatchObject({ status: "succeeded" });
 
+  const back = await ok("lease_job", { queue_name, wait_seconds: 10 });
+  const given = { job_id: (back.job as { job_id: string }).job_id, lease_token: back.lease_token };
+  expect(await ok("release_job", given)).toMatchObject({ status: "queued" });
   const held = await ok("lease_job", { queue_name, wait_seconds: 10 });
   const dead = (held.job as { job_id: string }).job_id;
   const failed = { job_id: dead, lease_token: held.lease_token, error: "TypeError: no such customer" };

@@ -24,7 +24,7 @@ export const submit = [
   "cancel_flow",
   "retry_flow",
 ];
-export const work = ["lease_job", "ack_job", "nack_job", "heartbeat"];
+export const work = ["lease_job", "ack_job", "nack_job", "release_job", "heartbeat"];
 export const admin = ["replay_dead", "pause_queue", "resume_queue"];
 
 export const scopeOf = (name: string) =>

@@ -111,7 +111,15 @@ export { ready_ms_max, whyLeft, type Left } from "./queues/why-left.ts";
 export { workLeft } from "./queues/work-left.ts";
 export { createLongPoll, type LongPoll } from "./remote/long-poll.ts";
 export { ackWithChildren } from "./remote/ack-with-children.ts";
-export { settleRemote, type Ack, type Nack, type RemoteOutcome, type RemoteSettlementDeps } from "./remote/settle.ts";
+export { releaseRemote } from "./remote/release.ts";
+export {
+  settleRemote,
+  type Ack,
+  type Held,
+  type Nack,
+  type RemoteOutcome,
+  type RemoteSettlementDeps,
+} from "./remote/settle.ts";
 export { cronFault } from "./schedules/cron.ts";
 export { deleteSchedule } from "./schedules/delete.ts";
 export { findSchedule, type SeenSchedule } from "./schedules/find.ts";

@@ -55,6 +55,39 @@ test("a nack is retried after its delay, or dead at once; the same nack again is
   expect(await signal.deadLetters.page(0, 10)).toContain(other);
 });
 
+test("a job that is given back is ready at once in its old place, with no attempt spent", async () => {
+  const id = await submit("gives", { max_attempts: 1 });
+  await submit("gives");
+  const { lease_token } = await leaseOne("gives");
+  const given = await post(`/jobs/${id}/release`, { lease_token });
+  expect(given.status).toBe(200);
+  expect(job.parse(await given.json())).toMatchObject({ status: "queued", attempts: 0, last_error: null });
+  const again = await post(`/jobs/${id}/release`, { lease_token });
+  expect([again.status, await typeOf(again)]).toEqual([409, "/problems/lease-lost"]);
+  expect((await leaseOne("gives")).job).toMatchObject({ id, attempts: 1 });
+});
+
+test("jobs are given back beside acks and nacks, each with its own outcome", async () => {
+  for (let at = 0; at < 3; at += 1) await submit("gives-many");
+  const held = await lease("gives-many", { max_jobs: 3 });
+  const [acked, first, second] = held.map(({ job: { id }, lease_token }) => ({ id, lease_token }));
+  const stranger = "01920000-0000-7000-8000-000000000000";
+  const ask = { acks: [acked], releases: [first, { ...second, lease_token: stranger }, { ...second, id: stranger }] };
+  const response = await post("/leases/settle", ask);
+  expect(settleAnswer.parse(await response.json())).toEqual({
+    acks: [{ id: acked?.id, outcome: "succeeded" }],
+    nacks: [],
+    releases: [
+      { id: first?.id, outcome: "queued" },
+      { id: second?.id, outcome: "lease_lost" },
+      { id: stranger, outcome: "not_found" },
+    ],
+  });
+  expect(await lease("gives-many", { max_jobs: 3 })).toMatchObject([{ job: { id: first?.id, attempts: 1 } }]);
+  const twice = await post("/leases/settle", { acks: [second], releases: [second] });
+  expect([twice.status, problem.parse(await twice.json()).errors?.[0]?.pointer]).toEqual([422, "/releases/0/id"]);
+});
+
 test("a heartbeat keeps the lease for as long as it says, and shows progress", async () => {
   const id = await submit("beats");
   const { lease_token, locked_until } = await leaseOne("beats");
@@ -77,6 +110,7 @@ test("a lost lease is 409 everywhere; an unknown job is 404", async () => {
       post(`/jobs/${job_id}/ack`, { lease_token: token }),
       post(`/jobs/${job_id}/nack`, { lease_token: token, error: "x" }),
       post(`/jobs/${job_id}/heartbeat`, { lease_token: token }),
+      post(`/jobs/${job_id}/release`, { lease_token: token }),
     ]);
   for (const response of await calls(id, wrong))
     expect([response.status, await typeOf(response)]).toEqual([409, "/problems/lease-lost"]);

@@ -1,5 +1,5 @@
 import { limits, settleAnswer, settleRequest } from "@atlasqueue/contract";
-import { settleRemote, type Ack, type Nack, type RemoteOutcome } from "@atlasqueue/core/internal";
+import { releaseRemote, settleRemote, type Held, type RemoteOutcome } from "@atlasqueue/core/internal";
 import { invalid } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleToken } from "../route/examples.ts";
@@ -14,6 +14,7 @@ export const settleMany = route(
     tag: "Work",
     summary: "Settle many jobs at once",
     description:
+      "`releases` are jobs that are given back: ready again, with no attempt spent.\n\n" +
       "With `next`, the next job of each group whose job was acked is leased in the same transaction and comes with the " +
       "answer: one request and one write to the disk for each job of an ordered group. None comes when its group has no " +
       "other that is due, or its queue is paused, has limits or takes turns, or runs several jobs of a group; repeated, it " +
@@ -32,38 +33,40 @@ export const settleMany = route(
     },
     answers: {
       200: {
-        description: "One outcome for each ack and each nack, in order; with `next`, the jobs that were leased.",
+        description: "One outcome for each ack, nack and release, in order; with `next`, the jobs that were leased.",
         schema: settleAnswer,
         example: { acks: [{ id: exampleId, outcome: "succeeded" }], nacks: [], next: [exampleLease] },
       },
     },
     problems: [],
   },
-  async ({ deps, tenant, body: { acks, nacks, next }, bytes, ifUndelivered }) => {
-    requireDistinct(acks, nacks);
+  async ({ deps, tenant, body: { acks, nacks, releases, next }, bytes, ifUndelivered }) => {
+    requireDistinct({ acks, nacks, releases });
     acks.forEach(({ result }, at) => requireSmall(result, `/acks/${at}/result`, bytes, limits.result_bytes_max));
     nacks.forEach(({ error_data }, at) =>
       requireSmall(error_data, `/nacks/${at}/error_data`, bytes, limits.error_data_bytes_max),
     );
     const { longPoll } = deps;
     const go_on = next && { ...next, returns: longPoll.returns };
+    // Before anything is leased, of which nobody would know if this failed. Repeated, it changes nothing.
+    const released = releases && (await releaseRemote(deps, tenant, releases));
     const outcomes = await settleRemote(deps, tenant, acks, nacks, go_on);
     // With no attempt spent: no one knows of them.
     ifUndelivered(() => void longPoll.returns.giveBack(outcomes.next));
     const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
       items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
     const leased = next && { next: await showLeases(deps, tenant, outcomes.next) };
-    return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...leased };
+    const given = releases && released && { releases: show(releases, released) };
+    return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
   },
 );
 
 /** A job settled twice in one request would have two outcomes. */
-function requireDistinct(acks: readonly Ack[], nacks: readonly Nack[]): void {
+function requireDistinct(lists: Readonly<Record<string, readonly Held[] | undefined>>): void {
   const seen = new Set<string>();
-  const places = [
-    ...acks.map(({ id }, at) => ({ id, pointer: `/acks/${at}/id` })),
-    ...nacks.map(({ id }, at) => ({ id, pointer: `/nacks/${at}/id` })),
-  ];
+  const places = Object.entries(lists).flatMap(([list, items = []]) =>
+    items.map(({ id }, at) => ({ id, pointer: `/${list}/${at}/id` })),
+  );
   const again = places.filter(({ id }) => seen.size === seen.add(id).size);
   if (again.length > 0)
     throw invalid(again.slice(0, 20).map(({ pointer }) => ({ pointer, message: "must not name a job again" })));

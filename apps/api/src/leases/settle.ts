@@ -6,6 +6,7 @@ import {
   jobId,
   limits,
   nackRequest,
+  releaseRequest,
   type AckRequest,
   type Job,
 } from "@atlasqueue/contract";
@@ -13,6 +14,7 @@ import {
   findJob,
   flowOf,
   heartbeat as extend,
+  releaseRemote,
   settleRemote,
   showJob,
   type Ack,
@@ -84,6 +86,24 @@ export const nack = route(
   ({ deps, tenant, path: { id }, body, bytes }) => {
     requireSmall(body.error_data, "/error_data", bytes, limits.error_data_bytes_max);
     return settled(deps, tenant, id, [], [{ id, ...body }]);
+  },
+);
+
+export const release = route(
+  {
+    ...work,
+    path: "/v1/jobs/{id}/release",
+    id: "releaseJob",
+    summary: "Give a job back",
+    description:
+      "For a worker that stops before the job is done: it is ready again, in its old place, and no attempt is spent. " +
+      "Sent again, it is a 409, as the lease has ended.",
+    request: { path, body: { schema: releaseRequest, example: { lease_token } } },
+    answers: { 200: { description: "The job, ready again, or as whoever leased it since has it.", schema: job } },
+  },
+  async ({ deps, tenant, path: { id }, body }) => {
+    const [outcome] = await releaseRemote(deps, tenant, [{ id, ...body }]);
+    return shown(deps, tenant, id, outcome);
   },
 );
 

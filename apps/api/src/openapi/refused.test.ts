@@ -54,6 +54,7 @@ test("without its database it answers as documented", async () => {
   await lost.call("submitJobs", 503, { body: { jobs: [{ type: "tour", idempotency_key: "lost" }] } });
   await lost.call("ackJob", 503, { params: { id: nobody }, body: { lease_token } });
   await lost.call("nackJob", 503, { params: { id: nobody }, body: { lease_token, error: "?" } });
+  await lost.call("releaseJob", 503, { params: { id: nobody }, body: { lease_token } });
   await lost.call("heartbeat", 503, { params: { id: nobody }, body: { lease_token } });
   await lost.call("settleLeases", 503, { body: { acks: [{ id: nobody, lease_token }] } });
   // Leasing asks the database only for what was signalled.

@@ -154,6 +154,7 @@ test("working under leases is answered as documented", async () => {
   await call("leaseJobs", 422, { params: { queue: "work" }, body: { worker_id: "", lease_seconds: 0 } });
   await call("leaseJobs", 422, { params: { queue: "a b" }, body: { worker_id: "tourist" } });
   const [acked, nacked, settled] = [await lease("work"), await lease("work"), await lease("work")];
+  await submit("work 4", { queue: "given-back" });
   const of = ({ id, lease_token }: typeof acked, more: object = {}) => ({
     params: { id },
     body: { lease_token, ...more },
@@ -169,6 +170,7 @@ test("working under leases is answered as documented", async () => {
   await call("ackJob", 200, of(acked, { result: { sent: [true] }, children: [child], dependants_wait: true }));
   await call("ackJob", 200, of(acked, { result: { sent: [true] } }));
   await call("nackJob", 200, of(nacked, { error: "no such customer", delay_seconds: 1 }));
+  await call("releaseJob", 200, of(await lease("given-back")));
   const { id, lease_token } = settled;
   const stranger = { id: "11111111-1111-1111-1111-111111111111", lease_token };
   await call("settleLeases", 200, {
@@ -182,7 +184,7 @@ test("working under leases is answered as documented", async () => {
       ],
     },
   });
-  for (const operation of ["ackJob", "nackJob", "heartbeat"]) {
+  for (const operation of ["ackJob", "nackJob", "releaseJob", "heartbeat"]) {
     const error = operation === "nackJob" ? { error: "late" } : {};
     await call(operation, 409, of({ ...acked, lease_token: nobody }, error));
     await call(operation, 404, of({ id: nobody, lease_token: nobody }, error));

@@ -40,6 +40,7 @@ describe.each(transports)("over %s", (transport) => {
     ["retry_job", { job_id, ...key }],
     ["ack_job", { job_id, lease_token }],
     ["nack_job", { job_id, lease_token, error: "?" }],
+    ["release_job", { job_id, lease_token }],
     ["heartbeat", { job_id, lease_token }],
   ];
   const aboutFlow = (flow_id: string): [string, Record<string, unknown>][] => [

@@ -92,7 +92,7 @@ describe.each(transports)("over %s", (transport) => {
     const { payload: begin } = leased.data.job as Shown;
     const [note] = leased.data.cut;
     expect(note).toMatch(/^payload: the first 100000 of \d+ characters; get_job_details with offset \d+ /);
-    expect(note).toContain("nack_job");
+    expect(note).toContain("release_job");
     let read = begin.replace(/…$/, "");
     let parts = 0;
     for (let rest = note; rest !== undefined && parts < 20; parts += 1) {
@@ -108,7 +108,7 @@ describe.each(transports)("over %s", (transport) => {
     expect(JSON.parse(read)).toEqual(payload);
     // A token that may not read sees all of it when it asks for that much.
     const { lease_token } = leased.data;
-    await worker.call("nack_job", { job_id, lease_token, error: "more to read", delay_seconds: 0 });
+    await worker.call("release_job", { job_id, lease_token });
     const whole = await worker.call("lease_job", { queue_name, wait_seconds: 10, chars_max: 700_000 });
     expect(JSON.parse((whole.data.job as Shown).payload)).toEqual(payload);
     expect(whole.data.cut).toEqual([]);

@@ -13,7 +13,7 @@ import { getThroughput } from "./read/throughput.ts";
 import { listWorkers } from "./read/workers.ts";
 import type { Tool } from "./tool.ts";
 import { heartbeat, leaseJob } from "./work/lease.ts";
-import { ackJob, nackJob } from "./work/settle.ts";
+import { ackJob, nackJob, releaseJob } from "./work/settle.ts";
 
 /** Every tool, in the order in which they are listed. */
 export const tools: readonly Tool[] = [
@@ -43,5 +43,6 @@ export const tools: readonly Tool[] = [
   leaseJob,
   ackJob,
   nackJob,
+  releaseJob,
   heartbeat,
 ];

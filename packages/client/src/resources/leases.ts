@@ -62,13 +62,15 @@ export type LeaseCalls = {
     options?: { retry?: boolean | undefined; delaySeconds?: number | undefined; data?: Json | undefined },
     call?: CallOptions,
   ): Promise<Job>;
+  /** You will not finish it: the job is ready again, in its old place, and no attempt is spent. LeaseLostError. */
+  release(held: Held, call?: CallOptions): Promise<Job>;
   /** Hold the job for `leaseSeconds` (default 30) from now, and report its progress. LeaseLostError. */
   heartbeat(
     held: Held,
     options?: { leaseSeconds?: number; progress?: Json },
     call?: CallOptions,
   ): Promise<HeartbeatAnswer>;
-  /** Acks and nacks of up to 1,000 jobs at once; one outcome for each, in their order. A lost lease is an outcome. */
+  /** Acks, nacks and releases of up to 1,000 jobs at once; one outcome for each, in their order. A lost lease is an outcome. */
   settle(request: SettleRequestInput, call?: CallOptions): Promise<SettleAnswer>;
 };
 
@@ -120,6 +122,7 @@ export function leaseCalls(send: Send): LeaseCalls {
       };
       return (await post(path(held, "nack"), fields, call)) as Job;
     },
+    release: async (held, call) => (await post(path(held, "release"), { lease_token: held.lease_token }, call)) as Job,
     async heartbeat(held, { leaseSeconds, progress } = {}, call) {
       const fields = { lease_token: held.lease_token, lease_seconds: leaseSeconds, progress };
       return (await post(path(held, "heartbeat"), fields, call)) as HeartbeatAnswer;

@@ -3,7 +3,7 @@ import { AtlasQueueError, AuthError, ConflictError, LeaseLostError, NotFoundErro
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
-import type { Observe } from "./events.ts";
+import type { Observe, WorkEvent } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { isRefusal } from "./lease-keeper.ts";
 import type { Outcome } from "./run-job.ts";
@@ -19,7 +19,9 @@ type GoingOn = {
   stopping: AbortSignal;
 };
 
-type Settlement = { job: HeldJob; outcome: Outcome; failures: number };
+/** It goes back with no attempt spent: its handler was not let finish. */
+type Released = { kind: "released" };
+type Settlement = { job: HeldJob; outcome: Outcome | Released; failures: number };
 /** Outcomes that go to the API one request after another. */
 type Line = { waiting: Settlement[]; flushing: boolean };
 
@@ -107,19 +109,22 @@ export function createSettler(
     if (first && batch.length === 1 && !goes_on) return sendOne(first);
     const acks = batch.filter(isSuccess);
     const nacks = batch.filter(isFailure);
+    const releases = batch.filter(isRelease);
     const request = {
       acks: acks.map(({ job, outcome }) => ({ ...heldFields(job), result: outcome.result })),
       nacks: nacks.map(({ job, outcome }) => ({ ...heldFields(job), ...nackFields(outcome) })),
+      ...(releases.length > 0 && { releases: releases.map(({ job }) => heldFields(job)) }),
       ...(goes_on && { next: { worker_id, lease_seconds } }),
     };
     const asked_at = performance.now();
     const began_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";
     const outcomes = await traced(name, batch, () => calls.settle(request, { retries: 0 }));
-    const told = [...outcomes.acks, ...outcomes.nacks];
-    for (const [at, { job, outcome }] of [...acks, ...nacks].entries()) {
+    const told = [...outcomes.acks, ...outcomes.nacks, ...(outcomes.releases ?? [])];
+    for (const [at, { job, outcome }] of [...acks, ...nacks, ...releases].entries()) {
       const became = told[at]?.outcome;
       if (became === "succeeded" || became === "failed" || became === "dead") settled(job, became, outcome);
+      else if (became === "queued") settled(job, "released", outcome);
       else lost(job);
     }
     const { next = [] } = outcomes;
@@ -137,6 +142,10 @@ export function createSettler(
         const added = { children, dependantsWait };
         await traced("ack", [{ job }], () => calls.ack(job.leased, outcome.result, { ...added, retries: 0 }));
         return settled(job, "succeeded", outcome);
+      }
+      if (outcome.kind === "released") {
+        await traced("nack", [{ job }], () => calls.release(job.leased, { retries: 0 }));
+        return settled(job, "released", outcome);
       }
       const { error, retry, delay_seconds: delaySeconds, error_data: data } = nackFields(outcome);
       const options = { retry, delaySeconds, data };
@@ -160,16 +169,16 @@ export function createSettler(
     }
     const { job, outcome, failures } = first;
     observe({ event: "settlement_refused", job: job.leased.job, error });
-    if (outcome.kind === "failed") return held.leave(job);
+    if (outcome.kind !== "succeeded") return held.leave(job);
     const told = (error instanceof AtlasQueueError && error.problem?.detail) || String(error);
     const text = outcome.spawned ? `SpawnError: ${told}` : "Refused: the API would not store the result";
     await deliver([{ job, outcome: { kind: "failed", error: text, retryable: true }, failures }]);
   };
 
-  const settled = (job: HeldJob, outcome: "succeeded" | "failed" | "dead", { ...of }: Outcome): void => {
+  const settled = (job: HeldJob, became: Became, outcome: Settlement["outcome"]): void => {
     held.leave(job);
-    const error = of.kind === "failed" ? { error: of.error } : {};
-    observe({ event: "job_settled", job: job.leased.job, outcome, ...error });
+    const error = outcome.kind === "failed" ? { error: outcome.error } : {};
+    observe({ event: "job_settled", job: job.leased.job, outcome: became, ...error });
   };
   const lost = (job: HeldJob): void => {
     held.leave(job);
@@ -177,7 +186,7 @@ export function createSettler(
   };
 
   return {
-    settle(job: HeldJob, outcome: Outcome): void {
+    settle(job: HeldJob, outcome: Settlement["outcome"]): void {
       add(ready, [{ job, outcome, failures: 0 }]);
     },
     /** Resolves when everything given so far has been settled or given up. */
@@ -190,6 +199,8 @@ type Success = Settlement & { outcome: { kind: "succeeded" } };
 type Failure = Settlement & { outcome: { kind: "failed" } };
 const isSuccess = (item: Settlement): item is Success => item.outcome.kind === "succeeded";
 const isFailure = (item: Settlement): item is Failure => item.outcome.kind === "failed";
+const isRelease = (item: Settlement) => item.outcome.kind === "released";
+type Became = Extract<WorkEvent, { event: "job_settled" }>["outcome"];
 
 function heldFields({ leased }: HeldJob) {
   return { id: leased.job.id, lease_token: leased.lease_token };
@@ -208,6 +219,11 @@ function nackFields({ error, error_data, retryable, delay_ms }: Extract<Outcome,
 const isRefusalToAdd = (error: unknown) => error instanceof AuthError || error instanceof ConflictError;
 const addsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
 
+function bytesOf(outcome: Settlement["outcome"]): number {
+  if (outcome.kind === "released") return 0;
+  return outcome.kind === "succeeded" ? outcome.bytes : error_bytes_max;
+}
+
 /** The first, and those of the others that may go in a request with it. */
 function takeBatch(waiting: Settlement[]): Settlement[] {
   const batch: Settlement[] = [];
@@ -216,7 +232,7 @@ function takeBatch(waiting: Settlement[]): Settlement[] {
     const [first] = batch;
     // The next jobs are asked for all acks of a request alike.
     if (first && item.job.goes_on !== first.job.goes_on) continue;
-    bytes += surrounding_bytes + (item.outcome.kind === "succeeded" ? item.outcome.bytes : error_bytes_max);
+    bytes += surrounding_bytes + bytesOf(item.outcome);
     if (first && (bytes > batch_bytes_max || addsJobs(item))) break;
     batch.push(item);
     // What adds jobs goes alone.

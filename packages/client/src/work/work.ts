@@ -124,8 +124,7 @@ export function startRemoteWorker(
   const giveBack = (job: HeldJob): void => {
     held.handlerEnded(job);
     job.stop.abort(new DOMException("the worker stops", "AbortError"));
-    const error = "Stopped: the worker stopped before the handler ended";
-    settler.settle(job, { kind: "failed", error, retryable: true, delay_ms: 0 });
+    settler.settle(job, { kind: "released" });
   };
 
   const lease = async (free: number): Promise<void> => {

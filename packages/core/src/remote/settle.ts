@@ -12,10 +12,10 @@ import { transition } from "../tracing/transition.ts";
 import { fail } from "../settle/fail.ts";
 import { completeAndGoOn, type GoneOn, type GoOn } from "./go-on.ts";
 
-export type Ack = { id: string; lease_token: string; result?: Json | undefined };
-export type Nack = {
-  id: string;
-  lease_token: string;
+/** What proves that a remote worker holds a job. */
+export type Held = { id: string; lease_token: string };
+export type Ack = Held & { result?: Json | undefined };
+export type Nack = Held & {
   error: string;
   /** False makes it a dead letter at once. */
   retry: boolean;
@@ -24,7 +24,7 @@ export type Nack = {
   error_data?: Json | undefined;
 };
 /** What became of the job, or why nothing changed. */
-export type RemoteOutcome = "succeeded" | "failed" | "dead" | "lease_lost" | "not_found";
+export type RemoteOutcome = "succeeded" | "failed" | "dead" | "queued" | "lease_lost" | "not_found";
 
 export type RemoteSettlementDeps = Deps & {
   backoff: BackoffPolicy;
@@ -78,7 +78,7 @@ const locked_ms_max = 2_000;
 const locked_retry_ms = 100;
 
 /** Leaves out jobs of other tenants; the rest keep their positions. */
-export async function settleKnown<T extends Ack | Nack, Outcome>(
+export async function settleKnown<T extends Held, Outcome>(
   items: readonly T[],
   leased: ReadonlyMap<string, Leased>,
   settle: (known: Known<T>[]) => Promise<(Outcome | "locked")[]>,

@@ -16,14 +16,14 @@ const lease_seconds = z
 /** All of any payload: a character of two bytes may become the six of its escape. */
 const leased_chars_max = 3 * limits.payload_bytes_max;
 const readOn = (next: number) =>
-  `get_job_details with offset ${next} shows more, if the token may read; otherwise nack_job it, and lease_job with a larger chars_max`;
+  `get_job_details with offset ${next} shows more, if the token may read; otherwise release_job it, and lease_job with a larger chars_max`;
 
 export const leaseJob = tool({
   ...about,
   name: "lease_job",
   title: "Lease a job",
   description:
-    "Take the next job of a queue, to do it yourself. It is yours until lease_expires_at: then ack_job or nack_job it " +
+    "Take the next job of a queue, to do it yourself. It is yours until lease_expires_at: then ack_job, nack_job or release_job it " +
     "with its lease_token, or heartbeat to keep it. A job that is not settled in time comes back, one attempt poorer. " +
     "job is null when none is ready.",
   // Each call takes another job.

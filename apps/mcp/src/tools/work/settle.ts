@@ -57,3 +57,18 @@ export const nackJob = tool({
     return { job_id: id, status };
   },
 });
+
+export const releaseJob = tool({
+  ...about,
+  name: "release_job",
+  title: "Give a job back",
+  description:
+    "A leased job will not be finished here: it is ready again for others, in its old place, and no attempt is spent. A " +
+    "repeated call is told that the lease has ended.",
+  input: z.strictObject({ job_id, lease_token }),
+  output,
+  async run({ job_id: id, lease_token: token }, { client, signal }) {
+    const { status } = await client.release({ job: { id }, lease_token: token }, { signal });
+    return { job_id: id, status };
+  },
+});

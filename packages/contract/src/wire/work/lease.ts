@@ -94,6 +94,9 @@ export const nackRequest = z.strictObject({
 export type NackRequestInput = z.input<typeof nackRequest>;
 export type NackRequest = z.output<typeof nackRequest>;
 
+/** The body of `POST /v1/jobs/{id}/release`. */
+export const releaseRequest = z.strictObject({ lease_token: leaseToken });
+
 /** The body of `POST /v1/jobs/{id}/heartbeat`. */
 export const heartbeatRequest = z.strictObject({
   lease_token: leaseToken,
@@ -105,7 +108,7 @@ export type HeartbeatRequest = z.output<typeof heartbeatRequest>;
 export const heartbeatAnswer = z.strictObject({ locked_until: z.iso.datetime() });
 export type HeartbeatAnswer = z.infer<typeof heartbeatAnswer>;
 
-/** The body of `POST /v1/leases/settle`: acks and nacks of many jobs at once, of any queues. */
+/** The body of `POST /v1/leases/settle`: acks, nacks and releases of many jobs at once, of any queues. */
 export const settleRequest = z
   .strictObject({
     acks: z
@@ -118,6 +121,11 @@ export const settleRequest = z
       .max(limits.batch_items_max)
       .default([])
       .describe(`a list of at most ${limits.batch_items_max} nacks`),
+    releases: z
+      .array(releaseRequest.extend({ id: jobId }))
+      .max(limits.batch_items_max)
+      .optional()
+      .describe(`a list of at most ${limits.batch_items_max} releases`),
     /** Of each group whose job was acked, the next job is leased in the same move. */
     next: z
       .strictObject({
@@ -127,16 +135,21 @@ export const settleRequest = z
       .optional()
       .describe("who takes the next job of each group: an object with worker_id, and perhaps lease_seconds"),
   })
-  .refine(({ acks, nacks }) => acks.length + nacks.length <= limits.batch_items_max, {
-    error: `must not have more than ${limits.batch_items_max} acks and nacks together`,
+  .refine(({ acks, nacks, releases = [] }) => acks.length + nacks.length + releases.length <= limits.batch_items_max, {
+    error: `must not have more than ${limits.batch_items_max} acks, nacks and releases together`,
   });
 export type SettleRequestInput = z.input<typeof settleRequest>;
 export type SettleRequest = z.output<typeof settleRequest>;
 
 /** `lease_lost` and `not_found` changed nothing; the others say the job's new status. */
-export const settleOutcomes = ["succeeded", "failed", "dead", "lease_lost", "not_found"] as const;
+export const settleOutcomes = ["succeeded", "failed", "dead", "queued", "lease_lost", "not_found"] as const;
 const settled = z.array(z.strictObject({ id: jobId, outcome: z.enum(settleOutcomes) }));
 
-/** One outcome for each ack and each nack, in order; and what was leased, if it was asked for. */
-export const settleAnswer = z.strictObject({ acks: settled, nacks: settled, next: leaseAnswer.shape.jobs.optional() });
+/** One outcome for each ack, nack and release, in order; and what was leased, if it was asked for. */
+export const settleAnswer = z.strictObject({
+  acks: settled,
+  nacks: settled,
+  releases: settled.optional(),
+  next: leaseAnswer.shape.jobs.optional(),
+});
 export type SettleAnswer = z.infer<typeof settleAnswer>;
