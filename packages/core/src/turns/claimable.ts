@@ -1,11 +1,14 @@
-import type { Deps } from "../deps.ts";
+import type { Deps, QueueRef } from "../deps.ts";
 import type { ReadyInGroup } from "../signal/signal.ts";
-import { oldestInGroups, readyOfGroups } from "./ready.ts";
+import { oldestInGroups, readyOfGroups, type GroupPage } from "./ready.ts";
 
 /** Where each queue's turns go on, and each tenant's queues', from one claim without a signal to the next. */
 export type Turns = Map<string, string>;
 
 const turns_max = 10_000;
+/** Groups looked at in one claim: those for which there is room, and so many pages more when too few of them have jobs. */
+const pages_max = 8;
+const page_groups = 500;
 
 type Wanted = { tenant: string; queues: readonly string[]; turns?: Turns | undefined };
 
@@ -45,18 +48,38 @@ async function nextOf(
   const ref = { tenant, queue };
   const name = `${tenant} ${queue}`;
   const after = turns.get(name);
-  const look = (from: string, groups_max: number) => readyOfGroups(deps, ref, 0, from, groups_max);
-  const [oldest, first] = await Promise.all([oldestInGroups(deps, ref, 0, jobs_max), look(after ?? "", jobs_max)]);
+  const oldest = await oldestInGroups(deps, ref, 0, jobs_max);
+  // With room for all there are, no one has to wait for a turn.
+  if (oldest.length < jobs_max) return oldest.map(({ id }) => id);
+  const first = await walk(deps, ref, after, jobs_max);
   const alone = oldest.filter(({ group }) => group === null);
   // From the end it goes on at the beginning, where those without a group are, before any name.
-  const more = after && first.last === undefined ? (await look("", jobs_max)).jobs : [];
-  const inOrder = after === undefined ? [...alone, ...first.jobs] : [...first.jobs, ...alone, ...more];
+  const more = after && first.last === undefined ? await walk(deps, ref, "", jobs_max) : undefined;
+  const inOrder = after === undefined ? [...alone, ...first.jobs] : [...first.jobs, ...alone, ...(more?.jobs ?? [])];
   const next = inRounds(inOrder).slice(0, jobs_max);
   const last = next.findLast(({ round }) => round === 0);
+  // So many groups without a ready job are left behind that the next claim begins after them.
+  const passed = first.jobs.length === 0 ? (more ?? first).last : undefined;
+  const place = last?.job.group ?? passed ?? (last && "");
   if (turns.size > turns_max) turns.clear();
-  if (last) turns.set(name, last.job.group ?? "");
-  else turns.delete(name);
+  if (place === undefined) turns.delete(name);
+  else turns.set(name, place);
   return next.map(({ job }) => job.id);
+}
+
+/**
+ * The ready jobs of the groups after one, as many as there is room for. Any number of groups may have none, as their
+ * jobs are running or not due: it walks on past these, for some pages. `last` is where it stopped before the end.
+ */
+async function walk(deps: Pick<Deps, "database">, ref: QueueRef, from: string | undefined, jobs_max: number) {
+  const jobs: ReadyInGroup[] = [];
+  let last: string | undefined = from ?? "";
+  for (let page = 0; page < pages_max && last !== undefined && jobs.length < jobs_max; page += 1) {
+    const found: GroupPage = await readyOfGroups(deps, ref, 0, last, page === 0 ? jobs_max : page_groups);
+    jobs.push(...found.jobs);
+    ({ last } = found);
+  }
+  return { jobs, last };
 }
 
 /** The first of each group in the order of the groups, then the second of each, and so on; each job once. */

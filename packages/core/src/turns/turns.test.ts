@@ -13,6 +13,7 @@ import { readyAmong } from "../queues/ready-queues.ts";
 import { complete } from "../settle/complete.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
+import { enqueue } from "../submit/enqueue.ts";
 import { submit } from "../submit/submit.ts";
 import { createOfferInTurns } from "./offer.ts";
 
@@ -170,6 +171,30 @@ test("without a signal, claims go round the groups, from one to the next", async
   expect(got).toHaveLength(24);
   for (const group of ["b", "c"]) expect(got.filter((one) => one === group)).toHaveLength(3);
   for (const group of ["a", "none"]) expect(got.filter((one) => one === group).length).toBeGreaterThan(3);
+});
+
+test("without a signal, groups whose jobs are running or not due keep none of those after them waiting", async () => {
+  await limit({ fair_by: "group" });
+  for (const group of ["a", "b"]) await add(group, 2);
+  await add("c", 1, { delay_seconds: 3_600 });
+  await add("d", 1);
+  await add("z", 1);
+  const turns = new Map<string, string>();
+  const got: (string | undefined)[] = [];
+  for (let claims = 0; claims < 3; claims += 1)
+    got.push(...groupsOf((await claimReady(deps, 1, { ...claimer, turns })).map(({ id }) => id)));
+  expect(got).toEqual(["a", "b", "d"]);
+  // However many there are.
+  for (let n = 0; n < 6_000; n += 500) {
+    const jobs = Array.from({ length: 500 }, (_, at) => submission({ group: `e${n + at}`, delay_seconds: 3_600 }));
+    await enqueue(deps, jobs, { idempotency_ttl_seconds: 60 });
+  }
+  await add("f", 1);
+  // As a sweep has it done.
+  await own.database.sql`ANALYZE jobs, job_groups`;
+  for (let claims = 0; claims < 4; claims += 1)
+    got.push(...groupsOf((await claimReady(deps, 1, { ...claimer, turns })).map(({ id }) => id)));
+  expect(got.slice(3).toSorted()).toEqual(["f", "z"]);
 });
 
 test("without a signal, queues that never run empty do not keep those with turns waiting, nor the other way round", async () => {
