@@ -12,11 +12,11 @@
 -- $12 payloads
 -- $13 traceparents
 -- $14 tracestates
--- $15 key
--- $16 request_hash
+-- $15 keys
+-- $16 request_hashes
 -- $17 key_ttl_seconds
--- $18 unique_key
--- $19 on_conflict
+-- $18 unique_keys
+-- $19 on_conflicts
 -- $20 window_seconds
 WITH asked AS MATERIALIZED (SELECT * FROM (
   SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
@@ -38,8 +38,8 @@ WITH asked AS MATERIALIZED (SELECT * FROM (
   ), arrived AS (
     INSERT INTO arrivals (job_id, tenant, queue, group_key, unique_key, on_conflict, window_seconds,
                           idempotency_key, request_hash, key_ttl_seconds)
-    SELECT id, tenant, queue, group_key, nullif($18::text, ''), nullif($19::text, ''), nullif($20::text, '')::float8,
-           nullif($15::text, ''), decode(nullif($16::text, ''), 'hex'), $17::float8
-    FROM asked
+    SELECT id, tenant, queue, group_key, unique_key, on_conflict, window_seconds, key, decode(hash, 'hex'), $17::float8
+    FROM asked JOIN unnest($1::uuid[], $15::text[], $16::text[], $18::text[], $19::text[], $20::float8[])
+      AS wants(id, key, hash, unique_key, on_conflict, window_seconds) USING (id)
   )
-  SELECT now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked;
+  SELECT id, now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked;

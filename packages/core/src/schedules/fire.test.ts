@@ -1,5 +1,12 @@
 import { limits, type CatchUp } from "@atlasqueue/contract";
-import { recordEvents, simulateClock, testDatabase, type SimulatedClock, type TestDatabase } from "@atlasqueue/testing";
+import {
+  recordEvents,
+  simulateClock,
+  steppingDatabase,
+  testDatabase,
+  type SimulatedClock,
+  type TestDatabase,
+} from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
@@ -258,4 +265,22 @@ test("a tenant with days to catch up with in hundreds of schedules holds up no o
     { jobs: number }[]
   >`SELECT count(*)::int AS jobs FROM jobs WHERE tenant = 'greedy'`;
   expect(greedy?.jobs).toBeGreaterThan(1_000);
+});
+
+test("slots whose jobs ask for a group take no more round trips the more there are: far from the server, none would ever fire", async () => {
+  const minutely = define({ cron: "* * * * *", catch_up: "all" });
+  for (const name of ["report", "other"])
+    await createSchedule(deps, tenant, { ...minutely, name, job: { ...minutely.job, group: "one" } });
+  await clock.set("2025-01-01T10:00:30Z");
+  const sent: string[] = [];
+  const stepping = steppingDatabase(database, (step, _number, text) => {
+    if (step === "statement") sent.push(text);
+  });
+  expect(await fireAll({ ...deps, database: stepping })).toBe(2);
+  expect(sent.length).toBeLessThan(12);
+  const seen = await database.sql`
+    SELECT count(*)::int AS arrivals, count(DISTINCT idempotency_key)::int AS keys, min(arrivals.group_key) AS "group", min(key_ttl_seconds) AS ttl,
+           count(*) FILTER (WHERE status = 'blocked' AND blocked_seq = 0)::int AS blocked
+    FROM arrivals JOIN jobs ON id = job_id`;
+  expect(seen).toEqual([{ arrivals: 180, keys: 180, group: "one", ttl: 86_400, blocked: 180 }]);
 });

@@ -1,5 +1,6 @@
 import { executeOn, type Execute } from "../database/statement.ts";
 import { isLocked, KeysContendedError } from "../database/errors.ts";
+import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { findKeyHolders, type KeyHolders } from "./find-key-holders.ts";
@@ -97,9 +98,9 @@ export async function insertOrArrive(
   );
   const others = drafts.filter(arrives);
   settleConflicts(others, (await findKeyHolders(execute, others.filter(hasKey), [])).keyed, outcomes);
-  for (const one of others)
-    if (!outcomes.has(one))
-      outcomes.set(one, { kind: "created", job: await arrive(execute, one, options.idempotency_ttl_seconds) });
+  const open = others.filter((one) => !outcomes.has(one));
+  const jobs = await arrive(execute, open, options.idempotency_ttl_seconds);
+  for (const [at, one] of open.entries()) outcomes.set(one, { kind: "created", job: jobs[at] as JobRow });
   return drafts.map((one) => {
     const outcome = outcomes.get(one);
     if (!outcome) throw new KeysContendedError();

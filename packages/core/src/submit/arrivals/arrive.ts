@@ -1,5 +1,6 @@
 import { composed } from "../../database/composed.ts";
 import type { Unique } from "@atlasqueue/contract";
+import { numberArray, textArray } from "../../database/literals.ts";
 import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
 import { countChanges } from "../../counts/changes.ts";
@@ -8,37 +9,43 @@ import { input, inputParams, type Draft, inputParameters } from "../insert-jobs.
 import { uniqueNameOf } from "../unique/plan.ts";
 
 /**
- * (nothing) → blocked, as an arrival: a job that asks for what others may want too, in a transaction that is not ours.
- * It only inserts, and nothing that another transaction could wait for, as the caller may keep it open as long as it
- * likes. `admit` does the rest after the commit.
+ * (nothing) → blocked, as arrivals: jobs that ask for what others may want too, in a transaction that is not ours, or
+ * has several statements. It only inserts, and nothing that another transaction could wait for, as the caller may keep
+ * it open as long as it likes. `admit` does the rest after the commit. One statement for all of them: from far away each
+ * takes its time. The rows are in the order of the drafts.
  *
  * @example
- * const job = await arrive(executeIn(tx), draft(submission), 86_400);
+ * const [job] = await arrive(executeIn(tx), [draft(submission)], 86_400);
  */
-export async function arrive(execute: Execute, draft: Draft, key_ttl_seconds: number): Promise<JobRow> {
-  const { unique } = draft.request;
+export async function arrive(
+  execute: Execute,
+  drafts: readonly Draft[],
+  key_ttl_seconds: number,
+): Promise<readonly JobRow[]> {
+  if (drafts.length === 0) return [];
+  const uniqueOf = ({ request }: Draft): Unique | undefined => request.unique;
   const rest = [
-    draft.key ?? "",
-    draft.hash,
+    textArray(drafts.map(({ key }) => key)),
+    textArray(drafts.map(({ hash }) => hash)),
     key_ttl_seconds,
-    unique ? uniqueNameOf(draft).key : "",
-    unique?.on_conflict ?? ("" satisfies Unique["on_conflict"] | ""),
-    unique?.window_seconds?.toString() ?? "",
+    textArray(drafts.map((one) => uniqueOf(one) && uniqueNameOf(one).key)),
+    textArray(drafts.map((one) => uniqueOf(one)?.on_conflict)),
+    numberArray(drafts.map((one) => uniqueOf(one)?.window_seconds)),
   ];
-  const [row] = await execute<{ created_at: Date | string; run_at: Date | string | null }>({
-    text,
-    params: [...inputParams([draft]), ...rest],
+  type Row = { id: string; created_at: Date | string; run_at: Date | string | null };
+  const rows = await execute<Row>({ text, params: [...inputParams(drafts), ...rest] });
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  return drafts.map((one) => {
+    const row = rowOf.get(one.id);
+    if (!row) throw new Error("the insert gave no row");
+    const run_at = new Map(row.run_at === null ? [] : [[one.id, new Date(row.run_at)]]);
+    return newRow(one, { created_at: new Date(row.created_at), run_at, blocked: new Set([one.id]) });
   });
-  if (!row) throw new Error("the insert gave no row");
-  const run_at = new Map(row.run_at === null ? [] : [[draft.id, new Date(row.run_at)]]);
-  return newRow(draft, { created_at: new Date(row.created_at), run_at, blocked: new Set([draft.id]) });
 }
-
-const orNull = (place: number) => `nullif($${place}::text, '')`;
 
 const text = composed(
   "submit/arrive",
-  [...inputParameters, "key", "request_hash", "key_ttl_seconds", "unique_key", "on_conflict", "window_seconds"],
+  [...inputParameters, "keys", "request_hashes", "key_ttl_seconds", "unique_keys", "on_conflicts", "window_seconds"],
   `
   WITH asked AS MATERIALIZED (SELECT * FROM ${input({ keyed: false })}), made AS (
     INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
@@ -50,9 +57,9 @@ const text = composed(
   ), ${countChanges("made", { blocked: "count(*)" })}, arrived AS (
     INSERT INTO arrivals (job_id, tenant, queue, group_key, unique_key, on_conflict, window_seconds,
                           idempotency_key, request_hash, key_ttl_seconds)
-    SELECT id, tenant, queue, group_key, ${orNull(18)}, ${orNull(19)}, ${orNull(20)}::float8,
-           ${orNull(15)}, decode(${orNull(16)}, 'hex'), $17::float8
-    FROM asked
+    SELECT id, tenant, queue, group_key, unique_key, on_conflict, window_seconds, key, decode(hash, 'hex'), $17::float8
+    FROM asked JOIN unnest($1::uuid[], $15::text[], $16::text[], $18::text[], $19::text[], $20::float8[])
+      AS wants(id, key, hash, unique_key, on_conflict, window_seconds) USING (id)
   )
-  SELECT now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked`,
+  SELECT id, now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked`,
 );

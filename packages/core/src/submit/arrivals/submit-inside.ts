@@ -30,7 +30,8 @@ export async function submitInside(execute: Execute, submission: Submission, opt
   }
   const known = await answerAtOnce(execute, one);
   if (known) return { outcome: known };
-  const job = await arrive(execute, one, options.idempotency_ttl_seconds);
+  const [job] = await arrive(execute, [one], options.idempotency_ttl_seconds);
+  if (!job) throw new Error("the job has not arrived");
   return { outcome: { kind: "created", job }, arrived: true };
 }
 
