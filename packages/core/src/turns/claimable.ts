@@ -65,7 +65,8 @@ async function nextOf(
   const next = inRounds(inOrder).slice(0, jobs_max);
   const last = next.findLast(({ round }) => round === 0);
   // So many groups without a ready job are left behind that the next claim begins after them.
-  const passed = first.jobs.length === 0 ? (more ?? first).last : undefined;
+  const furthest = more ?? first;
+  const passed = first.jobs.length + furthest.jobs.length === 0 ? furthest.last : undefined;
   const place = last?.job.group ?? passed ?? (last && "");
   if (turns.size > turns_max) turns.clear();
   if (place === undefined) turns.delete(name);
