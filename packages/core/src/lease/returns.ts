@@ -8,12 +8,15 @@ import { release } from "./release.ts";
 import { takeBack } from "./take-back.ts";
 
 export type LeaseReturns = {
-  /** A claim was sent under this token and not answered: whatever it leased goes back. */
-  unanswered(lease_token: string): void;
+  /** A claim was sent under this token and not answered: whatever it leased goes back. `tenant`: for whom, if for one. */
+  unanswered(lease_token: string, tenant?: string): void;
   /** These are held, but no one will use them. Resolves with how many went back, once the database has confirmed it. */
   giveBack(leases: readonly Lease[]): Promise<number>;
-  /** True when so many are on their way back that no further claim should be sent. */
-  full(): boolean;
+  /**
+   * True when so many are on their way back that no further claim should be sent. With a tenant, only those of its own
+   * count: what holds up one's jobs, such as somebody's open transaction, says nothing of another's.
+   */
+  full(tenant?: string): boolean;
   /** Resolves when all went back, or at the deadline: the rest then end with their leases. */
   close(deadline_ms: number): Promise<void>;
 };
@@ -21,7 +24,7 @@ export type LeaseReturns = {
 const returns_max = 200;
 const retry_ms = 250;
 
-type Return = { goBack(): Promise<"done" | "again">; giveUp(): void };
+type Return = { tenant: string | undefined; goBack(): Promise<"done" | "again">; giveUp(): void };
 
 /**
  * Gives back leases that no one can use: claims whose answers were lost, and jobs that could not be started or handed
@@ -33,21 +36,31 @@ type Return = { goBack(): Promise<"done" | "again">; giveUp(): void };
  */
 export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturns {
   const open = new Set<Return>();
+  const openOf = new Map<string | undefined, number>();
   const stopped = new AbortController();
   let passing: Promise<void> | undefined;
+
+  const note = (tenant: string | undefined, more: 1 | -1): void => {
+    const count = (openOf.get(tenant) ?? 0) + more;
+    if (count > 0) openOf.set(tenant, count);
+    else openOf.delete(tenant);
+  };
+  const end = (one: Return): void => {
+    if (open.delete(one)) note(one.tenant, -1);
+  };
 
   /** True when the database answered for each. */
   const passOnce = async (): Promise<boolean> => {
     let all = true;
     for (const one of open)
       try {
-        if ((await one.goBack()) === "done") open.delete(one);
+        if ((await one.goBack()) === "done") end(one);
         else all = false;
       } catch (error) {
         if (!isUnavailable(error)) {
           // It would be refused again; its leases end by themselves.
           deps.observe({ event: "lease_return_failed", error: String(error) });
-          open.delete(one);
+          end(one);
           one.giveUp();
           continue;
         }
@@ -67,12 +80,14 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
 
   const add = (one: Return): void => {
     open.add(one);
+    note(one.tenant, 1);
     passing ??= pass();
   };
 
   return {
-    unanswered(lease_token) {
+    unanswered(lease_token, tenant) {
       add({
+        tenant,
         async goBack() {
           const { ready, locked } = await takeBack(deps, lease_token);
           await announce(deps, ready, "front");
@@ -88,6 +103,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
         let returned = 0;
         let unsure = false;
         add({
+          tenant: leases[0]?.tenant,
           async goBack() {
             const asked = left;
             const { given, locked } = await release(deps, asked).catch((error: unknown) => {
@@ -107,7 +123,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
         });
       });
     },
-    full: () => open.size >= returns_max,
+    full: (tenant) => (tenant === undefined ? open.size : (openOf.get(tenant) ?? 0)) >= returns_max,
     async close(deadline_ms) {
       const over = new AbortController();
       await Promise.race([passing, pause(deadline_ms, over.signal)]);
@@ -115,6 +131,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
       stopped.abort();
       for (const one of open) one.giveUp();
       open.clear();
+      openOf.clear();
     },
   };
 }

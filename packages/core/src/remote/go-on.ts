@@ -29,14 +29,14 @@ export async function completeAndGoOn(
 ): Promise<GoneOn> {
   const grouped = completions.filter(({ lease }) => lease.group_key !== null);
   // The database has not taken back what earlier moves may have leased: no more until it has.
-  const after = returns.full() ? [] : grouped.map(({ lease }) => lease.id);
-  const { unanswered } = returns;
+  const tenant = completions[0]?.lease.tenant;
+  const after = returns.full(tenant) ? [] : grouped.map(({ lease }) => lease.id);
   const asked_at = performance.now();
   const { outcomes, next } = await completeAndTakeNext<LeasedJob>(deps, completions, {
     worker_id,
     lease_seconds,
     after,
-    unanswered,
+    unanswered: (token) => returns.unanswered(token, tenant),
     width: "whole",
   });
   const taken = [...next.values()];

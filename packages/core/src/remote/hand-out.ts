@@ -39,7 +39,7 @@ export function createHandOut(
       queues: [call.queue],
       turns,
       throttled: deps.followUps.throttled,
-      unanswered: deps.returns.unanswered,
+      unanswered: (token) => deps.returns.unanswered(token, call.tenant),
       cut_off: (jobs) => void announce(deps, jobs, "front"),
     };
     // A call whose caller is gone keeps its turn: the ids it was given would be lost to the list with it.

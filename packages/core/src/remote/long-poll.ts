@@ -185,9 +185,9 @@ export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<Fo
     askedFor: asked.recent,
     async lease(call, hungUp) {
       asked.note(call);
-      // The database has not taken back what earlier claims may have leased, so it would not answer another claim
-      // either.
-      if (returns.full()) throw new DatabaseTimeoutError(deps.database.timeout_ms, "not_applied");
+      // The database has not taken back what the tenant's earlier claims may have leased, so it would not answer
+      // another claim either.
+      if (returns.full(call.tenant)) throw new DatabaseTimeoutError(deps.database.timeout_ms, "not_applied");
       const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;
       // A call that can wait does not overtake those already waiting.
       if (!mayWait() || !lines.has(lineName(call))) {
