@@ -1,4 +1,5 @@
 import type { Deps, QueueRef } from "../deps.ts";
+import { readyAmong } from "../queues/ready-queues.ts";
 import type { ReadyInGroup } from "../signal/signal.ts";
 import { oldestInGroups, readyOfGroups, type GroupPage } from "./ready.ts";
 
@@ -27,13 +28,18 @@ export async function claimableInTurns(
   jobs_max: number,
 ): Promise<string[]> {
   const before = turns.get(tenant) ?? "";
-  const names = [...queues].sort();
+  // Those without ready jobs take no turn, and no statement each.
+  const ready = await readyAmong(
+    deps,
+    queues.map((queue) => ({ tenant, queue })),
+  );
+  const names = ready.map(({ queue }) => queue).sort();
   const inRotation = [...names.filter((name) => name > before), ...names.filter((name) => name <= before)];
   if (inRotation[0] !== undefined) turns.set(tenant, inRotation[0]);
   const ids: string[] = [];
   for (const [at, queue] of inRotation.entries()) {
     const left = jobs_max - ids.length;
-    if (left > 0) ids.push(...(await nextOf(deps, tenant, queue, turns, Math.ceil(left / (queues.length - at)))));
+    if (left > 0) ids.push(...(await nextOf(deps, tenant, queue, turns, Math.ceil(left / (names.length - at)))));
   }
   return ids;
 }
@@ -59,7 +65,8 @@ async function nextOf(
   const next = inRounds(inOrder).slice(0, jobs_max);
   const last = next.findLast(({ round }) => round === 0);
   // So many groups without a ready job are left behind that the next claim begins after them.
-  const passed = first.jobs.length === 0 ? (more ?? first).last : undefined;
+  const furthest = more ?? first;
+  const passed = first.jobs.length + furthest.jobs.length === 0 ? furthest.last : undefined;
   const place = last?.job.group ?? passed ?? (last && "");
   if (turns.size > turns_max) turns.clear();
   if (place === undefined) turns.delete(name);

@@ -27,13 +27,21 @@ function inRounds(jobs: readonly ModelJob[]) {
   return placed.toSorted((a, b) => b.job.priority - a.job.priority || a.round - b.round);
 }
 
+/** On past groups without ready jobs, until there are as many as there is room for. */
+function walk(model: Model, queue: string, after: string, jobs_max: number) {
+  const first = ofGroupsAfter(model, queue, after, jobs_max);
+  if (first.last === undefined || first.jobs.length >= jobs_max) return first;
+  const rest = ofGroupsAfter(model, queue, first.last, Infinity);
+  return { jobs: [...first.jobs, ...rest.jobs], last: rest.last };
+}
+
 function nextOf(model: Model, queue: string, jobs_max: number): ModelJob[] {
   const after = model.turns.get(queue);
-  const alone = readyIn(model, queue)
-    .slice(0, jobs_max)
-    .filter(({ group }) => group === null);
-  const first = ofGroupsAfter(model, queue, after ?? "", jobs_max);
-  const more = after && first.last === undefined ? ofGroupsAfter(model, queue, "", jobs_max).jobs : [];
+  const oldest = readyIn(model, queue).slice(0, jobs_max);
+  if (oldest.length < jobs_max) return oldest;
+  const alone = oldest.filter(({ group }) => group === null);
+  const first = walk(model, queue, after ?? "", jobs_max);
+  const more = after && first.last === undefined ? walk(model, queue, "", jobs_max).jobs : [];
   const all = after === undefined ? [...alone, ...first.jobs] : [...first.jobs, ...alone, ...more];
   const next = inRounds(all).slice(0, jobs_max);
   const last = next.findLast(({ round }) => round === 0);
@@ -43,17 +51,17 @@ function nextOf(model: Model, queue: string, jobs_max: number): ModelJob[] {
 }
 
 /**
- * Of queues whose groups take turns: what is next in each, from where its turns went on. They have equal shares, and take
- * turns in being the first.
+ * Of queues whose groups take turns: what is next in each, from where its turns went on. Those with ready jobs have equal
+ * shares, and take turns in being the first.
  */
 export function nextInTurns(model: Model, queues: readonly string[], jobs_max: number): ModelJob[] {
   const before = model.turns.get(ofQueues) ?? "";
-  const names = queues.toSorted();
+  const names = queues.filter((queue) => readyIn(model, queue).length > 0).toSorted();
   const inRotation = [...names.filter((name) => name > before), ...names.filter((name) => name <= before)];
   if (inRotation[0] !== undefined) model.turns.set(ofQueues, inRotation[0]);
   return inRotation.reduce<ModelJob[]>((jobs, queue, at) => {
     const left = jobs_max - jobs.length;
-    return left > 0 ? [...jobs, ...nextOf(model, queue, Math.ceil(left / (queues.length - at)))] : jobs;
+    return left > 0 ? [...jobs, ...nextOf(model, queue, Math.ceil(left / (names.length - at)))] : jobs;
   }, []);
 }
 
