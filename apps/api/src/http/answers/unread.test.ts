@@ -46,9 +46,10 @@ test("a caller who asks for large pages and reads none is refused more, until it
     const socket = connect({ port: server.port, host: "127.0.0.1" });
     sockets.push(socket.on("error", () => {}));
     await once(socket, "connect");
-    socket.write(`GET /v1/jobs?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${greedy}\r\n\r\n`);
+    // More than one, as a system with large buffers may take a whole page.
+    socket.write(`GET /v1/jobs?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${greedy}\r\n\r\n`.repeat(4));
   };
-  while (sockets.length < 60) await ask();
+  while (sockets.length < 20) await ask();
   await eventually(async () => expect(await list(greedy)).toBe(429));
   expect(await list(modest)).toBe(200);
   for (const socket of sockets) socket.destroy();
