@@ -11,7 +11,7 @@ import { noAuthentication } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";
 import type { ApiEnv, Authenticator } from "./http/context.ts";
 import { createCursors } from "./http/input/cursor.ts";
-import { arriving, bodyLimits, createGate, searching, searchLimits } from "./http/gate.ts";
+import { arriving, bodyLimits, createGate, searching, searchLimits, unread, unreadLimits } from "./http/gate.ts";
 import { createTurns } from "./http/body/turns.ts";
 import { answerErrors } from "./http/answers/on-error.ts";
 import { accessLog } from "./middleware/access-log.ts";
@@ -26,7 +26,7 @@ import type { RouteDeps, Services } from "./route/deps.ts";
 import { addRoutes } from "./route/serve.ts";
 import { operations, routes } from "./routes.ts";
 
-type OwnParts = Pick<RouteDeps, "gate" | "bodies" | "provisionPermits" | "signInPermits">;
+type OwnParts = Pick<RouteDeps, "gate" | "bodies" | "unread" | "provisionPermits" | "signInPermits">;
 export type AppDeps = Services & {
   logger: Logger;
   /** The key cursors are signed with, the same in every process; default: this app's own. */
@@ -67,6 +67,7 @@ export function routeDeps(deps: AppDeps): RouteDeps {
     gate: createGate(),
     searches: createGate(searchLimits, searching),
     bodies: createGate(bodyLimits, arriving),
+    unread: createGate(unreadLimits, unread),
     turns: createTurns(),
     cursors: createCursors(deps.cursor_key ?? randomBytes(32)),
     access: { authenticator, limiter: rate_limit && createRateLimiter(deps, rate_limit), observe },

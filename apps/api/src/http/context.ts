@@ -45,6 +45,8 @@ export type ApiEnv = {
     caller: Caller | undefined;
     /** What the answer says about the rate limit, if there is one. */
     limit_headers: Record<string, string> | undefined;
+    /** How long the answer is, once it is made, if it is of JSON. */
+    answer_chars: number | undefined;
   };
 };
 export type ApiContext = Context<ApiEnv>;

@@ -21,12 +21,17 @@ export const bodyLimits: GateLimits = { requests_max: 2_000, bytes_max: 256 * 1_
 /** Each keeps a connection busy reading payloads. */
 export const searchLimits: GateLimits = { requests_max: 4, bytes_max: 0 };
 
+/** Large answers that nobody has read yet: otherwise slow readers would fill the memory too. */
+export const unreadLimits: GateLimits = { requests_max: 0, bytes_max: 256 * 1_048_576 };
+
 type Words = { requests: string; bytes: string };
 const waiting: Words = {
   requests: "requests that wait for the database",
   bytes: "bytes of requests that wait for the database",
 };
 export const arriving: Words = { requests: "bodies that are arriving", bytes: "bytes of bodies that are arriving" };
+
+export const unread: Words = { requests: "answers to be read", bytes: "bytes of answers that wait to be read" };
 
 export const searching: Words = { requests: "searches under way", bytes: "bytes of searches" };
 

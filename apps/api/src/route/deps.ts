@@ -55,6 +55,8 @@ export type RouteDeps = Services & {
   searches: Gate;
   /** Bounds the large bodies arriving at once. */
   bodies: Gate;
+  /** Bounds the large answers that wait to be read. */
+  unread: Gate;
   /** Whose large body may be parsed now. */
   turns: Turns;
   cursors: Cursors;

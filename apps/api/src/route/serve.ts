@@ -8,6 +8,7 @@ import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { problemOf } from "../http/answers/on-error.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { holdUntilRead } from "../http/answers/unread.ts";
 import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
 import { answererOf } from "./answerer.ts";
@@ -49,6 +50,8 @@ function serve(
   ): Promise<Response> => {
     try {
       const response = answer(c, await result);
+      // Not for what is done and stays done: its caller would not be told.
+      if (operation.method === "get" || delivery.handsOver()) holdUntilRead(c, deps.unread, c.get("answer_chars") ?? 0);
       if (call.repeated) response.headers.set("idempotency-replayed", "true");
       return delivery.made(response);
     } catch (error) {

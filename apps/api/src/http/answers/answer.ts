@@ -13,7 +13,9 @@ export const everywhere = { "x-content-type-options": "nosniff", "cache-control"
 export function answerJson(c: ApiContext, status: number, body: unknown, headers?: Record<string, string>): Response {
   const limit = c.get("limit_headers");
   const all = limit ? { ...limit, ...headers } : headers;
-  return answerText(c.get("request_id"), status, JSON.stringify(body), "application/json", all);
+  const text = JSON.stringify(body);
+  c.set("answer_chars", text?.length);
+  return answerText(c.get("request_id"), status, text, "application/json", all);
 }
 
 /** 204: done, with nothing to say. */

@@ -6,6 +6,8 @@ export type Delivery = {
   hungUp(): AbortSignal;
   /** What to do if the answer does not reach the caller, as far as we can know. */
   ifUndelivered(undo: () => void): void;
+  /** Whether anything would be taken back. */
+  handsOver(): boolean;
   /** The answer is made, and on its way from now on. */
   made(answer: Response): Response;
   /** There will be another answer. */
@@ -30,6 +32,7 @@ export function createDelivery(c: ApiContext): Delivery {
   return {
     hungUp,
     ifUndelivered: (work) => void (undo = work),
+    handsOver: () => undo !== undefined,
     made(answer) {
       if (undo && hungUp().aborted) undo();
       else if (undo) hungUp().addEventListener("abort", undo, { once: true });
