@@ -36,7 +36,7 @@ WITH
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
       payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
   ), waiting AS MATERIALIZED (
-    SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL FOR UPDATE SKIP LOCKED
+    SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND (SELECT blocked_seq) = 0
     FOR UPDATE SKIP LOCKED

@@ -46,8 +46,7 @@ type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date 
  * outlives it, and a process that stops between look and statement holds nothing. `insert` stores new jobs; `flow` those
  * that wait for one another as well; `admit` is for arrived jobs, and does nothing for those another process is
  * admitting. With `strict` it is all or nothing: it throws when something was lost (see `isTakenMeanwhile`). A flow is
- * always that. When it is `impatient`, as `admit` always is, it throws when it would have to wait for another's lock for
- * more than a moment (see `isLocked`): it may have locked others' groups by then.
+ * always that. When it is `impatient`, it throws when it would have to wait for another's lock (see `isLocked`).
  *
  * The lock order is the same in all statements that take jobs in: jobs to be replaced, which no one waits for; then
  * unique keys, idempotency keys and groups, each sorted.
@@ -130,7 +129,7 @@ const ours = (mode: Mode, hasty: boolean) =>
   mode !== "admit"
     ? `${asked(mode)}, ours AS MATERIALIZED (SELECT * FROM asked${hasty ? ` WHERE ${impatient}` : ""})`
     : `${asked(mode)}, waiting AS MATERIALIZED (
-    SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) AND ${impatient} FOR UPDATE SKIP LOCKED
+    SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND ${unindexed("blocked_seq")} = 0
     FOR UPDATE SKIP LOCKED

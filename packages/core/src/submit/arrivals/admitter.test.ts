@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { engineHarness } from "../../../test/engine-harness.ts";
-import { admitAll, admitHeld } from "./admitter.ts";
+import { admitAll } from "./admitter.ts";
 import { arrivedAfter } from "./arrived-ids.ts";
 import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
 import { firstId } from "../../maintenance/prune.ts";
@@ -119,18 +119,4 @@ test("a key is found although its job is admitted between two looks at it", asyn
     return queue.submitIn({ unsafe }, job);
   });
   expect(again).toMatchObject({ id: first.id, created: false });
-});
-
-test("waiting for a group that somebody keeps locked holds up no other group", async () => {
-  for (const group of ["busy", "stuck"]) await queue.submit({ type: "noop", group });
-  const [, stuck = ""] = await arrive(2, (at) => ({ type: "noop", group: at === 0 ? "busy" : "stuck" }));
-  const ids = (await deps.database.sql<{ job_id: string }[]>`SELECT job_id FROM arrivals`).map(({ job_id }) => job_id);
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM job_groups WHERE group_key = 'stuck' FOR UPDATE`;
-    // Not its own deadline: until then it would have kept the busy one locked.
-    await expect(admitHeld(admitting(), ids)).rejects.toMatchObject({ code: "55P03" });
-  });
-  expect(await deps.database.sql`SELECT job_id FROM arrivals`).toEqual([{ job_id: stuck }]);
-  await admitHeld(admitting(), ids);
-  expect(await deps.database.sql`SELECT FROM arrivals`).toHaveLength(0);
 });

@@ -1,4 +1,4 @@
-import { DatabaseTimeoutError, isLocked, isUnavailable } from "../../database/errors.ts";
+import { DatabaseTimeoutError, isUnavailable } from "../../database/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { pause } from "../../pause.ts";
 import { arrivedAfter, arrivedUpTo, type ArrivedPage } from "./arrived-ids.ts";
@@ -64,7 +64,7 @@ export async function admitFree(deps: AdmitterDeps, ids: readonly string[]): Pro
   return [...walk.held];
 }
 
-/** The same for jobs of locked groups: it waits for these, each time for a moment, as it may have locked others. */
+/** The same for jobs of locked groups: it waits for these, as long as a statement may. */
 export async function admitHeld(deps: AdmitterDeps, ids: readonly string[]): Promise<void> {
   const walk = newWalk();
   if (ids.length > 0) await admitInOrder(deps, ids, walk);
@@ -118,7 +118,7 @@ function createFailures() {
   return {
     succeeded: () => void (late_in_a_row = 0),
     note(error: unknown): void {
-      const late = error instanceof DatabaseTimeoutError || isLocked(error);
+      const late = error instanceof DatabaseTimeoutError;
       late_in_a_row = late ? late_in_a_row + 1 : 0;
       if ((isUnavailable(error) && !late) || late_in_a_row > late_in_a_row_max) throw error;
       first ??= { error };
