@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually } from "@atlasqueue/testing";
 import { engineHarness } from "../../../test/engine-harness.ts";
-import { admitAll } from "./admitter.ts";
+import { admitAll, admitHeld } from "./admitter.ts";
 import { arrivedAfter } from "./arrived-ids.ts";
 import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
 import { firstId } from "../../maintenance/prune.ts";
@@ -119,4 +120,30 @@ test("a key is found although its job is admitted between two looks at it", asyn
     return queue.submitIn({ unsafe }, job);
   });
   expect(again).toMatchObject({ id: first.id, created: false });
+});
+
+test("who waits for a group that somebody keeps locked has locked no other", async () => {
+  for (const group of ["busy", "stuck"]) await queue.submit({ type: "noop", group });
+  const ids = await deps.database.sql.begin(async (tx) => {
+    const all = [];
+    for (const group of ["busy", "stuck", "busy"]) all.push((await queue.submitIn(tx, { type: "noop", group })).id);
+    return all;
+  });
+  const { sql } = deps.database;
+  let waiting: Promise<void> | undefined;
+  await sql.begin(async (stranger) => {
+    await stranger`SELECT FROM job_groups WHERE group_key = 'stuck' FOR UPDATE`;
+    waiting = admitHeld(admitting(), ids);
+    await eventually(async () => {
+      expect(
+        await sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      ).toHaveLength(1);
+    });
+    expect(await sql`SELECT FROM job_groups WHERE group_key = 'busy' FOR UPDATE SKIP LOCKED`).toHaveLength(1);
+    expect((await sql<{ job_id: string }[]>`SELECT job_id FROM arrivals`).map(({ job_id }) => job_id)).toEqual([
+      ids[1],
+    ]);
+  });
+  await waiting;
+  expect(await sql`SELECT FROM arrivals`).toHaveLength(0);
 });

@@ -1,7 +1,7 @@
 import { DatabaseTimeoutError, isUnavailable } from "../../database/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { pause } from "../../pause.ts";
-import { arrivedAfter, arrivedUpTo, type ArrivedPage } from "./arrived-ids.ts";
+import { arrivedAfter, arrivedByGroup, arrivedUpTo, type ArrivedPage } from "./arrived-ids.ts";
 import { admit, type Admitted, type HeldGroups } from "./admit.ts";
 import { firstId } from "../../maintenance/prune.ts";
 
@@ -64,10 +64,14 @@ export async function admitFree(deps: AdmitterDeps, ids: readonly string[]): Pro
   return [...walk.held];
 }
 
-/** The same for jobs of locked groups: it waits for these, as long as a statement may. */
+/**
+ * The same for jobs of locked groups: it waits for these, as long as a statement may, and for one at a time, as a statement
+ * that waits has locked all groups it came to before.
+ */
 export async function admitHeld(deps: AdmitterDeps, ids: readonly string[]): Promise<void> {
   const walk = newWalk();
-  if (ids.length > 0) await admitInOrder(deps, ids, walk);
+  const groups = ids.length > 0 ? await arrivedByGroup(deps, ids) : [];
+  for (const ofGroup of groups) await admitInOrder(deps, ofGroup, walk);
   walk.failures.tell();
 }
 

@@ -24,6 +24,16 @@ export async function arrivedUpTo(
   return pageOf(await executeOn(deps.database)<Row>({ text: upTo, params: [uuidArray(ids), ids_max] }), ids_max);
 }
 
+/** Those of the ids that wait to be admitted, each group's together; those without a group are one too. */
+export async function arrivedByGroup(deps: Pick<Deps, "database">, ids: readonly string[]): Promise<string[][]> {
+  const rows = await executeOn(deps.database)<{ ids: string[] }>({ text: byGroup, params: [uuidArray(ids)] });
+  return rows.map((row) => row.ids);
+}
+
+const byGroup = `
+  SELECT json_agg(job_id ORDER BY job_id) AS ids FROM arrivals WHERE job_id = ANY($1::uuid[])
+  GROUP BY tenant, queue, group_key ORDER BY min(job_id::text)`;
+
 function pageOf(rows: readonly Row[], ids_max: number): ArrivedPage {
   const ids = rows.filter(({ fits }) => fits).map(({ id }) => id);
   return { ids, more: ids.length < rows.length || rows.length === ids_max };
