@@ -181,16 +181,16 @@ describe("a stopping worker", () => {
   });
 
   test("gives back what is not done at the deadline, with no attempt spent, and aborts the handler", async () => {
+    const started = gate();
     const aborted = gate();
-    const worker = work([
-      defineHandler(
-        "noop",
-        any,
-        (_payload, { signal: stop }) => new Promise(() => stop.addEventListener("abort", aborted.open)),
-      ),
-    ]);
+    const run = (_payload: unknown, { signal: stop }: { signal: AbortSignal }) => {
+      stop.addEventListener("abort", aborted.open);
+      started.open();
+      return new Promise<never>(() => {});
+    };
+    const worker = work([defineHandler("noop", any, run)]);
     const [id] = await add({});
-    await becomes(id, { status: "running" });
+    await started.opened;
     await worker.stop({ deadline_ms: 50 });
     await aborted.opened;
     expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, worker_id: null });

@@ -18,7 +18,7 @@ function standStill(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
-/** A worker that stands still for longer than a lease while the answer with jobs to a call lies in its socket. */
+/** A worker that stands still for half a lease while the answer with jobs to a call lies in its socket. */
 function standingStill(
   queue: string,
   meanwhile: () => Promise<unknown>,
@@ -44,14 +44,14 @@ function standingStill(
   const told = recorder();
   const worker = late.work(queue, (_payload, { job }) => void started.push(job.id), {
     observe: told.observe,
-    leaseSeconds: 1,
+    leaseSeconds: 3,
     ...options,
   });
   onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   return { started, ...told };
 }
 
-test("a worker that stood still for longer than a lease starts no job that it has lost meanwhile", async () => {
+test("a worker that stood still for half a lease starts no job that it has lost meanwhile", async () => {
   const ids = (await client.submitMany(Array.from({ length: 3 }, () => ({ type: "a", queue: "lost" })))).map(
     ({ id }) => id,
   );
@@ -85,15 +85,15 @@ test("a renewal that takes more than a third of the lease is enough to start a j
       const text = await response.text();
       if (String(input).endsWith("/heartbeat")) {
         renewals += 1;
-        await pause(500);
+        await pause(1_200);
       } else if (!stood && text.includes('"lease_token"')) {
         stood = true;
-        standStill(900);
+        standStill(1_500);
       }
       return new Response(text, response);
     },
   });
-  const worker = slow.work("slow", () => {}, { leaseSeconds: 1, observe: () => {} });
+  const worker = slow.work("slow", () => {}, { leaseSeconds: 3, observe: () => {} });
   onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }));
   expect(renewals).toBeLessThan(5);
