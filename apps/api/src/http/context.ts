@@ -38,7 +38,10 @@ export type RateLimiter = {
 export type Access = { authenticator: Authenticator; limiter: RateLimiter | undefined; observe: Observe };
 
 export type ApiEnv = {
-  Bindings: Partial<HttpBindings>;
+  Bindings: Partial<HttpBindings> & {
+    /** Of a request from within the app: aborts when the route that asks no longer waits for the answer. */
+    given_up?: AbortSignal;
+  };
   Variables: {
     request_id: string;
     /** Known once the request is let in, if its operation requires a token. */

@@ -1,9 +1,10 @@
 import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { testApp } from "../../test/test-app.ts";
 import { createApp } from "../app.ts";
 import { startServer } from "../server.ts";
+import { createServices } from "../services.ts";
 
 // What the door of /mcp does; the tools behind it are tried in apps/cli, with the official client over both transports.
 let api: Awaited<ReturnType<typeof guardedApp>>;
@@ -204,6 +205,38 @@ test("a job is not leased to somebody who has hung up", async () => {
   await api.post("hung-up", { type: "a", queue: "hung-up" }, { authorization: `Bearer ${token}` });
   const leased = await api.send("POST", "/v1/queues/hung-up/lease", token, { worker_id: "w", wait_seconds: 10 });
   expect(await leased.json()).toMatchObject({ jobs: [{ job: { attempts: 1, worker_id: "w" } }] });
+});
+
+test("a job whose lease comes after the tool has given up waiting goes back, with no attempt spent", async () => {
+  const late = Promise.withResolvers<void>();
+  const slow = await guardedApp(({ database, signal, observe }) => {
+    const { longPoll } = createServices(
+      { database, signal, observe },
+      { idempotency_ttl_seconds: 60, queues_per_tenant_max: 100, stored_bytes_per_tenant_max: 0 },
+    );
+    const lease: typeof longPoll.lease = async (call, hungUp) => {
+      const jobs = await longPoll.lease(call, hungUp);
+      if (call.worker_id === "mcp") await late.promise;
+      return jobs;
+    };
+    return { longPoll: { ...longPoll, lease } };
+  });
+  onTestFinished(() => slow.stop());
+  const { token: worker } = await slow.token("admin");
+  await slow.post("late", { type: "a", queue: "late", max_attempts: 1 }, { authorization: `Bearer ${worker}` });
+  // The deadline of the tool's request, which is 10 s and its wait, is over soon.
+  const { setTimeout: real } = globalThis;
+  const early = (act: () => void, ms?: number) => real(act, ms === 13_000 ? 1 : ms);
+  const timers = vi.spyOn(globalThis, "setTimeout").mockImplementation(early as typeof setTimeout);
+  onTestFinished(() => timers.mockRestore());
+  const params = { name: "lease_job", arguments: { queue_name: "late", wait_seconds: 3 } };
+  const response = await slow.send("POST", "/mcp?toolsets=work", worker, { ...old, params });
+  expect(await response.text()).toContain("Whether it was done is not known");
+  late.resolve();
+  await eventually(async () => {
+    const next = await slow.send("POST", "/v1/queues/late/lease", worker, { worker_id: "next" });
+    expect(await next.json()).toMatchObject({ jobs: [{ job: { attempts: 1, worker_id: "next" } }] });
+  });
 });
 
 test("a database that is away is an answer too, which says when to try again", async () => {

@@ -15,7 +15,7 @@ const carried = ["authorization", "cookie", "x-atlasqueue-dashboard"];
 
 /**
  * The app as a caller reaches it, but without the wire: the routes that are asked decide, limit and note everything as
- * they do for anyone. What they hand over is taken back if the caller hangs up.
+ * they do for anyone. What they hand over is taken back if the caller hangs up, or `init.signal` aborts before the answer.
  *
  * @example
  * const client = createClient({ ...itselfOf(c, app, call.trace) });
@@ -37,7 +37,10 @@ export function itselfOf(c: ApiContext, app: Hono<ApiEnv>, trace: TraceContext |
         if (trace.tracestate !== null) request.headers.set("tracestate", trace.tracestate);
       }
       if (!request.headers.has("x-request-id")) request.headers.set("x-request-id", c.get("request_id"));
-      return app.fetch(request, env?.outgoing ? { outgoing: env.outgoing } : {});
+      return app.fetch(request, {
+        ...(env?.outgoing && { outgoing: env.outgoing }),
+        ...(init?.signal && { given_up: init.signal }),
+      });
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { ApiContext } from "../context.ts";
 
 /**
- * Aborts when the caller hangs up before its whole answer is on its way. For calls that wait, and for answers that hand
+ * Aborts when the caller hangs up before its whole answer is on its way, or from within the app gives the call up. For calls that wait, and for answers that hand
  * something over; others end by themselves.
  *
  * @example
@@ -18,5 +18,8 @@ export function hangUpOf(c: ApiContext): AbortSignal {
   // It may have hung up before. An answer that waits behind another one's on its connection is not told.
   if (outgoing?.destroyed || env?.incoming?.socket.destroyed) look();
   else outgoing?.once("close", look);
+  const giveUp = () => gone.abort();
+  if (env?.given_up?.aborted) giveUp();
+  else env?.given_up?.addEventListener("abort", giveUp, { once: true });
   return gone.signal;
 }
