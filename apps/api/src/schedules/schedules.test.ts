@@ -50,6 +50,17 @@ test("a schedule is created, shown with its next five runs, and deleted", async 
   expect((await send("DELETE", "/report")).status).toBe(404);
 });
 
+test("a name that no path can have is refused, as nobody could delete the schedule or pause the queue", async () => {
+  for (const name of [".", ".."]) {
+    expect((await send("POST", "", nightly(name))).status).toBe(422);
+    const queued = { ...nightly("dots"), job: { ...nightly("dots").job, queue: name } };
+    expect((await send("POST", "", queued)).status).toBe(422);
+    expect((await api.post(`dots ${name}`, { type: "a", queue: name })).status).toBe(422);
+  }
+  expect((await send("POST", "", nightly("..."))).status).toBe(201);
+  expect((await send("DELETE", "/...")).status).toBe(204);
+});
+
 test("POST never replaces: a taken name is 409", async () => {
   await send("POST", "", nightly("taken"));
   const again = await send("POST", "", { ...nightly("taken"), cron: "0 5 * * *" });

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../checks/json.ts";
 import { idempotencyKey } from "../checks/idempotency-key.ts";
 import { idempotencyKeyAccepts } from "../checks/idempotency-text.ts";
 import { limits } from "../checks/limits.ts";
+import { pathName, pathNameAccepts } from "../checks/path-name.ts";
 import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
 import { dependsOn, jobRef, onParentFailure, refOrId } from "./flows/flow.ts";
 import { jobStatuses } from "./status.ts";
@@ -21,8 +22,8 @@ export const jobType = z
 export const queueName = z
   .string()
   .max(limits.queue_chars_max)
-  .regex(/^[A-Za-z0-9._:-]+$/)
-  .describe(`a string of 1 to ${limits.queue_chars_max} characters out of A-Z a-z 0-9 . _ : -`);
+  .regex(pathName)
+  .describe(`a string of 1 to ${limits.queue_chars_max} characters ${pathNameAccepts}`);
 
 /** Jobs of one group run one at a time, in the order they were submitted. */
 export const groupName = z

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { jobTemplate } from "./job.ts";
 import { limits } from "../checks/limits.ts";
+import { pathName, pathNameAccepts } from "../checks/path-name.ts";
 import { listJobsQuery } from "./listing.ts";
 
 /**
@@ -13,8 +14,8 @@ export type CatchUp = (typeof catchUps)[number];
 export const scheduleName = z
   .string()
   .max(limits.schedule_name_chars_max)
-  .regex(/^[A-Za-z0-9._:-]+$/)
-  .describe(`a string of 1 to ${limits.schedule_name_chars_max} characters out of A-Z a-z 0-9 . _ : -`);
+  .regex(pathName)
+  .describe(`a string of 1 to ${limits.schedule_name_chars_max} characters ${pathNameAccepts}`);
 
 // The number of fields and their characters; core, which has the library, checks what they mean.
 const cron = z
