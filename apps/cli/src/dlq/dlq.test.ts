@@ -43,6 +43,25 @@ test("a purge asks; where there is no one to ask, only --yes is a yes", async ()
   expect(left()).toBe(0);
 });
 
+test.each([
+  ["--all", {}],
+  ["--queue=mail", { queue: "mail" }],
+])("what dies after the count of %s is neither purged nor replayed", async (choice, traits) => {
+  const died_before = "2030-01-31T12:00:00.000Z";
+  const asked: unknown[] = [];
+  const api = await httpReceiver(({ body }): Answer => {
+    const wish = JSON.parse(body) as { dry_run: boolean };
+    asked.push(wish);
+    const counts = wish.dry_run ? { matched: 2, changed: 0, died_before } : { matched: 2, changed: 2 };
+    return { status: 200, body: JSON.stringify(counts) };
+  });
+  onTestFinished(() => api.close());
+  for (const verb of ["purge", "replay"]) {
+    expect(await runCli(["dlq", verb, choice, "--yes"], { ATLASQUEUE_URL: api.url })).toMatchObject({ code: 0 });
+    expect(asked.at(-1)).toEqual({ ...traits, died_before, dry_run: false });
+  }
+});
+
 test.each([[[]], [["--all", "--queue", "mail"]], [["01a1fa98-8ceb-754b-9ac3-87aeef7be310", "--all"]]])(
   "choosing in no way or in two ways is wrong usage: %j",
   async (words) => {
