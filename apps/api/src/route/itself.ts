@@ -15,7 +15,8 @@ const carried = ["authorization", "cookie", "x-atlasqueue-dashboard"];
 
 /**
  * The app as a caller reaches it, but without the wire: the routes that are asked decide, limit and note everything as
- * they do for anyone. What they hand over is taken back if the caller hangs up, or `init.signal` aborts before the answer.
+ * they do for anyone. What they hand over is taken back if the caller hangs up, or if `init.signal`
+ * aborts before the answer.
  *
  * @example
  * const client = createClient({ ...itselfOf(c, app, call.trace) });

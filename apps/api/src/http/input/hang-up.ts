@@ -1,8 +1,8 @@
 import type { ApiContext } from "../context.ts";
 
 /**
- * Aborts when the caller hangs up before its whole answer is on its way, or from within the app gives the call up. For calls that wait, and for answers that hand
- * something over; others end by themselves.
+ * Aborts when the caller hangs up before its whole answer is on its way, or gives the call up, from within the app. For
+ * calls that wait, and for answers that hand something over; others end by themselves.
  *
  * @example
  * const leases = await longPoll.lease(call, hangUpOf(c));
