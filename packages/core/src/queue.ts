@@ -52,7 +52,7 @@ export type QueueOptions = {
   observe?: Observe;
   /**
    * Where spans go: `openTelemetry()` of `@atlasqueue/core/opentelemetry`. Jobs carry the context of their `send` span to
-   * whoever runs them. Default: none, which costs nothing.
+   * the worker that runs them. Default: none, which costs nothing.
    */
   tracing?: Tracing | undefined;
 };

@@ -1,7 +1,7 @@
 import type { Actor } from "@atlasqueue/contract";
 import type { Caller } from "../http/context.ts";
 
-/** Who a caller is, as it is kept with what they did. */
+/** A caller, as it is recorded with what they did. */
 export function actorOf({ token_id, token_name, session_hash }: Caller): Actor {
   if (token_id === undefined) return { kind: "anybody", token_id: null, name: null };
   return { kind: session_hash === undefined ? "token" : "session", token_id, name: token_name ?? null };

@@ -121,7 +121,7 @@ const groups = route(
   },
 );
 
-/** Which were meant; ids are only counted. */
+/** The dead letters the request means; ids are only counted. */
 function askBulk({ body: { dry_run, ids, ...traits } }: { body: BulkRequest }) {
   if (dry_run) return false as const;
   return { detail: ids ? { ids: ids.length } : (JSON.parse(JSON.stringify(traits)) as JsonObject) };

@@ -53,7 +53,7 @@ const pipeline = (queue: string): SubmitBatchInput => ({
   then: { type: "report.send", queue },
 });
 
-test("a flow is read with its jobs, who waits for whom, its state and its critical path", async () => {
+test("a flow is read with its jobs, which waits for which, its state and its critical path", async () => {
   const { id, ids } = await submit(pipeline("read"));
   const [load = "", sum = "", last = ""] = ids;
   const flow = await flowOf(id);

@@ -47,7 +47,7 @@ const list = route(
     summary: "List flows, newest first",
     description:
       "`running`: some jobs are not final. `held`: none of those goes on by itself, as each waits for one that failed. " +
-      "When all are final: `failed` if one is dead, else `cancelled` if one is, else `succeeded`.",
+      "When all are final: `failed` if any is dead, otherwise `cancelled` if any is cancelled, otherwise `succeeded`.",
     scope: "read",
     request: { query: listFlowsQuery },
     answers: {

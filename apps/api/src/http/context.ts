@@ -5,7 +5,7 @@ import type { Scope } from "@atlasqueue/contract";
 import type { Observe } from "@atlasqueue/core";
 import type { Permit, RateLimit } from "@atlasqueue/core/internal";
 
-/** Who sent a request: whose jobs it may touch, and what it may do there. */
+/** The sender of a request: the tenant whose jobs it may touch, and what it may do there. */
 export type Caller = {
   tenant: string;
   scopes: ReadonlySet<Scope>;
@@ -17,7 +17,7 @@ export type Caller = {
 };
 
 export type Authenticator = {
-  /** Who sent a request. Throws or rejects with `ProblemError`, or as the database does. */
+  /** The sender of a request. Throws or rejects with `ProblemError`, or as the database does. */
   callerOf(c: ApiContext): Caller | Promise<Caller>;
   /** Whether callers must show something. */
   readonly required: boolean;

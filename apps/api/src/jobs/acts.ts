@@ -82,7 +82,7 @@ export const remove = route(
   },
 );
 
-/** Which were meant; ids are only counted. A call that goes on has an entry of its own. */
+/** The jobs the request means; ids are only counted. A call that goes on has an entry of its own. */
 function askBulk({ body: { action, dry_run, ids, filter } }: { body: BulkJobs }) {
   const which = ids ? { ids: ids.length } : (JSON.parse(JSON.stringify(filter ?? { all: true })) as JsonObject);
   return dry_run ? (false as const) : { detail: { action, ...which } };

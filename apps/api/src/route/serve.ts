@@ -86,7 +86,7 @@ function serve(
 
 /**
  * What the handler sends to the database takes turns with other tenants'. Nothing is taken away from a caller who hangs
- * up while a read waits for its turn; all else goes on as if they had not.
+ * up while a read waits for its turn; everything else goes on as if they had not.
  */
 function depsFor(c: ApiContext, deps: RouteDeps, gone: (() => AbortSignal) | undefined): RouteDeps {
   const tenant = c.get("caller")?.tenant;

@@ -58,7 +58,7 @@ const get = route(
     description:
       "By token or by cookie. Without either, or when the session has ended, `signed_in` is false. With `AUTH=disabled` " +
       "everyone is signed in.",
-    answers: { 200: { description: "Who asks.", schema: session, example } },
+    answers: { 200: { description: "The caller, and what they may do.", schema: session, example } },
     problems: ["validation", "unauthorized", "rate_limited", "unavailable", "no_room", "share_used"],
   },
   ({ deps, caller }: Visited) => describe(deps, caller),
@@ -80,7 +80,7 @@ const open = route(
     request: {
       body: { schema: openSessionBody, example: { token: "aq_3fJ2mPq0eXw8sYb5nVt7kRc1uHd9gLz4aQo6iEf2jWxCHECK1" } },
     },
-    answers: { 200: { description: "Who signed in.", schema: session, example, some_headers: cookie } },
+    answers: { 200: { description: "The session that was started.", schema: session, example, some_headers: cookie } },
     problems: ["unauthorized", "rate_limited", "unavailable"],
   },
   async ({ deps, body, visitor }) => {
@@ -106,7 +106,7 @@ const requiresOwnPage: Guard = async (c, deps) => {
   await letVisitorIn(c, deps);
 };
 
-/** Whoever was signed in; an ended session has no one to tell of. */
+/** The one who was signed in; none once the session has ended. */
 const tellSignedOut = ({ caller }: { caller?: Caller }): Told | undefined =>
   caller?.session_hash === undefined ? undefined : { target: caller.token_id ?? null };
 

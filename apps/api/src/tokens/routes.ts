@@ -60,7 +60,7 @@ const create = route(
     tag: "Tokens",
     summary: "Make a token",
     description:
-      "It does not outlive the token that asks for it. With `AUTH=disabled`: 403, as there is no telling who asks.",
+      "It does not outlive the token that asks for it. With `AUTH=disabled`: 403, as there is no telling who the caller is.",
     scope: "admin",
     request: { body: { schema: createTokenBody, example: { name: "billing", scopes: ["submit", "read"] } } },
     answers: {

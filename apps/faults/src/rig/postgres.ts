@@ -43,7 +43,7 @@ export async function startPostgresRig({ folder, synchronous, moved }: PostgresO
     throw error;
   });
   const asAdmin = async <T>(act: (sql: Sql) => Promise<T>) => {
-    // Types are fetched by nobody who waits: a connection that is lost meanwhile would end the whole run.
+    // Nothing awaits the fetching of types: a connection lost meanwhile would end the whole run.
     const sql = postgres(pair.primary().url, { max: 1, fetch_types: false, onnotice: () => {}, connect_timeout: 5 });
     try {
       return await act(sql);

@@ -60,7 +60,7 @@ function hungUp(signal: AbortSignal): Promise<Response> {
   });
 }
 
-/** The body was read before, so the request has none; who asks is not the protocol's business; and it may be answered with JSON, whatever it says. */
+/** The body was read before, so the request has none; the caller's identity is not the protocol's business; and it may be answered with JSON, whatever it says. */
 function requestOf({ headers: given, signal }: Message): Request {
   const headers = new Headers(given);
   for (const name of ["content-length", "authorization", "cookie"]) headers.delete(name);

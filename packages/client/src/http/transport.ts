@@ -43,7 +43,7 @@ export type Call = {
   query?: Record<string, string | number | undefined>;
   /** Serialized once, so that every try sends the same. */
   body?: string;
-  /** In its place: sent as it comes, while the answer is read. */
+  /** Instead of a body: streamed, while the answer is read. */
   stream?: ReadableStream<Uint8Array>;
   headers?: Record<string, string>;
   repeat: Repeat;

@@ -10,7 +10,7 @@ import type { Outcome } from "./run-job.ts";
 import { runOf, type Run } from "./runs.ts";
 import { traceReceived, traceSettled } from "../tracing/attempts.ts";
 
-/** Who goes on with the groups of its jobs, and what starts the next ones. */
+/** The worker that goes on with the groups of its jobs, and what starts the next ones. */
 type GoingOn = {
   worker_id: string;
   lease_seconds: number;

@@ -28,7 +28,7 @@ export const createReplay = z.strictObject({
 export type CreateReplayInput = z.input<typeof createReplay>;
 export type CreateReplay = z.output<typeof createReplay>;
 
-/** Who did something. `anybody`: nothing checks who calls. */
+/** The one who did something. `anybody`: nothing checks who calls. */
 export const actor = z.strictObject({
   kind: z.enum(["token", "session", "anybody", "operator"]),
   token_id: z.uuid().nullable(),

@@ -8,7 +8,7 @@ export const openSession = z.strictObject({
   token: z.string().min(1).max(token_chars_max).describe(`a string of 1 to ${token_chars_max} characters`),
 });
 
-/** Who asks, and what they may do. Signed out there is no tenant, and no scope. */
+/** The caller, and what they may do. Signed out there is no tenant, and no scope. */
 export const session = z.strictObject({
   /** Whether the API checks who calls. */
   auth: z.enum(["required", "disabled"]),

@@ -31,7 +31,7 @@ const closes = `(parents.status = 'succeeded' OR ${failed} AND on_parent_failure
 
 /**
  * Edges that are not yet as their parent's status wants them: a condition over `parents`, with the `id` and the `status`
- * of each. Nothing brings a parent back that is gone, so who waits for its replay has waited in vain.
+ * of each. Nothing brings back a parent that is gone, so a job that waits for its replay has waited in vain.
  */
 export const isDue = (edge: string) => `parent = parents.id AND CASE
         WHEN ${closes} THEN true

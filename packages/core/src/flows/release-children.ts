@@ -71,7 +71,7 @@ const whyCancelled = `(
                                      WHEN bool_or(status = 'cancelled') THEN 'cancelled' ELSE 'dead' END
                       FROM jobs AS parent WHERE parent.id = failed_parent)`;
 
-// Whoever changes an edge writes a note for its child with it, so a statement that sees the note sees the change: of two
+// Every statement that changes an edge also writes a note for its child, so a statement that sees the note sees the change: of two
 // parents that end at once, the later note sees both. An edge changed since the snapshot has a note that this statement
 // does not see, and so brings another look. Edges are never added to a job that has none, so one seen without any is
 // ready whatever else happens. `seen` is the job as the snapshot has it and `locked` as it is now: where they differ, it

@@ -19,7 +19,7 @@ export function flowParams(drafts: readonly Draft[]) {
 export const hasParents = "json_array_length(parents) > 0";
 
 /**
- * Parts of a WITH that store who waits for whom. `asked` is a part with the jobs of some flows and what each is in its
+ * Parts of a WITH that store which job waits for which. `asked` is a part with the jobs of some flows and what each is in its
  * flow: `flow_id`, `flow_place`, `spawned_by`, `ref`, `on_parent_failure` and `parents`; `makes` is one with those that
  * are stored, and `seated` has the places in groups of those that wait for no one. The others have none yet: `seats` has
  * both.

@@ -25,7 +25,7 @@ type UnknownParents = { kind: "unknown_parents"; places: { at: number; nth: numb
 export type DraftedFlow = { flow: Flow; submissions: readonly Submission[]; drafts: readonly Draft[] };
 
 /**
- * (nothing) → queued | scheduled | blocked, all of them or none: jobs that wait for others, and who waits for whom. It
+ * (nothing) → queued | scheduled | blocked, all of them or none: jobs that wait for others, and which waits for which. It
  * must be a flow without `flowFaults`; `then`, if any, is the last of the outcomes. A flow in which no one waits is a
  * batch like any other. If a flow was stored under its keys before and some of its jobs were removed since, that is a
  * `mismatch`: neither what is left nor another flow would be the answer. Throws like `enqueue`.

@@ -5,7 +5,7 @@ import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
 import type { Completion, SettleOutcome } from "../settle/complete.ts";
 import { renewedIfLate } from "./renewed-if-late.ts";
 
-/** Who goes on with the groups of the jobs it has done; `returns` takes back what cannot be handed over. */
+/** The worker that goes on with the groups of the jobs it has done; `returns` takes back what cannot be handed over. */
 export type GoOn = {
   worker_id: string;
   lease_seconds: number;

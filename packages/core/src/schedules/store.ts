@@ -28,7 +28,7 @@ export function createSchedule(
 }
 
 /**
- * Create a schedule or replace one. Its jobs link to `trace`, or else to the span active here. With the same cron and time zone as before, it keeps its position: a deployment
+ * Create a schedule or replace one. Its jobs link to `trace`, otherwise to the span active here. With the same cron and time zone as before, it keeps its position: a deployment
  * that puts it again forgets nothing it missed. Otherwise it goes on with the next slot from now. Paused stays paused.
  *
  * @example

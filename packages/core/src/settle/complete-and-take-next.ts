@@ -21,7 +21,7 @@ import {
   type SettleOutcome,
 } from "./complete.ts";
 
-/** Who takes the next jobs, and of which of the completed jobs, by id, the group is to go on. */
+/** The worker that takes the next jobs, and the completed jobs, by id, whose groups are to go on. */
 export type TakeNext = Pick<Claimer, "worker_id" | "lease_seconds" | "unanswered"> & {
   after: readonly string[];
   /** What comes of each. Default: what a worker of ours needs. */

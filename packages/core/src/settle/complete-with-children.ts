@@ -23,7 +23,7 @@ import { sendAll } from "../tracing/send.ts";
 import { settlementOf, tellSettled, type Completion, type SettleOutcome, type Settlement } from "./complete.ts";
 import { settledBefore } from "./settled-before.ts";
 
-/** Who settles comes back to what is locked: soon, and without holding up others meanwhile. */
+/** Tries at what is locked: the settler comes back soon, and holds up nothing else meanwhile. */
 const tries_max = 4;
 
 /** The jobs that a job adds as it succeeds: without `childrenFaults`, and without keys, as its own lease is their key. */

@@ -120,7 +120,7 @@ export function createGroupCommit<Item, Outcome>(
       const again: One[] = [];
       batch.forEach((one, at) => {
         const outcome = outcomes[at];
-        // Whoever was rejected meanwhile, as it was late, does not hear of what fails later: nobody else may trip over it.
+        // A caller that was rejected for being late does not hear of a later failure: it must not become an unhandled rejection.
         if (outcome instanceof Promise) outcome.catch(() => {});
         if (outcome) one.resolve(outcome);
         else again.push(one);

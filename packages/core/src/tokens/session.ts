@@ -90,7 +90,7 @@ const close = composed(
   RETURNING tenant, token_id`,
 );
 
-/** A token as its holder may see it, and when what was shown ends: the session with this hash, or else the token. */
+/** A token as its holder may see it, and when what was shown ends: the session with this hash, otherwise the token. */
 export async function whoIs(
   deps: Pick<Deps, "database">,
   token_id: string,

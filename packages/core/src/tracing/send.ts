@@ -13,7 +13,7 @@ import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
 type Traced = { tracing?: Tracing | undefined };
 
 /**
- * Submit one job inside a span `send {queue}`, a child of what the submission names or else of the span active here. Its
+ * Submit one job inside a span `send {queue}`, a child of what the submission names, otherwise of the span active here. Its
  * context is what the job carries.
  *
  * @example

@@ -37,7 +37,7 @@ const unfit = (faults: readonly Fault[]) => {
   return { kind: "unfit" as const, error: `${name}: ${message}` };
 };
 
-/** The attempt that adds them, if it is traced, or else what its job belongs to. */
+/** The attempt that adds them, if it is traced, otherwise what its job belongs to. */
 function traceOf({ span, lease: { traceparent, tracestate } }: RunningJob) {
   return span?.context ?? (traceparent ? { traceparent, tracestate: tracestate ?? null } : undefined);
 }

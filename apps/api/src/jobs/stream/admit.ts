@@ -43,7 +43,7 @@ async function refusedQueues({ queueBound, tenant }: Admitting, queues: Readonly
   return refused;
 }
 
-/** All together, or else in halves: a line that fits, or was stored before, is not refused for its neighbours. */
+/** All together; if that is refused, in halves: a line that fits, or was stored before, is not refused for its neighbours. */
 async function withinQuota(deps: Admitting, lines: Admitted[], refusals: Refusals): Promise<Admitted[]> {
   const [first] = lines;
   if (!first) return [];

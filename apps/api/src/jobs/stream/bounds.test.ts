@@ -54,7 +54,7 @@ test("lines for which there is no room are refused, and the stream goes on", asy
   expect(said(await answersTo(jobLine("small")))).toEqual(["created", "complete"]);
 });
 
-test("whoever takes no answers has two batches done and no more, however much is sent", async () => {
+test("a client that reads no answers has two batches done and no more, however much it sends", async () => {
   const api = await app();
   const bytes = Buffer.from("{}\n".repeat(1_000));
   let read = 0;

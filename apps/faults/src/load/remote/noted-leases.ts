@@ -29,7 +29,7 @@ export function notedLeases(history: History, config: LoadConfig, place: Omit<Pl
   };
 }
 
-/** Who asks for jobs with this request, if anybody does. */
+/** The worker that asks for jobs with this request, if it asks for any. */
 function askedBy(url: string, init: RequestInit | undefined): string | undefined {
   if (!/\/(lease|settle)$/.test(url)) return undefined;
   const { worker_id, next } = JSON.parse(String(init?.body)) as Asked;

@@ -133,7 +133,9 @@ export const settleRequest = z
         lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
       })
       .optional()
-      .describe("who takes the next job of each group: an object with worker_id, and perhaps lease_seconds"),
+      .describe(
+        "the worker that takes the next job of each group: an object with worker_id, and perhaps lease_seconds",
+      ),
   })
   .refine(({ acks, nacks, releases = [] }) => acks.length + nacks.length + releases.length <= limits.batch_items_max, {
     error: `must not have more than ${limits.batch_items_max} acks, nacks and releases together`,

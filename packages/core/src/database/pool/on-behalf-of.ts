@@ -4,7 +4,7 @@ import type { Sender } from "./pool-turns.ts";
 /**
  * What is sent through this view of a database is sent for a tenant. Tenants take turns for the pool's connections, and
  * none has more than its share of them, so that a thousand slow lists of one leave others a connection at once. What is
- * sent for nobody, such as batches of many tenants' jobs and the sweep, goes to the pool as it comes, and of eight
+ * sent for nobody, such as batches of many tenants' jobs and the sweep, goes to the pool at once, and of eight
  * connections has one to itself: it must bound itself. Other than the turns nothing differs: deadlines, errors and the
  * pool are those of the database.
  *

@@ -19,7 +19,7 @@ export const queues = pgTable(
     rate_period_seconds: doublePrecision(),
     group_rate_limit: integer(),
     group_rate_period_seconds: doublePrecision(),
-    /** Who takes turns when jobs are handed out; null when the oldest job is next, whosever it is. */
+    /** What takes turns when jobs are handed out; null when the oldest job is next, whatever its group or tenant. */
     fair_by: text().$type<QueueLimits["fair_by"]>(),
   },
   (row) => [primaryKey({ columns: [row.tenant, row.queue] })],

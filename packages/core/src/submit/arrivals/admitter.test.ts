@@ -122,7 +122,7 @@ test("a key is found although its job is admitted between two looks at it", asyn
   expect(again).toMatchObject({ id: first.id, created: false });
 });
 
-test("who waits for a group that somebody keeps locked has locked no other", async () => {
+test("waiting for a group that somebody keeps locked locks no other", async () => {
   for (const group of ["busy", "stuck"]) await queue.submit({ type: "noop", group });
   const ids = await deps.database.sql.begin(async (tx) => {
     const all = [];
