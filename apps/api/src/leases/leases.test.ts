@@ -88,6 +88,26 @@ test("jobs are given back beside acks and nacks, each with its own outcome", asy
   expect([twice.status, problem.parse(await twice.json()).errors?.[0]?.pointer]).toEqual([422, "/releases/0/id"]);
 });
 
+test("a job that cannot be given back, as its row is locked, does not keep the acks beside it from being stored", async () => {
+  for (let at = 0; at < 2; at += 1) await submit("locked-release");
+  const [done, kept] = (await lease("locked-release", { max_jobs: 2 })).map(({ job: { id }, lease_token }) => ({
+    id,
+    lease_token,
+  }));
+  if (!done || !kept) throw new Error("two were to be leased");
+  const asked = await api.deps.database.sql.begin(async (tx) => {
+    await tx`SELECT FROM jobs WHERE id = ${kept.id} FOR UPDATE`;
+    return post("/leases/settle", { acks: [done], releases: [kept] });
+  });
+  expect(asked.status).toBe(503);
+  expect(job.parse(await (await api.get(`/v1/jobs/${done.id}`)).json()).status).toBe("succeeded");
+  const again = await post("/leases/settle", { acks: [done], releases: [kept] });
+  expect(settleAnswer.parse(await again.json())).toMatchObject({
+    acks: [{ outcome: "succeeded" }],
+    releases: [{ outcome: "queued" }],
+  });
+});
+
 test("a heartbeat keeps the lease for as long as it says, and shows progress", async () => {
   const id = await submit("beats");
   const { lease_token, locked_until } = await leaseOne("beats");

@@ -48,15 +48,18 @@ export const settleMany = route(
     );
     const { longPoll } = deps;
     const go_on = next && { ...next, returns: longPoll.returns };
-    // Before anything is leased, of which nobody would know if this failed. Repeated, it changes nothing.
-    const released = releases && (await releaseRemote(deps, tenant, releases));
-    const outcomes = await settleRemote(deps, tenant, acks, nacks, go_on);
-    // With no attempt spent: no one knows of them.
-    ifUndelivered(() => void longPoll.returns.giveBack(outcomes.next));
+    // At once: a row that somebody keeps locked holds up only what is done to that job.
+    const settling = settleRemote(deps, tenant, acks, nacks, go_on);
+    const releasing = releaseRemote(deps, tenant, releases ?? []);
+    await Promise.allSettled([settling, releasing]);
+    const outcomes = await settling;
+    // With no attempt spent: no one knows of them. Without any, what is done stays done, read or not.
+    if (outcomes.next.length > 0) ifUndelivered(() => void longPoll.returns.giveBack(outcomes.next));
+    const released = await releasing;
     const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
       items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
     const leased = next && { next: await showLeases(deps, tenant, outcomes.next) };
-    const given = releases && released && { releases: show(releases, released) };
+    const given = releases && { releases: show(releases, released) };
     return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
   },
 );
