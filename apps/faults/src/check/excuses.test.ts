@@ -71,6 +71,16 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
     },
   ],
   [
+    "recovery-time",
+    "PostgreSQL was in trouble",
+    (run) => {
+      run.submit("late").move("job-late", "running").handle("late", "dies");
+      run.fault("postgres-killed", ["postgres"], () => run.pass(500)).pass(3_000);
+      run.call("sample", { of: "write_ms", name: "postgres", value: 2_800 }, {});
+      run.pass(10_600).lose("late", { lease_left_ms: -14_100 }).work("late");
+    },
+  ],
+  [
     "runs-leased",
     "a crash of PostgreSQL forgot the claim",
     (run) =>

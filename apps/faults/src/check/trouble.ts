@@ -59,11 +59,14 @@ const lastedInLease = ({ faults, settings }: Facts, span: Span, counts: (fault: 
   );
 
 /** Whether a commit took a third of a lease then: later than that, what a claim leased must be renewed before it is used. */
-export function wasSlow({ samples, settings }: Facts, span: Span): boolean {
-  return samples.some(
-    ({ of, value, at_ms }) =>
-      of === "write_ms" && value > settings.lease_ms / 3 && overlap({ from_ms: at_ms - value, to_ms: at_ms }, span),
-  );
+export function wasSlow(facts: Facts, span: Span): boolean {
+  return slowWrites(facts).some((one) => overlap(one, span));
+}
+
+function slowWrites({ samples, settings }: Facts): Span[] {
+  return samples
+    .filter(({ of, value }) => of === "write_ms" && value > settings.lease_ms / 3)
+    .map(({ at_ms, value }) => ({ from_ms: at_ms - value, to_ms: at_ms }));
 }
 
 /**
@@ -99,10 +102,12 @@ export function hasCrashed({ faults }: Facts, span: Span): boolean {
   return faults.some((one) => crash.test(one.fault) && overlap(one, span));
 }
 
-/** How many ms of a span some fault of these was at work, or had just been. */
-export function troubledMs({ faults }: Facts, span: Span, counts: (fault: Fault) => boolean): number {
-  const spans = faults
-    .filter(counts)
+/**
+ * How many ms of a span some fault of these was at work, or had just been. A write that takes too long is PostgreSQL's
+ * trouble too: a server that is back may still wait for its disk.
+ */
+export function troubledMs(facts: Facts, span: Span, counts: (fault: Fault) => boolean): number {
+  const spans = [...facts.faults.filter(counts), ...slowWrites(facts)]
     .map(({ from_ms, to_ms }) => ({ from_ms, to_ms: to_ms + return_ms }))
     .filter((one) => overlap(one, span))
     .toSorted((a, b) => a.from_ms - b.from_ms);
