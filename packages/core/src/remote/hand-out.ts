@@ -43,15 +43,18 @@ export function createHandOut(
       cut_off: (jobs) => void announce(deps, jobs, "front"),
     };
     // A call whose caller is gone keeps its turn: the ids it was given would be lost to the list with it.
-    const own = { ...deps, database: onBehalfOf(deps.database, { tenant: call.tenant }) };
-    const asked_at = performance.now();
+    // Not when it began to wait for its turn: behind a backlog a fresh lease would count as late, and end while it waits
+    // there again to be renewed.
+    let sent_at: number | undefined;
+    const sending = () => void (sent_at ??= performance.now());
+    const own = { ...deps, database: onBehalfOf(deps.database, { tenant: call.tenant, sending }) };
     const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
       claimJobs(own, ids === "oldest" ? call.jobs_max : ids, claimer),
     ).catch((error: unknown) => {
       // Whatever it may have leased goes back.
       throw certainlyNotApplied(error);
     });
-    const jobs = await renewedIfLate(own, claimed, call.lease_seconds, asked_at);
+    const jobs = await renewedIfLate(own, claimed, call.lease_seconds, sent_at ?? performance.now());
     if (!gone.aborted || jobs.length === 0) return jobs;
     void deps.returns.giveBack(jobs);
     return [];

@@ -1,3 +1,4 @@
+import { eventually } from "@atlasqueue/testing";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
 import type { Database } from "../database/connect.ts";
@@ -69,5 +70,21 @@ describe("a claim whose answer comes after its lease has ended", () => {
     const [row] = await sql()<{ renewed: boolean }[]>`
       SELECT locked_until > started_at + make_interval(secs => ${lease_seconds}) AS renewed FROM jobs WHERE id = ${id}`;
     expect(row?.renewed).toBe(true);
+  });
+
+  test("is not late for having waited for its tenant's turn before it was sent", async () => {
+    open(memorySignal());
+    const [id = ""] = await add({});
+    const { turns } = database();
+    let taken = 0;
+    while (turns.enter("default")) taken += 1;
+    const leased = longPoll().lease(call({ wait_ms: 0, lease_seconds }), never);
+    await eventually(() => expect(turns.waiting()).toBe(1));
+    gone_by_ms += 1_050;
+    for (; taken > 0; taken -= 1) turns.leave("default");
+    expect(await leased).toMatchObject([{ id, attempts: 1 }]);
+    const [row] = await sql()<{ renewed: boolean }[]>`
+      SELECT locked_until > started_at + make_interval(secs => ${lease_seconds}) AS renewed FROM jobs WHERE id = ${id}`;
+    expect(row?.renewed).toBe(false);
   });
 });

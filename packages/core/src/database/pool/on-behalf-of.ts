@@ -25,6 +25,7 @@ export async function inTurn<T>(database: Database, work: (began_at: number) => 
   if (!sender) return work(began_at);
   if (!turns.enter(sender.tenant)) await turns.wait(sender, { began_at, timeout_ms, pulse });
   try {
+    sender.sending?.();
     return await work(began_at);
   } finally {
     turns.leave(sender.tenant);

@@ -4,8 +4,14 @@ import { onDeadline } from "../deadline.ts";
 import { CallerGoneError, certainlyNotApplied, DatabaseTimeoutError } from "../errors.ts";
 import { patienceLeft, type Pulse } from "../patience.ts";
 
-/** For whom statements are sent; `gone` is only asked for, and only minded, while one waits for its turn. */
-export type Sender = { tenant: string; gone?: (() => AbortSignal) | undefined };
+/** For whom statements are sent. */
+export type Sender = {
+  tenant: string;
+  /** Only asked for, and only minded, while one waits for its turn. */
+  gone?: (() => AbortSignal) | undefined;
+  /** Called each time one is about to be sent, after its wait. */
+  sending?: (() => void) | undefined;
+};
 
 /** Of a statement that waits since `began_at`, by `performance.now()`. */
 type Terms = { began_at: number; timeout_ms: number; pulse: Pulse };
