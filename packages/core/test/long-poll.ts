@@ -73,6 +73,20 @@ export function longPollHarness() {
     database: () => own.database,
     deps: () => deps,
     longPoll: () => longPoll,
+    /** From now on what is sent for a tenant waits for its turn, until the result is called. */
+    takeTurns(tenant = "default"): () => void {
+      const { turns, pulse } = own.database;
+      let taken = 0;
+      let over = false;
+      const take = () => (over ? turns.leave(tenant) : (taken += 1));
+      while (turns.enter(tenant)) take();
+      // The seat of whoever calls this, when it is left.
+      void turns.wait({ tenant }, { began_at: performance.now(), timeout_ms: 60_000, pulse }).then(take);
+      return () => {
+        over = true;
+        for (; taken > 0; taken -= 1) turns.leave(tenant);
+      };
+    },
     /** A waiting call, and what it has got so far. */
     waits(fields: Partial<LeaseCall> = {}, hungUp: AbortSignal = never) {
       const got: { ids?: string[] } = {};

@@ -1,12 +1,14 @@
 import { brokenConnection, eventually, steppingDatabase } from "@atlasqueue/testing";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { call, longPollHarness, many, never } from "../../test/long-poll.ts";
 import type { Database } from "../database/connect.ts";
+import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
+import { completeAndGoOn } from "./go-on.ts";
 import { settleRemote, type Ack, type Nack } from "./settle.ts";
 
-const { open, add, database, deps, longPoll, read, sql } = longPollHarness();
+const { open, add, database, deps, longPoll, read, sql, takeTurns } = longPollHarness();
 const backoff = { base_seconds: 60, max_seconds: 60, jitter_seconds_max: 0 };
 
 beforeEach(async () => {
@@ -96,4 +98,28 @@ test("an ack repeated beside that of the next job of its group leases the one af
   const { acks, next } = await goOn(both);
   expect(acks).toEqual(["succeeded", "succeeded"]);
   expect(next.map(({ id }) => id)).toEqual([ids[2]]);
+});
+
+test("what was leased is not late for having waited for its tenant's turn", async () => {
+  const ids = await add({ group: "g" }, { group: "g" });
+  const [lease] = await longPoll().lease(call({ wait_ms: 0 }), never);
+  if (!lease) throw new Error("nothing was leased");
+  const now = performance.now.bind(performance);
+  let gone_by_ms = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + gone_by_ms);
+  onTestFinished(() => clock.mockRestore());
+  const renewed: string[] = [];
+  const over = steppingDatabase(database(), (_step, _number, text) => {
+    if (text.includes("renewed")) renewed.push(text);
+  });
+  const own = { ...deps(), database: onBehalfOf(over, { tenant: "default" }) };
+  const leaveTurns = takeTurns();
+  const { returns } = longPoll();
+  const goOn = { worker_id: "w2", lease_seconds: 3, returns };
+  const settled = completeAndGoOn(own, [{ lease, result: null }], goOn);
+  await eventually(() => expect(database().turns.waiting()).toBe(2));
+  gone_by_ms += 1_050;
+  leaveTurns();
+  expect((await settled).next).toMatchObject([{ id: ids[1], attempts: 1 }]);
+  expect(renewed).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { timed } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease, LeasedJob } from "../lease/lease.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
@@ -31,8 +32,8 @@ export async function completeAndGoOn(
   // The database has not taken back what earlier moves may have leased: no more until it has.
   const tenant = completions[0]?.lease.tenant;
   const after = returns.full(tenant) ? [] : grouped.map(({ lease }) => lease.id);
-  const asked_at = performance.now();
-  const { outcomes, next } = await completeAndTakeNext<LeasedJob>(deps, completions, {
+  const { database, sentAt } = timed(deps.database);
+  const { outcomes, next } = await completeAndTakeNext<LeasedJob>({ ...deps, database }, completions, {
     worker_id,
     lease_seconds,
     after,
@@ -40,7 +41,7 @@ export async function completeAndGoOn(
     width: "whole",
   });
   const taken = [...next.values()];
-  const jobs = await renewedIfLate({ ...deps, returns }, taken, lease_seconds, asked_at).catch((error: unknown) => {
+  const jobs = await renewedIfLate({ ...deps, returns }, taken, lease_seconds, sentAt()).catch((error: unknown) => {
     // They go back. What is settled is settled, and said so.
     deps.observe({ event: "groups_failed", error: String(error) });
     return [];

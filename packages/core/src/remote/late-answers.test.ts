@@ -6,7 +6,7 @@ import { claimReady } from "../lease/claim.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 
-const { open, recorded, sql, database, longPoll, add, read } = longPollHarness();
+const { open, recorded, sql, database, longPoll, add, read, takeTurns } = longPollHarness();
 
 /** A database whose answers to claims are delayed until the promise returned by `hold`. */
 const lateClaims = (hold: () => Promise<unknown>): Database => ({
@@ -75,16 +75,25 @@ describe("a claim whose answer comes after its lease has ended", () => {
   test("is not late for having waited for its tenant's turn before it was sent", async () => {
     open(memorySignal());
     const [id = ""] = await add({});
-    const { turns } = database();
-    let taken = 0;
-    while (turns.enter("default")) taken += 1;
+    const leaveTurns = takeTurns();
     const leased = longPoll().lease(call({ wait_ms: 0, lease_seconds }), never);
-    await eventually(() => expect(turns.waiting()).toBe(1));
+    await eventually(() => expect(database().turns.waiting()).toBe(2));
     gone_by_ms += 1_050;
-    for (; taken > 0; taken -= 1) turns.leave("default");
+    leaveTurns();
     expect(await leased).toMatchObject([{ id, attempts: 1 }]);
     const [row] = await sql()<{ renewed: boolean }[]>`
       SELECT locked_until > started_at + make_interval(secs => ${lease_seconds}) AS renewed FROM jobs WHERE id = ${id}`;
     expect(row?.renewed).toBe(false);
+  });
+
+  test("is renewed at once, though its tenant's statements wait for their turns", async () => {
+    let leaveTurns = () => {};
+    openWith(async () => {
+      await ends();
+      leaveTurns = takeTurns();
+    });
+    const [id = ""] = await add({});
+    const leased = longPoll().lease(call({ wait_ms: 0, lease_seconds }), never);
+    expect(await leased.finally(() => leaveTurns())).toMatchObject([{ id, attempts: 1 }]);
   });
 });

@@ -16,6 +16,23 @@ export function onBehalfOf(database: Database, sender: Sender): Database {
 }
 
 /**
+ * The same database, and `sentAt`: when, by `performance.now()`, something was first sent through it. That is after it
+ * waited for its tenant's turn; without a tenant, or before anything was sent, it is when this was called.
+ *
+ * @example
+ * const { database, sentAt } = timed(deps.database);
+ * const jobs = await claimJobs({ ...deps, database }, ids, claimer);
+ * if (isLate(sentAt(), 30)) await renewLate(deps, jobs, 30);
+ */
+export function timed(database: Database): { database: Database; sentAt: () => number } {
+  const asked_at = performance.now();
+  let sent_at: number | undefined;
+  if (!database.sender) return { database, sentAt: () => asked_at };
+  const sending = () => void (sent_at ??= performance.now());
+  return { database: onBehalfOf(database, { ...database.sender, sending }), sentAt: () => sent_at ?? asked_at };
+}
+
+/**
  * Send something when it is its tenant's turn. `began_at`, by `performance.now()`, is when it began to wait: it counts
  * against its deadline. Nothing sent inside of `work` may take a turn of its own, or all may wait for one another.
  */
