@@ -7,6 +7,7 @@ export { composedStatements } from "./database/composed.ts";
 export { countDrift } from "./counts/drift.ts";
 export { CallerGoneError, isBadRow, isShutOut, outcomeUnknown } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
+export { onceMore } from "./database/pool/once-more.ts";
 export { evenIfBusy } from "./database/pool/even-if-busy.ts";
 export { onBehalfOf } from "./database/pool/on-behalf-of.ts";
 export { serverConnections } from "./database/server/connections.ts";

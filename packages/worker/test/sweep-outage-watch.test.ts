@@ -8,7 +8,16 @@ import {
   createSweeper,
   enqueue,
 } from "@atlasqueue/core/internal";
-import { eventually, recordEvents, simulateClock, submission, tcpProxy, testDatabase } from "@atlasqueue/testing";
+import {
+  brokenConnection,
+  eventually,
+  recordEvents,
+  simulateClock,
+  steppingDatabase,
+  submission,
+  tcpProxy,
+  testDatabase,
+} from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { gate, workerHarness } from "./harness.ts";
@@ -59,6 +68,35 @@ test("a sweeper that met no outage itself leaves the leases of those that did un
     await followUps.stop();
     await database.close();
     await proxy.close();
+  }
+});
+
+test.each([
+  ["of the sweep's look", "server_settled"],
+  ["that ends leases", "lease_batches WHERE check_at <= now()"],
+  ["of a renewal", "renewed AS"],
+])("the one connection %s, cut, keeps nobody from ending leases", async (_what, part) => {
+  const { deps, signal } = harness;
+  let asked = 0;
+  const database = steppingDatabase(deps().database, (step, _number, text) => {
+    if (step !== "statement" || !text.includes(part)) return;
+    asked += 1;
+    if (asked === 1) throw brokenConnection();
+  });
+  const { open, opened } = gate();
+  const [held] = await harness.add({});
+  const handlers = [defineHandler("noop", z.looseObject({}), () => opened)];
+  const worker = startWorker({ ...deps(), database }, { handlers, lease_seconds: 3, concurrency: 1 });
+  try {
+    await harness.becomes(held, { status: "running" });
+    const [left = ""] = await harness.add({});
+    await claim(deps(), [left], { tenant: "default", queues: ["default"], worker_id: "gone", lease_seconds: 1 });
+    await eventually(() => expect(asked).toBeGreaterThan(1), { timeout_ms: 20_000 });
+    expect(await signal().isMarked("outage")).toBe(false);
+    await harness.becomes(left, { status: "queued", attempts: 1 });
+  } finally {
+    open();
+    await worker.stop({ deadline_ms: 0 });
   }
 });
 

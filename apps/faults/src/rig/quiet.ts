@@ -4,8 +4,8 @@ import type { Rig } from "./rig.ts";
 
 /** Submitters finish what they have begun. */
 const submitters_ms_max = 40_000;
-/** For what follows a job's end: its dead letter, its counts, its group's next. */
-const after_ms = 3_000;
+/** For what follows a job's end: its counts, its group's next, the list of dead letters, compared every four seconds. */
+const after_ms = 8_000;
 const look_ms = 500;
 /** When the time is over, there is more as long as the jobs left become fewer within this. */
 const fewer_ms_max = 10_000;

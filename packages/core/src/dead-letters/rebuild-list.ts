@@ -11,19 +11,20 @@ const overlap_ms = 60_000;
 
 /**
  * Make the Redis list match `status = 'dead'`. Continues where the last call stopped, with an overlap for transactions
- * that committed late; starts over when Redis was flushed or its keys were edited by hand; takes out what is no longer
- * dead, a part of the list at each call (`round` chooses which). Workers also add their own dead jobs at once, so this
- * is for repair, not the main path.
+ * that committed late; starts over when Redis was flushed or its keys were edited by hand, or when told to; takes out what
+ * is no longer dead, a part of the list at each call (`round` chooses which). Workers also add their own dead jobs at once,
+ * so this is for repair, not the main path.
  */
 export async function rebuildDeadLetterList(
   deps: Deps & { signal: Signal },
   round: number,
+  from_start = false,
 ): Promise<{ caught_up: boolean }> {
   const { deadLetters } = deps.signal;
   const list = await deadLetters.look();
   const is_whole = list.consistent && (list.cursor === undefined || isCursor.test(list.cursor));
   if (!is_whole) await deadLetters.clear();
-  const { added, caught_up } = await addSince(deps, is_whole ? list.cursor : undefined);
+  const { added, caught_up } = await addSince(deps, is_whole ? list.cursor : undefined, from_start);
   const removed = await removeRevived(deps, list.length + added, round);
   if (added + removed > 0) deps.observe({ event: "dead_letters_projected", added, removed });
   return { caught_up };
@@ -32,11 +33,13 @@ export async function rebuildDeadLetterList(
 /**
  * The cursor is "time id" of the last job added, the time as Postgres writes it: JavaScript's would lose microseconds.
  * While there is more to come it ends in "more": going back by the overlap before reaching the end would read the same
- * pages forever.
+ * pages forever. It moves with what it stands for, and only from where we found it: otherwise a list that was flushed
+ * meanwhile, or another server's, would count as filled up to there.
  */
-async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefined) {
+async function addSince(deps: Deps & { signal: Signal }, found: string | undefined, from_start: boolean) {
   const execute = executeOn(deps.database);
-  let [time = "-infinity", id = firstId, more] = cursor?.split(" ") ?? [];
+  let cursor = found;
+  let [time = "-infinity", id = firstId, more] = (from_start ? undefined : cursor)?.split(" ") ?? [];
   let overlap_seconds = more === "more" ? 0 : overlap_ms / 1_000;
   let added = 0;
   for (let page = 0; page < pages_max; page += 1) {
@@ -44,12 +47,16 @@ async function addSince(deps: Deps & { signal: Signal }, cursor: string | undefi
     const params = [time, overlap_seconds, id, may_be_ahead];
     const rows: readonly Died[] = await execute<Died>({ text: diedSince, params });
     const last = rows.at(-1);
-    if (last) {
-      added += await deps.signal.deadLetters.add(rows.map((row) => row.id));
-      [time, id, overlap_seconds] = [last.time, last.id, 0];
-    }
     const caught_up = rows.length < page_max;
-    if (last) await deps.signal.deadLetters.setCursor(caught_up ? `${last.reached} ${id}` : `${time} ${id} more`);
+    if (last) {
+      [time, id, overlap_seconds] = [last.time, last.id, 0];
+      const reached = caught_up ? `${last.reached} ${id}` : `${time} ${id} more`;
+      const ids = rows.map((row) => row.id);
+      const more_added = await deps.signal.deadLetters.carryOn(ids, cursor, reached);
+      if (more_added === "elsewhere") return { added, caught_up: false };
+      added += more_added;
+      cursor = reached;
+    }
     if (caught_up) return { added, caught_up };
   }
   return { added, caught_up: false };

@@ -164,6 +164,37 @@ test("the list is rebuilt after Redis loses it, however many died in the same in
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
 
+test("what died long ago is in the list again, though Redis lost it while the list was being filled", async () => {
+  const long_ago = await kill(3);
+  await own.database.sql`UPDATE jobs SET dead_at = dead_at - interval '5 minutes'`;
+  const { deadLetters } = deps.signal;
+  for (const begun of [false, true]) {
+    const dead = [...long_ago, ...(await kill(1))];
+    if (begun) await rebuildDeadLetterList(deps, 0);
+    dead.push(...(await kill(1)));
+    const flush = () => redis.del(keys.dlqKey, `${keys.dlqKey}:members`, `${keys.dlqKey}:cursor`);
+    /** Just before each change of the list in turn. */
+    for (let at = 1, changes = 0; at === 1 || changes >= at; at += 1) {
+      changes = 0;
+      const flushedBefore = new Proxy(deadLetters, {
+        get(real, name: keyof typeof deadLetters) {
+          if (name === "look" || name === "page") return real[name];
+          return async (...given: never[]) => {
+            changes += 1;
+            if (changes === at) await flush();
+            return (real[name] as (...words: never[]) => unknown)(...given);
+          };
+        },
+      });
+      await rebuildDeadLetterList({ ...deps, signal: { ...deps.signal, deadLetters: flushedBefore } }, 0);
+      await rebuildDeadLetterList(deps, 0);
+      expect((await listed()).toSorted(), `flushed before change ${at}`).toEqual(dead.toSorted());
+    }
+    await flush();
+    await own.database.sql`DELETE FROM jobs WHERE id <> ALL(${`{${long_ago.join(",")}}`}::uuid[])`;
+  }
+});
+
 test("the list is rebuilt even when only part of it was deleted by hand", async () => {
   const dead = await kill(3);
   await rebuildDeadLetterList(deps, 0);
@@ -194,11 +225,11 @@ test("what is no longer dead leaves the list", async () => {
 test("what is started anew while an empty list is being filled does not stay in it", async () => {
   const [id = ""] = await kill(1);
   const { deadLetters } = deps.signal;
-  const add: typeof deadLetters.add = async (found) => {
+  const carryOn: typeof deadLetters.carryOn = async (...stretch) => {
     await own.database.sql`UPDATE jobs SET status = 'queued', ready_at = now(), dead_at = NULL WHERE id = ${id}`;
-    return deadLetters.add(found);
+    return deadLetters.carryOn(...stretch);
   };
-  await rebuildDeadLetterList({ ...deps, signal: { ...deps.signal, deadLetters: { ...deadLetters, add } } }, 0);
+  await rebuildDeadLetterList({ ...deps, signal: { ...deps.signal, deadLetters: { ...deadLetters, carryOn } } }, 0);
   expect(await listed()).toEqual([]);
 });
 
@@ -229,9 +260,8 @@ test("waiting prioritised jobs are not offered twice", async () => {
 test("what died after the database's clock was set back gets into the list, though the list has come further", async () => {
   const [before] = await kill(1);
   await own.database.sql`UPDATE jobs SET dead_at = dead_at + interval '1 hour'`;
-  await deps.signal.deadLetters.add([before ?? ""]);
   const ahead = new Date(Date.now() + 3_600_000);
-  await deps.signal.deadLetters.setCursor(`${ahead.toISOString()} ${before}`);
+  await deps.signal.deadLetters.carryOn([before ?? ""], undefined, `${ahead.toISOString()} ${before}`);
   // Its worker could not add it: Redis was away.
   const [after] = await kill(1);
   await own.database.sql`UPDATE jobs SET dead_at = dead_at - interval '10 minutes' WHERE id = ${after ?? ""}`;

@@ -115,8 +115,8 @@ test("what was leased is not late for having waited for its tenant's turn", asyn
   const own = { ...deps(), database: onBehalfOf(over, { tenant: "default" }) };
   const leaveTurns = takeTurns();
   const { returns } = longPoll();
-  const goOn = { worker_id: "w2", lease_seconds: 3, returns };
-  const settled = completeAndGoOn(own, [{ lease, result: null }], goOn);
+  const worker = { worker_id: "w2", lease_seconds: 3, returns };
+  const settled = completeAndGoOn(own, [{ lease, result: null }], worker);
   await eventually(() => expect(database().turns.waiting()).toBe(2));
   gone_by_ms += 1_050;
   leaveTurns();

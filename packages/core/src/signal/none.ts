@@ -31,7 +31,7 @@ export function noSignal(): Signal {
       remove: async () => 0,
       page: async () => [],
       look: async () => ({ length: 0, consistent: true, cursor: undefined }),
-      setCursor: async () => {},
+      carryOn: async () => 0,
       clear: async () => {},
     },
     notices: { tell: async () => {}, listen: () => () => {} },

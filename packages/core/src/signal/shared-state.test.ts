@@ -90,9 +90,21 @@ withEachSignal((start) => {
     expect(await deadLetters.add(["b", "c"])).toBe(1);
     expect(await deadLetters.page(0, 10)).toEqual(["c", "b", "a"]);
     expect(await deadLetters.remove(["b", "unknown"])).toBe(1);
-    await deadLetters.setCursor("here");
-    expect(await deadLetters.look()).toEqual({ length: 2, consistent: true, cursor: "here" });
     await deadLetters.clear();
+    expect(await deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
+  });
+
+  test("fills the list of dead letters only from where it has been filled to", async () => {
+    const { deadLetters } = start();
+    await deadLetters.add(["b"]);
+    expect(await deadLetters.carryOn(["a", "b"], undefined, "here")).toBe(1);
+    expect(await deadLetters.look()).toEqual({ length: 2, consistent: true, cursor: "here" });
+    for (const from of [undefined, "there"]) expect(await deadLetters.carryOn(["x"], from, "x")).toBe("elsewhere");
+    expect(await deadLetters.look()).toEqual({ length: 2, consistent: true, cursor: "here" });
+    expect(await deadLetters.carryOn(["c"], "here", "there")).toBe(1);
+    expect(await deadLetters.page(0, 10)).toEqual(["c", "a", "b"]);
+    await deadLetters.clear();
+    expect(await deadLetters.carryOn(["d"], "there", "on")).toBe("elsewhere");
     expect(await deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
   });
 

@@ -90,8 +90,12 @@ export type DeadLetterList = {
   page(offset: number, ids_max: number): Promise<string[]>;
   /** `consistent` is false when part of it was deleted or edited by hand. */
   look(): Promise<{ length: number; consistent: boolean; cursor: string | undefined }>;
-  /** How far the projection has come; vanishes with everything else when Redis is flushed. */
-  setCursor(cursor: string): Promise<void>;
+  /**
+   * Put a stretch in, and move the cursor, which says how far the list has been filled, from `from` (none: it has not
+   * been begun) to `to`: both or neither. Gives how many were added, or `elsewhere` if the cursor was not there any more,
+   * as after Redis was flushed.
+   */
+  carryOn(ids: readonly string[], from: string | undefined, to: string): Promise<number | "elsewhere">;
   clear(): Promise<void>;
 };
 

@@ -87,7 +87,7 @@ export const signalBeside: Readonly<Record<string, string>> = {
     "a setting in Redis that the sweep compares with the table, both ways: core/src/turns/turns.test.ts",
   "signal/mark": "asks for less work for a while",
   "signal/takePermits": "rates of requests, not of jobs",
-  "signal/deadLetters.setCursor": "lost with the list, and then both are made anew",
+  "signal/deadLetters.carryOn": "with where it has come to, or not at all, and the next sweep goes on from there",
   "signal/deadLetters.clear": "the beginning of making the list anew",
   "signal/presence.announce": "repeated every two seconds",
   "signal/presence.withdraw": "as if the process had died",

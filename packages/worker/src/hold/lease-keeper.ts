@@ -4,6 +4,7 @@ import {
   evenIfBusy,
   extendLeases,
   forgetClaims,
+  onceMore,
   pause,
   type Lease,
   type OutageWatch,
@@ -92,8 +93,8 @@ export async function renew(
       const batch = held.slice(at, at + batch_max).filter((job) => running.holds(job));
       const byLease = new Map<Lease, RunningJob>(batch.map((job) => [job.lease, job]));
       const leases = batch.map((job) => job.lease);
-      const { lost, locked } = await evenIfBusy(deps.database, (database) =>
-        extendLeases({ database }, leases, lease_seconds),
+      const { lost, locked } = await onceMore(deps.database, (once) =>
+        evenIfBusy(once, (database) => extendLeases({ database }, leases, lease_seconds)),
       );
       all &&= locked.length === 0;
       for (const lease of lost) {

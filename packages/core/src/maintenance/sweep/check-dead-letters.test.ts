@@ -63,3 +63,14 @@ test("one that the list has lost is in it again at the second look", async () =>
   await check(await newestDead());
   expect(await listed()).toEqual([first, second].toSorted());
 });
+
+test("so is one that died long before where the list goes on from", async () => {
+  const [first = "", second = ""] = await die(2);
+  await own.database.sql`UPDATE jobs SET dead_at = dead_at - interval '5 minutes' WHERE id = ${first}`;
+  const check = createDeadLetterCheck(deps);
+  await check(await newestDead());
+  await deps.signal.deadLetters.remove([first]);
+  await check(await newestDead());
+  await check(await newestDead());
+  expect(await listed()).toEqual([first, second].toSorted());
+});

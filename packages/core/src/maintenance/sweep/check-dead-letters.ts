@@ -13,9 +13,10 @@ const compare_ms = 4_000;
  * was lost.
  */
 export function createDeadLetterCheck(deps: LoopDeps): (newest_dead: Date | null) => Promise<void> {
-  const differs = createComparison(deps);
+  const missingFrom = createComparison(deps);
   let projected_at = -Infinity;
   let projected_newest: number | undefined;
+  let started_over_at = -Infinity;
   let round = 0;
 
   return async (newest_dead) => {
@@ -23,9 +24,17 @@ export function createDeadLetterCheck(deps: LoopDeps): (newest_dead: Date | null
     const newest = newest_dead?.getTime();
     if (newest === undefined && list.length === 0) return;
     const intact = list.consistent && (list.cursor !== undefined || newest === undefined);
-    const recent = performance.now() - projected_at < full_projection_ms;
-    if (intact && newest === projected_newest && recent && !(await differs(list.length))) return;
-    const { caught_up } = await rebuildDeadLetterList(deps, round);
+    const now = performance.now();
+    const recent = now - projected_at < full_projection_ms;
+    let missing = 0;
+    if (intact && newest === projected_newest && recent) {
+      missing = await missingFrom(list.length);
+      if (missing === 0) return;
+    }
+    // What is missing may be older than where the list goes on from.
+    const from_start = missing > 0 && now - started_over_at > full_projection_ms;
+    if (from_start) started_over_at = now;
+    const { caught_up } = await rebuildDeadLetterList(deps, round, from_start);
     round += 1;
     if (!caught_up) return;
     projected_at = performance.now();
@@ -33,18 +42,21 @@ export function createDeadLetterCheck(deps: LoopDeps): (newest_dead: Date | null
   };
 }
 
-/** Whether there is the same difference as at the sweep before: one that is new may be on its way to the list. */
-function createComparison(deps: LoopDeps): (length: number) => Promise<boolean> {
+/**
+ * How many the list lacks, or has too many of (less than 0), if it is the same number as at the sweep before: what is new
+ * may be on its way to the list.
+ */
+function createComparison(deps: LoopDeps): (length: number) => Promise<number> {
   let compare_at = -Infinity;
-  let seen: string | undefined;
+  let seen = 0;
 
   return async (length) => {
-    if (performance.now() < compare_at) return false;
+    if (performance.now() < compare_at) return 0;
     const { dead } = await fleetCounts(deps);
-    const difference = length === dead ? undefined : `${length} for ${dead}`;
-    const lasts = difference !== undefined && difference === seen;
-    compare_at = difference !== undefined && !lasts ? -Infinity : performance.now() + compare_ms;
-    seen = difference;
-    return lasts;
+    const missing = dead - length;
+    const lasts = missing === seen;
+    compare_at = missing !== 0 && !lasts ? -Infinity : performance.now() + compare_ms;
+    seen = missing;
+    return lasts ? missing : 0;
   };
 }

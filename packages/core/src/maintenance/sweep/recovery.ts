@@ -1,4 +1,5 @@
 import { isLocked, isUnavailable } from "../../database/errors.ts";
+import { onceMore } from "../../database/pool/once-more.ts";
 import { putOff } from "../../lease/put-off.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { recoverAll } from "./recover-all.ts";
@@ -32,7 +33,7 @@ export function createRecovery(deps: SweepDeps, failed: () => Promise<void>): ()
     try {
       const count = failed_at === undefined ? 0 : await putAllOff(failed_at);
       failed_at = undefined;
-      return count > 0 ? 0 : await recoverAll(deps);
+      return count > 0 ? 0 : await onceMore(deps.database, (database) => recoverAll({ ...deps, database }));
     } catch (error) {
       // A lock is somebody's, and no outage: the fleet need not wait for it.
       const is_outage = isUnavailable(error) && !isLocked(error);

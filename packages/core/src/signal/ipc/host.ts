@@ -115,8 +115,10 @@ async function perform(signal: Signal, call: Call, stop: AbortSignal = never): P
       return signal.deadLetters.page(...call.given);
     case "deadLetters.look":
       return signal.deadLetters.look();
-    case "deadLetters.setCursor":
-      return signal.deadLetters.setCursor(...call.given);
+    case "deadLetters.carryOn": {
+      const [ids, from, to] = call.given;
+      return signal.deadLetters.carryOn(ids, from ?? undefined, to);
+    }
     case "deadLetters.clear":
       return signal.deadLetters.clear();
     case "notices.tell":

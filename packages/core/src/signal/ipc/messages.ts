@@ -38,7 +38,7 @@ const call = z.discriminatedUnion("method", [
   z.object({ method: z.literal("deadLetters.remove"), given: z.tuple([ids]) }),
   z.object({ method: z.literal("deadLetters.page"), given: z.tuple([z.int(), z.int()]) }),
   z.object({ method: z.literal("deadLetters.look"), given: z.tuple([]) }),
-  z.object({ method: z.literal("deadLetters.setCursor"), given: z.tuple([z.string()]) }),
+  z.object({ method: z.literal("deadLetters.carryOn"), given: z.tuple([ids, z.string().nullable(), z.string()]) }),
   z.object({ method: z.literal("deadLetters.clear"), given: z.tuple([]) }),
   z.object({ method: z.literal("notices.tell"), given: z.tuple([topic, ids]) }),
   z.object({ method: z.literal("presence.announce"), given: z.tuple([presence]) }),

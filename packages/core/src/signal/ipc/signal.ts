@@ -109,7 +109,7 @@ export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000)
       remove: (ids) => call("deadLetters.remove", [...ids]),
       page: (offset, ids_max) => call("deadLetters.page", offset, ids_max),
       look: async () => withNone(await call<Json<DeadLook>, "deadLetters.look">("deadLetters.look"), "cursor"),
-      setCursor: (cursor) => call("deadLetters.setCursor", cursor),
+      carryOn: (ids, from, to) => call("deadLetters.carryOn", [...ids], from ?? null, to),
       clear: () => call("deadLetters.clear"),
     },
     notices: {

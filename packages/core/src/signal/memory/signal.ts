@@ -160,13 +160,16 @@ function memoryDeadLetters(): DeadLetterList {
   let cursor: string | undefined;
   const count = (change: (id: string) => boolean) => async (changed: readonly string[]) =>
     changed.filter(change).length;
+  const add = count((id) => !ids.has(id) && Boolean(ids.add(id)));
   return {
-    add: count((id) => !ids.has(id) && Boolean(ids.add(id))),
+    add,
     remove: count((id) => ids.delete(id)),
     page: async (offset, ids_max) => [...ids].toReversed().slice(offset, offset + ids_max),
     look: async () => ({ length: ids.size, consistent: true, cursor }),
-    async setCursor(value) {
-      cursor = value;
+    async carryOn(stretch, from, to) {
+      if (cursor !== from) return "elsewhere";
+      cursor = to;
+      return add(stretch);
     },
     async clear() {
       ids.clear();

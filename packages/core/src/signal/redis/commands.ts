@@ -10,6 +10,7 @@ export type ScriptedRedis = Redis & {
   signalSetTurns(list: string, priorities: string, overflow: string, rounds: string, in_turns: 0 | 1): Promise<number>;
   signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
   deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;
+  deadLettersCarryOn(list: string, members: string, cursor: string, ...words: Words): Promise<number>;
   deadLettersNoteLeaving(leaving: string, members: string, ...ids: Words): Promise<number>;
   deadLettersRemoveLeaving(
     list: string,

@@ -49,8 +49,11 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
       );
       return { length, consistent: length === known, cursor: at ?? undefined };
     },
-    async setCursor(value) {
-      await available(list, () => redis.set(cursor, value));
+    async carryOn(ids, from, to) {
+      const added = await available(list, () =>
+        redis.deadLettersCarryOn(list, members, cursor, from ?? "", to, ...ids),
+      );
+      return added === -1 ? "elsewhere" : added;
     },
     async clear() {
       await available(list, () => redis.del(list, members, cursor));

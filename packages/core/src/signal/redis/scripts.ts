@@ -67,6 +67,16 @@ for i = 1, #ARGV do
 end
 return added`;
 
+/** KEYS: list, members, cursor. ARGV: where the cursor is ("" for nowhere), where it goes, ids. -1: it is elsewhere. */
+const carryOnDeadLetters = `
+if (redis.call('GET', KEYS[3]) or '') ~= ARGV[1] then return -1 end
+local added = 0
+for i = 3, #ARGV do
+  if redis.call('SADD', KEYS[2], ARGV[i]) == 1 then redis.call('LPUSH', KEYS[1], ARGV[i]) added = added + 1 end
+end
+redis.call('SET', KEYS[3], ARGV[2])
+return added`;
+
 /**
  * KEYS: leaving, members. ARGV: ids. Notes those that are in the list. The note expires by itself, should we not come
  * back.
@@ -136,6 +146,7 @@ export const scripts = {
   signalSetTurns: { lua: setTurnsScript, numberOfKeys: 4 },
   signalTake: { lua: take, numberOfKeys: 2 },
   deadLettersAdd: { lua: addDeadLetters, numberOfKeys: 2 },
+  deadLettersCarryOn: { lua: carryOnDeadLetters, numberOfKeys: 3 },
   deadLettersNoteLeaving: { lua: noteLeaving, numberOfKeys: 2 },
   deadLettersRemoveLeaving: { lua: removeLeaving, numberOfKeys: 3 },
   deadLettersRemove: { lua: removeDeadLetters, numberOfKeys: 2 },
