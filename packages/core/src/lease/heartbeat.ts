@@ -2,6 +2,7 @@ import { composed } from "../database/composed.ts";
 import type { Json } from "@atlasqueue/contract";
 import { certainlyNotApplied, DatabaseTimeoutError } from "../database/errors.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
+import { ahead } from "../database/pool/on-behalf-of.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsyncedUnlessLate } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
@@ -13,7 +14,7 @@ export type HeartbeatOutcome = { kind: "extended"; locked_until: Date } | { kind
 /**
  * running → running, until now + `lease_seconds`: the heartbeat for one of a remote worker's jobs, with its progress.
  * It may shorten the lease as well as lengthen it. While another transaction has the job's row locked it asks again and
- * again until the database's deadline, and has no connection meanwhile.
+ * again until the database's deadline, and has no connection meanwhile. It waits behind nothing else of its tenant's.
  *
  * @example
  * const outcome = await heartbeat(deps, "default", { id, lease_token, lease_seconds: 30, progress: { done: 0.4 } });
@@ -24,7 +25,7 @@ export async function heartbeat(deps: Deps, tenant: string, beat: Heartbeat): Pr
   const { timeout_ms } = deps.database;
   const give_up_at = performance.now() + timeout_ms;
   for (;;) {
-    const [row] = await executeOn(deps.database)<Beaten>({ text, params });
+    const [row] = await executeOn(ahead(deps.database))<Beaten>({ text, params });
     if (!row) return { kind: "unknown" };
     if (row.locked_until) return { kind: "extended", locked_until: row.locked_until };
     if (!row.locked) return { kind: "lease_lost" };

@@ -2,7 +2,9 @@ import { eventually } from "@atlasqueue/testing";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
 import type { Database } from "../database/connect.ts";
+import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import { claimReady } from "../lease/claim.ts";
+import { heartbeat } from "../lease/heartbeat.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 
@@ -96,4 +98,23 @@ describe("a claim whose answer comes after its lease has ended", () => {
     const leased = longPoll().lease(call({ wait_ms: 0, lease_seconds }), never);
     expect(await leased.finally(() => leaveTurns())).toMatchObject([{ id, attempts: 1 }]);
   });
+});
+
+test("a heartbeat goes ahead of what else waits for its tenant", async () => {
+  open(memorySignal());
+  await add({}, {});
+  const [job] = await longPoll().lease(call({ wait_ms: 0 }), never);
+  if (!job) throw new Error("nothing was leased");
+  const leaveTurns = takeTurns();
+  const order: string[] = [];
+  const leased = longPoll()
+    .lease(call({ wait_ms: 0 }), never)
+    .then(() => order.push("lease"));
+  await eventually(() => expect(database().turns.waiting()).toBe(2));
+  const own = { database: onBehalfOf(database(), { tenant: "default" }), observe: recorded.observe };
+  const beaten = heartbeat(own, "default", { ...job, lease_seconds: 30 }).then(({ kind }) => order.push(kind));
+  await eventually(() => expect(database().turns.waiting()).toBe(3));
+  leaveTurns();
+  await Promise.all([leased, beaten]);
+  expect(order).toEqual(["extended", "lease"]);
 });

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { NoRoomError } from "../../shares.ts";
 import { connectDatabase, type Database } from "../connect.ts";
 import { CallerGoneError, DatabaseTimeoutError, outcomeUnknown } from "../errors.ts";
-import { onBehalfOf } from "./on-behalf-of.ts";
+import { ahead, onBehalfOf } from "./on-behalf-of.ts";
 import { plain } from "../plain.ts";
 import { executeOn } from "../statement.ts";
 import { inTransaction } from "../transaction.ts";
@@ -81,6 +81,16 @@ test("tenants take turns, each in its own order", async () => {
   );
   await Promise.all(all);
   expect(order).toEqual(["a1", "a2", "b1", "c1", "a3", "b2"]);
+});
+
+test("what goes ahead does so in its tenant's line, and takes no other's turn", async () => {
+  const database = open(1);
+  const order: string[] = [];
+  const names = ["a1", "a2", "a3", "b1"];
+  const all = names.map((name) => send(database, name.slice(0, 1)).then(() => order.push(name)));
+  const urgent = executeOn(ahead(onBehalfOf(database, { tenant: "a" })))(one).then(() => order.push("a's urgent one"));
+  await Promise.all([...all, urgent]);
+  expect(order).toEqual(["a1", "a's urgent one", "b1", "a2", "a3"]);
 });
 
 test("what waits for its turn is late at its deadline, and was not sent", async () => {

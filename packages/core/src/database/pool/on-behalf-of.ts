@@ -33,6 +33,17 @@ export function timed(database: Database): { database: Database; sentAt: () => n
 }
 
 /**
+ * The same database, where what waits goes ahead of whatever else waits for its tenant, other tenants' turns left as they
+ * are: for what a lease hangs on.
+ *
+ * @example
+ * await executeOn(ahead(deps.database))(renewal);
+ */
+export function ahead(database: Database): Database {
+  return database.sender ? onBehalfOf(database, { ...database.sender, ahead: true }) : database;
+}
+
+/**
  * Send something when it is its tenant's turn. `began_at`, by `performance.now()`, is when it began to wait: it counts
  * against its deadline. Nothing sent inside of `work` may take a turn of its own, or all may wait for one another.
  */

@@ -7,6 +7,8 @@ import { patienceLeft, type Pulse } from "../patience.ts";
 /** For whom statements are sent. */
 export type Sender = {
   tenant: string;
+  /** Before whatever else waits for the tenant: a lease may end meanwhile. */
+  ahead?: boolean | undefined;
   /** Only asked for, and only minded, while one waits for its turn. */
   gone?: (() => AbortSignal) | undefined;
   /** Called each time one is about to be sent, after its wait. */
@@ -33,6 +35,9 @@ const waiting_max = 10_000;
 /** Of so many connections one is left to what is sent for nobody, such as the submissions of all. */
 const connections_per_nobodys = 8;
 
+/** What waits for a tenant, in its order: first what is to go ahead of the rest. */
+type Line = { ahead: Set<() => void>; rest: Set<() => void> };
+
 /**
  * The turns of a pool of so many connections. Each tenant's statements wait in their order and tenants take turns, and
  * none has more than its share of the connections (see `createShares`): the next tenant finds one free, even if no
@@ -47,8 +52,8 @@ export function createPoolTurns(connections_max: number): PoolTurns {
   const seated_max = connections_max - Math.floor(connections_max / connections_per_nobodys);
   let seated = 0;
   const room = createShares(waiting_max);
-  /** Each tenant's in their order. None is empty, and those whose turn is over are last. */
-  const lines = new Map<string, Set<() => void>>();
+  /** Each tenant's. None is empty, and those whose turn is over are last. */
+  const lines = new Map<string, Line>();
   let waiting = 0;
 
   const sit = (tenant: string): "taken" | "share_full" | "full" => {
@@ -59,16 +64,16 @@ export function createPoolTurns(connections_max: number): PoolTurns {
   };
   const out = (tenant: string, begin: () => void): void => {
     const line = lines.get(tenant);
-    if (!line?.delete(begin)) return;
+    if (!line?.ahead.delete(begin) && !line?.rest.delete(begin)) return;
     waiting -= 1;
     room.give(tenant, 1);
-    if (line.size === 0) lines.delete(tenant);
+    if (line.ahead.size + line.rest.size === 0) lines.delete(tenant);
   };
   const letIn = (): void => {
     for (const [tenant, line] of lines) {
       const taken = sit(tenant);
       if (taken === "full") return;
-      const [first] = line;
+      const [first] = line.ahead.size > 0 ? line.ahead : line.rest;
       if (taken === "share_full" || !first) continue;
       // Once more in this very round, if there is room for all that wait.
       lines.delete(tenant);
@@ -80,7 +85,7 @@ export function createPoolTurns(connections_max: number): PoolTurns {
 
   return {
     enter: (tenant) => !lines.has(tenant) && sit(tenant) === "taken",
-    wait: ({ tenant, gone }, { began_at, timeout_ms, pulse }) =>
+    wait: ({ tenant, gone, ahead }, { began_at, timeout_ms, pulse }) =>
       new Promise((resolve, reject) => {
         const taken = room.take(tenant, 1);
         if (taken !== "taken") {
@@ -109,7 +114,9 @@ export function createPoolTurns(connections_max: number): PoolTurns {
           if (left_ms <= 0) return giveUp(new DatabaseTimeoutError(timeout_ms, "not_applied"));
           stopTimer = onDeadline(left_ms, () => 0, look);
         };
-        lines.set(tenant, (lines.get(tenant) ?? new Set()).add(begin));
+        const line = lines.get(tenant) ?? { ahead: new Set(), rest: new Set() };
+        lines.set(tenant, line);
+        (ahead ? line.ahead : line.rest).add(begin);
         waiting += 1;
         look();
         left?.addEventListener("abort", hangUp, { once: true });
