@@ -1,4 +1,3 @@
-import { evenIfBusy } from "../database/pool/even-if-busy.ts";
 import type { Deps } from "../deps.ts";
 import { extendLeases } from "./extend.ts";
 import { aboutLease, type Lease } from "./lease.ts";
@@ -14,7 +13,7 @@ export function isLate(since: number, lease_seconds: number, now = performance.n
 }
 
 /**
- * Renew the late leases of a claim, before anything else that waits for a connection. `held` may be used until `locked_until`; the lost ones are reported, and all others
+ * Renew the late leases of a claim. `held` may be used until `locked_until`; the lost ones are reported, and all others
  * go back with no attempt spent, which includes all of them when it throws.
  *
  * @example
@@ -26,9 +25,7 @@ export async function renewLate<L extends Lease>(
   lease_seconds: number,
 ): Promise<{ held: L[]; locked_until: Date | undefined }> {
   try {
-    const { lost, locked, locked_until } = await evenIfBusy(deps.database, (database) =>
-      extendLeases({ database }, leases, lease_seconds),
-    );
+    const { lost, locked, locked_until } = await extendLeases(deps, leases, lease_seconds);
     for (const lease of lost) deps.observe({ event: "lease_lost", during: "start", ...aboutLease(lease) });
     void deps.returns.giveBack(locked);
     const gone = new Set([...lost, ...locked]);

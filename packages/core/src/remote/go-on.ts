@@ -1,4 +1,4 @@
-import { timed } from "../database/pool/on-behalf-of.ts";
+import { inOneTurn } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease, LeasedJob } from "../lease/lease.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
@@ -32,19 +32,21 @@ export async function completeAndGoOn(
   // The database has not taken back what earlier moves may have leased: no more until it has.
   const tenant = completions[0]?.lease.tenant;
   const after = returns.full(tenant) ? [] : grouped.map(({ lease }) => lease.id);
-  const { database, sentAt } = timed(deps.database);
-  const { outcomes, next } = await completeAndTakeNext<LeasedJob>({ ...deps, database }, completions, {
-    worker_id,
-    lease_seconds,
-    after,
-    unanswered: (token) => returns.unanswered(token, tenant),
-    width: "whole",
+  return inOneTurn(deps.database, async (database) => {
+    const own = { ...deps, database, returns };
+    const sent_at = performance.now();
+    const { outcomes, next } = await completeAndTakeNext<LeasedJob>(own, completions, {
+      worker_id,
+      lease_seconds,
+      after,
+      unanswered: (token) => returns.unanswered(token, tenant),
+      width: "whole",
+    });
+    const jobs = await renewedIfLate(own, [...next.values()], lease_seconds, sent_at).catch((error: unknown) => {
+      // They go back. What is settled is settled, and said so.
+      deps.observe({ event: "groups_failed", error: String(error) });
+      return [];
+    });
+    return { outcomes, went_on: new Set(next.keys()), next: jobs };
   });
-  const taken = [...next.values()];
-  const jobs = await renewedIfLate({ ...deps, returns }, taken, lease_seconds, sentAt()).catch((error: unknown) => {
-    // They go back. What is settled is settled, and said so.
-    deps.observe({ event: "groups_failed", error: String(error) });
-    return [];
-  });
-  return { outcomes, went_on: new Set(next.keys()), next: jobs };
 }

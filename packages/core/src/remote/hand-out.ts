@@ -1,6 +1,6 @@
 import { certainlyNotApplied } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
-import { onBehalfOf, timed } from "../database/pool/on-behalf-of.ts";
+import { inOneTurn, onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
@@ -43,14 +43,17 @@ export function createHandOut(
       cut_off: (jobs) => void announce(deps, jobs, "front"),
     };
     // A call whose caller is gone keeps its turn: the ids it was given would be lost to the list with it.
-    const { database, sentAt } = timed(onBehalfOf(deps.database, { tenant: call.tenant }));
-    const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
-      claimJobs({ ...deps, database }, ids === "oldest" ? call.jobs_max : ids, claimer),
-    ).catch((error: unknown) => {
-      // Whatever it may have leased goes back.
-      throw certainlyNotApplied(error);
+    const jobs = await inOneTurn(onBehalfOf(deps.database, { tenant: call.tenant }), async (database) => {
+      const own = { ...deps, database };
+      const sent_at = performance.now();
+      const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
+        claimJobs(own, ids === "oldest" ? call.jobs_max : ids, claimer),
+      ).catch((error: unknown) => {
+        // Whatever it may have leased goes back.
+        throw certainlyNotApplied(error);
+      });
+      return renewedIfLate(own, claimed, call.lease_seconds, sent_at);
     });
-    const jobs = await renewedIfLate(deps, claimed, call.lease_seconds, sentAt());
     if (!gone.aborted || jobs.length === 0) return jobs;
     void deps.returns.giveBack(jobs);
     return [];

@@ -88,6 +88,16 @@ describe("a claim whose answer comes after its lease has ended", () => {
     expect(row?.renewed).toBe(false);
   });
 
+  test("waits for no second turn, when some of the ids are not to be had", async () => {
+    let leaveTurns: (() => void) | undefined;
+    openWith(async () => (leaveTurns ??= takeTurns()));
+    const [gone = "", id = ""] = await add({}, {});
+    await sql()`UPDATE jobs SET status = 'succeeded', ready_at = NULL WHERE id = ${gone}`;
+    const leased = longPoll().lease(call({ wait_ms: 0, jobs_max: 2, lease_seconds }), never);
+    expect(await leased.finally(() => leaveTurns?.())).toMatchObject([{ id, attempts: 1 }]);
+    expect(recorded.named("database_unavailable")).toEqual([]);
+  });
+
   test("is renewed at once, though its tenant's statements wait for their turns", async () => {
     let leaveTurns = () => {};
     openWith(async () => {

@@ -7,20 +7,20 @@ import type { LeaseReturns } from "../lease/returns.ts";
 const renewals_max = 3;
 
 /**
- * The jobs of a claim sent at `claim_sent_at` that may be handed over: late ones are renewed first, and lost ones are not
+ * The jobs of a claim sent at `asked_at` that may be handed over: late ones are renewed first, and lost ones are not
  * handed over, as with our own workers (`start-jobs.ts`).
  *
  * @example
- * const jobs = await renewedIfLate(deps, await claimJobs(deps, ids, claimer), claimer.lease_seconds, sentAt());
+ * const jobs = await renewedIfLate(deps, await claimJobs(deps, ids, claimer), claimer.lease_seconds, asked_at);
  */
 export async function renewedIfLate(
   deps: Deps & { returns: Pick<LeaseReturns, "giveBack"> },
   claimed: LeasedJob[],
   lease_seconds: number,
-  claim_sent_at: number,
+  asked_at: number,
 ): Promise<LeasedJob[]> {
   let jobs = claimed;
-  let sent_at = claim_sent_at;
+  let sent_at = asked_at;
   for (let renewal = 0; jobs.length > 0 && isLate(sent_at, lease_seconds) && renewal < renewals_max; renewal += 1) {
     sent_at = performance.now();
     const { held, locked_until } = await renewLate(deps, jobs, lease_seconds);

@@ -16,23 +16,6 @@ export function onBehalfOf(database: Database, sender: Sender): Database {
 }
 
 /**
- * The same database, and `sentAt`: when, by `performance.now()`, something was first sent through it. That is after it
- * waited for its tenant's turn; without a tenant, or before anything was sent, it is when this was called.
- *
- * @example
- * const { database, sentAt } = timed(deps.database);
- * const jobs = await claimJobs({ ...deps, database }, ids, claimer);
- * if (isLate(sentAt(), 30)) await renewLate(deps, jobs, 30);
- */
-export function timed(database: Database): { database: Database; sentAt: () => number } {
-  const asked_at = performance.now();
-  let sent_at: number | undefined;
-  if (!database.sender) return { database, sentAt: () => asked_at };
-  const sending = () => void (sent_at ??= performance.now());
-  return { database: onBehalfOf(database, { ...database.sender, sending }), sentAt: () => sent_at ?? asked_at };
-}
-
-/**
  * The same database, where what waits goes ahead of whatever else waits for its tenant, other tenants' turns left as they
  * are: for what a lease hangs on.
  *
@@ -53,9 +36,20 @@ export async function inTurn<T>(database: Database, work: (began_at: number) => 
   if (!sender) return work(began_at);
   if (!turns.enter(sender.tenant)) await turns.wait(sender, { began_at, timeout_ms, pulse });
   try {
-    sender.sending?.();
     return await work(began_at);
   } finally {
     turns.leave(sender.tenant);
   }
+}
+
+/**
+ * Do all of `work` in one turn: a move of several statements would otherwise wait for its tenant's turn before each, and
+ * what the first has leased would wait with it. It is given a database without turns, to send one statement at a time.
+ *
+ * @example
+ * const jobs = await inOneTurn(deps.database, (database) => claimJobs({ ...deps, database }, ids, claimer));
+ */
+export function inOneTurn<T>(database: Database, work: (database: Database) => Promise<T>): Promise<T> {
+  const { sender: _, ...plain } = database;
+  return inTurn(database, () => work(plain));
 }

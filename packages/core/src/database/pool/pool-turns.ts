@@ -11,8 +11,6 @@ export type Sender = {
   ahead?: boolean | undefined;
   /** Only asked for, and only minded, while one waits for its turn. */
   gone?: (() => AbortSignal) | undefined;
-  /** Called each time one is about to be sent, after its wait. */
-  sending?: (() => void) | undefined;
 };
 
 /** Of a statement that waits since `began_at`, by `performance.now()`. */
