@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { connectDatabase, memorySignal } from "@atlasqueue/core";
 import {
   claim,
@@ -18,7 +19,7 @@ import {
   tcpProxy,
   testDatabase,
 } from "@atlasqueue/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { gate, workerHarness } from "./harness.ts";
 import { defineHandler } from "../src/handler.ts";
@@ -105,6 +106,18 @@ test("a process whose own renewals have just failed ends no leases, even while i
   const outage = createOutageWatch({ ...harness.deps(), signal });
   expect(await outage.settledIn()).toBe(true);
   await outage.failed();
+  expect(await outage.settledIn()).toBe(false);
+});
+
+test("what a process waits for after an outage counts from the first answer, not from its next turn", async () => {
+  const outage = createOutageWatch(harness.deps());
+  outage.broke();
+  await harness.read(randomUUID());
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 3_000);
+  onTestFinished(() => clock.mockRestore());
+  expect(await outage.settledIn()).toBe(true);
+  outage.broke();
   expect(await outage.settledIn()).toBe(false);
 });
 

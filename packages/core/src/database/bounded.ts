@@ -3,7 +3,7 @@ import { cancelLate, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError, isAnswer, isStatementLost } from "./errors.ts";
-import { patienceLeft } from "./patience.ts";
+import { noteAnswer, patienceLeft } from "./patience.ts";
 
 /**
  * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `patienceLeft`).
@@ -40,13 +40,13 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
   });
   try {
     const rows = await Promise.race([query, deadline]);
-    database.pulse.answered_at = performance.now();
+    noteAnswer(database.pulse);
     // The driver sent it again by itself.
     if (isStatementLost(driver.retried)) database.stopPreparing();
     return rows;
   } catch (error) {
     if (isStatementLost(error)) database.stopPreparing();
-    if (isAnswer(error)) database.pulse.answered_at = performance.now();
+    if (isAnswer(error)) noteAnswer(database.pulse);
     throw timeout ?? (driver.state ? error : certainlyNotApplied(error));
   } finally {
     stop();

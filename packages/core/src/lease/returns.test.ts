@@ -139,3 +139,23 @@ test("what went back by a try whose answer was lost is signalled by the next try
   expect((await deps.signal.take([main], 10)).toSorted()).toEqual(held.map(({ id }) => id).toSorted());
   await forgetful.close(0);
 });
+
+test("what is given back while a statement is under way goes together, refused ones by themselves", async () => {
+  const leases = await claim(deps, await addMany(100), claimer);
+  let statements = 0;
+  const counted = createLeaseReturns({
+    ...deps,
+    database: steppingDatabase(deps.database, (step) => void (statements += step === "answer" ? 1 : 0)),
+  });
+  expect(await Promise.all(leases.map((lease) => counted.giveBack([lease])))).toEqual(leases.map(() => 1));
+  expect(statements).toBe(2);
+  expect(await attempts()).toEqual([{ status: "queued", attempts: 0 }]);
+
+  const [refused, ...others] = await claim(deps, await deps.signal.take([main], 100), claimer);
+  if (!refused) throw new Error("nothing was leased");
+  const first = counted.giveBack([others.pop() ?? refused]);
+  const given = [{ ...refused, lease_token: "no token" }, ...others].map((lease) => counted.giveBack([lease]));
+  expect(await Promise.all([first, ...given])).toEqual([1, 0, ...others.map(() => 1)]);
+  expect(recorded.named("lease_return_failed")).toHaveLength(2);
+  await counted.close(0);
+});

@@ -23,8 +23,20 @@ export type LeaseReturns = {
 
 const returns_max = 200;
 const retry_ms = 250;
+/** Jobs in one statement; what is given back together may be more. */
+const jobs_max = 1_000;
+/** Claims taken back at once, each by two statements. */
+const lanes_max = 3;
 
-type Return = { tenant: string | undefined; goBack(): Promise<"done" | "again">; giveUp(): void };
+/** Jobs that are held, of which `left` have not gone back yet. `unsure`: the answer to a try was lost. */
+type Held = {
+  tenant: string | undefined;
+  left: readonly Lease[];
+  returned: number;
+  unsure: boolean;
+  resolve(returned: number): void;
+};
+type Unanswered = { tenant: string | undefined; token: string };
 
 /**
  * Gives back leases that no one can use: claims whose answers were lost, and jobs that could not be started or handed
@@ -35,103 +47,138 @@ type Return = { tenant: string | undefined; goBack(): Promise<"done" | "again">;
  * await claim(deps, ids, { ...claimer, unanswered: returns.unanswered });
  */
 export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturns {
-  const open = new Set<Return>();
+  const held = new Set<Held>();
+  const unanswered = new Set<Unanswered>();
   const openOf = new Map<string | undefined, number>();
   const stopped = new AbortController();
   let passing: Promise<void> | undefined;
 
+  const size = () => held.size + unanswered.size;
   const note = (tenant: string | undefined, more: 1 | -1): void => {
     const count = (openOf.get(tenant) ?? 0) + more;
     if (count > 0) openOf.set(tenant, count);
     else openOf.delete(tenant);
   };
-  const end = (one: Return): void => {
-    if (open.delete(one)) note(one.tenant, -1);
-  };
-
-  /** True when the database answered for each. */
-  const passOnce = async (): Promise<boolean> => {
-    let all = true;
-    for (const one of open)
-      try {
-        if ((await one.goBack()) === "done") end(one);
-        else all = false;
-      } catch (error) {
-        if (!isUnavailable(error)) {
-          // It would be refused again; its leases end by themselves.
-          deps.observe({ event: "lease_return_failed", error: String(error) });
-          end(one);
-          one.giveUp();
-          continue;
-        }
-        deps.observe({ event: "database_unavailable", during: "giving leases back", error: String(error) });
-        all = false;
-        // One that waits for a claim still on its way must not hold up the others.
-        if (stopped.signal.aborted) break;
-      }
-    return all;
-  };
-
-  const pass = async (): Promise<void> => {
-    while (open.size > 0 && !stopped.signal.aborted)
-      if (!(await passOnce())) await pause(retry_ms * (0.5 + Math.random()), stopped.signal);
-    passing = undefined;
-  };
-
-  const add = (one: Return): void => {
+  const begin = <One extends Held | Unanswered>(open: Set<One>, one: One): void => {
     open.add(one);
     note(one.tenant, 1);
     passing ??= pass();
   };
+  const end = <One extends Held | Unanswered>(open: Set<One>, one: One): void => {
+    if (open.delete(one)) note(one.tenant, -1);
+  };
+  /** False when it would be refused again: its leases end by themselves. */
+  const mayBeRepeated = (error: unknown): boolean => {
+    const may = isUnavailable(error);
+    if (may) deps.observe({ event: "database_unavailable", during: "giving leases back", error: String(error) });
+    else deps.observe({ event: "lease_return_failed", error: String(error) });
+    return may;
+  };
+
+  const takeOneBack = async (one: Unanswered): Promise<void> => {
+    try {
+      const { ready, locked } = await takeBack(deps, one.token);
+      await announce(deps, ready, "front");
+      if (locked === 0) end(unanswered, one);
+    } catch (error) {
+      if (!mayBeRepeated(error)) end(unanswered, one);
+    }
+  };
+
+  /** All that are given back meanwhile go together: one by one, the last would wait longer than its lease. */
+  const releaseTogether = async (some: readonly Held[]): Promise<void> => {
+    const { given, locked } = await release(
+      deps,
+      some.flatMap(({ left }) => left),
+    ).catch((error: unknown) => {
+      for (const one of some) one.unsure ||= outcomeUnknown(error);
+      throw error;
+    });
+    const [isGiven, isLocked] = [new Set(given), new Set(locked)];
+    const signalled: Lease[] = [];
+    for (const one of some) {
+      const gone = one.left.filter((lease) => !isLocked.has(lease));
+      one.left = one.left.filter((lease) => isLocked.has(lease));
+      one.returned += gone.filter((lease) => isGiven.has(lease)).length;
+      // What is no longer held may have gone back in a try whose answer was lost, and then it has not been signalled.
+      signalled.push(...gone.filter((lease) => one.unsure || isGiven.has(lease)));
+    }
+    await announce(deps, signalled, "front");
+    for (const one of some.filter(({ left }) => left.length === 0)) {
+      end(held, one);
+      one.resolve(one.returned);
+    }
+  };
+
+  const giveSomeBack = async (some: readonly Held[]): Promise<void> => {
+    try {
+      await releaseTogether(some);
+    } catch (error) {
+      const [one] = some;
+      if (mayBeRepeated(error) || !one) return;
+      // One of them is refused, and must not keep the others.
+      if (some.length > 1) for (const single of some) await giveSomeBack([single]);
+      else {
+        end(held, one);
+        one.resolve(one.returned);
+      }
+    }
+  };
+
+  const passOnce = async (): Promise<void> => {
+    for (const some of together([...held])) if (!stopped.signal.aborted) await giveSomeBack(some);
+    const left = [...unanswered];
+    // One that waits for a claim still on its way must not hold up the others.
+    const lane = async () => {
+      for (let one = left.shift(); one && !stopped.signal.aborted; one = left.shift()) await takeOneBack(one);
+    };
+    await Promise.all(Array.from({ length: lanes_max }, lane));
+  };
+
+  const pass = async (): Promise<void> => {
+    while (size() > 0 && !stopped.signal.aborted) {
+      const before = new Set<Held | Unanswered>([...held, ...unanswered]);
+      await passOnce();
+      // Rest before what is repeated, not before what has come meanwhile.
+      if ([...held, ...unanswered].some((one) => before.has(one)))
+        await pause(retry_ms * (0.5 + Math.random()), stopped.signal);
+    }
+    passing = undefined;
+  };
 
   return {
-    unanswered(lease_token, tenant) {
-      add({
-        tenant,
-        async goBack() {
-          const { ready, locked } = await takeBack(deps, lease_token);
-          await announce(deps, ready, "front");
-          return locked === 0 ? "done" : "again";
-        },
-        giveUp() {},
-      });
-    },
-    giveBack(leases) {
-      if (leases.length === 0) return Promise.resolve(0);
-      return new Promise((resolve) => {
-        let left = leases;
-        let returned = 0;
-        let unsure = false;
-        add({
-          tenant: leases[0]?.tenant,
-          async goBack() {
-            const asked = left;
-            const { given, locked } = await release(deps, asked).catch((error: unknown) => {
-              unsure ||= outcomeUnknown(error);
-              throw error;
-            });
-            returned += given.length;
-            left = locked;
-            // What is no longer held may have gone back in a try whose answer was lost, and then it has not been
-            // signalled.
-            await announce(deps, unsure ? asked.filter((one) => !locked.includes(one)) : given, "front");
-            if (left.length > 0) return "again";
-            resolve(returned);
-            return "done";
-          },
-          giveUp: () => resolve(returned),
-        });
-      });
-    },
-    full: (tenant) => (tenant === undefined ? open.size : (openOf.get(tenant) ?? 0)) >= returns_max,
+    unanswered: (token, tenant) => begin(unanswered, { token, tenant }),
+    giveBack: (leases) =>
+      leases.length === 0
+        ? Promise.resolve(0)
+        : new Promise((resolve) => {
+            begin(held, { tenant: leases[0]?.tenant, left: leases, returned: 0, unsure: false, resolve });
+          }),
+    full: (tenant) => (tenant === undefined ? size() : (openOf.get(tenant) ?? 0)) >= returns_max,
     async close(deadline_ms) {
       const over = new AbortController();
       await Promise.race([passing, pause(deadline_ms, over.signal)]);
       over.abort();
       stopped.abort();
-      for (const one of open) one.giveUp();
-      open.clear();
+      for (const one of held) one.resolve(one.returned);
+      held.clear();
+      unanswered.clear();
       openOf.clear();
     },
   };
+}
+
+/** As many as one statement takes, and at least one. */
+function* together(all: readonly Held[]): Generator<readonly Held[]> {
+  let some: Held[] = [];
+  let jobs = 0;
+  for (const one of all) {
+    if (some.length > 0 && jobs + one.left.length > jobs_max) {
+      yield some;
+      [some, jobs] = [[], 0];
+    }
+    some.push(one);
+    jobs += one.left.length;
+  }
+  if (some.length > 0) yield some;
 }

@@ -1,4 +1,5 @@
 import { SignalUnavailableError } from "../../signal/signal.ts";
+import { noteAnswer } from "../../database/patience.ts";
 import type { LoopDeps } from "../loop-deps.ts";
 
 /**
@@ -43,9 +44,10 @@ export type OutageWatch = {
 export function createOutageWatch(deps: LoopDeps): OutageWatch {
   /** What was sent before the return may wait as long as the deadline, and is then sent again. */
   const lasts_ms = deps.database.timeout_ms + grace_ms;
-  let away = false;
+  const { pulse } = deps.database;
+  /** Since it was met away here, it has not been back for long enough. */
+  let unsettled = false;
   let renewing = false;
-  let settled_at = -Infinity;
   let held_since: number | undefined;
   let jump_until = -Infinity;
 
@@ -67,9 +69,14 @@ export function createOutageWatch(deps: LoopDeps): OutageWatch {
     }
   };
 
+  const met = (): void => {
+    unsettled = true;
+    pulse.away = true;
+  };
+
   return {
     async failed() {
-      away = true;
+      met();
       held_since = undefined;
       await tellFleet(lasts_ms);
     },
@@ -80,9 +87,7 @@ export function createOutageWatch(deps: LoopDeps): OutageWatch {
       // For those that start only now; the others see it for themselves.
       await tellFleet(rest_ms);
     },
-    broke() {
-      away = true;
-    },
+    broke: met,
     renewing() {
       renewing = true;
     },
@@ -91,10 +96,11 @@ export function createOutageWatch(deps: LoopDeps): OutageWatch {
     },
     async settledIn() {
       const now = performance.now();
-      if (away) settled_at = now + grace_ms;
-      away = false;
+      // From when any statement was answered: in a fleet, our turn may come long after.
+      if (pulse.away) noteAnswer(pulse);
+      if (now >= pulse.back_at + grace_ms) unsettled = false;
       if (now < jump_until) return false;
-      if (!renewing && now >= settled_at && !(await isMarked())) {
+      if (!renewing && !unsettled && !(await isMarked())) {
         held_since = undefined;
         return true;
       }
