@@ -15,6 +15,9 @@ type Lists = {
   turns: TurnQueue | undefined;
 };
 
+/** Queues whose lists are kept though they are empty: making them anew for each job takes time. */
+const kept_max = 1_000;
+
 /**
  * Signals within one process: for the whole system in a single process without Redis. Jobs of other processes are
  * found by the sweep.
@@ -29,22 +32,37 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
   const waiters = new Set<() => void>();
   const draw = localPermits();
 
+  const keyOf = (queue: QueueRef) => queueKeys(defaultKeys, queue).list;
+  /** Only who puts something in makes lists: any name may be asked for. */
   const listsOf = (queue: QueueRef): Lists => {
-    const key = queueKeys(defaultKeys, queue).list;
+    const key = keyOf(queue);
     let lists = queues.get(key);
     if (!lists) queues.set(key, (lists = emptyLists()));
     return lists;
+  };
+  const lookAt = (queue: QueueRef): Lists | undefined => queues.get(keyOf(queue));
+  const lengthAt = (queue: QueueRef): number => {
+    const lists = lookAt(queue);
+    return lists ? lengthOf(lists) : 0;
   };
   const wake = () => {
     for (const waiter of waiters) waiter();
   };
   const lengthOf = (lists: Lists) => lists.plain.length() + lists.prioritised.length() + (lists.turns?.length() ?? 0);
 
-  const takeFrom = (lists: Lists, ids_max: number): string[] => {
+  const takeFrom = (queue: QueueRef, ids_max: number): string[] => {
+    const lists = lookAt(queue);
+    if (!lists) return [];
     if (lists.turns) return lists.turns.take(ids_max, -Infinity);
     const ids = lists.prioritised.take(ids_max, 1);
     while (ids.length < ids_max && lists.plain.length() > 0) ids.push(lists.plain.shift() as string);
-    return ids.concat(lists.prioritised.take(ids_max - ids.length, -Infinity));
+    ids.push(...lists.prioritised.take(ids_max - ids.length, -Infinity));
+    forgetEmpty(queue);
+    return ids;
+  };
+  const forgetEmpty = (queue: QueueRef): void => {
+    const lists = queues.size > kept_max ? lookAt(queue) : undefined;
+    if (lists && !lists.turns && !lists.overflowed && lengthOf(lists) === 0) queues.delete(keyOf(queue));
   };
 
   return {
@@ -76,7 +94,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
     async pushInTurns(jobs) {
       let taken = 0;
       for (const job of jobs) {
-        const queue = listsOf(job).turns;
+        const queue = lookAt(job)?.turns;
         if (queue && queue.length() < list_length_max && queue.add(job)) taken += 1;
       }
       wake();
@@ -84,33 +102,31 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
     },
     async setTurns({ tenant, queue }, in_turns) {
       Object.assign(listsOf({ tenant, queue }), emptyLists(), { turns: in_turns ? turnQueue() : undefined });
+      forgetEmpty({ tenant, queue });
     },
     async take(wanted, ids_max) {
       const ids: string[] = [];
-      for (const queue of wanted) ids.push(...takeFrom(listsOf(queue), ids_max - ids.length));
+      for (const queue of wanted) ids.push(...takeFrom(queue, ids_max - ids.length));
       return ids;
     },
     async wait(wanted, timeout_ms, stop) {
-      const any = () => wanted.some((queue) => lengthOf(listsOf(queue)) > 0);
+      const any = () => wanted.some((queue) => lengthAt(queue) > 0);
       if (!any() && !stop.aborted) await woken(waiters, any, timeout_ms, stop);
       if (stop.aborted) return undefined;
       for (const queue of wanted) {
-        const [id] = takeFrom(listsOf(queue), 1);
+        const [id] = takeFrom(queue, 1);
         if (id !== undefined) return { queue, id };
       }
       return undefined;
     },
     async look(queue) {
-      const lists = listsOf(queue);
-      return {
-        length: lengthOf(lists),
-        next: lists.plain.first(),
-        overflowed: lists.overflowed,
-        in_turns: lists.turns !== undefined,
-      };
+      const { plain, overflowed = false, turns: in_turns } = lookAt(queue) ?? {};
+      return { length: lengthAt(queue), next: plain?.first(), overflowed, in_turns: in_turns !== undefined };
     },
     async endOverflow(queue) {
-      listsOf(queue).overflowed = false;
+      const lists = lookAt(queue);
+      if (lists) lists.overflowed = false;
+      forgetEmpty(queue);
     },
     async takeTurn(name, period_ms) {
       const now = performance.now();
