@@ -22,4 +22,5 @@ test("queues that were asked for, or served until they were empty, leave nothing
     expect(await signal.take([queue(-at)], 5)).toEqual([id]);
   }
   expect(heapAfterGc() - before).toBeLessThan(20_000_000);
+  await signal.close();
 });
