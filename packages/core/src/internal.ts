@@ -9,7 +9,7 @@ export { CallerGoneError, isBadRow, isShutOut, outcomeUnknown } from "./database
 export { isUuid } from "./database/literals.ts";
 export { onceMore } from "./database/pool/once-more.ts";
 export { evenIfBusy } from "./database/pool/even-if-busy.ts";
-export { onBehalfOf } from "./database/pool/on-behalf-of.ts";
+export { ahead, onBehalfOf } from "./database/pool/on-behalf-of.ts";
 export { serverConnections } from "./database/server/connections.ts";
 export { requireSchema, schemaState } from "./database/schema-state.ts";
 export type { ActRow, JobRow } from "./database/schema/index.ts";

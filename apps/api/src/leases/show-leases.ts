@@ -1,5 +1,12 @@
 import type { LeaseAnswer, ParentsOfJob } from "@atlasqueue/contract";
-import { findLeasedSteps, parentsOf, showJob, type LeasedJob, type LeasedSteps } from "@atlasqueue/core/internal";
+import {
+  ahead,
+  findLeasedSteps,
+  parentsOf,
+  showJob,
+  type LeasedJob,
+  type LeasedSteps,
+} from "@atlasqueue/core/internal";
 import { exampleId, exampleJob, exampleLockedUntil, exampleParents, exampleToken } from "../route/examples.ts";
 import type { RouteDeps } from "../route/deps.ts";
 
@@ -19,9 +26,11 @@ const noSteps: LeasedSteps = { steps: {}, signals: {}, complete: true };
 
 /** Leases as a remote worker gets them: with what earlier attempts of their jobs have done, and what they waited for. */
 export async function showLeases(deps: RouteDeps, tenant: string, leases: LeasedJob[]): Promise<ShownLease[]> {
+  // They are leased: what they wait for in the tenant's line is their own time.
+  const own = { database: ahead(deps.database) };
   const withSteps = leases.filter(({ has_steps }) => has_steps).map(({ id }) => id);
-  const steps = await findLeasedSteps(deps, tenant, withSteps);
-  const parents = await parentsOf(deps, tenant, leases);
+  const steps = await findLeasedSteps(own, tenant, withSteps);
+  const parents = await parentsOf(own, tenant, leases);
   return leases.map((row) => showLease(row, steps.get(row.id) ?? noSteps, parents.get(row.id)));
 }
 

@@ -10,7 +10,14 @@ import {
   queueName,
   type OpenQueueSettled,
 } from "@atlasqueue/contract";
-import { heartbeat as extend, findJob, isUuid, settleRemote, type RemoteOutcome } from "@atlasqueue/core/internal";
+import {
+  ahead,
+  heartbeat as extend,
+  findJob,
+  isUuid,
+  settleRemote,
+  type RemoteOutcome,
+} from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { leaseLost, unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
@@ -58,7 +65,7 @@ export const lease = route(
     ifUndelivered(() => void longPoll.returns.giveBack(leases));
     const [held] = leases;
     // Read again by its key; it is gone if it was just cancelled.
-    const row = held && (await findJob(deps, tenant, held.id));
+    const row = held && (await findJob({ database: ahead(deps.database) }, tenant, held.id));
     if (!row?.locked_until || row.lease_token !== held?.lease_token) return null;
     const lease_expires_at = row.locked_until.toISOString();
     return { job: showOpenQueueJob(row), lease_token: held.lease_token, lease_expires_at };

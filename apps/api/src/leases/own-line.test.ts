@@ -1,0 +1,42 @@
+import { leaseAnswer } from "@atlasqueue/contract";
+import { memorySignal } from "@atlasqueue/core";
+import { submit } from "@atlasqueue/core/internal";
+import { eventually, submission } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testApp } from "../../test/test-app.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp({ signal: memorySignal() });
+});
+afterAll(() => api.stop());
+
+const lists = 6;
+
+test("jobs that are leased wait no longer than for their turn, though there is more to be read for the answer", async () => {
+  const { database } = api.deps;
+  const [outcome] = await submit(api.deps, [submission({ queue: "q" })], { idempotency_ttl_seconds: 60 });
+  const id = outcome && "job" in outcome ? outcome.job.id : "";
+  await database.sql`UPDATE jobs SET has_steps = true WHERE id = ${id}`;
+  await database.sql`INSERT INTO job_steps (job_id, name, result, attempt, finished_at) VALUES (${id}, 'a', '1', 1, now())`;
+
+  let taken = 0;
+  while (database.turns.enter("default")) taken += 1;
+  const order: string[] = [];
+  const note = (name: string) => (answer: Response) => {
+    order.push(name);
+    return answer;
+  };
+  const waiting = (count: number) => eventually(() => expect(database.turns.waiting()).toBe(count));
+  const leased = api.send("POST", "/v1/queues/q/lease", undefined, { worker_id: "w" }).then(note("lease"));
+  await waiting(1);
+  const listed = Array.from({ length: lists }, (_, at) => api.get("/v1/jobs").then(note(`list ${at}`)));
+  await waiting(1 + lists);
+  // One after the other.
+  database.turns.leave("default");
+  const { jobs } = leaseAnswer.parse(await (await leased).json());
+  await Promise.all(listed);
+  for (taken -= 1; taken > 0; taken -= 1) database.turns.leave("default");
+  expect(jobs).toMatchObject([{ job: { id }, steps: { a: 1 } }]);
+  expect(order.indexOf("lease")).toBeLessThan(order.indexOf(`list ${lists - 1}`) - 2);
+});
