@@ -5,7 +5,7 @@ import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
 import { newToken } from "./token.ts";
-import { isLive, madeBy, roomForAnother, tokenColumns, type MadeToken, type TokenRow } from "./rows.ts";
+import { madeBy, roomForAnother, tokenColumns, withoutExpired, type MadeToken, type TokenRow } from "./rows.ts";
 
 export type TokenWish = {
   tenant: string;
@@ -62,12 +62,11 @@ const secondsLeft = composed(
   `SELECT extract(epoch FROM expires_at - now())::float8 AS seconds FROM ${madeBy("$2")} AS maker`,
 );
 
-/** The tenant's expired tokens are of no more use, and go. */
 const insert = composed(
   "tokens/create",
   ["tenant", "id", "name", "hash", "hint", "scopes", "expires_in_seconds", "made_by"],
   `
-  WITH gone AS (DELETE FROM tokens WHERE tenant = $1 AND NOT ${isLive}), maker AS ${madeBy("$8")}
+  WITH ${withoutExpired}, maker AS ${madeBy("$8")}
   INSERT INTO tokens (tenant, id, name, hash, hint, scopes, expires_at)
   SELECT $1, $2::text::uuid, $3, decode($4, 'hex'), $5, $6::text[],
          least(now() + make_interval(secs => nullif($7::text, '')::float8), (SELECT expires_at FROM maker))

@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
 import { newToken } from "./token.ts";
-import { isLive, madeBy, roomForAnother, type MadeToken, type TokenRow } from "./rows.ts";
+import { isLive, madeBy, roomForAnother, withoutExpired, type MadeToken, type TokenRow } from "./rows.ts";
 
 export type RotateTokenOutcome =
   | ({ kind: "rotated" } & MadeToken)
@@ -46,17 +46,13 @@ type Answer = { maker: boolean; found: boolean; successor: string | null; made: 
 
 /**
  * The old row is locked, so that of two simultaneous rotations the second sees what the first did: only the row itself
- * is re-read after the wait, so what the second must know is in that row. The tenant's expired tokens go, as when one is
- * made.
+ * is re-read after the wait, so what the second must know is in that row.
  */
 const rotate = composed(
   "tokens/rotate",
   ["tenant", "id", "overlap_seconds", "new_id", "hash", "hint", "made_by"],
   `
-  WITH gone AS (
-    DELETE FROM tokens WHERE id = ANY(ARRAY(
-      SELECT id FROM tokens WHERE tenant = $1 AND NOT ${isLive} FOR UPDATE SKIP LOCKED))
-  ), maker AS ${madeBy("$7")}, before AS MATERIALIZED (
+  WITH ${withoutExpired}, maker AS ${madeBy("$7")}, before AS MATERIALIZED (
     SELECT * FROM tokens WHERE tenant = $1 AND id = $2::text::uuid AND ${isLive} FOR UPDATE
   ), made AS (
     INSERT INTO tokens (tenant, id, name, hash, hint, scopes, expires_at)

@@ -17,6 +17,15 @@ export const tokenColumns = "id, name, hint, to_json(scopes) AS scopes, created_
 export const isLive = "(tokens.expires_at IS NULL OR tokens.expires_at > now())";
 export const worksNow = sql.raw(isLive);
 
+/**
+ * The expired tokens of tenant $1 are of no more use, and go. Not those that somebody has locked, as when their use is
+ * noted: two that delete many in different orders would wait for each other.
+ */
+export const withoutExpired = `gone AS (
+    DELETE FROM tokens WHERE id = ANY(ARRAY(
+      SELECT id FROM tokens WHERE tenant = $1 AND NOT ${isLive} FOR UPDATE SKIP LOCKED))
+  )`;
+
 /** The token that asks for another one, of tenant $1; its id, or none, is in this parameter. */
 export const madeBy = (parameter: string) =>
   `(SELECT id, expires_at FROM tokens WHERE tenant = $1 AND id = nullif(${parameter}::text, '')::uuid AND ${isLive})`;
