@@ -1,4 +1,4 @@
-import { certainlyNotApplied } from "../database/errors.ts";
+import { CallerGoneError, certainlyNotApplied } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
 import { inOneTurn, onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -18,6 +18,9 @@ const takes_max = 5;
 /** Calls in one line that claim at once: the others must not wait for connections until their deadline. */
 const claims_max = 8;
 
+/** Who waits: until `ends_at`, by `performance.now()`, or until they are gone. */
+type Caller = { gone: AbortSignal; ends_at: number };
+
 /**
  * How jobs get from a queue to the calls that ask for them: for one call at once, or for a line until it or the queue
  * is empty, as one signal may stand for many jobs. `closing` ends it after what is under way.
@@ -32,47 +35,6 @@ export function createHandOut(
 ) {
   const turns: Turns = new Map();
 
-  /** Claim for a call; what comes too late for it goes back to the front, as does what is too heavy for one answer. */
-  const claimFor = async (call: LeaseCall, gone: AbortSignal, ids: string[] | "oldest"): Promise<LeasedJob[]> => {
-    const claimer: Claimer = {
-      ...call,
-      queues: [call.queue],
-      turns,
-      throttled: deps.followUps.throttled,
-      unanswered: (token) => deps.returns.unanswered(token, call.tenant),
-      cut_off: (jobs) => void announce(deps, jobs, "front"),
-    };
-    // A call whose caller is gone keeps its turn: the ids it was given would be lost to the list with it.
-    const jobs = await inOneTurn(onBehalfOf(deps.database, { tenant: call.tenant }), async (database) => {
-      const own = { ...deps, database };
-      const sent_at = performance.now();
-      const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
-        claimJobs(own, ids === "oldest" ? call.jobs_max : ids, claimer),
-      ).catch((error: unknown) => {
-        // Whatever it may have leased goes back.
-        throw certainlyNotApplied(error);
-      });
-      return renewedIfLate(own, claimed, call.lease_seconds, sent_at);
-    });
-    if (!gone.aborted || jobs.length === 0) return jobs;
-    void deps.returns.giveBack(jobs);
-    return [];
-  };
-
-  /** True when it got something; otherwise it keeps its place. */
-  const give = async (waiter: Waiter, ids: string[] | "oldest"): Promise<boolean> => {
-    try {
-      const jobs = await claimFor(waiter.call, waiter.gone, ids);
-      if (jobs.length > 0) waiter.leave(jobs);
-      return jobs.length > 0;
-    } catch (error) {
-      waiter.leave(error as Error);
-      return false;
-    }
-  };
-
-  const front = (line: Line): Waiter[] => line.waiters.slice(0, claims_max);
-
   /** Ids that no call is waiting for any more. Those in the list itself have ordinary priority. */
   const putBack = ({ tenant, queue }: QueueRef, ids: readonly string[]): Promise<void> =>
     hint(deps.observe, "push", () =>
@@ -83,26 +45,84 @@ export function createHandOut(
       ),
     );
 
+  /**
+   * Claim for a call; what comes too late for it goes back to the front, as does what is too heavy for one answer. One
+   * that is gone, or whose wait is over, before it has its turn claims nothing.
+   */
+  const claimFor = async (
+    call: LeaseCall,
+    { gone, ends_at }: Caller,
+    ids: string[] | "oldest",
+  ): Promise<LeasedJob[]> => {
+    const claimer: Claimer = {
+      ...call,
+      queues: [call.queue],
+      turns,
+      throttled: deps.followUps.throttled,
+      unanswered: (token) => deps.returns.unanswered(token, call.tenant),
+      cut_off: (jobs) => void announce(deps, jobs, "front"),
+    };
+    const waitsUntil = () =>
+      ends_at === Infinity
+        ? gone
+        : AbortSignal.any([gone, AbortSignal.timeout(Math.max(0, Math.ceil(ends_at - performance.now())))]);
+    const inLine = onBehalfOf(deps.database, { tenant: call.tenant, gone: waitsUntil });
+    const jobs = await inOneTurn(inLine, async (database) => {
+      const own = { ...deps, database };
+      const sent_at = performance.now();
+      const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
+        claimJobs(own, ids === "oldest" ? call.jobs_max : ids, claimer),
+      ).catch((error: unknown) => {
+        // Whatever it may have leased goes back.
+        throw certainlyNotApplied(error);
+      });
+      return renewedIfLate(own, claimed, call.lease_seconds, sent_at);
+    }).catch(async (error: unknown) => {
+      if (!(error instanceof CallerGoneError)) throw error;
+      // Otherwise they would be lost to the list.
+      if (ids !== "oldest") await putBack(call, ids);
+      return [];
+    });
+    if (jobs.length === 0 || !gone.aborted) return jobs;
+    void deps.returns.giveBack(jobs);
+    return [];
+  };
+
+  /** True when it got something; otherwise it keeps its place. */
+  const give = async (waiter: Waiter, ids: string[] | "oldest"): Promise<boolean> => {
+    try {
+      const jobs = await claimFor(waiter.call, { gone: waiter.gone, ends_at: Infinity }, ids);
+      if (jobs.length > 0) waiter.leave(jobs);
+      return jobs.length > 0;
+    } catch (error) {
+      waiter.leave(error as Error);
+      return false;
+    }
+  };
+
+  const front = (line: Line): Waiter[] => line.waiters.slice(0, claims_max);
+
   return {
     putBack,
 
     /** What is there now. */
-    async leaseNow(call: LeaseCall, gone: AbortSignal): Promise<LeasedJob[]> {
-      for (let take = 0; take < takes_max && !gone.aborted; take += 1) {
+    async leaseNow(call: LeaseCall, caller: Caller): Promise<LeasedJob[]> {
+      const takes = () => (caller.gone.aborted ? 0 : performance.now() < caller.ends_at ? takes_max : 1);
+      for (let take = 0; take < takes(); take += 1) {
         let ids: string[];
         try {
           ids = await deps.signal.take([call], call.jobs_max);
         } catch (error) {
-          if (error instanceof SignalUnavailableError) return claimFor(call, gone, "oldest");
+          if (error instanceof SignalUnavailableError) return claimFor(call, caller, "oldest");
           throw error;
         }
         // While Redis takes no writes, jobs may be only in Postgres, not in the list.
-        if (ids.length === 0) return deps.signal.state() === "up" ? [] : claimFor(call, gone, "oldest");
-        const jobs = await claimFor(call, gone, ids);
+        if (ids.length === 0) return deps.signal.state() === "up" ? [] : claimFor(call, caller, "oldest");
+        const jobs = await claimFor(call, caller, ids);
         if (jobs.length > 0) return jobs;
       }
       // The list is full of ids of jobs that are gone; there may be ready ones behind them.
-      return gone.aborted ? [] : claimFor(call, gone, "oldest");
+      return takes() < takes_max ? [] : claimFor(call, caller, "oldest");
     },
 
     /** Hand out what the signal has, after an id or a mark ended the wait. */

@@ -110,6 +110,23 @@ describe("a claim whose answer comes after its lease has ended", () => {
   });
 });
 
+test.each(["whose wait is over", "whose caller hangs up"])(
+  "a call %s before it has its turn claims nothing, and its jobs go to others",
+  async (what) => {
+    open(memorySignal());
+    const [id] = await add({});
+    const leaveTurns = takeTurns();
+    const caller = new AbortController();
+    const asked = longPoll().lease(call({ wait_ms: what === "whose wait is over" ? 300 : 60_000 }), caller.signal);
+    await eventually(() => expect(database().turns.waiting()).toBe(2));
+    if (what === "whose caller hangs up") caller.abort();
+    expect(await asked).toEqual([]);
+    leaveTurns();
+    expect(await longPoll().lease(call({ wait_ms: 0 }), never)).toMatchObject([{ id, attempts: 1 }]);
+    expect(recorded.named("lease_acquired")).toHaveLength(1);
+  },
+);
+
 test("a heartbeat goes ahead of what else waits for its tenant", async () => {
   open(memorySignal());
   await add({}, {});

@@ -188,14 +188,15 @@ export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<Fo
       // The database has not taken back what the tenant's earlier claims may have leased, so it would not answer
       // another claim either.
       if (returns.full(call.tenant)) throw new DatabaseTimeoutError(deps.database.timeout_ms, "not_applied");
+      const ends_at = call.wait_ms > 0 ? performance.now() + call.wait_ms : Infinity;
       const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;
       // A call that can wait does not overtake those already waiting.
       if (!mayWait() || !lines.has(lineName(call))) {
-        const jobs = await handout.leaseNow(call, hungUp);
+        const jobs = await handout.leaseNow(call, { gone: hungUp, ends_at });
         if (jobs.length > 0 || !mayWait()) return jobs;
       }
       takeOrThrow(waits, call.tenant, 1, "calls that wait for jobs");
-      return waitInLine(call, hungUp);
+      return waitInLine({ ...call, wait_ms: Math.max(0, ends_at - performance.now()) }, hungUp);
     },
     async close() {
       closing.abort();
