@@ -34,6 +34,7 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
     // It gave up at last, and nobody knows what it was given.
     (run) => waits(run, "info", (claim) => void claim().pass(1_200)),
   ],
+  ["attempts-seen", "its caller gave up as the answer came", (run) => waits(run, "info", (claim) => void claim())],
   [
     "nothing-unexpected",
     "stored by a try without an answer, when a later one had been refused",

@@ -83,6 +83,23 @@ export function waitedLong(
   return asked.some((call) => call.from_ms <= from_ms + clocks_ms && call.to_ms > from_ms + lease_ms / 3);
 }
 
+/**
+ * Whether a remote worker gave up a request just as this lease was on its way to it: what is written to a connection that
+ * the other side has just closed counts as sent.
+ */
+export function gaveUpThen(
+  { leaseCalls, settings: { lease_ms } }: Facts,
+  { worker, from_ms }: Pick<Held, "worker" | "from_ms">,
+): boolean {
+  return leaseCalls.some(
+    (call) =>
+      call.worker === worker &&
+      call.known !== "ok" &&
+      call.to_ms >= from_ms - clocks_ms &&
+      call.to_ms <= from_ms + lease_ms / 3,
+  );
+}
+
 /** So far may a standby be behind that nobody waits for: what was committed within this before a failover. */
 const behind_ms_max = 3_000;
 
