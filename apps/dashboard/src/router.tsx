@@ -81,6 +81,8 @@ const routes = root.addChildren([
 export const router = createRouter({
   routeTree: routes,
   defaultPreload: "intent",
+  // The page of another job or queue is another page: what is open on it, such as a question, is about the one before.
+  defaultRemountDeps: ({ params }) => params,
   scrollRestoration: true,
   defaultPendingComponent: Loading,
   defaultErrorComponent: ({ error }) => <Failure error={error} />,

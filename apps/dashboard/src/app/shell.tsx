@@ -37,7 +37,8 @@ export function Shell() {
         <LinkBanner />
         <main id="content" tabIndex={-1}>
           {session ? (
-            <Suspense fallback={<Loading />}>
+            // For somebody else nothing stays open: a dialog would act for them on what it showed before.
+            <Suspense key={session.token?.id} fallback={<Loading />}>
               <Outlet />
             </Suspense>
           ) : (

@@ -3,9 +3,16 @@ import { Icon, type IconName } from "./icon.tsx";
 
 type Props = ComponentProps<"button"> & { kind?: "plain" | "main" | "danger" | "ghost"; icon?: IconName };
 
-export function Button({ kind = "plain", icon, children, type = "button", className, ...rest }: Props) {
+/** A double click is one: after the first, another button may lie in the same place, such as the opposite. */
+export function Button({ kind = "plain", icon, children, type = "button", className, onClick, ...rest }: Props) {
   return (
-    <button type={type} data-kind={kind} {...rest} className={className ? `button ${className}` : "button"}>
+    <button
+      type={type}
+      data-kind={kind}
+      {...rest}
+      onClick={(event) => event.detail < 2 && onClick?.(event)}
+      className={className ? `button ${className}` : "button"}
+    >
       {icon && <Icon name={icon} />}
       {children !== undefined && <span>{children}</span>}
     </button>

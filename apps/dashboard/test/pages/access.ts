@@ -89,6 +89,24 @@ export function accessTests(world: () => World): void {
     await context.close();
   });
 
+  test("a question that is open when somebody else signs in is gone: it was about what the one before saw", async () => {
+    const before = await world().token(["admin"], "before");
+    const after = await world().token(["admin"], "after");
+    const { page, context } = await signedIn(before.token, "/ui/queues/reports");
+    await page.getByRole("button", { name: "Set limits" }).click();
+    await page.getByRole("dialog").waitFor();
+    const headers = { "content-type": "application/json", "x-atlasqueue-dashboard": "1" };
+    const init = JSON.stringify({ method: "POST", headers, body: JSON.stringify({ token: after.token }) });
+    const other = await context.newPage();
+    await other.goto(`${world().guarded.url}/ui/queues`);
+    await other.evaluate(
+      `fetch("/v1/session", ${init}).then(() => new BroadcastChannel("atlasqueue-session").postMessage(""))`,
+    );
+    await page.getByText("Another tab signed in as after").waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await context.close();
+  });
+
   test("when its token is revoked, the page asks for another one", async () => {
     const { token, id } = await world().token(["read"], "soon gone");
     const admin = createClient({ url: world().guarded.url, token: (await world().token(["admin"])).token });

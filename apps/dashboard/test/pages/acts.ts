@@ -56,6 +56,25 @@ export function actTests(world: () => World): void {
     await context.close();
   });
 
+  test("a question about one job is gone on the page of another, and a double click is one", async () => {
+    const { client } = world().open;
+    const later = { type: "mail.send", queue: "mails", delay_seconds: 3_600, payload: { to: "ada@example.org" } };
+    const [first, second] = [await client.submit(later), await client.submit(later)];
+    const { page, context } = await opened(`/ui/jobs/${first.id}`);
+    await page.getByRole("button", { name: "Duplicate" }).click();
+    await page.getByRole("dialog").waitFor();
+    await page.evaluate(`history.pushState({}, "", "/ui/jobs/${second.id}")`);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Cancel job" }).dblclick();
+    await page.getByText("The job is cancelled").waitFor();
+    await page.getByRole("button", { name: "Retry", exact: true }).waitFor();
+    expect([(await client.get(first.id)).status, (await client.get(second.id)).status]).toEqual([
+      "scheduled",
+      "cancelled",
+    ]);
+    await context.close();
+  });
+
   test("the address is the filter of the list, and chosen jobs are cancelled together", async () => {
     const { client } = world().open;
     const jobs = await client.submitMany(

@@ -1,7 +1,7 @@
-import { and, eq } from "../database/drizzle.ts";
-import { plain } from "../database/plain.ts";
-import { tokens } from "../database/schema/index.ts";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { endSessionsBefore } from "./rows.ts";
 
 /**
  * Delete a token; no process accepts it beyond the few seconds it remembers tokens for. False when there is none with
@@ -11,13 +11,18 @@ import type { Deps } from "../deps.ts";
  * const known = await revokeToken(deps, "default", id);
  */
 export async function revokeToken(deps: Deps, tenant: string, id: string): Promise<boolean> {
-  const gone = await plain(deps.database, (db) =>
-    db
-      .delete(tokens)
-      .where(and(eq(tokens.tenant, tenant), eq(tokens.id, id)))
-      .returning({ id: tokens.id }),
-  );
+  const gone = await executeOn(deps.database)<{ id: string }>({ text: revoke, params: [tenant, id] });
   if (gone.length === 0) return false;
   deps.observe({ event: "token_revoked", tenant, token_id: id });
   return true;
 }
+
+const revoke = composed(
+  "tokens/revoke",
+  ["tenant", "id"],
+  `
+  WITH gone AS (
+    DELETE FROM tokens WHERE tenant = $1 AND id = $2::text::uuid RETURNING id
+  ), ${endSessionsBefore("gone")}
+  SELECT id FROM gone`,
+);

@@ -18,13 +18,24 @@ export const isLive = "(tokens.expires_at IS NULL OR tokens.expires_at > now())"
 export const worksNow = sql.raw(isLive);
 
 /**
+ * The sessions of the tokens that these have replaced ended with that, and must not come back as nothing replaces their
+ * tokens any more.
+ */
+export function endSessionsBefore(gone: string): string {
+  return `ended_sessions AS (
+    DELETE FROM sessions WHERE token_id IN (SELECT id FROM tokens WHERE rotated_to IN (SELECT id FROM ${gone}))
+  )`;
+}
+
+/**
  * The expired tokens of tenant $1 are of no more use, and go. Not those that somebody has locked, as when their use is
  * noted: two that delete many in different orders would wait for each other.
  */
 export const withoutExpired = `gone AS (
     DELETE FROM tokens WHERE id = ANY(ARRAY(
       SELECT id FROM tokens WHERE tenant = $1 AND NOT ${isLive} FOR UPDATE SKIP LOCKED))
-  )`;
+    RETURNING id
+  ), ${endSessionsBefore("gone")}`;
 
 /** The token that asks for another one, of tenant $1; its id, or none, is in this parameter. */
 export const madeBy = (parameter: string) =>

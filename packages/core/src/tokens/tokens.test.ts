@@ -10,6 +10,7 @@ import { noteTokenUse } from "./note-use.ts";
 import { provisionTenant } from "./provision-tenant.ts";
 import { revokeToken } from "./revoke.ts";
 import { rotateToken } from "./rotate.ts";
+import { findSession, openSession } from "./session.ts";
 
 const tenant = defaultTenant;
 let store: TestDatabase;
@@ -196,4 +197,24 @@ test("the latest use of a token stays, even if an older one is recorded late", a
   const [two] = await listTokens(deps, tenant);
   expect(one?.last_used_at).toBeInstanceOf(Date);
   expect(two?.last_used_at).toEqual(one?.last_used_at);
+});
+
+test("sessions that ended as their token was replaced do not come back when its successor is revoked, or expires", async () => {
+  for (const successor of ["revoked", "expired"]) {
+    const { row } = await create();
+    const opened = await openSession(deps, row.id);
+    const session = () => findSession(deps, opened?.hash ?? "");
+    expect(await session()).toMatchObject({ id: row.id });
+    const rotated = await rotateToken(deps, { tenant, id: row.id, overlap_seconds: 3_600 });
+    if (rotated.kind !== "rotated") throw new Error(rotated.kind);
+    expect(await session()).toBeUndefined();
+    if (successor === "revoked") expect(await revokeToken(deps, tenant, rotated.row.id)).toBe(true);
+    else {
+      await expire(rotated.row.id);
+      await create();
+    }
+    expect(await session()).toBeUndefined();
+    // The token itself works on, and opens new ones.
+    expect(await openSession(deps, row.id)).toBeDefined();
+  }
 });

@@ -91,9 +91,11 @@ export default function ReplayDialog({ which, onClose }: { which: Which; onClose
   );
 }
 
-/** What the replay would do; asked again when the patch has been left alone for a moment. */
-function useLook(which: Which, patch: string): { answer?: ReplayPreview; fault?: string } {
-  const [look, setLook] = useState<{ answer?: ReplayPreview; fault?: string }>({});
+type Look = { answer?: ReplayPreview; fault?: string };
+
+/** What the replay would do with this very patch; asked again when that has been left alone for a moment. */
+function useLook(which: Which, patch: string): Look {
+  const [look, setLook] = useState<Look & { patch?: string }>({});
   // As text, since the same choice may come as another object with every refresh of the page below.
   const text = JSON.stringify(filterOf(which));
   useEffect(() => {
@@ -105,8 +107,8 @@ function useLook(which: Which, patch: string): { answer?: ReplayPreview; fault?:
         const filter = JSON.parse(text) as ReturnType<typeof filterOf>;
         const wanted = { filter, ...(hasFields(value) ? { patch: value } : {}) };
         client.deadLetters.replays.preview(wanted, { signal: asking.signal }).then(
-          (answer) => setLook({ answer }),
-          (error: unknown) => asking.signal.aborted || setLook({ fault: wordsOf(error) }),
+          (answer) => setLook({ answer, patch }),
+          (error: unknown) => asking.signal.aborted || setLook({ fault: wordsOf(error), patch }),
         );
       },
       patch === "" ? 0 : typing_ms,
@@ -116,7 +118,7 @@ function useLook(which: Which, patch: string): { answer?: ReplayPreview; fault?:
       asking.abort();
     };
   }, [text, patch]);
-  return look;
+  return look.patch === patch ? look : {};
 }
 
 function Sample({ before, after, fits, type }: NonNullable<ReplayPreview["sample"]>) {

@@ -1,4 +1,4 @@
-import { useState, type FormEvent } from "react";
+import { useRef, useState, type FormEvent } from "react";
 import { useNavigate } from "@tanstack/react-router";
 import { ValidationError } from "@atlasqueue/client";
 import type { SubmitJobInput } from "@atlasqueue/contract";
@@ -33,6 +33,8 @@ export default function NewJob({ onClose, queue = "default", like }: Props) {
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const navigate = useNavigate();
+  /** What was sent, and under which key: the same again, as after a lost answer, makes no second job. */
+  const sent = useRef({ request: "", key: "" });
   const payload = readJson(form.payload);
   const set = (name: keyof typeof form) => ({
     value: form[name],
@@ -46,7 +48,10 @@ export default function NewJob({ onClose, queue = "default", like }: Props) {
     setBusy(true);
     setError(undefined);
     try {
-      const { job, created } = await client.submit(requestOf(form, payload.value));
+      const wanted = requestOf(form, payload.value);
+      const request = JSON.stringify(wanted);
+      if (sent.current.request !== request) sent.current = { request, key: newKey() };
+      const { job, created } = await client.submit({ idempotency_key: sent.current.key, ...wanted });
       toast({ tone: "good", text: created ? "Job submitted" : "This job already exists; opening it" });
       void queries.invalidateQueries({ queryKey: jobsKey });
       onClose();
@@ -128,6 +133,9 @@ export default function NewJob({ onClose, queue = "default", like }: Props) {
     </Modal>
   );
 }
+
+const newKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 function requestOf(form: Record<string, string>, payload: SubmitJobInput["payload"]) {
   const number = (name: string) => numberIn(form[name] ?? "");

@@ -15,6 +15,9 @@ export const oneIdPerKey: Invariant = {
     const { submits, stories, final } = facts;
     /** Acknowledged, and lost again: its key is free for another. */
     const lost = ({ job, at_ms }: Told) => !stories.get(job)?.moves.length && mayBeForgotten(facts, at_ms);
+    /** When it was purged or deleted: then its key is free. */
+    const removedAt = (job: string) =>
+      stories.get(job)?.moves.find(({ was, status }) => was !== null && status === null)?.at_ms ?? Infinity;
     const told = new Map<string, Told>();
     const keyOf = new Map<string, string>();
     for (const { jobs, answers, via, to_ms: at_ms } of submits)
@@ -27,7 +30,7 @@ export const oneIdPerKey: Invariant = {
         if (job === undefined || via === "transaction") continue;
         const other = told.get(named);
         const one = { job, at_ms };
-        if (other !== undefined && other.job !== job) {
+        if (other !== undefined && other.job !== job && removedAt(other.job) > at_ms) {
           if (lost(one) || lost(other)) excuse(forgotten);
           else yield { job, evidence: `the key ${named} was answered with ${other.job} as well` };
         }
@@ -39,7 +42,9 @@ export const oneIdPerKey: Invariant = {
       const named = nonce === null ? undefined : keyOf.get(nonce);
       if (named === undefined || neverStood(story)) continue;
       const other = stored.get(named);
-      if (other !== undefined) yield { job, evidence: `the key ${named} made ${other} as well` };
+      const stored_at = story.moves[0]?.at_ms ?? Infinity;
+      if (other !== undefined && removedAt(other) > stored_at)
+        yield { job, evidence: `the key ${named} made ${other} as well` };
       stored.set(named, job);
     }
     for (const { tenant, key, job } of final.keys) {

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { lookup } from "node:dns/promises";
 import type { Redis } from "ioredis";
 import type { RedisAddress } from "./address.ts";
 import { dial, type RedisTls } from "./dial.ts";
@@ -14,6 +14,8 @@ export function watchMaster(
   { commands, moved }: { commands: Redis; moved: () => void },
 ): { beat(): void; close(): void } {
   let turn = 0;
+  /** One at a time, as names may take long to look up. */
+  let asking: Promise<void> | undefined;
   const where = () => sentinels[(turn += 1) % sentinels.length] ?? { host: "127.0.0.1", port: 26_379 };
   const server = { kind: "server", server: where(), database: 0, tls: encrypted, ...sentinel_login } as const;
   const sentinel = dial(server, { tls, where });
@@ -21,16 +23,20 @@ export function watchMaster(
   const ask = async (): Promise<void> => {
     const answer = await sentinel.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", set);
     if (!Array.isArray(answer) || commands.status !== "ready") return;
-    const [host, port] = answer.map(String);
+    const [host = "", port] = answer.map(String);
+    // Sentinels may announce names. An address is its own.
+    const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
     const { remoteAddress = "", remotePort } = commands.stream;
-    const same =
-      Number(port) === remotePort && (isIP(host ?? "") === 0 || remoteAddress.replace("::ffff:", "") === host);
-    if (!same) moved();
+    const same = Number(port) === remotePort && addresses.includes(remoteAddress.replace("::ffff:", ""));
+    if (!same && commands.status === "ready") moved();
   };
   return {
     beat() {
       goOn(sentinel);
-      if (sentinel.status === "ready") ask().catch(() => {});
+      if (sentinel.status === "ready")
+        asking ??= ask()
+          .catch(() => {})
+          .finally(() => (asking = undefined));
     },
     close: () => sentinel.disconnect(),
   };

@@ -1,8 +1,13 @@
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
 import { minimalUser, eventually, sentinelSet, type SentinelSet } from "@atlasqueue/testing";
+import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { main, never } from "../../../test/signal-drivers.ts";
 import { expectAllToWork, newKeys, soon } from "../../../test/working-signal.ts";
 import { defaultKeys } from "../keys.ts";
+import { parseRedisUrl } from "./address.ts";
+import { watchMaster } from "./sentinel-watch.ts";
 import { redisSignal } from "./signal.ts";
 import type { Signal } from "../signal.ts";
 
@@ -37,6 +42,41 @@ test("a demoted master is left for the new one", async () => {
   // Without a word from the sentinels it takes writes for ten seconds more.
   expect(await waiting).toBe("SignalUnavailableError");
   await expectAllToWork(signal);
+});
+
+test("a server is left for the one that sentinels name by its host, also when both have the same port", async () => {
+  for (const setting of ["resolve-hostnames", "announce-hostnames"])
+    await set.sentinel.call("SENTINEL", "CONFIG", "SET", setting, "yes");
+  const url = new URL((await set.master()).url);
+  await set.sentinel.call("SENTINEL", "MONITOR", "by-name", "localhost", url.port, "1");
+  const relay = createServer((socket) => {
+    const server = connect(Number(url.port), "127.0.0.1");
+    socket.pipe(server).pipe(socket);
+    for (const one of [socket, server]) one.on("error", () => {});
+  }).listen(Number(url.port), "127.0.0.2");
+  await once(relay, "listening");
+  const address = parseRedisUrl(set.url.replace("/jobs?", "/by-name?"));
+  if (address.kind !== "sentinel") throw new Error("no sentinels are named");
+  // The others know nothing of that name.
+  address.sentinels.length = 1;
+  const told: string[] = [];
+  const watched = ["127.0.0.1", "127.0.0.2"].map((host) => {
+    const commands = new Redis(Number(url.port), host, { password: url.password }).on("error", () => {});
+    return { commands, ...watchMaster(address, undefined, { commands, moved: () => void told.push(host) }) };
+  });
+  await eventually(() => {
+    for (const { beat } of watched) beat();
+    expect(told.length).toBeGreaterThan(3);
+  }, soon);
+  expect(new Set(told)).toEqual(new Set(["127.0.0.2"]));
+  for (const { commands, close } of watched) {
+    commands.disconnect();
+    close();
+  }
+  relay.close();
+  await set.sentinel.call("SENTINEL", "REMOVE", "by-name");
+  for (const setting of ["resolve-hostnames", "announce-hostnames"])
+    await set.sentinel.call("SENTINEL", "CONFIG", "SET", setting, "no");
 });
 
 test("a user with no more rights on the sentinels than the operators' page gives finds the master", async () => {
