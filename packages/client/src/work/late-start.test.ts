@@ -74,6 +74,28 @@ test("nor the next of a run, which came with an ack's answer", async () => {
   expect(started).toEqual([first, last]);
 });
 
+test("jobs of answers that were slow are started without a renewal where this process was awake meanwhile", async () => {
+  const jobs = Array.from({ length: 2 }, () => ({ type: "a", queue: "awake", group: "g" }));
+  const [, last] = await client.submitMany(jobs);
+  const started = new Set<string>();
+  const renewed_first: string[] = [];
+  const slow = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      const response = await fetch(input, init);
+      const [, id = ""] = /jobs\/([^/]+)\/heartbeat$/.exec(String(input)) ?? [];
+      if (id === "") await pause(1_200);
+      else if (!started.has(id)) renewed_first.push(id);
+      return response;
+    },
+  });
+  const handler = (_payload: unknown, { job }: { job: { id: string } }) => void started.add(job.id);
+  const worker = slow.work("awake", handler, { leaseSeconds: 3, runMax: 100, observe: () => {} });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  expect(await client.wait(last?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(renewed_first).toEqual([]);
+});
+
 test("a renewal that takes more than a third of the lease is enough to start a job", async () => {
   const { id } = await client.submit({ type: "a", queue: "slow" });
   let stood = false;

@@ -87,16 +87,20 @@ export function startRemoteWorker(
   const held = heldJobs(concurrency);
   const draining = new AbortController();
   const lease_ms = lease_seconds * 1_000;
-  const standstill = watchStandstill(lease_ms / 12);
+  const standstill = watchStandstill(lease_ms / 12, lease_ms / 6);
 
   const keeping: KeeperDeps = { calls, held, observe, lease_seconds };
   /** The stop's deadline is over. */
   let over = false;
 
-  /** Its lease, asked for at `asked_at`, is renewed first where it may be a third over. */
+  /**
+   * Its lease, asked for at `asked_at`, is renewed first where it may be a third over: the answer may have lain in the
+   * socket while this process stood still, or an earlier handler hogs the processor now.
+   */
   const start = async (leased: LeasedJob, its_run: Run, asked_at: number): Promise<void> => {
     const { job } = leased;
-    const mine = held.add(leased, its_run, asked_at + lease_ms);
+    const since = standstill.since(asked_at) ? asked_at : performance.now();
+    const mine = held.add(leased, its_run, since + lease_ms);
     if (over) return giveBack(mine);
     if (isLate(mine, lease_seconds) && !(await renewLate(keeping, mine))) return;
     const span = (mine.span = beginAttempt(tracing, job));
@@ -132,12 +136,9 @@ export function startRemoteWorker(
     const began_at = Date.now();
     const maxJobs = Math.min(free, limits.lease_jobs_max);
     const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds };
-    standstill.begin();
     const jobs = await calls.lease(queue, request, { signal: draining.signal, retries: 0 });
     traceReceived(tracing, jobs, began_at);
-    // The answer may have lain in the socket while this process stood still. An earlier handler may hog the processor now.
-    const since = standstill.longest_ms() > lease_ms / 6 ? asked : performance.now();
-    for (const leased of jobs) void start(leased, newRun(), since);
+    for (const leased of jobs) void start(leased, newRun(), asked);
     if (jobs.length === 0 && performance.now() - asked < early_ms)
       await pause(early_ms * Math.random(), draining.signal);
   };
