@@ -27,7 +27,7 @@ const unnamed: Readonly<Record<string, string>> = {
   "submit/unique/replace.ts": "a part of submit/insert-unique",
   "schedules/delete.ts": "one row, by the query builder",
   "schedules/pause.ts": "one row, by the query builder",
-  "tokens/revoke.ts": "one row, by the query builder",
+  "tokens/rows.ts": "a part of tokens/create, tokens/rotate and tokens/revoke",
   "tokens/signing-key.ts": "one row, by the query builder",
 };
 const built = /\bdb\s*\.(insert|update|delete)\(/;
