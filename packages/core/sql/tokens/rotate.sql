@@ -8,6 +8,9 @@
 WITH gone AS (
     DELETE FROM tokens WHERE id = ANY(ARRAY(
       SELECT id FROM tokens WHERE tenant = $1 AND NOT (tokens.expires_at IS NULL OR tokens.expires_at > now()) FOR UPDATE SKIP LOCKED))
+    RETURNING id
+  ), ended_sessions AS (
+    DELETE FROM sessions WHERE token_id IN (SELECT id FROM tokens WHERE rotated_to IN (SELECT id FROM gone))
   ), maker AS (SELECT id, expires_at FROM tokens WHERE tenant = $1 AND id = nullif($7::text, '')::uuid AND (tokens.expires_at IS NULL OR tokens.expires_at > now())), before AS MATERIALIZED (
     SELECT * FROM tokens WHERE tenant = $1 AND id = $2::text::uuid AND (tokens.expires_at IS NULL OR tokens.expires_at > now()) FOR UPDATE
   ), made AS (
