@@ -34,6 +34,15 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
     // It gave up at last, and nobody knows what it was given.
     (run) => waits(run, "info", (claim) => void claim().pass(1_200)),
   ],
+  [
+    "attempts-seen",
+    "its process got no processor",
+    (run) => {
+      const answer = { jobs: [{ job: "job-waits", attempt: 1, token: "its-token" }] };
+      const stood = { of: "standstill_ms", name: "remote-1", value: 600 };
+      waits(run, answer, (claim) => void claim().call("sample", stood, {}).call("sample", stood, {}));
+    },
+  ],
   ["attempts-seen", "its caller gave up as the answer came", (run) => waits(run, "info", (claim) => void claim())],
   [
     "nothing-unexpected",

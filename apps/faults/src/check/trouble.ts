@@ -63,11 +63,22 @@ export function wasSlow(facts: Facts, span: Span): boolean {
   return slowWrites(facts).some((one) => overlap(one, span));
 }
 
-function slowWrites({ samples, settings }: Facts): Span[] {
-  return samples
-    .filter(({ of, value }) => of === "write_ms" && value > settings.lease_ms / 3)
-    .map(({ at_ms, value }) => ({ from_ms: at_ms - value, to_ms: at_ms }));
+const slowWrites = (facts: Facts): Span[] =>
+  measured(facts, "write_ms", "postgres").filter(({ from_ms, to_ms }) => to_ms - from_ms > facts.settings.lease_ms / 3);
+
+/** Whether a process got no processor for a third of a lease then, all its standstills together. */
+export function stoodStill(facts: Facts, process: string, span: Span): boolean {
+  const stood_ms = measured(facts, "standstill_ms", process)
+    .filter((one) => overlap(one, span))
+    .reduce((total, { from_ms, to_ms }) => total + to_ms - from_ms, 0);
+  return stood_ms > facts.settings.lease_ms / 3;
 }
+
+/** Samples of how long something took, as the times it took. */
+const measured = ({ samples }: Facts, what: string, whose: string): Span[] =>
+  samples
+    .filter(({ of, name }) => of === what && name === whose)
+    .map(({ at_ms, value }) => ({ from_ms: at_ms - value, to_ms: at_ms }));
 
 /**
  * Whether a remote worker still waited for this very lease a third of it later: the answer that had it came then, or there

@@ -5,11 +5,13 @@ import { readLoadConfig } from "./config.ts";
 import { queueNames } from "./kinds.ts";
 import { workByHand } from "./remote/by-hand.ts";
 import { notedLeases } from "./remote/noted-leases.ts";
+import { noteStandstills } from "./remote/noted-standstills.ts";
 import { workWithLibrary } from "./remote/with-library.ts";
 
 // Remote workers: for each tenant and queue one that the client library runs, and for each tenant one by hand.
 const config = readLoadConfig();
 const history = openHistory(config.history, config.process);
+noteStandstills(history, config);
 const stopping = new AbortController();
 process.once("SIGTERM", () => stopping.abort());
 

@@ -96,6 +96,31 @@ test("jobs of answers that were slow are started without a renewal where this pr
   expect(renewed_first).toEqual([]);
 });
 
+test("a standstill far shorter than the lease costs no renewal before the start", async () => {
+  const { id } = await client.submit({ type: "a", queue: "short-stop" });
+  let stood = false;
+  let renewed_first = false;
+  const brief = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      if (String(input).endsWith("/heartbeat")) renewed_first ||= !started;
+      const response = await fetch(input, init);
+      const text = await response.text();
+      if (!stood && text.includes('"lease_token"')) {
+        stood = true;
+        await pause(2_000);
+        standStill(2_500);
+      }
+      return new Response(text, response);
+    },
+  });
+  let started = false;
+  const worker = brief.work("short-stop", () => void (started = true), { leaseSeconds: 12, observe: () => {} });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(renewed_first).toBe(false);
+});
+
 test("a renewal that takes more than a third of the lease is enough to start a job", async () => {
   const { id } = await client.submit({ type: "a", queue: "slow" });
   let stood = false;

@@ -8,13 +8,15 @@ import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { isRefusal } from "./lease-keeper.ts";
 import type { Outcome } from "./run-job.ts";
 import { runOf, type Run } from "./runs.ts";
+import type { Standstill } from "./standstill.ts";
 import { traceReceived, traceSettled } from "../tracing/attempts.ts";
 
 /** The worker that goes on with the groups of its jobs, and what starts the next ones. */
 type GoingOn = {
   worker_id: string;
   lease_seconds: number;
-  start(leased: LeasedJob, run: Run, asked_at: number): Promise<void>;
+  standstill: Pick<Standstill, "fromHere">;
+  start(leased: LeasedJob, run: Run, stoodMs: () => number): Promise<void>;
   /** Aborts when nothing more may be leased. */
   stopping: AbortSignal;
 };
@@ -43,7 +45,7 @@ export function createSettler(
   calls: LeaseCalls,
   held: HeldJobs,
   observe: Observe,
-  { worker_id, lease_seconds, start, stopping }: GoingOn,
+  { worker_id, lease_seconds, standstill, start, stopping }: GoingOn,
   tracing?: Tracing,
 ) {
   const ready: Line = { waiting: [], flushing: false };
@@ -116,7 +118,7 @@ export function createSettler(
       ...(releases.length > 0 && { releases: releases.map(({ job }) => heldFields(job)) }),
       ...(goes_on && { next: { worker_id, lease_seconds } }),
     };
-    const asked_at = performance.now();
+    const stoodMs = standstill.fromHere();
     const began_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";
     const outcomes = await traced(name, batch, () => calls.settle(request, { retries: 0 }));
@@ -132,7 +134,7 @@ export function createSettler(
     traceReceived(tracing, next, began_at);
     // In this turn, before anything else finds the slots free.
     const before = acks.map(({ job }) => job);
-    for (const leased of next) void start(leased, runOf(leased, before), asked_at);
+    for (const leased of next) void start(leased, runOf(leased, before), stoodMs);
   };
 
   const sendOne = async ({ job, outcome }: Settlement): Promise<void> => {

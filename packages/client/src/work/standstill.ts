@@ -1,30 +1,33 @@
 /**
- * Notices that this process stood still for `stop_ms`: a handler had the processor, it was stopped (SIGSTOP), its machine
- * slept. What it reads afterwards may have come long before. `period_ms` is how exact that is.
+ * Notices when this process stands still for more than `stop_ms`: a handler has the processor, it is stopped (SIGSTOP), its
+ * machine sleeps. What it reads afterwards may have come long before. `period_ms` is how exact that is.
  *
  * @example
  * const standstill = watchStandstill(1_000, 5_000);
- * const asked_at = performance.now();
+ * const stoodMs = standstill.fromHere();
  * const answer = await ask();
- * if (standstill.since(asked_at)) await askAgain(answer);
+ * const came_at = performance.now() - stoodMs(); // or later
  */
 export function watchStandstill(period_ms: number, stop_ms: number) {
   let looked_at = performance.now();
-  let went_on_at = -Infinity;
-  const look = (): void => {
+  let stood_ms = 0;
+  const look = (): number => {
     const now = performance.now();
-    if (now - looked_at > stop_ms) went_on_at = now;
+    if (now - looked_at > stop_ms) stood_ms += now - looked_at;
     looked_at = now;
+    return stood_ms;
   };
   const timer = setInterval(look, period_ms);
   // The worker's own requests and jobs keep the process alive. A browser's timers have no such method.
   (timer as { unref?(): void }).unref?.();
   return {
-    /** Whether a standstill ended after that, by `performance.now()`. */
-    since(at_ms: number): boolean {
-      look();
-      return went_on_at > at_ms;
+    /** What it gives says how many ms it has stood still since. */
+    fromHere(): () => number {
+      const before_ms = look();
+      return () => look() - before_ms;
     },
     stop: () => clearInterval(timer),
   };
 }
+
+export type Standstill = ReturnType<typeof watchStandstill>;

@@ -94,13 +94,12 @@ export function startRemoteWorker(
   let over = false;
 
   /**
-   * Its lease, asked for at `asked_at`, is renewed first where it may be a third over: the answer may have lain in the
-   * socket while this process stood still, or an earlier handler hogs the processor now.
+   * Its lease is renewed first where it may be a third over: the answer may have lain in the socket for as long as this
+   * process stood still since it asked, or an earlier handler hogs the processor now.
    */
-  const start = async (leased: LeasedJob, its_run: Run, asked_at: number): Promise<void> => {
+  const start = async (leased: LeasedJob, its_run: Run, stoodMs: () => number): Promise<void> => {
     const { job } = leased;
-    const since = standstill.since(asked_at) ? asked_at : performance.now();
-    const mine = held.add(leased, its_run, since + lease_ms);
+    const mine = held.add(leased, its_run, performance.now() - stoodMs() + lease_ms);
     if (over) return giveBack(mine);
     if (isLate(mine, lease_seconds) && !(await renewLate(keeping, mine))) return;
     const span = (mine.span = beginAttempt(tracing, job));
@@ -122,7 +121,7 @@ export function startRemoteWorker(
     held.handlerEnded(mine, shouldGoOn(mine, outcome, runMax));
     settler.settle(mine, outcome);
   };
-  const goingOn = { worker_id: id, lease_seconds, start, stopping: draining.signal };
+  const goingOn = { worker_id: id, lease_seconds, standstill, start, stopping: draining.signal };
   const settler = createSettler(calls, held, observe, goingOn, tracing);
 
   const giveBack = (job: HeldJob): void => {
@@ -133,12 +132,13 @@ export function startRemoteWorker(
 
   const lease = async (free: number): Promise<void> => {
     const asked = performance.now();
+    const stoodMs = standstill.fromHere();
     const began_at = Date.now();
     const maxJobs = Math.min(free, limits.lease_jobs_max);
     const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds };
     const jobs = await calls.lease(queue, request, { signal: draining.signal, retries: 0 });
     traceReceived(tracing, jobs, began_at);
-    for (const leased of jobs) void start(leased, newRun(), asked);
+    for (const leased of jobs) void start(leased, newRun(), stoodMs);
     if (jobs.length === 0 && performance.now() - asked < early_ms)
       await pause(early_ms * Math.random(), draining.signal);
   };

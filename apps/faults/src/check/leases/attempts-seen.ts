@@ -1,12 +1,12 @@
 import type { Facts } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { leasesOf, ranUnder, type Held } from "../leases.ts";
-import { gaveUpThen, wasCutOff, wasHurt, wasShutOff, waitedLong, wasSlow, wereLocked } from "../trouble.ts";
+import { gaveUpThen, stoodStill, wasCutOff, wasHurt, wasShutOff, waitedLong, wasSlow, wereLocked } from "../trouble.ts";
 
 export const attemptsSeen: Invariant = {
   name: "attempts-seen",
   sentence:
-    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, jobs were locked, the commit or the answer with it took too long, or its caller gave up as it came",
+    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, it got no processor, jobs were locked, the commit or the answer with it took too long, or its caller gave up as it came",
   *find(facts, excuse) {
     const { stories, leaseCalls } = facts;
     // One that works by hand may leave what it was given.
@@ -60,6 +60,7 @@ function excuseFor(facts: Facts, lease: Held, process: string | undefined): stri
   if ([...apis].some((api) => wasHurt(facts, api, handing))) return "an API died or stood still with the answer";
   if (wasCutOff(facts, process, /^api/, handing)) return "the answer was cut";
   if (slow !== undefined) return slow;
+  if (stoodStill(facts, process, lease)) return "its process got no processor";
   if (waitedLong(facts, lease)) return "the answer with it took too long";
   return gaveUpThen(facts, lease) ? "its caller gave up as the answer came" : undefined;
 }
