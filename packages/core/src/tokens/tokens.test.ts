@@ -144,6 +144,23 @@ test("without overlap the old token ends at once", async () => {
   expect(await find(old.token)).toBeUndefined();
 });
 
+test.each([
+  ["without an end", undefined],
+  ["with one", 86_400],
+])("a token %s that is rotated again, as its successor was revoked, gives its own lifetime", async (_, lifetime) => {
+  const old = await create(lifetime ? { expires_in_seconds: lifetime } : {});
+  const wish = { tenant, id: old.row.id, overlap_seconds: 60 };
+  const lifetimes: (number | null)[] = [];
+  for (let time = 0; time < 3; time += 1) {
+    const rotated = await rotateToken(deps, wish);
+    if (rotated.kind !== "rotated") throw new Error(rotated.kind);
+    const { id, created_at, expires_at } = rotated.row;
+    lifetimes.push(expires_at && Math.round((expires_at.getTime() - created_at.getTime()) / 1_000));
+    await revokeToken(deps, tenant, id);
+  }
+  expect(new Set(lifetimes)).toEqual(new Set([lifetime ?? null]));
+});
+
 test("another tenant's token, and one that is gone, can be neither rotated nor revoked", async () => {
   const { row, token } = await create({ tenant: "other" });
   expect(await rotateToken(deps, { tenant, id: row.id, overlap_seconds: 0 })).toEqual({ kind: "unknown" });

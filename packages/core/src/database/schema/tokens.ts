@@ -30,6 +30,8 @@ export const tokens = pgTable(
     last_used_at: time(),
     /** The one that replaced it, until that is gone: a token has one successor. */
     rotated_to: uuid().references((): AnyPgColumn => tokens.id, { onDelete: "set null" }),
+    /** When it would end, had nothing ever replaced it; `infinity`: never. Null: nothing has, and `expires_at` says it. */
+    own_expires_at: time(),
   },
   (row) => [
     index("tokens_tenant").on(row.tenant, row.id),

@@ -1,0 +1,1 @@
+ALTER TABLE "tokens" ADD COLUMN "own_expires_at" timestamp (6) with time zone;
