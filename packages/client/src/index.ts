@@ -1,11 +1,12 @@
 export { faultOfUrl } from "./http/base-url.ts";
 export { createCalls, type Calls, type ClientOptions } from "./calls.ts";
 export { createClient, type Client } from "./client.ts";
-export type {
-  DeadLetterCalls,
-  DeadLetterChoice,
-  DeadLetterFilter,
-  DeadLetterTraits,
+export {
+  onlyCounted,
+  type DeadLetterCalls,
+  type DeadLetterChoice,
+  type DeadLetterFilter,
+  type DeadLetterTraits,
 } from "./resources/dead-letters.ts";
 export * from "./errors.ts";
 export type { ActOptions, CallOptions } from "./http/transport.ts";

@@ -4,7 +4,7 @@ import type { ApiContext, Authenticator, Caller } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import { readBearer } from "./bearer.ts";
 import { anybody } from "./caller.ts";
-import { requireOwnHeader, sessionHashOf } from "./cookie.ts";
+import { meansToken, requireOwnHeader, sessionHashOf } from "./cookie.ts";
 import { createTokenCache, TooManyUnknownError, type Known } from "./token-cache.ts";
 import { createTokenUses } from "./token-use.ts";
 
@@ -46,6 +46,7 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
     const asked = sessions.ask(hash, { network: networkOf(c), form: "checked" });
     const known = await Promise.resolve(asked).catch((error: unknown) => notNow(error, deps));
     if (!known) return refuse("ended");
+    if (!meansToken(c, known.token_id)) return refuse("other");
     return { ...admit(known), session_hash: hash };
   };
 
@@ -70,9 +71,14 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
   };
 }
 
-type Refusal = "missing" | "malformed" | "unknown" | "ended";
+type Refusal = "missing" | "malformed" | "unknown" | "ended" | "other";
 
 const challenge = 'Bearer realm="atlasqueue"';
+
+const of_sessions = {
+  ended: "The session has ended, or its token has; sign in again",
+  other: "Nothing was done: the browser is signed in with another token by now than X-AtlasQueue-Token-Id names",
+};
 
 /** The challenge says "invalid_token" only to a caller who showed one (RFC 6750 §3.1). */
 function unauthorized(reason: Refusal): ProblemError {
@@ -80,10 +86,8 @@ function unauthorized(reason: Refusal): ProblemError {
     return new ProblemError("unauthorized", "Send a token: Authorization: Bearer aq_…", {
       headers: { "www-authenticate": challenge },
     });
-  if (reason === "ended")
-    return new ProblemError("unauthorized", "The session has ended, or its token has; sign in again", {
-      headers: { "www-authenticate": challenge },
-    });
+  if (reason === "ended" || reason === "other")
+    return new ProblemError("unauthorized", of_sessions[reason], { headers: { "www-authenticate": challenge } });
   const detail =
     reason === "malformed"
       ? "The Authorization header must be sent once, as Bearer and a whole token: aq_ and 49 characters, the last of them a checksum"

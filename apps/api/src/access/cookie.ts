@@ -8,6 +8,8 @@ const name = "atlasqueue_session";
 
 /** What the dashboard sends with every call: no form and no other site's page can. */
 const own_header = "x-atlasqueue-dashboard";
+/** The id of the token that the page believes its session to be of. */
+const token_header = "x-atlasqueue-token-id";
 
 /**
  * The hash of the session in a request's cookie. Over https it has a prefixed name, which no other host of the same
@@ -26,6 +28,12 @@ export function requireOwnHeader(c: ApiContext): void {
     "forbidden",
     "A session may only change something with the header X-AtlasQueue-Dashboard: 1, which no other site's page can send",
   );
+}
+
+/** Not when another tab has signed in as somebody else, and this page does not know it yet. One that names none means any. */
+export function meansToken(c: ApiContext, token_id: string | undefined): boolean {
+  const meant = c.req.header(token_header);
+  return meant === undefined || meant === token_id;
 }
 
 /** The Set-Cookie of a new session, or without a text of the end of one. */

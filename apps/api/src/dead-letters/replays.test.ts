@@ -26,17 +26,25 @@ test("a replay is looked at first, then made, listed, steered, and over", async 
   const wish = { filter: { type: "mail" }, patch: { relay: "b" }, rate: 2 };
   const preview = await create({ ...wish, dry_run: true });
   expect(preview.status).toBe(200);
-  const { matched, complete, sample } = replayPreview.parse(await preview.json());
+  const { matched, complete, died_before, sample } = replayPreview.parse(await preview.json());
   expect({ matched, complete, fits: sample?.fits, relay: sample?.after.relay }).toEqual({
     matched: 3,
     complete: true,
     fits: true,
     relay: "b",
   });
-  const made = await create(wish);
+  await dead(2);
+  const counted = { ...wish, filter: { ...wish.filter, died_before } };
+  const made = await create(counted);
   expect(made.status).toBe(201);
   const { id, ...shown } = replay.parse(await made.json());
-  expect(shown).toMatchObject({ ...wish, state: "running", matched: 3, replayed: 0, created_by: { kind: "anybody" } });
+  expect(shown).toMatchObject({
+    ...counted,
+    state: "running",
+    matched: 3,
+    replayed: 0,
+    created_by: { kind: "anybody" },
+  });
   const { items } = replayPage.parse(await (await api.get(path)).json());
   expect(items.map((one) => one.id)).toEqual([id]);
   for (const [verb, state] of [

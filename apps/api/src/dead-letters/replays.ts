@@ -70,7 +70,8 @@ const create = route(
     description:
       "The jobs that are dead now and match are queued again page by page, at most `rate` a second, with `patch` merged " +
       "into their payloads; any process carries it on, also after a restart. A job that dies again is not replayed " +
-      "again. With `dry_run` nothing is changed: the answer says how many there are and shows one of them patched. A job " +
+      "again. With `dry_run` nothing is changed: the answer says how many there are, shows one of them patched, and has a `died_before` " +
+      "that spares what dies after it. A job " +
       "whose patched payload would be too large stays dead.",
     scope: "admin",
     request: {
@@ -89,6 +90,7 @@ const create = route(
         example: {
           matched: 1_200,
           complete: true,
+          died_before: "2030-01-31T12:00:00.000Z",
           sample: {
             id: exampleId,
             type: "mail.send",

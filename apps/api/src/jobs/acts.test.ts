@@ -91,7 +91,7 @@ test("all that match are counted first, then cancelled, retried and deleted; oth
   for (let n = 0; n < 12; n += 1) await submit({ queue: "mail" });
   await submit({ queue: "sms" });
   const filter = { queue: "mail" };
-  expect(await bulk({ action: "cancel", filter, dry_run: true })).toEqual({
+  expect(await bulk({ action: "cancel", filter, dry_run: true })).toMatchObject({
     matched: 12,
     changed: 0,
     next_cursor: null,
@@ -106,6 +106,19 @@ test("all that match are counted first, then cancelled, retried and deleted; oth
   expect(await counts("sms")).toMatchObject({ queued: 1 });
   const { items } = jobPage.parse(await (await api.get("/v1/jobs")).json());
   expect(items.map(({ queue }) => queue)).toEqual(["sms"]);
+});
+
+test("an act after a dry run leaves what was made since, if it begins at its first_cursor", async () => {
+  const filter = { queue: "since", status: "queued" };
+  for (let n = 0; n < 3; n += 1) await submit({ queue: "since" });
+  const { first_cursor, ...counted } = await bulk({ action: "cancel", filter, dry_run: true });
+  expect(counted).toEqual({ matched: 3, changed: 0, next_cursor: null });
+  const since = await submit({ queue: "since" });
+  expect(await bulk({ action: "cancel", filter, cursor: first_cursor })).toMatchObject({ matched: 3, changed: 3 });
+  const { items } = jobPage.parse(await (await api.get("/v1/jobs?queue=since&status=queued")).json());
+  expect(items.map(({ id }) => id)).toEqual([since.id]);
+  const another = { action: "retry", filter, cursor: first_cursor };
+  expect((await api.send("POST", "/v1/jobs/bulk", undefined, another)).status).toBe(400);
 });
 
 test("a purge takes what waits and what is finished, and leaves what runs", async () => {

@@ -102,7 +102,8 @@ export const bulk = route(
       "`purge` deletes whatever is not running. A call by `filter` or `all` goes on for about 3 s, one by `ids` until " +
       "all are done. With `next_cursor` the next one continues, and jobs made after the first are not meant. " +
       "`matched` and `changed` are of this call; a job retried while one of its parents stays dead or cancelled counts as " +
-      "changed, and is cancelled again. With `dry_run` it only counts.",
+      "changed, and is cancelled again. With `dry_run` it only counts, and its `first_cursor`, sent as " +
+      "the `cursor` of the first call, leaves what was made after those counted.",
     scope: "admin",
     request: {
       body: {
@@ -127,7 +128,11 @@ export const bulk = route(
     const options = { dry_run, below: deps.cursors.read(of, cursor), stop: hungUp() };
     const act = () => bulkJobs(deps, tenant, action, ids ? { ids } : filter, options);
     // A search costs far more than a list.
-    const { matched, changed, next } = await (filter.search === undefined ? act() : deps.searches.hold(tenant, 0, act));
-    return { matched, changed, next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+    const found = await (filter.search === undefined ? act() : deps.searches.hold(tenant, 0, act));
+    const { matched, changed, next, first } = found;
+    const next_cursor = next === undefined ? null : deps.cursors.write(of, next);
+    if (!dry_run || first === undefined) return { matched, changed, next_cursor };
+    const first_cursor = deps.cursors.write({ ...of, filter: { ...of.filter, dry_run: false } }, first);
+    return { matched, changed, next_cursor, first_cursor };
   },
 );

@@ -11,7 +11,7 @@ export type Itself = {
 };
 
 /** What says who the caller is. */
-const carried = ["authorization", "cookie", "x-atlasqueue-dashboard"];
+const carried = ["authorization", "cookie", "x-atlasqueue-dashboard", "x-atlasqueue-token-id"];
 
 /**
  * The app as a caller reaches it, but without the wire: the routes that are asked decide, limit and note everything as

@@ -74,6 +74,17 @@ test("a session may do what its token may, and no more", async () => {
   expect((await call("POST", "/v1/queues/mail/pause", { ...admin.cookie, ...own })).status).toBe(200);
 });
 
+test("a page that was signed in with another token than the cookie is of now does nothing with it", async () => {
+  const before = await signedIn("admin");
+  const { id, cookie } = await signedIn("admin");
+  const as = (token: string) => ({ ...cookie, ...own, "x-atlasqueue-token-id": token });
+  const refused = await call("POST", "/v1/queues/mail/pause", as(before.id));
+  expect(refused.status).toBe(401);
+  expect(await refused.text()).toContain("signed in with another token");
+  expect((await call("GET", "/v1/jobs", as(before.id))).status).toBe(401);
+  expect((await call("POST", "/v1/queues/mail/pause", as(id))).status).toBe(200);
+});
+
 test("a cookie changes nothing without the dashboard's own header, whoever's page sends it", async () => {
   const { cookie } = await signedIn("admin");
   const plain = await call("POST", "/v1/queues/mail/pause", cookie);

@@ -1,4 +1,10 @@
-import type { Client, DeadGroup, DeadLetterChoice, DeadLetterTraits } from "@atlasqueue/client";
+import {
+  onlyCounted,
+  type Client,
+  type DeadGroup,
+  type DeadLetterChoice,
+  type DeadLetterTraits,
+} from "@atlasqueue/client";
 import { limits, type Job } from "@atlasqueue/contract";
 import { exitCodes } from "../exit.ts";
 import { sure } from "../output/confirm.ts";
@@ -90,7 +96,7 @@ export async function change({ deadLetters }: Client, wish: ChangeWish, output: 
   const look = await deadLetters[verb](choice, { dryRun: true });
   if (dry_run || look.matched === 0) return told(output, verb, look, dry_run);
   await sure(`${look.matched} dead letters would be ${words[verb]} for good. Go on?`, yes);
-  const counted = countedOf(choice, look.died_before);
+  const counted = onlyCounted(choice, look.died_before);
   let changed = 0;
   let left = 0;
   do {
@@ -104,12 +110,6 @@ export async function change({ deadLetters }: Client, wish: ChangeWish, output: 
   const missed = Math.max(0, look.matched - changed);
   told(output, verb, { matched: changed + Math.min(left, missed), changed }, false);
   if (left > 0 && missed > 0) process.exitCode = exitCodes.failed;
-}
-
-/** Just those that were counted and agreed to, and none that died since. */
-function countedOf(choice: DeadLetterChoice, died_before: string | undefined): DeadLetterChoice {
-  if ("ids" in choice || died_before === undefined) return choice;
-  return "all" in choice ? { died_before } : { ...choice, died_before };
 }
 
 function told(

@@ -15,22 +15,25 @@ export async function changeMany(
   { dry_run, yes }: { dry_run: boolean; yes: boolean },
   output: Output,
 ): Promise<void> {
-  const { matched } = await allCalls(client, { ...wish, dry_run: true });
+  const { matched, first_cursor } = await allCalls(client, { ...wish, dry_run: true });
   if (dry_run || matched === 0) return tell(output, wish, { matched, changed: 0 }, "would be");
   await sure(`${matched} jobs would be ${words[wish.action]}. Go on?`, yes);
-  tell(output, wish, await allCalls(client, wish), "are");
+  // Just those that were counted and agreed to, and none that was made since.
+  tell(output, wish, await allCalls(client, wish, first_cursor), "are");
 }
 
-async function allCalls(client: Client, wish: BulkJobsInput) {
+async function allCalls(client: Client, wish: BulkJobsInput, from?: string) {
   let matched = 0;
   let changed = 0;
-  for (let cursor: string | null | undefined; cursor !== null;) {
+  let first_cursor: string | undefined;
+  for (let cursor: string | null | undefined = from; cursor !== null;) {
     const step = await client.bulk({ ...wish, ...(cursor !== undefined && { cursor }) });
     matched += step.matched;
     changed += step.changed;
+    first_cursor ??= step.first_cursor;
     cursor = step.next_cursor;
   }
-  return { matched, changed };
+  return { matched, changed, first_cursor };
 }
 
 function tell(
@@ -39,6 +42,7 @@ function tell(
   counts: { matched: number; changed: number },
   verb: "are" | "would be",
 ) {
-  if (output.json) return writeJson(output, counts);
-  output.tell(`${verb === "are" ? `${counts.changed} of ` : ""}${counts.matched} jobs ${verb} ${words[action]}\n`);
+  const { matched, changed } = counts;
+  if (output.json) return writeJson(output, { matched, changed });
+  output.tell(`${verb === "are" ? `${changed} of ` : ""}${matched} jobs ${verb} ${words[action]}\n`);
 }

@@ -1,4 +1,9 @@
 import { createCalls } from "@atlasqueue/client";
+import type { Session } from "@atlasqueue/contract";
+import { createStore } from "../lib/store.ts";
+
+/** Undefined until the API has said who we are. */
+export const session = createStore<Session | undefined>(undefined);
 
 /**
  * The API this page came from. The browser adds the session's cookie by itself; the header, which no other site's page
@@ -8,4 +13,14 @@ export const client = createCalls({
   url: location.origin,
   headers: { "x-atlasqueue-dashboard": "1" },
   retries: 0,
+  fetch: (input, init) => fetch(input, { ...init, headers: { ...headersOf(init), ...asWhom(String(input)) } }),
 });
+
+/** Whom this page shows things to: another tab may have signed in as somebody else, which makes the cookie theirs. */
+function asWhom(url: string): Record<string, string> {
+  const token = session.get()?.token;
+  // Except to ask who that is by now.
+  return token && !url.endsWith("/v1/session") ? { "x-atlasqueue-token-id": token.id } : {};
+}
+
+const headersOf = (init: RequestInit | undefined) => Object.fromEntries(new Headers(init?.headers));

@@ -1,8 +1,7 @@
 import type { Query } from "@tanstack/react-query";
-import { client } from "./client.ts";
+import { client, session } from "./client.ts";
 import { queries } from "./queries.ts";
 import { askedAt, listening, paused, refresh_ms } from "./refresh.ts";
-import { session } from "./session.ts";
 
 /** After a connection ended, or could not be made. The page polls meanwhile. */
 const again_ms = 5_000;

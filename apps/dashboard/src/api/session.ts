@@ -1,10 +1,7 @@
 import { AuthError } from "@atlasqueue/client";
 import type { Scope, Session } from "@atlasqueue/contract";
-import { createStore, useStore } from "../lib/store.ts";
-import { client } from "./client.ts";
-
-/** Undefined until the API has said who we are. */
-export const session = createStore<Session | undefined>(undefined);
+import { useStore } from "../lib/store.ts";
+import { client, session } from "./client.ts";
 
 export const useSession = () => useStore(session);
 
@@ -27,28 +24,37 @@ export async function signOut(): Promise<void> {
 const tabs = new BroadcastChannel("atlasqueue-session");
 
 /**
- * Ask again who we are when another tab signs in or out, and when the reader comes back to this one. `onOther` is told
- * when somebody else is signed in then: what the page shows may be another tenant's.
+ * Ask again who we are when another tab signs in or out, when the reader comes back to this one, and at a 401 in the middle
+ * of things. `onOther` is told when somebody else is signed in then: what the page shows may be another tenant's.
  */
 export function followTabs(onOther: (now: Session) => void): void {
-  const look = async () => {
-    const before = session.get();
-    await readSession();
-    const now = session.get();
-    if (before?.token && now?.token && now.token.id !== before.token.id) onOther(now);
-  };
-  // An API that is away says so elsewhere; the next look asks again.
-  tabs.addEventListener("message", () => void look().catch(() => {}));
+  tellOther = onOther;
+  tabs.addEventListener("message", lookAgain);
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible" && session.get()?.auth === "required") void look().catch(() => {});
+    if (document.visibilityState === "visible" && session.get()?.auth === "required") lookAgain();
   });
 }
 
-/** A 401 in the middle of things: the session ended, or its token was revoked. */
-export function noteRefusal(error: unknown): void {
+let tellOther: (now: Session) => void = () => {};
+let looking: Promise<void> | undefined;
+
+/** An API that is away says so elsewhere; the next look asks again. */
+function lookAgain(): void {
+  looking ??= look()
+    .catch(() => {})
+    .finally(() => (looking = undefined));
+}
+
+async function look(): Promise<void> {
+  const before = session.get();
+  await readSession();
   const now = session.get();
-  if (error instanceof AuthError && error.status === 401 && now?.signed_in)
-    session.set({ ...now, signed_in: false, scopes: [], token: null, until: null });
+  if (before?.token && now?.token && now.token.id !== before.token.id) tellOther(now);
+}
+
+/** A 401: the session ended, its token was revoked, or another tab is signed in as somebody else. */
+export function noteRefusal(error: unknown): void {
+  if (error instanceof AuthError && error.status === 401 && session.get()?.signed_in) lookAgain();
 }
 
 /** Whether to show what needs the scope. The server decides anyway. */

@@ -1,6 +1,7 @@
 import { lazy, Suspense } from "react";
 import { Outlet } from "@tanstack/react-router";
-import { link } from "../api/link.ts";
+import { link, wordsOf } from "../api/link.ts";
+import { useRefused } from "../api/refused.ts";
 import { useSession } from "../api/session.ts";
 import { Icon } from "../components/icon.tsx";
 import { Loading } from "../components/states.tsx";
@@ -55,12 +56,16 @@ export function Shell() {
 /** Says that what is shown is old. It lies over the page, so that nothing moves when it comes and goes. */
 function LinkBanner() {
   const state = useStore(link);
+  const refused = useRefused();
+  const old = state.up
+    ? refused && `Some of this is from ${clockTime(refused.dataUpdatedAt)}: ${wordsOf(refused.error)}`
+    : `${state.reason} since ${clockTime(state.since)}. What you see is from then`;
   return (
     <div className="link-state" role="status">
-      {!state.up && (
+      {old && (
         <p className="link-banner">
           <Icon name="warning" />
-          {state.reason} since {clockTime(state.since)}. What you see is from then; the page goes on trying.
+          {old}; the page goes on trying.
         </p>
       )}
     </div>

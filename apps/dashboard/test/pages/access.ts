@@ -107,6 +107,26 @@ export function accessTests(world: () => World): void {
     await context.close();
   });
 
+  test("a click before this tab knows that another one has signed in as somebody else does nothing in that one's name", async () => {
+    const before = await world().token(["admin"], "clicks");
+    const after = await world().token(["admin"], "knows nothing of it");
+    const { page, context } = await signedIn(before.token, "/ui/queues/reports");
+    await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
+    // Nothing is asked for meanwhile that would tell.
+    await page.keyboard.press("p");
+    await page.getByTitle("Refreshing is paused (p)").waitFor();
+    const headers = { "content-type": "application/json", "x-atlasqueue-dashboard": "1" };
+    const body = JSON.stringify({ token: after.token });
+    const opened = await context.request.post(`${world().guarded.url}/v1/session`, { headers, data: body });
+    expect(opened.status()).toBe(200);
+    await page.getByRole("button", { name: "Pause", exact: true }).click();
+    await page.getByText("Nothing was done: the browser is signed in with another token").waitFor();
+    await page.getByText("Another tab signed in as knows nothing of it").waitFor();
+    const admin = createClient({ url: world().guarded.url, token: after.token });
+    expect((await admin.queues()).find(({ queue }) => queue === "reports")?.paused).toBe(false);
+    await context.close();
+  });
+
   test("when its token is revoked, the page asks for another one", async () => {
     const { token, id } = await world().token(["read"], "soon gone");
     const admin = createClient({ url: world().guarded.url, token: (await world().token(["admin"])).token });

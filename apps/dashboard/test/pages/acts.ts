@@ -105,6 +105,22 @@ export function actTests(world: () => World): void {
     await context.close();
   });
 
+  test("the row that the keys are on stays the same job as others come above it", async () => {
+    const { client } = world().open;
+    const later = { type: "keyed", queue: "mails", delay_seconds: 3_600 };
+    const older = await client.submit(later);
+    const { page, context } = await opened("/ui/jobs?status=scheduled&type=keyed");
+    const boxOf = (id: string) => page.getByRole("checkbox", { name: `Select ${id}` });
+    await boxOf(older.id).waitFor();
+    await page.keyboard.press("j");
+    const newer = await client.submit(later);
+    await boxOf(newer.id).waitFor();
+    await page.keyboard.press("x");
+    await page.getByText("1 job selected").waitFor();
+    expect([await boxOf(older.id).isChecked(), await boxOf(newer.id).isChecked()]).toEqual([true, false]);
+    await context.close();
+  });
+
   test("a queue is paused from the list, limited and resumed from its page", async () => {
     const { client } = world().open;
     const paused = async () => (await client.queues()).find(({ queue }) => queue === "reports")?.paused;
@@ -162,10 +178,16 @@ export function actTests(world: () => World): void {
     await dialog.getByLabel("Patch of the payload").fill('{"to": "ada@example.org"}');
     await dialog.getByRole("region", { name: "After" }).getByText("ada@example.org").waitFor();
     await dialog.getByLabel("Pace").fill("500");
+    const [since] = await client.submitMany([
+      { type: "mail.send", queue: "mails", max_attempts: 1, payload: { to: "nobody@example.org", user: 103 } },
+    ]);
+    await becomes(client, since?.id ?? "", "dead");
     await dialog.getByRole("button", { name: /^Replay [1-9]/ }).click();
     for (const { id } of jobs) await becomes(client, id, "succeeded");
     await page.getByText("done", { exact: true }).waitFor();
     await page.getByText(/^500 a second · patched/).waitFor();
+    // It died after the count.
+    expect((await client.get(since?.id ?? "")).status).toBe("dead");
     await context.close();
   });
 

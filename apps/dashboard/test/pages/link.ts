@@ -30,6 +30,24 @@ export function linkTests(world: () => World): void {
     await context.close();
   });
 
+  test("what the API refuses to refresh stays, with a word on how old it is and why", async () => {
+    const { page, context, leapUntil } = await visitInTime(
+      world().browser,
+      `${world().open.url}/ui/queues`,
+      /\/v1\/queues/,
+    );
+    await page.getByRole("link", { name: "mails" }).waitFor();
+    const problem = { type: "about:blank", status: 429, title: "Too many", detail: "No more of this for now" };
+    await page.route(/\/v1\/queues/, (route) => route.fulfill({ status: 429, json: problem }));
+    await leapUntil(async () =>
+      expect(await page.getByText(/Some of this is from .*: No more of this for now/).count()).toBe(1),
+    );
+    expect(await page.getByRole("link", { name: "mails" }).count()).toBe(1);
+    await page.unroute(/\/v1\/queues/);
+    await leapUntil(async () => expect(await page.getByText(/Some of this is from/).count()).toBe(0));
+    await context.close();
+  });
+
   test("the API stops and starts: an act is rolled back with the reason, and the page finds the API again", async () => {
     const { page, context } = await visit(world().browser, `${world().open.url}/ui/queues`);
     const row = page.getByRole("row", { name: /mails/ });

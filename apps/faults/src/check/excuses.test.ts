@@ -91,6 +91,15 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
     },
   ],
   [
+    "recovery-time",
+    "a process had lost PostgreSQL and told the fleet",
+    (run) => {
+      run.submit("late").move("job-late", "running").handle("late", "dies").pass(2_000);
+      run.fault("refused", ["worker-2>postgres"], () => run.pass(6_000));
+      run.lose("late", { lease_left_ms: -5_000 }).work("late");
+    },
+  ],
+  [
     "runs-leased",
     "a crash of PostgreSQL forgot the claim",
     (run) =>

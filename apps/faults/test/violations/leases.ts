@@ -136,4 +136,14 @@ export const leases: readonly Violation[] = [
       run.lose("x", { lease_left_ms: -6_000 }).work("x");
     },
   ],
+  [
+    "recovery-time",
+    /7000 ms after its lease/,
+    // One connection is not PostgreSQL.
+    (run) => {
+      run.submit("x").move("job-x", "running").handle("x", "dies");
+      run.fault("reset", ["worker-2>postgres"], () => run.pass(9_000));
+      run.lose("x", { lease_left_ms: -7_000 }).work("x");
+    },
+  ],
 ];

@@ -15,6 +15,20 @@ export type DeadLetterTraits = {
 /** Which dead letters: by id, by what they have in common, or all of them. */
 export type DeadLetterChoice = { ids: readonly string[] } | DeadLetterTraits | { all: true };
 
+/**
+ * The same choice without what has died since a dry run or preview counted it, by the `died_before` of that answer. Ids stay
+ * as they are.
+ *
+ * @example
+ * const { died_before } = await client.deadLetters.purge({ all: true }, { dryRun: true });
+ * await client.deadLetters.purge(onlyCounted({ all: true }, died_before));
+ */
+export function onlyCounted<Choice extends DeadLetterChoice>(choice: Choice, died_before: string | undefined) {
+  if ("ids" in choice || died_before === undefined) return choice;
+  const { all: _, ...traits } = choice as DeadLetterTraits & { all?: true };
+  return { ...traits, died_before };
+}
+
 export type DeadLetterFilter = {
   queue?: string;
   type?: string;

@@ -109,7 +109,8 @@ export type JobCalls = {
   delete(id: string, call?: CallOptions): Promise<void>;
   /**
    * Cancel, retry or delete all jobs that match. A call goes on for some seconds: go on with its `next_cursor` until
-   * that is null; the sum of `changed` is how far it came. With `dry_run` it only counts.
+   * that is null; the sum of `changed` is how far it came. With `dry_run` it only counts; its
+   * `first_cursor` is where to begin so that nothing made since is changed.
    */
   bulk(wish: BulkJobsInput, call?: CallOptions): Promise<BulkJobsAnswer>;
   /** Every attempt of a job, how it ended and why. Rejects with NotFoundError. */

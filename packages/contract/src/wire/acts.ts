@@ -54,7 +54,12 @@ export const bulkJobs = z
       .optional()
       .describe("an object with at least one of the fields of the jobs list"),
     all: z.literal(true).optional().describe("true, when every job is meant"),
-    cursor: z.string().min(1).max(512).optional().describe("the next_cursor of the call before this one"),
+    cursor: z
+      .string()
+      .min(1)
+      .max(512)
+      .optional()
+      .describe("the next_cursor of the call before this one, or at first the first_cursor of a dry run"),
     dry_run: z.boolean().default(false).describe("true or false"),
   })
   .superRefine(({ ids, filter, all }, context) => {
@@ -76,6 +81,8 @@ export const bulkJobsAnswer = z.strictObject({
   matched: z.int().min(0),
   changed: z.int().min(0),
   next_cursor: z.string().nullable(),
+  /** Of a dry run, by filter or all: sent as the `cursor` of the act, it leaves what was made after those counted. */
+  first_cursor: z.string().optional(),
 });
 export type BulkJobsAnswer = z.infer<typeof bulkJobsAnswer>;
 

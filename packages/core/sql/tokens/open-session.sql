@@ -1,8 +1,10 @@
 -- $1 token_id
 -- $2 hash
 WITH gone AS (
-    DELETE FROM sessions WHERE token_id = $1::text::uuid AND (expires_at <= now() OR hash IN (
-      SELECT hash FROM sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET 99))
+    DELETE FROM sessions WHERE hash = ANY(ARRAY(
+      SELECT hash FROM sessions WHERE token_id = $1::text::uuid AND (expires_at <= now() OR hash IN (
+        SELECT hash FROM sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET 99))
+      FOR UPDATE SKIP LOCKED))
   ), made AS (
     INSERT INTO sessions (hash, token_id, expires_at)
     SELECT decode($2, 'hex'), id, least(expires_at, now() + interval '43200 seconds')

@@ -1,7 +1,7 @@
 import { afterAPart } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
-import { countDead, deadByNow } from "./count.ts";
+import { byMillisecond, countDead, deadByNow } from "./count.ts";
 import { pageAfter, type DeadFilter, type DeadPage, type DeadPlace } from "./pages.ts";
 import { purge } from "./purge.ts";
 import { replay } from "./replay.ts";
@@ -61,11 +61,9 @@ async function changeAll(
   change: Change,
 ): Promise<BulkOutcome> {
   const end = performance.now() + (dry_run ? 0 : change_ms_max);
-  let page = await deadByNow(deps, filter);
-  // In whole milliseconds, as the filter takes it: what is counted must be what it then matches.
-  const until_ms = Math.floor((page?.until_us ?? 0) / 1_000);
-  const died_before = new Date(until_ms).toISOString();
-  if (dry_run && page?.kind === "walk") page = { ...page, until_us: until_ms * 1_000 };
+  const dead = await deadByNow(deps, filter);
+  const counted = byMillisecond(dead);
+  let page = dry_run ? counted.page : dead;
   let found = 0;
   let changed = 0;
   const unlisted: string[] = [];
@@ -86,7 +84,7 @@ async function changeAll(
     await deps.followUps.noLongerDead(unlisted);
   }
   const left = await countDead(deps, page, performance.now() + (stop?.aborted ? 0 : count_ms_max));
-  if (dry_run) return { matched: left.count, changed, complete: left.complete, died_before };
+  if (dry_run) return { matched: left.count, changed, complete: left.complete, died_before: counted.died_before };
   // Never "all of them" without having looked.
   return { matched: Math.max(found + left.count, left.complete ? 0 : changed + 1), changed };
 }

@@ -24,6 +24,16 @@ export async function deadByNow(deps: Pick<Deps, "database">, filter: DeadFilter
 }
 
 /**
+ * A page of what has died by a whole millisecond, and that time, as a filter takes it: what is counted from there on is what
+ * matches with it as `died_before`. Ids need none.
+ */
+export function byMillisecond(page: DeadPage | undefined): { page: DeadPage | undefined; died_before: string } {
+  const until_ms = Math.floor((page?.until_us ?? 0) / 1_000);
+  const died_before = new Date(until_ms).toISOString();
+  return { page: page?.kind === "walk" ? { ...page, until_us: until_ms * 1_000 } : page, died_before };
+}
+
+/**
  * How many dead letters there are from a page on. Counted in stretches of 20,000 rows, 15 ms each, until `by` (a time
  * of `performance.now()`): if that comes first, there may be more than `count`.
  *

@@ -17,8 +17,16 @@ export type BulkAction = "cancel" | "retry" | "delete" | "purge";
 export type BulkFilter = JobFilter & { key?: string | undefined; search?: string | undefined };
 type BulkDeps = Deps & { followUps: Pick<FollowUps, "cancelled" | "retried" | "noLongerDead"> };
 
-/** `matched` and `changed` are of this call; `next` is where the next one goes on, undefined at the end. */
-export type BulkJobsOutcome = { matched: number; changed: number; next: string | undefined };
+/**
+ * `matched` and `changed` are of this call; `next` is where the next one goes on, undefined at the end. `first` is where a
+ * call begins that means none newer than those of this one; undefined if it found none, or was given ids.
+ */
+export type BulkJobsOutcome = {
+  matched: number;
+  changed: number;
+  next: string | undefined;
+  first: string | undefined;
+};
 
 /** How long a call goes on before it says how far it came. */
 const bulk_ms_max = 3_000;
@@ -59,6 +67,7 @@ export async function bulkJobs(
   let matched = 0;
   let changed = 0;
   let begun = false;
+  let first: string | undefined;
   try {
     for (;;) {
       const page =
@@ -67,15 +76,22 @@ export async function bulkJobs(
           : await pageOf(deps, tenant, which, next);
       const meant = page.rows.filter(({ status }) => can[action](status));
       matched += meant.length;
+      if (!("ids" in which)) first ??= meant[0] && justAbove(meant[0].id);
       begun ||= !dry_run && meant.length > 0;
       if (!dry_run) changed += await changeAll(deps, tenant, action, meant);
-      if (page.next === undefined) return { matched, changed, next: undefined };
+      if (page.next === undefined) return { matched, changed, next: undefined, first };
       next = page.next;
-      if (performance.now() > end || stop?.aborted) return { matched, changed, next };
+      if (performance.now() > end || stop?.aborted) return { matched, changed, next, first };
     }
   } catch (error) {
     throw begun ? afterAPart(error) : error;
   }
+}
+
+/** The next id there can be: what goes on below it begins with that job. */
+function justAbove(id: string): string {
+  const hex = (BigInt(`0x${id.replaceAll("-", "")}`) + 1n).toString(16).padStart(32, "0");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 async function pageOf(deps: BulkDeps, tenant: string, { key, search, ...filter }: BulkFilter, below: string) {

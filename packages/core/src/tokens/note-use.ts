@@ -17,7 +17,10 @@ export async function noteTokenUse(deps: Pick<Deps, "database">, uses: readonly 
   await executeOn(deps.database)({ text: note, params });
 }
 
-/** By id alone, as the ids come from `findToken`; the order keeps two processes from a deadlock. */
+/**
+ * By id alone, as the ids come from `findToken`. A token that somebody has locked, to rotate or revoke it, is left out: its
+ * next use is noted.
+ */
 const note = composed(
   "tokens/note-use",
   ["ids", "ms_ago"],
@@ -25,7 +28,7 @@ const note = composed(
   WITH used AS (
     SELECT tokens.id, now() - make_interval(secs => used.ms_ago / 1000) AS at
     FROM unnest($1::uuid[], $2::float8[]) AS used(id, ms_ago) JOIN tokens ON tokens.id = used.id
-    ORDER BY tokens.id FOR UPDATE OF tokens
+    FOR NO KEY UPDATE OF tokens SKIP LOCKED
   )
   UPDATE tokens SET last_used_at = greatest(last_used_at, used.at)
   FROM used WHERE tokens.id = used.id AND ${unsynced}`,

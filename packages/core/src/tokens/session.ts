@@ -42,8 +42,10 @@ const open = composed(
   ["token_id", "hash"],
   `
   WITH gone AS (
-    DELETE FROM sessions WHERE token_id = $1::text::uuid AND (expires_at <= now() OR hash IN (
-      SELECT hash FROM sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET ${sessions_max - 1}))
+    DELETE FROM sessions WHERE hash = ANY(ARRAY(
+      SELECT hash FROM sessions WHERE token_id = $1::text::uuid AND (expires_at <= now() OR hash IN (
+        SELECT hash FROM sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET ${sessions_max - 1}))
+      FOR UPDATE SKIP LOCKED))
   ), made AS (
     INSERT INTO sessions (hash, token_id, expires_at)
     SELECT decode($2, 'hex'), id, least(expires_at, now() + interval '${session_seconds} seconds')

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import { onlyCounted } from "@atlasqueue/client";
 import type { BulkAnswer } from "@atlasqueue/contract";
 import { client } from "../../api/client.ts";
 import { wordsOf } from "../../api/link.ts";
@@ -31,7 +32,7 @@ export default function PurgeDialog({ which, onClose }: { which: Which; onClose:
   }, [filter]);
   const purge = async () => {
     const { signal } = stop.current;
-    const counted = countedOf(which, found?.died_before);
+    const counted = onlyCounted(filterOf(which), found?.died_before);
     let sum = 0;
     setGone(0);
     setFault(undefined);
@@ -79,11 +80,4 @@ export default function PurgeDialog({ which, onClose }: { which: Which; onClose:
       </div>
     </Modal>
   );
-}
-
-/** What was counted, and nothing that died since: all of them is then all by that time. */
-function countedOf(which: Which, died_before: string | undefined) {
-  const filter = filterOf(which);
-  if ("ids" in filter || died_before === undefined) return filter;
-  return "all" in filter ? { died_before } : { ...filter, died_before };
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState, type FormEvent } from "react";
+import { onlyCounted } from "@atlasqueue/client";
 import type { JsonObject, ReplayPreview } from "@atlasqueue/contract";
 import { client } from "../../api/client.ts";
 import { wordsOf } from "../../api/link.ts";
@@ -15,7 +16,7 @@ import { filterOf, nameOf, type Which } from "./which.ts";
 
 const typing_ms = 300;
 
-/** Count and sample first, with the patch as it would be applied; then the replay goes on by itself. */
+/** Count and sample first, with the patch as it would be applied; then the replay of those goes on by itself. */
 export default function ReplayDialog({ which, onClose }: { which: Which; onClose: () => void }) {
   const [patch, setPatch] = useState("");
   const [rate, setRate] = useState("");
@@ -31,7 +32,7 @@ export default function ReplayDialog({ which, onClose }: { which: Which; onClose
     const pace = numberIn(rate);
     try {
       await client.deadLetters.replays.create({
-        filter: filterOf(which),
+        filter: onlyCounted(filterOf(which), look.answer?.died_before),
         ...(hasFields(read.value) ? { patch: read.value } : {}),
         ...(pace === undefined ? {} : { rate: pace }),
       });

@@ -112,6 +112,6 @@ function filterWords({ filter }: Replay): string {
   if ("all" in filter && filter.all) return "All dead letters";
   if ("ids" in filter && filter.ids) return `${count(filter.ids.length)} chosen`;
   return Object.entries(filter)
-    .map(([name, value]) => `${name} ${String(value)}`)
+    .map(([name, value]) => `${name.replace("_", " ")} ${String(value)}`)
     .join(", ");
 }

@@ -43,7 +43,7 @@ export function BulkDialog({
   which: Which;
   onClose: (changed: boolean) => void;
 }) {
-  const [found, setFound] = useState<{ matched: number; exact: boolean }>();
+  const [found, setFound] = useState<{ matched: number; exact: boolean; cursor: string | undefined }>();
   const [changed, setChanged] = useState<number>();
   const [fault, setFault] = useState<string>();
   const stop = useRef(new AbortController());
@@ -53,7 +53,8 @@ export function BulkDialog({
     const asking = new AbortController();
     stop.current = new AbortController();
     client.bulk({ action, ...chosen(which), dry_run: true }, { signal: asking.signal }).then(
-      ({ matched, next_cursor }) => setFound({ matched, exact: next_cursor === null }),
+      ({ matched, next_cursor, first_cursor }) =>
+        setFound({ matched, exact: next_cursor === null, cursor: first_cursor }),
       (error: unknown) => asking.signal.aborted || setFault(wordsOf(error)),
     );
     return () => {
@@ -67,7 +68,8 @@ export function BulkDialog({
   const act = async () => {
     const { signal } = stop.current;
     let sum = 0;
-    let cursor: string | null | undefined;
+    // What was made since the count was not asked about.
+    let cursor: string | null | undefined = found?.cursor;
     setFault(undefined);
     setChanged(0);
     try {

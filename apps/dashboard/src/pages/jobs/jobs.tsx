@@ -1,5 +1,6 @@
 import { lazy, Suspense, useMemo, useState } from "react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { Job } from "@atlasqueue/contract";
 import { useMay } from "../../api/session.ts";
 import { Button } from "../../components/button.tsx";
 import { Card, Page } from "../../components/page.tsx";
@@ -13,12 +14,15 @@ import { useSelection } from "./selection.ts";
 
 const NewJob = lazy(() => import("./new-job.tsx"));
 
+const none: readonly Job[] = [];
+
 export function Jobs() {
   const filter = useSearch({ from: "/ui/jobs" });
   const navigate = useNavigate();
   const list = useJobs(filter);
   const items = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
-  const selection = useSelection(items, JSON.stringify(filter));
+  // Until the answer to a new filter is there, the rows are those of the one before, which no act of this one is meant for.
+  const selection = useSelection(list.isPlaceholderData ? none : items, JSON.stringify(filter));
   const [making, setMaking] = useState(false);
   const may = useMay("submit");
   const filtered = Object.keys(filter).length > 0;

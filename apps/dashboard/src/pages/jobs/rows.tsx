@@ -11,7 +11,7 @@ import type { Selection } from "./selection.ts";
 /** Newest first, one job a line. */
 export function JobRows({ items, selection }: { items: readonly Job[]; selection: Selection }) {
   const { ids, current } = selection;
-  const every = items.length > 0 && ids.size >= items.length;
+  const every = items.length > 0 && items.every(({ id }) => ids.has(id));
   const columns = [
     {
       name: (
@@ -42,15 +42,15 @@ export function JobRows({ items, selection }: { items: readonly Job[]; selection
       current={current}
       isSelected={({ id }) => ids.has(id)}
     >
-      {(job, at) => <Cells job={job} at={at} chosen={ids.has(job.id)} onToggle={selection.toggle} />}
+      {(job) => <Cells job={job} chosen={ids.has(job.id)} onToggle={selection.toggle} />}
     </Rows>
   );
 }
 
-type CellsProps = { job: Job; at: number; chosen: boolean; onToggle: Selection["toggle"] };
+type CellsProps = { job: Job; chosen: boolean; onToggle: Selection["toggle"] };
 
 /** Drawn again only when something of this row changed. */
-const Cells = memo(function Cells({ job, at, chosen, onToggle }: CellsProps) {
+const Cells = memo(function Cells({ job, chosen, onToggle }: CellsProps) {
   return (
     <>
       <span role="cell">
@@ -59,7 +59,7 @@ const Cells = memo(function Cells({ job, at, chosen, onToggle }: CellsProps) {
           aria-label={`Select ${job.id}`}
           checked={chosen}
           onChange={() => {}}
-          onClick={({ shiftKey }) => onToggle(job.id, at, shiftKey)}
+          onClick={({ shiftKey }) => onToggle(job.id, shiftKey)}
         />
       </span>
       <span role="cell">

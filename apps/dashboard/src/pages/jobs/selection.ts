@@ -6,15 +6,19 @@ export type Selection = {
   ids: ReadonlySet<string>;
   /** The row that the keys act on. */
   current: number;
-  toggle(id: string, at: number, shift: boolean): void;
+  toggle(id: string, shift: boolean): void;
   all(on: boolean): void;
   clear(): void;
 };
 
-/** Which rows are chosen: by clicks, by a click with Shift, or with j, k and x. Another filter starts anew. */
+/**
+ * Which rows are chosen: by clicks, by a click with Shift, or with j, k and x. Another filter starts anew. The row the keys are
+ * on stays the same job as rows move on a refresh; when that has left the list, they begin at its top.
+ */
 export function useSelection(items: readonly Job[], filter: string): Selection {
   const [chosen, setChosen] = useState<{ ids: ReadonlySet<string>; for: string }>({ ids: new Set(), for: filter });
-  const [current, setCurrent] = useState(-1);
+  const [current_id, setCurrent] = useState<string>();
+  const current = items.findIndex(({ id }) => id === current_id);
   const ids = useMemo(() => (chosen.for === filter ? chosen.ids : new Set<string>()), [chosen, filter]);
   const navigate = useNavigate();
   const choose = (next: ReadonlySet<string>) => setChosen({ ids: next, for: filter });
@@ -24,7 +28,9 @@ export function useSelection(items: readonly Job[], filter: string): Selection {
   useLayoutEffect(() => {
     now.current = { ids, items, current, filter };
   });
-  const toggle = useCallback((id: string, at: number, shift: boolean) => {
+  const toggle = useCallback((id: string, shift: boolean) => {
+    const at = now.current.items.findIndex((item) => item.id === id);
+    if (at === -1) return;
     const next = new Set(now.current.ids);
     const on = !next.has(id);
     const from = shift && now.current.current >= 0 ? now.current.current : at;
@@ -32,7 +38,7 @@ export function useSelection(items: readonly Job[], filter: string): Selection {
       if (on) next.add(item.id);
       else next.delete(item.id);
     }
-    setCurrent(at);
+    setCurrent(id);
     setChosen({ ids: next, for: now.current.filter });
   }, []);
 
@@ -45,12 +51,12 @@ export function useSelection(items: readonly Job[], filter: string): Selection {
       const step = { j: 1, k: -1 }[event.key];
       if (step !== undefined) {
         const next = Math.max(0, Math.min(items.length - 1, current + step));
-        setCurrent(next);
+        setCurrent(items[next]?.id);
         document.querySelector(`[aria-rowindex="${next + 2}"]`)?.scrollIntoView({ block: "nearest" });
       }
       const item = items[current];
       if (!item) return;
-      if (event.key === "x") toggle(item.id, current, false);
+      if (event.key === "x") toggle(item.id, false);
       if (event.key === "Enter") void navigate({ to: "/ui/jobs/$id", params: { id: item.id } });
     };
     addEventListener("keydown", press);

@@ -92,14 +92,14 @@ function LimitsDialog({ queue, onClose }: { queue: Queue; onClose: () => void })
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.mutate({
+    const limits = {
       concurrency: numberIn(form.concurrency) ?? null,
       group_concurrency: numberIn(form.group_concurrency) ?? null,
       rate: rateIn(form.rate, form.rate_seconds),
       group_rate: rateIn(form.group_rate, form.group_rate_seconds),
       fair_by: by,
-    });
-    onClose();
+    };
+    save.mutate(limits, { onSuccess: onClose });
   };
   return (
     <Modal title={`Limits of ${queue.queue}`} lead="An empty field is no limit." onClose={onClose}>
@@ -123,7 +123,7 @@ function LimitsDialog({ queue, onClose }: { queue: Queue; onClose: () => void })
         </div>
         <ModalFoot>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="main" type="submit">
+          <Button kind="main" type="submit" disabled={save.isPending}>
             Set limits
           </Button>
         </ModalFoot>

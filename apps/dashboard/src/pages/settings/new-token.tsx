@@ -21,15 +21,18 @@ export function NewToken({ onMade, onClose }: { onMade: (token: CreatedToken) =>
   const [chosen, setChosen] = useState<readonly Scope[]>(["read"]);
   const [days, setDays] = useState("90");
   const [fault, setFault] = useState<string>();
+  const [busy, setBusy] = useState(false);
   const toggle = (scope: Scope) =>
     setChosen(chosen.includes(scope) ? chosen.filter((each) => each !== scope) : [...chosen, scope]);
   const make = (event: FormEvent) => {
     event.preventDefault();
     setFault(undefined);
+    setBusy(true);
     const expires = days === "" ? {} : { expires_in_seconds: Number(days) * day_s };
     client.tokens
       .create({ name: name.trim(), scopes: [...chosen], ...expires })
-      .then(onMade, (error: unknown) => setFault(wordsOf(error)));
+      .then(onMade, (error: unknown) => setFault(wordsOf(error)))
+      .finally(() => setBusy(false));
   };
   return (
     <Modal title="New token" onClose={onClose}>
@@ -65,7 +68,7 @@ export function NewToken({ onMade, onClose }: { onMade: (token: CreatedToken) =>
         )}
         <ModalFoot>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="main" type="submit" disabled={name.trim() === "" || chosen.length === 0}>
+          <Button kind="main" type="submit" disabled={busy || name.trim() === "" || chosen.length === 0}>
             Make token
           </Button>
         </ModalFoot>

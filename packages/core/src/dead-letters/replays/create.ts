@@ -4,7 +4,7 @@ import type { ReplayRow } from "../../database/schema/index.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { newId } from "../../ids.ts";
-import { countDead, deadByNow } from "../count.ts";
+import { byMillisecond, countDead, deadByNow } from "../count.ts";
 import { readPatched } from "./patching.ts";
 import { deadFilterOf } from "./rows.ts";
 
@@ -25,11 +25,11 @@ export type ReplayWish = {
 /** What a replay would do: how many jobs, and what would become of the one that died first. Changes nothing. */
 export async function previewReplay(deps: Deps, wish: ReplayWish): Promise<ReplayPreview> {
   const { tenant, filter, patch = null, payload_bytes_max = limits.payload_bytes_max } = wish;
-  const page = await deadByNow(deps, deadFilterOf(tenant, filter));
+  const { page, died_before } = byMillisecond(await deadByNow(deps, deadFilterOf(tenant, filter)));
   const { count, complete } = await countDead(deps, page, performance.now() + count_ms_max);
   const found =
     page && count > 0 ? await readPatched(executeOn(deps.database), page, { patch, payload_bytes_max }, 1) : undefined;
-  return { matched: count, complete, sample: found?.jobs[0] ?? null };
+  return { matched: count, complete, died_before, sample: found?.jobs[0] ?? null };
 }
 
 /**
