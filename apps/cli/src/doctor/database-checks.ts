@@ -69,14 +69,14 @@ export const checkFlows: Look = async (deps) => {
 };
 
 export const checkCounts: Look = async (deps) => {
-  const { jobs, drifted } = await countDrift(deps, counted_jobs_max);
+  const { jobs, places, drifted } = await countDrift(deps, counted_jobs_max);
   if (jobs > counted_jobs_max) return skipped("counts", `more than ${counted_jobs_max} jobs are too many to count`);
   const [first] = drifted;
   if (!first) return ok("counts", `those of ${jobs} jobs are true`);
   const { tenant, queue, status, kept, real } = first;
   return wrong(
     "counts",
-    `${drifted.length} are not true: queue ${queue} of ${tenant} has ${real} ${status} jobs, not ${kept}`,
+    `${places} are not true, such as: queue ${queue} of ${tenant} has ${real} ${status} jobs, not ${kept}`,
   );
 };
 

@@ -100,7 +100,7 @@ test("disagreements are named: dead letters, counts, due jobs not promoted, grou
   expect(code).toBe(1);
   expect(stdout).toMatch(/^✗ sweep +jobs are due and not promoted for 2h 0m: does a worker or an API run\?$/m);
   expect(stdout).toMatch(/^✗ groups /m);
-  expect(stdout).toMatch(/^✗ counts +1 are not true: queue well of default has 0 running jobs, not 1$/m);
+  expect(stdout).toMatch(/^✗ counts +1 are not true, such as: queue well of default has 0 running jobs, not 1$/m);
   expect(stdout).toMatch(/^✗ dead letters +0 jobs are dead, Redis lists 1/m);
   expect(stdout).toMatch(/^✓ schema/m);
 });

@@ -18,7 +18,7 @@ export async function changeMany(
   const { matched, first_cursor } = await allCalls(client, { ...wish, dry_run: true });
   if (dry_run || matched === 0) return tell(output, wish, { matched, changed: 0 }, "would be");
   await sure(`${matched} jobs would be ${words[wish.action]}. Go on?`, yes);
-  // Just those that were counted and agreed to, and none that was made since.
+  // None that was made since the count; one counted for nothing may have come to match meanwhile.
   tell(output, wish, await allCalls(client, wish, first_cursor), "are");
 }
 

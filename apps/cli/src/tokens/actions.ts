@@ -27,8 +27,8 @@ export async function create(deps: Deps, wish: TokenWish, output: Output): Promi
   });
   if (outcome.kind !== "created") throw tooMany();
   const { id, name, scopes } = outcome.row;
-  await note(deps, wish.tenant, "token.create", id, { name, scopes });
   printOnce(outcome, output);
+  await note(deps, output, { tenant: wish.tenant, action: "token.create", target: id, detail: { name, scopes } });
 }
 
 export async function list(deps: Deps, tenant: string, output: Output): Promise<void> {
@@ -49,22 +49,30 @@ export async function rotate(
   if (outcome.kind === "rotated_before")
     throw new Trouble(`${outcome.successor} has already taken its place; rotate or revoke that one`);
   if (outcome.kind !== "rotated") throw tooMany();
-  await note(deps, which.tenant, "token.rotate", which.id, { successor: outcome.row.id, name: outcome.row.name });
   printOnce(outcome, output);
   output.tell(`the old token works for ${which.overlap_seconds} s more\n`);
+  const detail = { successor: outcome.row.id, name: outcome.row.name };
+  await note(deps, output, { tenant: which.tenant, action: "token.rotate", target: which.id, detail });
 }
 
 /** Throws `Trouble` when the tenant has no such token. */
 export async function revoke(deps: Deps, tenant: string, id: string, output: Output): Promise<void> {
   if (!(await revokeToken(deps, tenant, id))) throw unknown(id, tenant);
-  await note(deps, tenant, "token.revoke", id, null);
   output.tell(`${id} is revoked; every API refuses it within 5 s\n`);
+  await note(deps, output, { tenant, action: "token.revoke", target: id, detail: null });
 }
 
-/** Done beside the API, by someone with access to the database. */
-async function note(deps: Deps, tenant: string, action: AuditAction, target: string, detail: JsonObject | null) {
+type Done = { tenant: string; action: AuditAction; target: string; detail: JsonObject | null };
+
+/**
+ * Done beside the API, by someone with access to the database. It comes last: the act is done, and what was printed is the
+ * only copy of a token, so a note that cannot be written must not keep it back.
+ */
+async function note(deps: Deps, output: Output, done: Done): Promise<void> {
   const actor = { kind: "operator", token_id: null, name: null } as const;
-  await recordActs(deps, [{ tenant, actor, action, target, count: null, detail, request_id: null }]);
+  await recordActs(deps, [{ ...done, actor, count: null, request_id: null }]).catch((error: unknown) =>
+    output.tell(`this was done, but the audit log does not say so: ${String(error)}\n`),
+  );
 }
 
 /** Only the token on stdout, so that it can go where it is needed without being shown on a screen. */

@@ -47,6 +47,19 @@ test("a token is made, listed, rotated and revoked, in JSON", async () => {
   expect(await find(first.token)).toBeDefined();
 });
 
+test("a token is printed though its audit entry cannot be written", async () => {
+  const { sql } = store.database;
+  await sql`ALTER TABLE audit_log RENAME TO audit_log_away`;
+  try {
+    const made = await run(["create", "--name", "unnoted", "--scopes", "read"]);
+    expect(made.code).toBe(0);
+    expect(await find(made.stdout.trim())).toBeDefined();
+    expect(made.stderr).toContain("the audit log does not say so");
+  } finally {
+    await sql`ALTER TABLE audit_log_away RENAME TO audit_log`;
+  }
+});
+
 test("the list is without the tokens", async () => {
   const token = (await run(["create", "--name", "shown", "--scopes", "work"])).stdout.trim();
   const { stdout } = await run(["list"]);

@@ -36,13 +36,21 @@ export function followTabs(onOther: (now: Session) => void): void {
 }
 
 let tellOther: (now: Session) => void = () => {};
-let looking: Promise<void> | undefined;
+let looking = false;
+let again = false;
 
-/** An API that is away says so elsewhere; the next look asks again. */
+/** What happens during a look is seen by another one. An API that is away says so elsewhere; the next look asks again. */
 function lookAgain(): void {
-  looking ??= look()
-    .catch(() => {})
-    .finally(() => (looking = undefined));
+  again = true;
+  if (looking) return;
+  looking = true;
+  void (async () => {
+    while (again) {
+      again = false;
+      await look().catch(() => {});
+    }
+    looking = false;
+  })();
 }
 
 async function look(): Promise<void> {

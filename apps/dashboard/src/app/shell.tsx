@@ -1,6 +1,7 @@
 import { lazy, Suspense } from "react";
 import { Outlet } from "@tanstack/react-router";
 import { link, wordsOf } from "../api/link.ts";
+import { paused } from "../api/refresh.ts";
 import { useRefused } from "../api/refused.ts";
 import { useSession } from "../api/session.ts";
 import { Icon } from "../components/icon.tsx";
@@ -57,6 +58,7 @@ export function Shell() {
 function LinkBanner() {
   const state = useStore(link);
   const refused = useRefused();
+  const still = useStore(paused);
   const old = state.up
     ? refused && `Some of this is from ${clockTime(refused.dataUpdatedAt)}: ${wordsOf(refused.error)}`
     : `${state.reason} since ${clockTime(state.since)}. What you see is from then`;
@@ -65,7 +67,8 @@ function LinkBanner() {
       {old && (
         <p className="link-banner">
           <Icon name="warning" />
-          {old}; the page goes on trying.
+          {old}
+          {still ? "." : "; the page goes on trying."}
         </p>
       )}
     </div>

@@ -1,14 +1,21 @@
 import { noteFailure, noteSuccess } from "../api/link.ts";
 import { queries } from "../api/queries.ts";
+import { session } from "../api/client.ts";
 import { followTabs, readSession } from "../api/session.ts";
 import { toast } from "./toasts.ts";
 
 const again_ms = 2_000;
 
-/** From now on say when another tab signs in as somebody else, and show nothing of what was asked for before. */
+/** From now on say when another tab signs in as somebody else, and show nobody what was asked for somebody else. */
 export function watchSession(): void {
+  let shown_to: string | undefined;
+  session.subscribe(() => {
+    const { token } = session.get() ?? {};
+    if (!token) return;
+    if (shown_to !== undefined && token.id !== shown_to) void queries.resetQueries();
+    shown_to = token.id;
+  });
   followTabs(({ token, tenant }) => {
-    void queries.resetQueries();
     toast({ tone: "bad", text: `Another tab signed in as ${token?.name} (tenant ${tenant}): this one now is, too` });
   });
 }

@@ -196,3 +196,24 @@ test("a job behind a handler that hogs the processor is renewed before it is sta
   onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   await eventually(() => expect(started.map(({ renewed }) => renewed)).toEqual([false, true]));
 });
+
+test("so is one behind several that hog it for a moment each, once a third of its lease is over", async () => {
+  await client.submitMany(Array.from({ length: 4 }, () => ({ type: "a", queue: "hogs" })));
+  const sent: string[] = [];
+  const counting = createClient({
+    url: api.url,
+    fetch: (input, init) => (sent.push(String(input)), fetch(input, init)),
+  });
+  const renewed: boolean[] = [];
+  const worker = counting.work(
+    "hogs",
+    (_payload, { job: { id } }) => {
+      renewed.push(sent.some((url) => url.endsWith(`/${id}/heartbeat`)));
+      standStill(450);
+    },
+    { leaseSeconds: 3, concurrency: 4, observe: () => {} },
+  );
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await eventually(() => expect(renewed).toHaveLength(4));
+  expect(renewed.at(-1)).toBe(true);
+});

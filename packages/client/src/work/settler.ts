@@ -16,7 +16,7 @@ type GoingOn = {
   worker_id: string;
   lease_seconds: number;
   standstill: Pick<Standstill, "fromHere">;
-  start(leased: LeasedJob, run: Run, stoodMs: () => number): Promise<void>;
+  start(leased: LeasedJob, run: Run, came_at: number): Promise<void>;
   /** Aborts when nothing more may be leased. */
   stopping: AbortSignal;
 };
@@ -134,7 +134,8 @@ export function createSettler(
     traceReceived(tracing, next, began_at);
     // In this turn, before anything else finds the slots free.
     const before = acks.map(({ job }) => job);
-    for (const leased of next) void start(leased, runOf(leased, before), stoodMs);
+    const came_at = performance.now() - stoodMs();
+    for (const leased of next) void start(leased, runOf(leased, before), came_at);
   };
 
   const sendOne = async ({ job, outcome }: Settlement): Promise<void> => {

@@ -6,7 +6,7 @@
  * const standstill = watchStandstill(1_000, 5_000);
  * const stoodMs = standstill.fromHere();
  * const answer = await ask();
- * const came_at = performance.now() - stoodMs(); // or later
+ * const came_at = performance.now() - stoodMs(); // at the earliest
  */
 export function watchStandstill(period_ms: number, stop_ms: number) {
   let looked_at = performance.now();

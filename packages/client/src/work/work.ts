@@ -94,12 +94,12 @@ export function startRemoteWorker(
   let over = false;
 
   /**
-   * Its lease is renewed first where it may be a third over: the answer may have lain in the socket for as long as this
-   * process stood still since it asked, or an earlier handler hogs the processor now.
+   * Its lease, which came at `came_at` or later, is renewed first where a third of it may be over: an earlier handler may
+   * hog the processor since.
    */
-  const start = async (leased: LeasedJob, its_run: Run, stoodMs: () => number): Promise<void> => {
+  const start = async (leased: LeasedJob, its_run: Run, came_at: number): Promise<void> => {
     const { job } = leased;
-    const mine = held.add(leased, its_run, performance.now() - stoodMs() + lease_ms);
+    const mine = held.add(leased, its_run, came_at + lease_ms);
     if (over) return giveBack(mine);
     if (isLate(mine, lease_seconds) && !(await renewLate(keeping, mine))) return;
     const span = (mine.span = beginAttempt(tracing, job));
@@ -138,7 +138,9 @@ export function startRemoteWorker(
     const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds };
     const jobs = await calls.lease(queue, request, { signal: draining.signal, retries: 0 });
     traceReceived(tracing, jobs, began_at);
-    for (const leased of jobs) void start(leased, newRun(), stoodMs);
+    // It may have lain in the socket for as long as this process stood still. Once for all: handlers begin in this very loop.
+    const came_at = performance.now() - stoodMs();
+    for (const leased of jobs) void start(leased, newRun(), came_at);
     if (jobs.length === 0 && performance.now() - asked < early_ms)
       await pause(early_ms * Math.random(), draining.signal);
   };

@@ -11,6 +11,7 @@ WITH looked AS MATERIALIZED (SELECT tenant, queue, status FROM jobs LIMIT $1::in
     SELECT tenant, queue, status, coalesce(kept.jobs, 0)::float8 AS kept, coalesce(truth.jobs, 0)::float8 AS real
     FROM kept FULL JOIN truth USING (tenant, queue, status)
     WHERE coalesce(kept.jobs, 0) <> coalesce(truth.jobs, 0) AND (SELECT jobs FROM total) <= $1::int
-    ORDER BY tenant, queue, status LIMIT 20
-  )
-  SELECT jobs, (SELECT json_agg(drifted) FROM drifted) AS drifted FROM total;
+  ), first AS (SELECT * FROM drifted ORDER BY tenant, queue, status LIMIT 20)
+  SELECT jobs, (SELECT count(*)::int FROM drifted) AS places, (SELECT json_agg(DISTINCT tenant) FROM drifted) AS tenants,
+         (SELECT json_agg(first) FROM first) AS drifted
+  FROM total;

@@ -6,7 +6,10 @@ import type { Deps, QueueRef } from "../deps.ts";
 export type CountDrift = {
   /** How many jobs there were; more than `jobs_max` means that nothing was compared. */
   jobs: number;
-  /** Where the kept counts differ from the jobs. */
+  /** In how many places the kept counts differ from the jobs, and whose. */
+  places: number;
+  tenants: string[];
+  /** The first 20 of these places. */
   drifted: (QueueRef & { status: JobStatus; kept: number; real: number })[];
 };
 
@@ -18,11 +21,9 @@ export type CountDrift = {
  * const { drifted } = await countDrift(deps, 200_000);
  */
 export async function countDrift(deps: Pick<Deps, "database">, jobs_max: number): Promise<CountDrift> {
-  const [row] = await executeOn(deps.database)<{ jobs: number; drifted: CountDrift["drifted"] | null }>({
-    text: compare,
-    params: [jobs_max],
-  });
-  return { jobs: row?.jobs ?? 0, drifted: row?.drifted ?? [] };
+  type Row = Pick<CountDrift, "jobs" | "places"> & { [Name in "tenants" | "drifted"]: CountDrift[Name] | null };
+  const [row] = await executeOn(deps.database)<Row>({ text: compare, params: [jobs_max] });
+  return { jobs: row?.jobs ?? 0, places: row?.places ?? 0, tenants: row?.tenants ?? [], drifted: row?.drifted ?? [] };
 }
 
 const columns = jobStatuses.join(", ");
@@ -44,7 +45,8 @@ const compare = composed(
     SELECT tenant, queue, status, coalesce(kept.jobs, 0)::float8 AS kept, coalesce(truth.jobs, 0)::float8 AS real
     FROM kept FULL JOIN truth USING (tenant, queue, status)
     WHERE coalesce(kept.jobs, 0) <> coalesce(truth.jobs, 0) AND (SELECT jobs FROM total) <= $1::int
-    ORDER BY tenant, queue, status LIMIT 20
-  )
-  SELECT jobs, (SELECT json_agg(drifted) FROM drifted) AS drifted FROM total`,
+  ), first AS (SELECT * FROM drifted ORDER BY tenant, queue, status LIMIT 20)
+  SELECT jobs, (SELECT count(*)::int FROM drifted) AS places, (SELECT json_agg(DISTINCT tenant) FROM drifted) AS tenants,
+         (SELECT json_agg(first) FROM first) AS drifted
+  FROM total`,
 );

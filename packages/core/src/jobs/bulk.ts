@@ -97,7 +97,7 @@ function justAbove(id: string): string {
 async function pageOf(deps: BulkDeps, tenant: string, { key, search, ...filter }: BulkFilter, below: string) {
   if (key !== undefined) {
     const row = await findJobByKey(deps, tenant, key, filter);
-    return { rows: row ? [row] : [], next: undefined };
+    return { rows: row && row.id < below ? [row] : [], next: undefined };
   }
   if (search !== undefined) return searchJobs(deps, tenant, filter, search, page_jobs, below);
   return listJobs(deps, tenant, filter, page_jobs, below);

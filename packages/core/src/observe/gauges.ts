@@ -4,6 +4,7 @@ import type { Connections, Database } from "../database/connect.ts";
 import type { QueueRef } from "../deps.ts";
 import { fleetCounts } from "../counts/fleet.ts";
 import { driftingTenants } from "../overview/compare.ts";
+import { kept } from "../overview/kept.ts";
 import { oldestReady } from "../queues/oldest-ready.ts";
 import type { Signal, SignalState } from "../signal/signal.ts";
 
@@ -70,9 +71,9 @@ export function addFleetGauges(
 ): void {
   const database = { ...deps.database, timeout_ms: Math.min(deps.database.timeout_ms, asked_ms_max) };
   const longestWait = createLongestWait({ database });
-  const counts = kept<Record<JobStatus, number>>(() => fleetCounts({ database }), now);
-  const wait_ms = kept(longestWait, now);
-  const drifted = kept(() => driftingTenants({ database }), now, compared_ms);
+  const counts = kept<Record<JobStatus, number>>(() => fleetCounts({ database }), kept_ms, now);
+  const wait_ms = kept(longestWait, kept_ms, now);
+  const drifted = kept(() => driftingTenants({ database }), compared_ms, now);
   const add = adderTo(registry);
   add({
     name: "atlasqueue_jobs",
@@ -107,18 +108,6 @@ export function addFleetGauges(
 function adderTo(registry: Registry) {
   return <Label extends string>(gauge: Omit<GaugeConfiguration<Label>, "registers">): void =>
     registry.registerMetric(new Gauge({ ...gauge, registers: [] }));
-}
-
-/** The last answer while it is young, undefined when there was none; concurrent readers wait for the same one. */
-function kept<T>(ask: () => Promise<T>, now: () => number, for_ms = kept_ms): () => Promise<T | undefined> {
-  let answer: Promise<T | undefined> | undefined;
-  let asked_at = -Infinity;
-  return () => {
-    if (answer && now() - asked_at < for_ms) return answer;
-    asked_at = now();
-    // Those who need the answer report the failure.
-    return (answer = ask().catch(() => undefined));
-  };
 }
 
 /** A part of the queues at each look, in turn; for the others, what the last round found. */

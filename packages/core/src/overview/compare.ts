@@ -19,6 +19,7 @@ export async function driftingTenants(
 ): Promise<ReadonlySet<string> | undefined> {
   const kept = Object.values(await fleetCounts(deps)).reduce((sum, count) => sum + count, 0);
   if (kept > jobs_max) return undefined;
-  const { drifted } = await countDrift(deps, jobs_max);
-  return new Set(drifted.map(({ tenant }) => tenant));
+  const { jobs, tenants } = await countDrift(deps, jobs_max);
+  // Then the kept counts were far too low to say so, and nothing was compared.
+  return jobs > jobs_max ? undefined : new Set(tenants);
 }

@@ -1,6 +1,7 @@
 import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { rowsRead } from "../../test/rows-read.ts";
+import { countDrift } from "../counts/drift.ts";
 import type { Database } from "../database/connect.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { driftingTenants } from "./compare.ts";
@@ -25,7 +26,39 @@ test("counts are compared with the jobs only where the kept counts say that ther
   expect(await driftingTenants(own, jobs)).toEqual(new Set());
   await own.database.sql`UPDATE queue_counts SET succeeded = ${jobs - 5}`;
   expect(await driftingTenants(own, jobs)).toEqual(new Set(["default"]));
+  // Kept counts too low to say that there are too many: not "all is well".
+  expect(await driftingTenants(own, jobs - 1)).toBeUndefined();
   await own.database.sql`UPDATE queue_counts SET succeeded = ${jobs}`;
+});
+
+test("a tenant with many wrong counts does not hide that another's are wrong", async () => {
+  await own.database.sql`INSERT INTO tenants (tenant) VALUES ('a')`;
+  await own.database.sql`
+    INSERT INTO queue_counts (tenant, queue, dead) SELECT 'a', 'q' || n, 1 FROM generate_series(1, 30) AS n`;
+  await own.database.sql`UPDATE queue_counts SET succeeded = ${jobs - 5} WHERE tenant = 'default'`;
+  expect(await driftingTenants(own, 2 * jobs)).toEqual(new Set(["a", "default"]));
+  const { places, drifted } = await countDrift(own, 2 * jobs);
+  expect([places, drifted.length]).toEqual([31, 20]);
+  await own.database.sql`DELETE FROM queue_counts WHERE tenant = 'a'`;
+  await own.database.sql`UPDATE queue_counts SET succeeded = ${jobs}`;
+});
+
+test("a sweep's look that takes long delays no overview, and is asked for once for all who want one", async () => {
+  let looks = 0;
+  let free = () => {};
+  const freed = new Promise<void>((resolve) => (free = resolve));
+  const unsafe = ((...statement: Parameters<typeof own.database.sql.unsafe>) => {
+    if (!statement[0].includes("server_settled")) return own.database.sql.unsafe(...statement);
+    // Not its parts, which are asked for one by one when all of them together are late.
+    if (statement[0].includes("any_queued")) looks += 1;
+    return freed.then(() => []);
+  }) as typeof own.database.sql.unsafe;
+  const database = { ...own.database, sql: { unsafe } as Database["sql"] };
+  const overviewOf = createOverview({ database, observe: recordEvents().observe, signal: memorySignal() });
+  for (const { counts } of await Promise.all([overviewOf("default"), overviewOf("default")]))
+    expect(counts.succeeded).toBe(jobs);
+  expect(looks).toBe(1);
+  free();
 });
 
 test("the overview asks two things of the database at once, as the first answer opens a connection for each", async () => {

@@ -16,6 +16,7 @@ export function Overview() {
   const navigate = useNavigate();
   const overview = useOverview();
   const series = useSeries(window);
+  const latest = useSeries("15m");
   return (
     <Page
       title="Overview"
@@ -33,7 +34,7 @@ export function Overview() {
         {(data) => (
           <>
             <Problems of={data.problems} />
-            <Summary overview={data} series={series.data} />
+            <Summary overview={data} series={latest.data} />
           </>
         )}
       </Answered>
