@@ -41,8 +41,8 @@ export const replayPreview = z.strictObject({
   matched: z.int().min(0),
   /** False when there are more than could be counted in time. */
   complete: z.boolean(),
-  /** The latest death it counted. Sent as the filter's `died_before`, it spares what died since. */
-  died_before: z.iso.datetime(),
+  /** The latest death it counted; none for ids. Sent as the filter's `died_before`, it spares what died since. */
+  died_before: z.iso.datetime().optional(),
   sample: z
     .strictObject({
       id: z.uuid(),

@@ -29,7 +29,7 @@ export async function previewReplay(deps: Deps, wish: ReplayWish): Promise<Repla
   const { count, complete } = await countDead(deps, page, performance.now() + count_ms_max);
   const found =
     page && count > 0 ? await readPatched(executeOn(deps.database), page, { patch, payload_bytes_max }, 1) : undefined;
-  return { matched: count, complete, died_before, sample: found?.jobs[0] ?? null };
+  return { matched: count, complete, ...(!filter.ids && { died_before }), sample: found?.jobs[0] ?? null };
 }
 
 /**
