@@ -1,5 +1,6 @@
 import { createCalls } from "@atlasqueue/client";
 import type { Session } from "@atlasqueue/contract";
+import { noteServerTime } from "../lib/clock.ts";
 import { createStore } from "../lib/store.ts";
 
 /** Undefined until the API has said who we are. */
@@ -13,7 +14,11 @@ export const client = createCalls({
   url: location.origin,
   headers: { "x-atlasqueue-dashboard": "1" },
   retries: 0,
-  fetch: (input, init) => fetch(input, { ...init, headers: { ...headersOf(init), ...asWhom(String(input)) } }),
+  fetch: async (input, init) => {
+    const answer = await fetch(input, { ...init, headers: { ...headersOf(init), ...asWhom(String(input)) } });
+    noteServerTime(answer.headers.get("date"));
+    return answer;
+  },
 });
 
 /** Whom this page shows things to: another tab may have signed in as somebody else, which makes the cookie theirs. */

@@ -9,6 +9,18 @@ const groups_of_a_page = 200;
 export function listTests(world: () => World): void {
   const opened = (path: string) => visit(world().browser, `${world().open.url}${path}`);
 
+  test("how long ago something was is by the server's clock, however wrong the browser's is", async () => {
+    const { client } = world().open;
+    const { id } = await client.submit({ type: "gone.clock", run_at: new Date(Date.now() + 3_600_000).toISOString() });
+    const { page, context } = await visit(world().browser, "about:blank");
+    await page.clock.setSystemTime(Date.now() + 600_000);
+    await page.goto(`${world().open.url}/ui/jobs?type=gone.clock`);
+    const row = page.getByRole("row", { name: /gone\.clock/ });
+    await row.getByText(/^(just now|\d+ s ago)$/).first().waitFor();
+    await client.cancel(id);
+    await context.close();
+  });
+
   test("more groups of dead letters are shown when asked for, and one of them is purged after a look at its count", async () => {
     const { client } = world().open;
     // More than a page of types that nobody handles; the last one died twice.

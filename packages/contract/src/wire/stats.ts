@@ -106,7 +106,7 @@ export const overview = z.strictObject({
   /** Those with jobs. */
   queues: count,
   paused_queues: count,
-  /** The longest-waiting ready job of the queues that are not paused; with over 300 of them, of those with most jobs ready. */
+  /** The longest-waiting ready job of the queues that are not paused; with over 300 of them, those with few jobs ready are looked into in turns. */
   oldest_queued: z.strictObject({ queue: z.string(), at: z.iso.datetime() }).nullable(),
   /** Those that announce themselves; null when Redis, which knows them, is away. */
   workers: z.strictObject({ count, slots: count, active: count, stuck: count }).nullable(),

@@ -1,6 +1,8 @@
 -- $1 tenant
 -- $2 looked_into_max
 -- $3 waiting_max
+-- $4 behind
+-- $5 waited
 WITH changed AS MATERIALIZED (
     SELECT queue, sum(scheduled) AS scheduled, sum(blocked) AS blocked, sum(queued) AS queued, sum(running) AS running, sum(failed) AS failed, sum(succeeded) AS succeeded, sum(dead) AS dead, sum(cancelled) AS cancelled
     FROM queue_changes WHERE tenant = $1 GROUP BY queue
@@ -9,11 +11,16 @@ WITH changed AS MATERIALIZED (
     UNION ALL
     SELECT changed.queue, changed.scheduled + coalesce(total.scheduled, 0), changed.blocked + coalesce(total.blocked, 0), changed.queued + coalesce(total.queued, 0), changed.running + coalesce(total.running, 0), changed.failed + coalesce(total.failed, 0), changed.succeeded + coalesce(total.succeeded, 0), changed.dead + coalesce(total.dead, 0), changed.cancelled + coalesce(total.cancelled, 0)
     FROM changed LEFT JOIN queue_counts AS total ON total.tenant = $1 AND total.queue = changed.queue
-  ), backlogs AS MATERIALIZED (
-    SELECT held.queue, held.running::float8 AS running, coalesce((concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL), false) AS limited
+  ), ready AS MATERIALIZED (
+    SELECT held.queue, held.queued, held.running::float8 AS running, coalesce((concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL), false) AS limited
     FROM held LEFT JOIN queues ON queues.tenant = $1 AND queues.queue = held.queue
     WHERE held.queued > 0 AND paused_at IS NULL
-    ORDER BY held.queued DESC LIMIT $2::int
+  ), in_turn AS MATERIALIZED (
+    SELECT * FROM ready WHERE queue > $4::text ORDER BY queue LIMIT $2::int
+  ), backlogs AS MATERIALIZED (
+    (SELECT * FROM ready ORDER BY queued DESC LIMIT $2::int)
+    UNION SELECT * FROM in_turn
+    UNION SELECT * FROM ready WHERE queue = ANY($5::text[])
   ), waiting AS MATERIALIZED (
     SELECT queue, running, limited, (
       WITH RECURSIVE fronts AS (
@@ -32,6 +39,7 @@ WITH changed AS MATERIALIZED (
          (count(*) FILTER (WHERE scheduled <> 0 OR blocked <> 0 OR queued <> 0 OR running <> 0 OR failed <> 0 OR succeeded <> 0 OR dead <> 0 OR cancelled <> 0))::int AS queues,
          (SELECT count(*)::int FROM queues WHERE tenant = $1 AND paused_at IS NOT NULL) AS paused_queues,
          bool_or(least(scheduled, blocked, queued, running, failed, succeeded, dead, cancelled) < 0) AS below_zero,
+         (SELECT max(queue) FROM in_turn HAVING count(*) = $2::int) AS behind,
          (SELECT json_agg(oldest) FROM (
            SELECT * FROM waiting WHERE since IS NOT NULL ORDER BY since LIMIT $3::int) AS oldest) AS waiting
   FROM held;

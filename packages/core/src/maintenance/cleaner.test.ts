@@ -46,7 +46,7 @@ test("a pass takes all there is of each kind, and passes over what somebody keep
   await own.drop();
 });
 
-test("a stop ends the pass after the part that is under way", async () => {
+test("a stop ends both passes after the part that is under way", async () => {
   const own = await testDatabase();
   const stop = new AbortController();
   const after = vi.fn();
@@ -59,7 +59,8 @@ test("a stop ends the pass after the part that is under way", async () => {
   const deps = { database, observe: recordEvents().observe, signal: memorySignal() };
   await clearAway({ ...deps, logger: createLogger("silent", "test") }, defaultRetention, undefined, stop.signal);
   expect(stop.signal.aborted).toBe(true);
-  expect(after).not.toHaveBeenCalled();
+  // The other pass's first.
+  expect(after.mock.calls.length).toBeLessThanOrEqual(1);
   await own.drop();
 });
 

@@ -53,23 +53,33 @@ export async function clearAway(
   const clearOldResults = createResultClearer(deps, result_ttl_seconds, stop);
   const place: Place = { after: firstId };
   const place_ahead: Place = { after: firstId };
+  const pass = (partsOf: (removed: Removed) => Record<string, Step>) => async () => {
+    const removed = { jobs: 0, keys: 0 };
+    await passOver(deps, partsOf(removed), stop);
+    if (removed.jobs + removed.keys > 0) deps.observe({ event: "jobs_pruned", ...removed });
+  };
+  const quick = pass((removed) => quickParts(deps, retention, removed, place));
+  const slow = pass((removed) => slowParts(deps, retention, removed, place_ahead));
+  // Side by side: after a busy month a pass over what grows slowly takes an hour, and one over all results as well.
+  await Promise.all([
+    everyTurn(deps, "prune", pass_ms, stop, quick),
+    everyTurn(deps, "prune-slow", slow_pass_ms, stop, slow),
+    everyTurn(deps, "prune-results", pass_ms, stop, clearOldResults),
+  ]);
+}
+
+async function everyTurn(
+  deps: LoopDeps,
+  name: string,
+  period_ms: number,
+  stop: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
+  const turn = async () => {
+    if (await takeTurn(deps, name, period_ms)) await work();
+  };
   while (!stop.aborted) {
-    const turn = async () => {
-      if (!(await takeTurn(deps, "prune", pass_ms))) return;
-      const slow = await takeTurn(deps, "prune-slow", slow_pass_ms);
-      const removed = { jobs: 0, keys: 0 };
-      await passOver(
-        deps,
-        {
-          ...quickParts(deps, retention, removed, place),
-          ...(slow && slowParts(deps, retention, removed, place_ahead)),
-        },
-        stop,
-      );
-      if (removed.jobs + removed.keys > 0) deps.observe({ event: "jobs_pruned", ...removed });
-      await clearOldResults();
-    };
-    await turn().catch((error: unknown) => report(deps, "results", error));
+    await turn().catch((error: unknown) => report(deps, name, error));
     await pause(pass_ms, stop);
   }
 }

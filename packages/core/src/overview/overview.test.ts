@@ -77,3 +77,23 @@ test("the overview asks two things of the database at once, as the first answer 
   expect((await overviewOf("default")).counts.succeeded).toBe(jobs);
   expect(most).toBeLessThanOrEqual(2);
 });
+
+test("a job that waits in one of a thousand queues is found though all others have longer backlogs, and then kept in sight", async () => {
+  const tenant = "wide";
+  await own.database.sql`INSERT INTO tenants (tenant) VALUES (${tenant})`;
+  await own.database.sql`
+    INSERT INTO jobs (id, tenant, queue, type, status, ready_at, run_at, created_at, updated_at, payload)
+    SELECT gen_random_uuid(), ${tenant}, 'q' || n, 'a', 'queued', at, at, at, at, '{}'
+    FROM generate_series(1, 1000) AS n, LATERAL (SELECT now() - interval '1 s' * CASE n WHEN 500 THEN 900 ELSE 1 END AS at)`;
+  await own.database.sql`
+    INSERT INTO queue_counts (tenant, queue, queued)
+    SELECT ${tenant}, 'q' || n, CASE n WHEN 500 THEN 1 ELSE 2 END FROM generate_series(1, 1000) AS n`;
+  const overviewOf = createOverview({ ...own, observe: recordEvents().observe, signal: memorySignal() });
+  const oldest = async () => (await overviewOf(tenant)).oldest_queued?.queue;
+  for (let look = 0; look < 4; look += 1) await oldest();
+  expect(await oldest()).toBe("q500");
+  expect(await oldest()).toBe("q500");
+  // Not from memory: it is looked at again.
+  await own.database.sql`UPDATE queue_counts SET queued = 0 WHERE tenant = ${tenant} AND queue = 'q500'`;
+  expect(await oldest()).not.toBe("q500");
+});

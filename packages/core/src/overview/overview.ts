@@ -10,7 +10,7 @@ import type { SeenWorker } from "../signal/presence.ts";
 import { driftingTenants } from "./compare.ts";
 import { kept } from "./kept.ts";
 import { problemsIn } from "./problems.ts";
-import { summaryOf } from "./summary.ts";
+import { createSummaries } from "./in-turns.ts";
 
 export type OverviewReader = (tenant: string) => Promise<Overview>;
 
@@ -31,6 +31,7 @@ const late_ms_max = 1_000;
 export function createOverview(deps: Deps & { signal: Signal }): OverviewReader {
   const readiness = createReadiness(deps);
   const outlook = createOutlook(deps);
+  const summarize = createSummaries();
   const late = kept(() => lateness(outlook), late_kept_ms);
   let compared_at = -Infinity;
   let drifting: ReadonlySet<string> = new Set();
@@ -56,7 +57,7 @@ export function createOverview(deps: Deps & { signal: Signal }): OverviewReader 
   return async (tenant) => {
     const [{ checks, deaths, sweep_late_ms }, summary, workers] = await Promise.all([
       askBeside(tenant),
-      summaryOf(ownOf(tenant), tenant),
+      summarize(ownOf(tenant), tenant),
       announced(deps.signal, tenant),
     ]);
     void compare();

@@ -131,8 +131,9 @@ function ofBacklog(facts: Facts): ProblemNow | undefined {
   const [first] = late;
   if (!first) return undefined;
   const minutes = Math.round((summary.at.getTime() - first.since.getTime()) / 60_000);
+  const helps = first.limited ? "its limits may be holding it" : "more workers, or slots, would help";
   const others = late.length > 1 ? `, and in ${late.length - 1} more` : "";
-  const detail = `The oldest ready job of the queue ${first.queue} has waited for ${minutes} minutes${others}: more workers, or slots, would help.`;
+  const detail = `The oldest ready job of the queue ${first.queue} has waited for ${minutes} minutes${others}: ${helps}.`;
   return {
     code: "oldest_job_waits",
     severity: "warning",

@@ -1,5 +1,6 @@
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
+import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
@@ -17,18 +18,37 @@ export type Summary = {
   waiting: readonly WaitingQueue[];
 };
 
-/** Queues with ready jobs that are looked into, those with the longest backlogs; and those that are returned. */
+/**
+ * Of a tenant's queues with ready jobs, those with the longest backlogs are looked into each time, so many of the others in
+ * turns by name, and what waited longest before.
+ */
 const looked_into_max = 300;
+/** Those that are returned, the longest-waiting. */
 const waiting_max = 200;
 
-/** What a tenant has, from the kept counts, and where its jobs wait. */
-export async function summaryOf(deps: Pick<Deps, "database">, tenant: string): Promise<Summary> {
-  const params = [tenant, looked_into_max, waiting_max];
+/** Where the turns of an earlier answer ended, and what waited longest then. */
+export type Looked = { behind: string; waiting: readonly string[] };
+
+/**
+ * What a tenant has, from the kept counts, and where its jobs wait. With at most 300 queues that have ready jobs, all of
+ * them are looked into; with more, as many answers together as there are 300s, each given the last one's `looked`.
+ *
+ * @example
+ * const { counts, looked } = await summaryOf(deps, "default");
+ * const { waiting } = await summaryOf(deps, "default", looked);
+ */
+export async function summaryOf(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  before: Looked = { behind: "", waiting: [] },
+): Promise<Summary & { looked: Looked }> {
+  const params = [tenant, looked_into_max, waiting_max, before.behind, textArray(before.waiting)];
   const [row] = await executeOn(deps.database)<Row>({ text: summary, params });
   if (!row) throw new Error("a summary gave no row");
-  const { at, queues, paused_queues, below_zero, waiting, ...sums } = row;
+  const { at, queues, paused_queues, below_zero, waiting, behind, ...sums } = row;
   const counts = Object.fromEntries(jobStatuses.map((status) => [status, Math.max(0, sums[status])]));
   return {
+    looked: { behind: behind ?? "", waiting: (waiting ?? []).map(({ queue }) => queue) },
     at,
     queues,
     paused_queues,
@@ -41,6 +61,7 @@ export async function summaryOf(deps: Pick<Deps, "database">, tenant: string): P
 type Row = Omit<Summary, "counts" | "waiting" | "below_zero"> &
   Summary["counts"] & {
     below_zero: boolean | null;
+    behind: string | null;
     waiting: (Omit<WaitingQueue, "since"> & { since: string })[] | null;
   };
 
@@ -51,7 +72,7 @@ const columns = jobStatuses.join(", ");
 // step would be taken twice: for the condition and for the answer.
 const summary = composed(
   "overview/summary",
-  ["tenant", "looked_into_max", "waiting_max"],
+  ["tenant", "looked_into_max", "waiting_max", "behind", "waited"],
   `
   WITH changed AS MATERIALIZED (
     SELECT queue, ${jobStatuses.map((status) => `sum(${status}) AS ${status}`).join(", ")}
@@ -61,11 +82,16 @@ const summary = composed(
     UNION ALL
     SELECT changed.queue, ${jobStatuses.map((status) => `changed.${status} + coalesce(total.${status}, 0)`).join(", ")}
     FROM changed LEFT JOIN queue_counts AS total ON total.tenant = $1 AND total.queue = changed.queue
-  ), backlogs AS MATERIALIZED (
-    SELECT held.queue, held.running::float8 AS running, coalesce(${isLimited}, false) AS limited
+  ), ready AS MATERIALIZED (
+    SELECT held.queue, held.queued, held.running::float8 AS running, coalesce(${isLimited}, false) AS limited
     FROM held LEFT JOIN queues ON queues.tenant = $1 AND queues.queue = held.queue
     WHERE held.queued > 0 AND paused_at IS NULL
-    ORDER BY held.queued DESC LIMIT $2::int
+  ), in_turn AS MATERIALIZED (
+    SELECT * FROM ready WHERE queue > $4::text ORDER BY queue LIMIT $2::int
+  ), backlogs AS MATERIALIZED (
+    (SELECT * FROM ready ORDER BY queued DESC LIMIT $2::int)
+    UNION SELECT * FROM in_turn
+    UNION SELECT * FROM ready WHERE queue = ANY($5::text[])
   ), waiting AS MATERIALIZED (
     SELECT queue, running, limited, (
       WITH RECURSIVE fronts AS (
@@ -84,6 +110,7 @@ const summary = composed(
          (count(*) FILTER (WHERE ${jobStatuses.map((status) => `${status} <> 0`).join(" OR ")}))::int AS queues,
          (SELECT count(*)::int FROM queues WHERE tenant = $1 AND paused_at IS NOT NULL) AS paused_queues,
          bool_or(least(${jobStatuses.join(", ")}) < 0) AS below_zero,
+         (SELECT max(queue) FROM in_turn HAVING count(*) = $2::int) AS behind,
          (SELECT json_agg(oldest) FROM (
            SELECT * FROM waiting WHERE since IS NOT NULL ORDER BY since LIMIT $3::int) AS oldest) AS waiting
   FROM held`,

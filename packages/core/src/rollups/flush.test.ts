@@ -167,6 +167,36 @@ test("a flush that could not be sent is written later; nothing is thrown at thos
   expect(await total()).toMatchObject({ submitted: 2 });
 });
 
+test("a tenant with thousands of queues is written in parts, and a part without an answer takes no other's figures with it", async () => {
+  const recorded = recordEvents();
+  const sizes: number[] = [];
+  const unsafe = ((...[text, params]: Parameters<typeof own.database.sql.unsafe>) => {
+    sizes.push(JSON.stringify(params?.[0]).split(",").length);
+    const query = own.database.sql.unsafe(text, params);
+    if (sizes.length !== 3) return query;
+    // Written, and nobody hears of it.
+    const lost = query.then(() => Promise.reject(new Error("the answer is lost")));
+    return Object.assign(lost, { state: { socket: { bytesRead: 0 } } });
+  }) as typeof own.database.sql.unsafe;
+  const rollups = createRollups({
+    database: { ...own.database, sql: { unsafe } as Deps["database"]["sql"] },
+    observe: recorded.observe,
+  });
+  rollups.submitted(job);
+  for (let at = 0; at < 7_000; at += 1) rollups.submitted({ ...job, tenant: "wide", queue: `q${at}` });
+  await rollups.stop();
+  expect(recorded.named("figures_unwritten")).toMatchObject([{ lost: true }]);
+  expect(sizes).toHaveLength(3);
+  // However many come, what failed waits for its time.
+  for (let at = 0; at < 3_000; at += 1) rollups.submitted({ ...job, tenant: "wide", queue: `q${at}` });
+  await own.database.sql`SELECT 1`;
+  expect(sizes).toHaveLength(3);
+  await rollups.stop();
+  expect(Math.max(...sizes)).toBeLessThan(2 * 2_000 + 10);
+  expect(await total()).toMatchObject({ submitted: 1 });
+  expect(await total({ tenant: "wide" })).toMatchObject({ submitted: 10_000 });
+});
+
 test("minutes older than two days become hours, hours older than thirty days go, and the sums stay the same", async () => {
   const tally = createTally();
   const hours = [1, 47, 49, 60, 300, 700, 721, 800];

@@ -13,13 +13,14 @@ export type Rollups = {
 
 /** How long figures are kept in memory: at most what a crash of the process loses. */
 const flush_ms = 5_000;
-/** So many queues and types are written sooner: their statement should stay small. */
+/** So many queues and types are written sooner, and at most so many by one statement, which should stay small. */
 const cells_max = 2_000;
 
 /**
- * The figures over time: added up in memory by whoever submits and settles, and written every few seconds, all together in
- * one statement. Nothing waits for it, and while nothing happens there is no timer. A flush that certainly failed is tried
- * again with the next one; one whose outcome is unknown is given up, as the figures may be there already.
+ * The figures over time: added up in memory by whoever submits and settles, and written every few seconds, those of
+ * up to 2,000 queues and types in one statement. Nothing waits for it, and while nothing happens there is no timer. What
+ * certainly failed is tried again with the next flush; a statement whose outcome is unknown is given up, as its figures may
+ * be there already.
  *
  * @example
  * const rollups = createRollups(deps);
@@ -31,20 +32,26 @@ export function createRollups(deps: Deps): Rollups {
   let since: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
+  /** Then what is left waits for the next flush, however much comes to it. */
+  let failed = false;
 
+  // What came meanwhile waits for the next flush.
   const write = async (): Promise<void> => {
     const from = since ?? performance.now();
-    const rollups = tally.take();
     since = undefined;
+    failed = false;
+    for (let left = tally.size(); left > 0 && tally.size() > 0 && !failed; left -= cells_max) await writePart(from);
+    if (failed) since = from;
+  };
+  const writePart = async (from: number): Promise<void> => {
+    const rollups = tally.take(cells_max);
     try {
       // They are counted in the minute that was halfway.
-      if (rollups.length > 0) await writeRollups(deps, rollups, (performance.now() - from) / 2);
+      await writeRollups(deps, rollups, (performance.now() - from) / 2);
     } catch (error) {
+      failed = true;
       const lost = outcomeUnknown(error);
-      if (!lost) {
-        tally.putBack(rollups);
-        since = from;
-      }
+      if (!lost) tally.putBack(rollups);
       deps.observe({ event: "figures_unwritten", lost, error: String(error) });
     }
   };
@@ -64,7 +71,7 @@ export function createRollups(deps: Deps): Rollups {
   const noted = (): void => {
     if (flushing) return;
     if (timer === undefined) later();
-    else if (tally.size() >= cells_max) void flush();
+    else if (!failed && tally.size() >= cells_max) void flush();
   };
 
   return {

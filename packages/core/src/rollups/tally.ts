@@ -36,7 +36,7 @@ type Tenant = { cells: Map<string, Map<string, Figures>>; types: Set<string> };
  * const rollups = tally.take();
  */
 export function createTally(now: () => number = () => performance.now()) {
-  let tenants = new Map<string, Tenant>();
+  const tenants = new Map<string, Tenant>();
   let cells = 0;
   let names_from = now();
 
@@ -65,6 +65,13 @@ export function createTally(now: () => number = () => performance.now()) {
     return figures;
   };
 
+  const forgetNames = (): void => {
+    names_from = now();
+    for (const [name, { cells: left, types }] of tenants)
+      if (left.size === 0) tenants.delete(name);
+      else types.clear();
+  };
+
   return {
     submitted: (job: OfType): void => void (figuresOf(job).submitted += 1),
     /** An attempt ended. Its times are NaN where they are not known. */
@@ -84,15 +91,22 @@ export function createTally(now: () => number = () => performance.now()) {
     },
     /** How many queues and types it holds. */
     size: () => cells,
-    /** All of it, with the sums over types and queues; the tally begins anew. */
-    take(): Rollup[] {
-      const rollups = [...tenants].flatMap(([tenant, one]) => rollUp(tenant, one.cells));
-      const forget = now() - names_from > names_ms;
-      if (forget) names_from = now();
-      const kept = forget ? [] : [...tenants].map(([name, { types }]) => [name, { cells: new Map(), types }] as const);
-      tenants = new Map(kept);
-      cells = 0;
+    /** All of it, or so many queues and types, give or take a queue; with the sums over the types and queues taken. */
+    take(cells_max = Infinity): Rollup[] {
+      const rollups: Rollup[] = [];
+      const end = Math.max(0, cells - cells_max);
+      for (const [tenant, mine] of tenants) {
+        const taken: Tenant["cells"] = new Map();
+        for (const [queue, types] of mine.cells) {
+          if (cells <= end) break;
+          taken.set(queue, types);
+          mine.cells.delete(queue);
+          cells -= types.size;
+        }
+        rollups.push(...rollUp(tenant, taken));
+      }
       last = undefined;
+      if (now() - names_from > names_ms) forgetNames();
       return rollups;
     },
   };

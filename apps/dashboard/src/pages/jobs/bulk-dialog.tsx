@@ -104,7 +104,7 @@ export function BulkDialog({
           <Button onClick={() => onClose(changed !== undefined)}>{busy ? "Stop" : "Close"}</Button>
           <Button
             kind={action === "retry" ? "main" : "danger"}
-            disabled={busy || !found || found.matched === 0}
+            disabled={busy || !found || (found.exact && found.matched === 0)}
             onClick={() => void act()}
           >
             {found ? `${verb} ${found.exact ? plural(found.matched, "job") : "them all"}` : verb}

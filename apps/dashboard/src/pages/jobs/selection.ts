@@ -17,8 +17,8 @@ export type Selection = {
  */
 export function useSelection(items: readonly Job[], filter: string): Selection {
   const [chosen, setChosen] = useState<{ ids: ReadonlySet<string>; for: string }>({ ids: new Set(), for: filter });
-  const [current_id, setCurrent] = useState<string>();
-  const current = items.findIndex(({ id }) => id === current_id);
+  const [on, setOn] = useState<{ id: string | undefined; for: string }>();
+  const current = items.findIndex(({ id }) => id === on?.id && on.for === filter);
   const ids = useMemo(() => (chosen.for === filter ? chosen.ids : new Set<string>()), [chosen, filter]);
   const navigate = useNavigate();
   const choose = (next: ReadonlySet<string>) => setChosen({ ids: next, for: filter });
@@ -32,13 +32,13 @@ export function useSelection(items: readonly Job[], filter: string): Selection {
     const at = now.current.items.findIndex((item) => item.id === id);
     if (at === -1) return;
     const next = new Set(now.current.ids);
-    const on = !next.has(id);
+    const add = !next.has(id);
     const from = shift && now.current.current >= 0 ? now.current.current : at;
     for (const item of now.current.items.slice(Math.min(from, at), Math.max(from, at) + 1)) {
-      if (on) next.add(item.id);
+      if (add) next.add(item.id);
       else next.delete(item.id);
     }
-    setCurrent(id);
+    setOn({ id, for: now.current.filter });
     setChosen({ ids: next, for: now.current.filter });
   }, []);
 
@@ -51,7 +51,7 @@ export function useSelection(items: readonly Job[], filter: string): Selection {
       const step = { j: 1, k: -1 }[event.key];
       if (step !== undefined) {
         const next = Math.max(0, Math.min(items.length - 1, current + step));
-        setCurrent(items[next]?.id);
+        setOn({ id: items[next]?.id, for: filter });
         document.querySelector(`[aria-rowindex="${next + 2}"]`)?.scrollIntoView({ block: "nearest" });
       }
       const item = items[current];
