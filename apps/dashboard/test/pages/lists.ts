@@ -16,7 +16,10 @@ export function listTests(world: () => World): void {
     await page.clock.setSystemTime(Date.now() + 600_000);
     await page.goto(`${world().open.url}/ui/jobs?type=gone.clock`);
     const row = page.getByRole("row", { name: /gone\.clock/ });
-    await row.getByText(/^(just now|\d+ s ago)$/).first().waitFor();
+    await row
+      .getByText(/^(just now|\d+ s ago)$/)
+      .first()
+      .waitFor();
     await client.cancel(id);
     await context.close();
   });

@@ -17,8 +17,8 @@ export type Selection = {
  */
 export function useSelection(items: readonly Job[], filter: string): Selection {
   const [chosen, setChosen] = useState<{ ids: ReadonlySet<string>; for: string }>({ ids: new Set(), for: filter });
-  const [on, setOn] = useState<{ id: string | undefined; for: string }>();
-  const current = items.findIndex(({ id }) => id === on?.id && on.for === filter);
+  const [row, setRow] = useState<{ id: string | undefined; for: string }>();
+  const current = items.findIndex(({ id }) => id === row?.id && row.for === filter);
   const ids = useMemo(() => (chosen.for === filter ? chosen.ids : new Set<string>()), [chosen, filter]);
   const navigate = useNavigate();
   const choose = (next: ReadonlySet<string>) => setChosen({ ids: next, for: filter });
@@ -38,7 +38,7 @@ export function useSelection(items: readonly Job[], filter: string): Selection {
       if (add) next.add(item.id);
       else next.delete(item.id);
     }
-    setOn({ id, for: now.current.filter });
+    setRow({ id, for: now.current.filter });
     setChosen({ ids: next, for: now.current.filter });
   }, []);
 
@@ -51,7 +51,7 @@ export function useSelection(items: readonly Job[], filter: string): Selection {
       const step = { j: 1, k: -1 }[event.key];
       if (step !== undefined) {
         const next = Math.max(0, Math.min(items.length - 1, current + step));
-        setOn({ id: items[next]?.id, for: filter });
+        setRow({ id: items[next]?.id, for: filter });
         document.querySelector(`[aria-rowindex="${next + 2}"]`)?.scrollIntoView({ block: "nearest" });
       }
       const item = items[current];
